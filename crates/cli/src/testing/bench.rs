@@ -35,10 +35,8 @@ pub(crate) struct CaseReport {
     /// Whether everything was as expected.
     pub(crate) passed: bool,
     /// What was not.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) differences: Vec<Difference>,
     /// The builtins that had no opinion, and why, if something was not as expected.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) no_opinions: Vec<NoOpinion>,
     /// How long it took, in milliseconds.
     pub(crate) duration_ms: f64,

@@ -8,20 +8,19 @@ use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{CoveredHook, ScriptChange, Trust, TrustStore};
 use hookexec::internal::{Pack, ProjectFile};
 use serde::Serialize;
+use serde_with_macros::skip_serializing_none;
 
 use crate::plain;
 
 /// What is known of one hooks file.
+#[skip_serializing_none]
 #[derive(Serialize)]
 pub(super) struct Row {
     path: PathBuf,
     pub(super) status: &'static str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    digest: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    digest: Option<String>,
     packs: Vec<PackRow>,
     pub(super) hooks: Vec<HookRow>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
 }
 
@@ -35,23 +34,18 @@ struct PackRow {
 }
 
 /// What an approval covers of one hook.
+#[skip_serializing_none]
 #[derive(Serialize)]
 pub(super) struct HookRow {
     name: String,
     event: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     matcher: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<Command>,
     pub(super) covered: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) changed: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) gone: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     not_approved: Vec<String>,
     pub(super) not_covered: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
 }
 
@@ -83,14 +77,14 @@ impl Row {
             packs: packs.map(PackRow::of).collect(),
             diff: has_diff.then(|| store.diff(&file.bundle)),
             hooks: file.bundle.covered().cloned().zip(changes).map(HookRow::of).collect(),
-            digest: file.bundle.digest,
+            digest: Some(file.bundle.digest),
             path: file.bundle.path,
         }
     }
 
     pub(super) fn gone(path: PathBuf) -> Self {
-        let (digest, diff) = (String::new(), None);
-        Self { path, status: GONE, digest, packs: Vec::new(), hooks: Vec::new(), diff }
+        let (packs, hooks) = (Vec::new(), Vec::new());
+        Self { path, status: GONE, digest: None, packs, hooks, diff: None }
     }
 
     /// Returns its path from the current directory.
