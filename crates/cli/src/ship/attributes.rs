@@ -2,6 +2,7 @@
 
 use hookexec::Event;
 use hookexec::internal::audit::Record;
+use hookexec::wire::HookReport;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Kind;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, KeyValueList};
 use serde::Serialize;
@@ -61,15 +62,10 @@ fn ours(name: &str) -> String {
     format!("hookexec.{name}")
 }
 
-/// Returns the hooks of a record, each as a map.
-pub(super) fn hooks(record: &Record) -> impl Iterator<Item = KeyValueList> {
-    record.hooks.iter().map(|report| match serde_json::to_value(report) {
-        Ok(Value::Object(fields)) => {
-            let fields = fields.into_iter().map(|(name, field)| pair(&name, field));
-            KeyValueList { values: fields.collect() }
-        }
-        _ => KeyValueList::default(),
-    })
+/// Returns what one hook of a record did.
+pub(super) fn fields(report: &HookReport) -> Vec<KeyValue> {
+    let Ok(Value::Object(fields)) = serde_json::to_value(report) else { return Vec::new() };
+    fields.into_iter().map(|(name, field)| pair(&name, field)).collect()
 }
 
 fn operation(record: &Record) -> Option<&'static str> {

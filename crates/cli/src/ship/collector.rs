@@ -92,7 +92,7 @@ impl Collector {
 
     /// Sends a request if its signal is sent, and returns how many of its items the collector
     /// rejected, with its words.
-    pub(super) fn send(&self, signal: Signal, body: &[u8]) -> Result<(u64, String), Refusal> {
+    pub(super) fn send(&self, signal: Signal, body: &[u8]) -> Result<(usize, String), Refusal> {
         match self.endpoints.iter().find(|it| it.signal == signal) {
             Some(endpoint) => endpoint.send(body),
             None => Ok((0, String::new())),
@@ -158,7 +158,7 @@ impl Endpoint {
         Ok(Self { signal, agent, url, headers: headers.collect::<Result<_, CommandError>>()? })
     }
 
-    fn send(&self, body: &[u8]) -> Result<(u64, String), Refusal> {
+    fn send(&self, body: &[u8]) -> Result<(usize, String), Refusal> {
         let host = self.url.host().unwrap_or_default();
         let away = |error: ureq::Error| Refusal {
             why: format!("{host} did not answer: {error}"),
@@ -270,9 +270,9 @@ fn retry_after(text: &str) -> Option<Duration> {
 
 /// Returns how many items the collector rejected of a request that it took, and why. An answer that
 /// is not readable rejects nothing.
-fn rejected(body: &[u8]) -> (u64, String) {
+fn rejected(body: &[u8]) -> (usize, String) {
     // The answers to the three signals have the same fields.
     let answer = ExportLogsServiceResponse::decode(body).unwrap_or_default();
     let partial = answer.partial_success.unwrap_or_default();
-    (u64::try_from(partial.rejected_log_records).unwrap_or_default(), partial.error_message)
+    (usize::try_from(partial.rejected_log_records).unwrap_or_default(), partial.error_message)
 }

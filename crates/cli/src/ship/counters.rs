@@ -132,8 +132,8 @@ impl Counters {
     }
 
     /// Counts records by what became of them.
-    pub(super) fn outcome(&mut self, outcome: &str, records: u64) {
-        self.count(RECORDS, &[("hookexec.outcome", outcome)], records);
+    pub(super) fn outcome(&mut self, outcome: &str, records: usize) {
+        self.count(RECORDS, &[("hookexec.outcome", outcome)], records as u64);
     }
 
     /// Adds to a sum.

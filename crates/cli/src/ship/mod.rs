@@ -109,10 +109,7 @@ impl Args {
             return Err(CommandError::negative(message));
         }
         let sent = ship.pass()?;
-        output::print(&format!(
-            "{} sent\n",
-            counted(usize::try_from(sent).unwrap_or(usize::MAX), "record")
-        ))?;
+        output::print(&format!("{} sent\n", counted(sent, "record")))?;
         match &ship.state.failure {
             Some(failure) => Err(CommandError::negative(failure.why.clone())),
             None => Ok(Exit::Success),
@@ -200,7 +197,7 @@ impl Ship {
 
     /// Sends what is not sent yet, as far as the collector takes it, and returns how many records
     /// that were. What went wrong at the collector is in the state.
-    pub(crate) fn pass(&mut self) -> Result<u64, CommandError> {
+    pub(crate) fn pass(&mut self) -> Result<usize, CommandError> {
         let log = self.log.clone();
         let mut queue = Queue::open(&log, &self.state.positions).or_usage(unreadable(&log))?;
         self.note(&queue);
@@ -214,7 +211,7 @@ impl Ship {
             if let Err(refusal) = self.send(&batch) {
                 return self.give_up(refusal).map(|()| sent);
             }
-            sent += batch.parcels.len() as u64;
+            sent += batch.parcels.len();
             self.save()?;
         }
         match self.measure() {
@@ -248,7 +245,7 @@ impl Ship {
             self.deliver(&batch.parcels)?;
         }
         if batch.unreadable > 0 {
-            let lines = counted(usize::try_from(batch.unreadable).unwrap_or(usize::MAX), "line");
+            let lines = counted(batch.unreadable, "line");
             warn(&format!("{lines} of the log can't be read: they are cut off, or not records"));
         }
         let counters = &mut self.state.counters;
@@ -263,9 +260,9 @@ impl Ship {
     fn deliver(&mut self, parcels: &[Parcel]) -> Result<(), Refusal> {
         match self.post(parcels) {
             Ok(rejected) => {
-                let rejected = rejected.min(parcels.len() as u64);
+                let rejected = rejected.min(parcels.len());
                 self.state.counters.outcome("rejected", rejected);
-                self.state.counters.outcome("sent", parcels.len() as u64 - rejected);
+                self.state.counters.outcome("sent", parcels.len() - rejected);
                 Ok(())
             }
             Err(refusal) if !refusal.is_final => Err(refusal),
@@ -285,7 +282,7 @@ impl Ship {
     }
 
     /// Sends records, and returns how many the collector rejected.
-    fn post(&self, parcels: &[Parcel]) -> Result<u64, Refusal> {
+    fn post(&self, parcels: &[Parcel]) -> Result<usize, Refusal> {
         if let Some(spans) = self.requests.spans(parcels) {
             self.collect(Signal::Traces, "span", &spans)?;
         }
@@ -293,11 +290,10 @@ impl Ship {
     }
 
     /// Sends a request, and returns how many of its items the collector rejected.
-    fn collect(&self, signal: Signal, item: &str, body: &[u8]) -> Result<u64, Refusal> {
+    fn collect(&self, signal: Signal, item: &str, body: &[u8]) -> Result<usize, Refusal> {
         let (rejected, why) = self.collector.send(signal, body)?;
         if rejected > 0 {
-            let count = usize::try_from(rejected).unwrap_or(usize::MAX);
-            warn(&format!("the collector rejected {}: {why}", counted(count, item)));
+            warn(&format!("the collector rejected {}: {why}", counted(rejected, item)));
         }
         Ok(rejected)
     }

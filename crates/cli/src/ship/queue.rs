@@ -42,7 +42,7 @@ pub(super) struct Parcel {
 pub(super) struct Batch {
     pub(super) parcels: Vec<Parcel>,
     /// How many lines are not records.
-    pub(super) unreadable: u64,
+    pub(super) unreadable: usize,
     /// Where the queue stands after it.
     pub(super) positions: Vec<Position>,
 }

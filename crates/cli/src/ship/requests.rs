@@ -9,10 +9,7 @@ use jiff::Timestamp;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::common::v1::any_value::Value as Kind;
-use opentelemetry_proto::tonic::common::v1::{
-    AnyValue, ArrayValue, InstrumentationScope, KeyValue,
-};
+use opentelemetry_proto::tonic::common::v1::{InstrumentationScope, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs, SeverityNumber};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
@@ -25,7 +22,7 @@ use opentelemetry_proto::tonic::trace::v1::span::{Event, SpanKind};
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
 use prost::Message as _;
 
-use super::attributes::{any, attributes, hooks, pair};
+use super::attributes::{any, attributes, fields, pair};
 use super::counters::{
     BOUNDS, CONFIG, EVENT_DURATION, HOOK_DURATION, Labels, METRICS, POLICY_AGE, POLICY_FAILURES,
     WAITING, of_policy,
@@ -77,14 +74,8 @@ impl Requests {
             _ => SeverityNumber::Info,
         };
         let mut attributes = attributes(parcel, self.inputs);
-        let values = hooks(record).map(|hook| AnyValue { value: Some(Kind::KvlistValue(hook)) });
-        let values = Kind::ArrayValue(ArrayValue { values: values.collect() });
-        let value = Some(AnyValue { value: Some(values) });
-        attributes.push(KeyValue {
-            key: "hookexec.hooks".to_owned(),
-            value,
-            ..KeyValue::default()
-        });
+        let hooks = serde_json::to_value(&record.hooks).unwrap_or_default();
+        attributes.push(pair("hookexec.hooks", hooks));
         let trace = Trace::of(parcel);
         LogRecord {
             time_unix_nano: time(record),
@@ -95,7 +86,7 @@ impl Requests {
             attributes,
             flags: trace.as_ref().map_or(0, |trace| trace.flags.into()),
             trace_id: trace.as_ref().map(|trace| trace.id.clone()).unwrap_or_default(),
-            span_id: trace.map(Trace::span_of_record).unwrap_or_default(),
+            span_id: trace.map(|_| span_of(parcel)).unwrap_or_default(),
             event_name: EVENT_NAME.to_owned(),
             ..LogRecord::default()
         }
@@ -106,15 +97,15 @@ impl Requests {
         let trace = Trace::of(parcel).filter(|trace| trace.flags & 1 == 1)?;
         let end = time(record);
         let took = Duration::try_from_secs_f64(record.duration_ms / 1e3).unwrap_or_default();
-        let events = hooks(record).map(|hook| Event {
+        let events = record.hooks.iter().map(|report| Event {
             time_unix_nano: end,
             name: "hookexec.hook".to_owned(),
-            attributes: hook.values,
+            attributes: fields(report),
             ..Event::default()
         });
         Some(Span {
-            trace_id: trace.id.clone(),
-            parent_span_id: trace.parent.clone(),
+            trace_id: trace.id,
+            parent_span_id: trace.parent,
             flags: trace.flags.into(),
             name: format!("hookexec {}", record.event),
             kind: SpanKind::Internal.into(),
@@ -123,7 +114,7 @@ impl Requests {
             end_time_unix_nano: end,
             attributes: attributes(parcel, self.inputs),
             events: events.collect(),
-            span_id: trace.span_of_record(),
+            span_id: span_of(parcel),
             ..Span::default()
         })
     }
@@ -202,20 +193,19 @@ struct Trace {
     id: Vec<u8>,
     parent: Vec<u8>,
     flags: u8,
-    record: String,
 }
 
 impl Trace {
     fn of(parcel: &Parcel) -> Option<Self> {
         let [id, parent, flags] = read_traceparent(parcel.record.traceparent.as_deref()?)?;
         let flags = u8::from_str_radix(flags, 16).ok()?;
-        Some(Self { id: bytes(id), parent: bytes(parent), flags, record: parcel.id.clone() })
+        Some(Self { id: bytes(id), parent: bytes(parent), flags })
     }
+}
 
-    /// Returns the id of the record's own span: the same each time that it is sent.
-    fn span_of_record(self) -> Vec<u8> {
-        bytes(&self.record[..16])
-    }
+/// Returns the id of a record's own span: the same each time that it is sent.
+fn span_of(parcel: &Parcel) -> Vec<u8> {
+    bytes(&parcel.id[..16])
 }
 
 /// Reads hexadecimal.
