@@ -105,9 +105,8 @@ impl Args {
         config::not_too_deep()?;
         let files = case_files(paths)?;
         let working_dir = config::project(self.cwd.as_deref())?;
-        let mut benches = Benches::of(&files, &working_dir)?;
-        let runtime = Runtime::new()?;
-        let mut results = runtime.run(self.run(&files, &mut benches))??;
+        let mut benches = benches(&files, &working_dir)?;
+        let mut results = Runtime::new()?.run(self.run(&files, &mut benches))??;
         results.min_coverage = self.min_coverage;
         results.enough_coverage = self.min_coverage.is_none_or(|wanted| {
             results.coverage.iter().all(|one| one.report.percent >= f64::from(wanted))
@@ -143,14 +142,14 @@ impl Args {
     async fn run(
         &self,
         files: &[CaseFile],
-        benches: &mut Benches,
+        benches: &mut [Tested],
     ) -> Result<Results, CommandError> {
         let wanted = |name: &str| self.filter.as_ref().is_none_or(|part| name.contains(part));
         let mut results = Results::default();
         for file in files {
-            let bench = benches.find(&file.configs).ok_or_else(|| {
-                CommandError::internal(format!("{} is not loaded", joined(&file.configs)))
-            })?;
+            let bench = find(benches, &file.configs);
+            let bench =
+                bench.ok_or_else(|| CommandError::internal("a hooks file is not loaded"))?;
             let mut cases = Vec::new();
             for case in file.cases.iter().filter(|case| wanted(&case.name)) {
                 cases.push(bench.run(case).await.map_err(CommandError::config)?);
@@ -161,11 +160,11 @@ impl Args {
             let (path, config) = (file.path.clone(), joined(&file.configs));
             results.files.push(FileResults { path, config, cases });
         }
-        let coverage = benches.0.iter().map(|Tested { configs, bench, .. }| ConfigCoverage {
+        let coverage = |Tested { configs, bench, .. }: &Tested| ConfigCoverage {
             config: joined(configs),
             report: bench.coverage(),
-        });
-        results.coverage = coverage.collect();
+        };
+        results.coverage = benches.iter().map(coverage).collect();
         Ok(results)
     }
 }
@@ -193,9 +192,6 @@ fn case_files(paths: &[PathBuf]) -> Result<Vec<CaseFile>, CommandError> {
     if problems.is_empty() { Ok(files) } else { Err(CommandError::config(problems)) }
 }
 
-/// The hooks files that are tested, each once.
-struct Benches(Vec<Tested>);
-
 /// Hooks files that are tested together.
 struct Tested {
     /// The real paths, by which the same files are recognized.
@@ -204,32 +200,31 @@ struct Tested {
     bench: Bench,
 }
 
-impl Benches {
-    /// Loads the hooks files of all cases, and finds the mistakes of all before anything runs.
-    fn of(files: &[CaseFile], working_dir: &Path) -> Result<Self, CommandError> {
-        let (mut benches, mut problems) = (Self(Vec::new()), Diagnostics::default());
-        for CaseFile { configs, cases, .. } in files {
-            if benches.find(configs).is_none() {
-                let config = Config::load_files(configs);
-                match config.and_then(|config| Bench::new(config, working_dir)) {
-                    Ok(bench) => {
-                        let (identity, configs) = (identity(configs), configs.clone());
-                        benches.0.push(Tested { identity, configs, bench });
-                    }
-                    Err(found) => problems.extend(found),
+/// Loads the hooks files of all cases, each once, and finds the mistakes of all before anything runs.
+fn benches(files: &[CaseFile], working_dir: &Path) -> Result<Vec<Tested>, CommandError> {
+    let (mut benches, mut problems) = (Vec::new(), Diagnostics::default());
+    for CaseFile { configs, cases, .. } in files {
+        if find(&mut benches, configs).is_none() {
+            let config = Config::load_files(configs);
+            match config.and_then(|config| Bench::new(config, working_dir)) {
+                Ok(bench) => {
+                    let (identity, configs) = (identity(configs), configs.clone());
+                    benches.push(Tested { identity, configs, bench });
                 }
-            }
-            if let Some(bench) = benches.find(configs) {
-                problems.extend(cases.iter().flat_map(|case| bench.problems(case)));
+                Err(found) => problems.extend(found),
             }
         }
-        if problems.has_errors() { Err(CommandError::config(problems)) } else { Ok(benches) }
+        if let Some(bench) = find(&mut benches, configs) {
+            problems.extend(cases.iter().flat_map(|case| bench.problems(case)));
+        }
     }
+    if problems.has_errors() { Err(CommandError::config(problems)) } else { Ok(benches) }
+}
 
-    fn find(&mut self, configs: &[PathBuf]) -> Option<&mut Bench> {
-        let identity = identity(configs);
-        self.0.iter_mut().find(|one| one.identity == identity).map(|one| &mut one.bench)
-    }
+/// Returns the bench for these hooks files.
+fn find<'b>(benches: &'b mut [Tested], configs: &[PathBuf]) -> Option<&'b mut Bench> {
+    let identity = identity(configs);
+    benches.iter_mut().find(|one| one.identity == identity).map(|one| &mut one.bench)
 }
 
 fn identity(configs: &[PathBuf]) -> Vec<PathBuf> {
