@@ -356,9 +356,12 @@ fn a_script_that_is_listed_is_covered() {
     let hook = "{ type: command, command: make guard, scripts: [Makefile] }";
     sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run();
-    assert!(refused.code() != Some(0), "{refused:?}");
+    let refused = refused.exits(65);
     let missing = "`Makefile`, listed in `scripts:`, is missing";
-    assert!(refused.stderr.contains(missing), "{refused:?}");
+    let said = format!("error: hooks.yaml: {missing}");
+    assert!(refused.stderr.contains(&said), "{refused:?}");
+    // The question comes only if the file can be approved.
+    assert!(at_a_terminal(&sandbox, &["trust", "add"], "yes").1.contains(&said));
     sandbox.write("Makefile", "guard:\n");
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     assert!(added.stdout.contains("    covered: Makefile\n"), "{added:?}");

@@ -209,7 +209,7 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
             "{} has `audit:` and is not approved: it records nothing until it is",
             file.bundle.path.display()
         ))
-        .hint("to read a log that it wrote before, name the log"),
+        .hint("to read what it recorded before, name the file of the log"),
         None => CommandError::usage("which log? No hooks file says `audit:`")
             .hint("name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`"),
     })

@@ -138,6 +138,10 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             target.format.show(&row, || format!("{}: already approved\n", row.shown_path()))?;
             continue;
         }
+        if let Some(problem) = row.hooks.iter().flat_map(|hook| &hook.problems).next() {
+            let problem = format!("{}: {problem}", row.shown_path());
+            return Err(CommandError::data(problem));
+        }
         let mut text = row.text();
         let has = |names: fn(&HookRow) -> &Vec<String>| {
             row.hooks.iter().any(|hook| !names(hook).is_empty())

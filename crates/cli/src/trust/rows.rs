@@ -46,7 +46,7 @@ pub(super) struct HookRow {
     pub(super) gone: Vec<String>,
     not_approved: Vec<String>,
     pub(super) not_covered: Vec<String>,
-    problems: Vec<String>,
+    pub(super) problems: Vec<String>,
 }
 
 pub(super) const APPROVED: &str = "approved";
