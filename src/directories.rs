@@ -127,6 +127,13 @@ mod tests {
     }
 
     #[test]
+    fn the_home_directory_of_the_account_is_not_a_project() {
+        if let Some(home) = account_home() {
+            assert_eq!(project_around(&home.join(".config/hookexec"), &home), None);
+        }
+    }
+
+    #[test]
     fn the_account_database_knows_a_home() {
         // An unknown user has none, and that is an answer, too.
         assert!(account_home().is_none_or(|home| home.is_absolute()));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::layers::LoadOptions;
 use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
-use crate::directories::{is_repository, project_around, project_of};
+use crate::directories::{home_directory, is_repository, project_around, project_of, resolve};
 use crate::shell::quoted;
 use crate::trust::bundle::MAX_SCRIPTS;
 use crate::trust::changes::Refusal;
@@ -205,9 +205,16 @@ impl Acceptance {
             return Ok(());
         };
         let shown = project.display();
+        let home = home_directory().filter(|home| resolve(home).starts_with(&project));
         let outside = "set XDG_CONFIG_HOME to a directory outside of it";
         let hint = if !path.starts_with(&project) && path.exists() {
             "a symbolic link leads there: put a copy of what it leads to in its place".to_owned()
+        } else if let Some(home) = home.filter(|home| path.starts_with(home)) {
+            format!(
+                "HOME says {}, which is not the home directory of your account: a project may have \
+                 set it. Correct HOME, or work in another directory",
+                home.display()
+            )
         } else if is_repository(&project) {
             format!(
                 "its `.git` makes {shown} a project: {outside}, or move the `.git` elsewhere, as to a \
@@ -216,7 +223,7 @@ impl Acceptance {
         } else {
             format!("work in another directory, such as one for the project, or {outside}")
         };
-        let message = format!("the user's hooks are inside the project {shown}");
+        let message = format!("the place for the user's hooks is inside the project {shown}");
         Err(Diagnostic::error(message).hint(hint).at(Location::of_file(path)))
     }
 

@@ -246,6 +246,7 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     assert!(!shown.stderr.contains("trust add"), "{shown:?}");
     let check = sandbox.hookexec(["check"]).run().exits(78);
     assert!(check.stderr.contains("this approved file is gone"), "{check:?}");
+    assert_eq!(check.stdout, "0 hooks in 0 files: 1 error, 2 warnings\n");
     let list = sandbox.hookexec(["trust", "list"]).run().exits(0).stdout;
     assert!(list.ends_with("hooks.yaml (gone)\n"), "{list}");
     let _ = sandbox.hookexec(["trust", "remove", "--yes"]).run().exits(0);
@@ -416,7 +417,12 @@ fn a_users_directory_in_the_project_is_refused() {
             run = run.env("XDG_CONFIG_HOME", "");
         }
         let run = run.run().exits(2);
-        assert!(run.stdout.contains("the user's hooks are inside the project"), "{run:?}");
+        assert!(
+            run.stdout.contains("the place for the user's hooks is inside the project"),
+            "{run:?}"
+        );
+        let of_home = run.stdout.contains("is not the home directory of your account");
+        assert_eq!(of_home, name == "HOME", "{run:?}");
         assert!(!project.join("ran").exists());
     }
 }
@@ -437,7 +443,10 @@ fn what_leads_from_the_users_directory_into_the_project_is_refused() {
         let dot = sandbox.project().join("dot");
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL);
         let run = run.current_dir(&dot).run().exits(2);
-        assert!(run.stdout.contains("the user's hooks are inside the project"), "{name}: {run:?}");
+        assert!(
+            run.stdout.contains("the place for the user's hooks is inside the project"),
+            "{name}: {run:?}"
+        );
         assert!(run.stdout.contains("put a copy of what it leads to in its place"), "{run:?}");
         assert!(!dot.join("ran").exists(), "{name}");
         // In another project they are the user's.
