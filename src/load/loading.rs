@@ -12,6 +12,7 @@ use crate::config::{
     SourceFile, Value, parse_yaml,
 };
 use crate::event::Event;
+use crate::shell::quoted;
 use crate::trust::Trust;
 
 /// What was loaded.
@@ -157,13 +158,12 @@ impl Loading {
         // A `.git` that was made or removed must not hide that a file above is gone.
         for path in store.approved_in(&[directories, above].concat(), false) {
             let cause = "this approved file is gone; its hooks don't run";
-            let remove = format!("run `hookexec trust remove {}` in a terminal", path.display());
-            self.does_not_run(&path, cause, format!("restore it, or {remove}"));
+            self.does_not_run(&path, cause, format!("restore it, or {}", removal(&path)));
         }
         for path in store.approved_in(above, true) {
             let cause = "this approved file is above the root of the project, and its hooks don't \
                          run here";
-            let remove = format!("run `hookexec trust remove {}` in a terminal", path.display());
+            let remove = removal(&path);
             let git = "remove the `.git` below it, or make the `.git` beside it again";
             self.does_not_run(&path, cause, format!("{git}, or {remove}"));
         }
@@ -258,6 +258,11 @@ impl Loading {
         let failed = FailedFile::new(location, cause, project_file.remedy());
         self.assembly.config.failed.push(FailedFile { events, ..failed });
     }
+}
+
+/// Returns what a user runs to take back the approval of the file at `path`.
+fn removal(path: &Path) -> String {
+    format!("run `hookexec trust remove {}` in a terminal", quoted(&path.to_string_lossy()))
 }
 
 /// Returns the events for which a file has hooks; `None` when only evaluating it would tell.

@@ -454,6 +454,25 @@ fn adding_a_file_that_is_gone_says_so() {
 }
 
 #[test]
+fn the_command_that_takes_back_an_approval_can_be_pasted() {
+    let sandbox = Sandbox::new();
+    let name = ".hookexec/hooks.d/a b.yaml";
+    sandbox.write(name, HOOKS);
+    sandbox.write("guard.sh", "exit 2\n");
+    sandbox.trust();
+    std::fs::remove_file(sandbox.project().join(name)).unwrap();
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
+    let command = format!("`hookexec trust remove '[SANDBOX]/project/{name}'`");
+    assert!(run.stdout.contains(&command), "{run:?}");
+    for action in ["show", "add"] {
+        let yes = (action == "add").then_some("--yes");
+        let shown = sandbox.hookexec(["trust", action].into_iter().chain(yes)).run().exits(1);
+        let way_back = format!("restore {name}, or run `hookexec trust remove '{name}'`");
+        assert!(shown.stderr.contains(&way_back), "{shown:?}");
+    }
+}
+
+#[test]
 fn a_change_can_be_undone_instead_of_approved() {
     let sandbox = project();
     sandbox.trust();

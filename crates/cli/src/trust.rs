@@ -103,10 +103,7 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
     target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
     if target.format == PlainFormat::Text {
         for row in rows.iter().filter(|row| row.status == GONE) {
-            output::talk(&format!(
-                "restore {0}, or run `hookexec trust remove {0}` in a terminal\n",
-                row.shown_path()
-            ));
+            output::talk(&format!("{}\n", row.way_back()));
         }
         if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
             output::talk(
@@ -124,10 +121,10 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     let project = target.project()?;
     project.refuse_broken()?;
     for path in &project.gone {
-        let path = Row::gone(path.clone()).shown_path();
+        let row = Row::gone(path.clone());
+        let (path, way_back) = (row.shown_path(), row.way_back());
         output::talk(&format!(
-            "{path}: this approved file is gone, so there is nothing to approve; restore it, or run \
-             `hookexec trust remove {path}` in a terminal\n"
+            "{path}: this approved file is gone, so there is nothing to approve; {way_back}\n"
         ));
     }
     let done = if project.gone.is_empty() { Exit::Success } else { Exit::Negative };

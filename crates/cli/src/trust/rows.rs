@@ -99,6 +99,13 @@ impl Row {
         format!("{}: {}\n", self.shown_path(), self.status)
     }
 
+    /// Returns what a user does about a file that is gone.
+    pub(super) fn way_back(&self) -> String {
+        let path = self.shown_path();
+        let remove = format!("run `hookexec trust remove {}` in a terminal", quoted(&path));
+        format!("restore {path}, or {remove}")
+    }
+
     pub(super) fn text(&self) -> String {
         let mut text = self.title();
         for pack in &self.packs {
