@@ -531,6 +531,20 @@ fn programs_read_what_the_doctor_and_status_find() {
 }
 
 #[test]
+fn in_the_home_directory_settings_of_the_user_are_not_those_of_a_project_as_well() {
+    let sandbox = sandbox();
+    for agent in ["claude-code", "gemini", "opencode"] {
+        let in_home = |args: &[&str]| sandbox.hookexec(args).current_dir(sandbox.home()).run();
+        let _ = in_home(&["install", agent]).exits(0);
+        let said = in_home(&["doctor", agent]).stdout;
+        assert_eq!(said.matches("ok       installed").count(), 1, "{said}");
+        assert!(!said.contains("twice"), "{said}");
+        let status = in_home(&["status"]).exits(0).stdout;
+        assert_eq!(status.lines().filter(|line| line.starts_with(agent)).count(), 1, "{status}");
+    }
+}
+
+#[test]
 fn an_agent_that_also_loads_claude_codes_settings_is_named() {
     let sandbox = sandbox();
     for (agent, scope, loads) in [

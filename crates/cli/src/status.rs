@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
+use hookexec::internal::files;
 use hookexec_agents::Agent;
 use serde::Serialize;
 
@@ -76,9 +77,12 @@ fn show(rows: &[Row]) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns what is installed in an agent, in each scope.
-fn rows(agent: Agent, project: &Path) -> impl Iterator<Item = Row> {
-    Scope::value_variants().iter().filter_map(move |scope| row(agent, *scope, project))
+/// Returns what is installed in an agent, in each scope. A file that both scopes have counts once.
+fn rows(agent: Agent, project: &Path) -> Vec<Row> {
+    let scopes = Scope::value_variants().iter();
+    let mut rows: Vec<Row> = scopes.filter_map(|scope| row(agent, *scope, project)).collect();
+    rows.dedup_by_key(|row| files::real(&row.settings));
+    rows
 }
 
 /// Returns what is installed; `None` for an agent that is not used here.
@@ -111,7 +115,7 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
 
 /// Returns whether hookexec is installed in an agent's settings.
 pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
-    rows(agent, project).any(|row| row.hooks > 0)
+    rows(agent, project).iter().any(|row| row.hooks > 0)
 }
 
 fn read(path: &Path) -> Result<Option<String>, String> {

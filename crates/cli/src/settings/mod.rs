@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use hookexec::Event;
+use hookexec::internal::files;
 use hookexec_agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent};
 
 use call::Call;
@@ -81,9 +82,13 @@ impl Settings {
         Some(settings)
     }
 
-    /// Returns the agent's settings in each scope, the user's first.
+    /// Returns the agent's settings in each scope, the user's first. In the home directory the
+    /// project's are the same file: they count once, as the user's.
     pub(crate) fn in_scopes(agent: Agent, project: &Path) -> Vec<Self> {
-        Scope::value_variants().iter().filter_map(|it| Self::of(agent, *it, project)).collect()
+        let scopes = Scope::value_variants().iter();
+        let mut all: Vec<Self> = scopes.filter_map(|it| Self::of(agent, *it, project)).collect();
+        all.dedup_by_key(|settings| files::real(&settings.path));
+        all
     }
 
     /// Returns whether the agent seems to be used here: its directory is there.
