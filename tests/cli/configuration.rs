@@ -382,6 +382,7 @@ fn a_file_that_is_left_out_is_told_by_all_who_might_count_on_it() {
     assert!(!from("Stop").contains(said));
     let doctor = sandbox.hookexec(["doctor"]).run().exits(1);
     assert!(doctor.stdout.contains("PROBLEM") && doctor.stdout.contains(said), "{doctor:?}");
-    let check = sandbox.hookexec(["check"]).run().exits(0);
+    let check = sandbox.hookexec(["check"]).run().exits(78);
     assert!(check.stderr.contains("a file of this name is not read"), "{check:?}");
+    assert!(check.stderr.contains("error: no hooks file was found"), "{check:?}");
 }

@@ -12,6 +12,7 @@ use hookexec_agents::{Agent, NativeEvent};
 use serde_json::{Value, json};
 
 use super::config::{ConfigArgs, not_too_deep};
+use super::error::NO_FILES;
 use super::matchers;
 use super::output::{self, PlainFormat};
 use super::report::counted;
@@ -23,7 +24,8 @@ use super::{CommandError, Exit, from, install};
 /// Checks the hooks files: every problem of every file at once
 ///
 /// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors
-/// or no file is left of those that were approved. Files with errors fail at every event.
+/// or no hooks file is found. Files with errors fail at every event. A file that is not approved is
+/// a warning.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec check hooks.yaml")]
 pub(crate) struct Args {
@@ -59,6 +61,10 @@ impl Args {
         let mut check = Executor::check(&options, Registry::with_shipped_builtins());
         if check.files.is_empty() && check.problems.is_empty() {
             return Err(CommandError::no_files());
+        }
+        if check.files.is_empty() && !check.problems.has_errors() {
+            // All files are gone, or have another name: warnings alone would pass as checked.
+            check.add([Diagnostic::error(NO_FILES)]);
         }
         if let Some(host) = &self.host {
             let unfired = host.unfired(check.configured());
@@ -101,8 +107,7 @@ impl Args {
                 output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))?;
             }
         }
-        let all_gone = check.files.is_empty() && !check.failed.is_empty();
-        Ok(if errors > 0 || all_gone { Exit::Config } else { Exit::Success })
+        Ok(if errors > 0 { Exit::Config } else { Exit::Success })
     }
 
     /// Returns the moments at which a caller waits, and how long.
