@@ -240,13 +240,9 @@ pub struct HandlerResult {
 
 /// The answer of a hook, in one of two forms.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a box would be one more allocation for each builtin"
-)]
 pub(crate) enum HandlerAnswer {
-    /// A finished answer.
-    Output(Output),
+    /// A finished answer. It is large, and moved from hand to hand: in a box that costs nothing.
+    Output(Box<Output>),
     /// The exit code and the output of a program, which the executor reads.
     Exited(Exited),
     /// The same of a program that ran once for each file of a call, up to the first failure to run.
@@ -296,7 +292,7 @@ impl From<Exited> for HandlerResult {
 
 impl From<Output> for HandlerResult {
     fn from(output: Output) -> Self {
-        HandlerAnswer::Output(output).into()
+        HandlerAnswer::Output(Box::new(output)).into()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a thing was written: a file, and a place in it.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -22,12 +22,14 @@ pub struct SourceFile {
     directory: Arc<Path>,
     /// Where each line begins, in bytes; counted on first use, which for most files is never.
     line_starts: OnceLock<Vec<usize>>,
+    /// Its path in one line; each report of a hook has it.
+    shown: OnceLock<String>,
 }
 
 impl PartialEq for SourceFile {
     fn eq(&self, other: &Self) -> bool {
-        // Where the lines begin follows from the text, and may not be known yet of one of them.
-        let Self { path, text, layer, directory, line_starts: _ } = self;
+        // The rest follows from these, and may not be known yet of one of them.
+        let Self { path, text, layer, directory, line_starts: _, shown: _ } = self;
         (path, text, layer, directory) == (&other.path, &other.text, &other.layer, &other.directory)
     }
 }
@@ -44,6 +46,7 @@ impl SourceFile {
             path,
             text: text.into(),
             line_starts: OnceLock::new(),
+            shown: OnceLock::new(),
             layer: Layer::default(),
             directory: directory.unwrap_or_else(|| Path::new("/").into()),
         }
@@ -59,6 +62,22 @@ impl SourceFile {
         self.line_starts.get_or_init(|| {
             let newlines = self.text.match_indices('\n').map(|(at, _)| at + 1);
             std::iter::once(0).chain(newlines).collect()
+        })
+    }
+
+    /// Returns the path in one line, whatever the name of the file is: it is shown to a model and on a
+    /// screen.
+    fn shown(&self) -> &str {
+        self.shown.get_or_init(|| {
+            let mut shown = String::new();
+            for letter in self.path.to_string_lossy().chars() {
+                if letter.is_control() {
+                    shown.extend(letter.escape_unicode());
+                } else {
+                    shown.push(letter);
+                }
+            }
+            shown
         })
     }
 }
@@ -123,7 +142,7 @@ impl Location {
 
     /// Returns the line, from 1.
     pub fn line(&self) -> usize {
-        self.position(self.range.start).0
+        self.line_of(self.range.start)
     }
 
     /// Returns the column in characters, from 1.
@@ -136,9 +155,13 @@ impl Location {
         self.position(self.range.end)
     }
 
+    fn line_of(&self, at: usize) -> usize {
+        self.file.line_starts().partition_point(|start| *start <= at)
+    }
+
     fn position(&self, at: usize) -> (usize, usize) {
+        let line = self.line_of(at);
         let line_starts = self.file.line_starts();
-        let line = line_starts.partition_point(|start| *start <= at);
         let start = line_starts.get(line.wrapping_sub(1)).copied().unwrap_or_default();
         // A place inside of a character is the character's.
         let end = (start..=at).rev().find(|end| self.file.text.is_char_boundary(*end));
@@ -186,19 +209,7 @@ impl Default for Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path().to_string_lossy();
-        if path.contains(char::is_control) {
-            // One line, whatever the name of a file is: the text is shown to a model and on a screen.
-            for letter in path.chars() {
-                if letter.is_control() {
-                    write!(formatter, "{}", letter.escape_unicode())?;
-                } else {
-                    formatter.write_char(letter)?;
-                }
-            }
-        } else {
-            formatter.write_str(&path)?;
-        }
+        formatter.write_str(self.file.shown())?;
         if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.line()) }
     }
 }

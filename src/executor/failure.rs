@@ -26,7 +26,7 @@ impl Interpreter<'_> {
         {
             outcome.failed_open = false;
             outcome.withholds = output.rewrites();
-            outcome.output = output;
+            *outcome.output = output;
         }
         outcome.notices.extend(self.bound.handler.remedy().map(str::to_owned));
         outcome.exit_code = Some(FAILED);
@@ -94,7 +94,7 @@ impl Interpreter<'_> {
         }
         if on_error == OnError::Block && self.contract.may_withhold() {
             let withheld = format!("[withheld by hookexec: hook `{}` failed]", hook.label());
-            outcome.output = Output::tool_response(withheld);
+            *outcome.output = Output::tool_response(withheld);
             (outcome.withholds, outcome.failed_open) = (true, false);
         }
         outcome

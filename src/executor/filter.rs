@@ -9,7 +9,7 @@ use crate::wire::{Decision, HookStatus, InputChange, Output, StopScope};
 
 impl Interpreter<'_> {
     /// Returns the outcome of an answer: what the event supports, and a notice for the rest.
-    pub(super) fn answered(&self, mut output: Output) -> Outcome {
+    pub(super) fn answered(&self, mut output: Box<Output>) -> Outcome {
         if let Some(problem) = output.lacks_an_answer(self.input) {
             return self.failed(&problem);
         }
@@ -93,7 +93,7 @@ impl Interpreter<'_> {
             .into_iter()
             .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
             .collect();
-        Outcome { status, output, notices, ..Outcome::none(self.bound.index) }
+        Outcome { status, notices, ..Outcome::of(self.bound.index, output) }
     }
 
     /// At `stop` Claude Code takes context that sends the model back to work. Passes it on unchanged.

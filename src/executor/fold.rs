@@ -169,7 +169,7 @@ fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
 fn joined<'a>(parts: impl Iterator<Item = Option<&'a str>>, once: bool) -> Option<String> {
     let mut known = HashSet::new();
     let parts = parts.flatten().filter(|part| !part.is_empty());
-    let parts: Vec<&str> = parts.filter(|part: &&'a str| known.insert(*part) || !once).collect();
+    let parts: Vec<&str> = parts.filter(|part: &&'a str| !once || known.insert(*part)).collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
@@ -228,7 +228,7 @@ mod laws {
         (decision(), text(), text(), text(), stop, any::<bool>()).prop_map(
             |(decision, reason, context, warning, stop, failed_open)| {
                 let mut outcome = Outcome::none(0);
-                outcome.output = Output {
+                *outcome.output = Output {
                     decision,
                     reason,
                     additional_context: context,
@@ -266,7 +266,7 @@ mod laws {
         let approval = || {
             let decision = json!({"behavior": "allow", "updatedPermissions": []});
             let answer = json!({"hook_specific_output": {"decision": decision}});
-            Outcome { output: Output::from_value(answer).unwrap(), ..Outcome::none(0) }
+            Outcome::of(0, Box::new(Output::from_value(answer).unwrap()))
         };
         let given = |outcome| {
             let verdict = fold(Event::PermissionRequest, &hooks(1), &[outcome]);
@@ -277,7 +277,7 @@ mod laws {
         rewritten.drop_rewrite("late");
         assert!(!given(rewritten));
         // A hook that answers again says anew what comes with its decision.
-        let second = Outcome { output: Output::allow(), ..Outcome::none(0) };
+        let second = Outcome::of(0, Box::new(Output::allow()));
         assert!(!given(second.merged_with(&mut approval(), false)));
     }
 
@@ -285,7 +285,7 @@ mod laws {
         #[test]
         fn adding_a_denial_never_yields_permission(mut outcomes in outcomes(), at in 0_usize..6) {
             let mut denial = Outcome::none(outcomes.len());
-            denial.output = Output::deny("no");
+            *denial.output = Output::deny("no");
             outcomes.insert(at.min(outcomes.len()), denial);
             let verdict = folded(&outcomes);
             prop_assert_eq!(verdict.decision, Some(Decision::Deny));

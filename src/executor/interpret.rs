@@ -133,7 +133,7 @@ impl Interpreter<'_> {
             (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer(self.input) => {
                 self.failed(&problem)
             }
-            (0, Stdout::Answer(output)) => self.answered(*output),
+            (0, Stdout::Answer(output)) => self.answered(output),
             (_, Stdout::Background) if self.contract.may_block => self.failed(&format!(
                 "it asked to go on in the background (`{{\"async\": true}}`), but `{}` waits for its \
                  answer; let it answer here, or move it to an event that can't be blocked",
@@ -142,7 +142,7 @@ impl Interpreter<'_> {
             (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
                 self.failed("its output is not one JSON object, as `strict_output` demands")
             }
-            (0, Stdout::Text(text)) if self.takes_text() => self.answered(Output::context(text)),
+            (0, Stdout::Text(text)) if self.takes_text() => self.answered(Box::new(Output::context(text))),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
             // Whether it was still running when its line was read is chance.
             (_, Stdout::Background) => {
@@ -227,8 +227,8 @@ impl Interpreter<'_> {
 }
 
 /// Keeps the part of an answer that also counts when the rest can't be trusted.
-fn verdict_only(output: Output) -> Output {
-    Output {
+fn verdict_only(output: Output) -> Box<Output> {
+    Box::new(Output {
         decision: output.decision.filter(|decision| *decision > Decision::Allow),
         reason: output.reason,
         stop: output.stop,
@@ -236,7 +236,7 @@ fn verdict_only(output: Output) -> Output {
         suppress_output: output.suppress_output,
         unknown_keys: output.unknown_keys,
         ..Output::default()
-    }
+    })
 }
 
 /// Returns the cause in what a program wrote to stderr: the last line whose first word ends in

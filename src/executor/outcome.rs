@@ -6,13 +6,13 @@ use super::select::Bound;
 use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, decision_of};
 
 /// The outcome of one hook.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Outcome {
     /// The hook's place in config order.
     pub(super) index: usize,
     pub(super) status: HookStatus,
     /// The answer, without what the event does not support.
-    pub(super) output: Output,
+    pub(super) output: Box<Output>,
     /// Whether its answer counts, once that is decided.
     pub(super) mode: Option<Mode>,
     /// The answer of a hook whose mode keeps it from counting; `output` is empty then.
@@ -44,7 +44,31 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Returns the outcome of a hook that has no opinion.
     pub(super) fn none(index: usize) -> Self {
-        Self { index, ..Self::default() }
+        Self::of(index, Box::default())
+    }
+
+    /// Returns the outcome of a hook that gave an answer.
+    pub(super) fn of(index: usize, output: Box<Output>) -> Self {
+        Self {
+            index,
+            status: HookStatus::default(),
+            output,
+            mode: None,
+            unenforced: None,
+            error: None,
+            warnings: Vec::new(),
+            notices: Vec::new(),
+            is_late: false,
+            failed_open: false,
+            exit_code: None,
+            stderr: String::new(),
+            stdout: String::new(),
+            duration: Duration::ZERO,
+            usage: None,
+            withholds: false,
+            rewrote: false,
+            generation: 0,
+        }
     }
 
     /// Returns the outcome of a hook that did not run.
@@ -157,7 +181,7 @@ impl Outcome {
                 format!("hook {} would have {done}{because} (`mode: warn`)", bound.title())
             }));
         }
-        self.unenforced = Some(Box::new(said));
+        self.unenforced = Some(said);
         self
     }
 

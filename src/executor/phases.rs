@@ -407,9 +407,10 @@ impl<'e> Stage<'e> {
         let interpreter = self.interpreter(&self.plan.hooks[outcome.index]);
         let failed =
             interpreter.failed_unless_stricter(&outcome.output, why).unwrap_or_else(|| {
-                let Output { decision, reason, stop, .. } = outcome.output;
-                let output = Output { decision, reason, stop, ..Output::default() };
-                Outcome { output, ..interpreter.failed(why) }
+                let Output { decision, reason, stop, .. } = *outcome.output;
+                let mut failed = interpreter.failed(why);
+                *failed.output = Output { decision, reason, stop, ..Output::default() };
+                failed
             });
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
     }

@@ -19,7 +19,7 @@ pub(super) struct Current<'a> {
     plan: &'a Plan,
     describe_tool: Option<&'a DescribeTool>,
     original: Cow<'a, Input>,
-    rewritten: Option<Input>,
+    rewritten: Option<Box<Input>>,
     /// Values derived from the input as it is now, each computed at most once for all hooks.
     shared: Shared,
     /// The same for the input as it came, once it was rewritten.
@@ -94,7 +94,7 @@ impl<'a> Current<'a> {
     }
 
     pub(super) fn input(&self) -> &Input {
-        self.rewritten.as_ref().unwrap_or(&self.original)
+        self.rewritten.as_deref().unwrap_or(&self.original)
     }
 
     /// Returns the input as it came, and what is made of it at most once.
@@ -105,7 +105,7 @@ impl<'a> Current<'a> {
 
     /// Returns the input, if a hook rewrote it, and forgets it.
     pub(super) fn take_rewritten(&mut self) -> Option<Input> {
-        self.rewritten.take()
+        self.rewritten.take().map(|input| *input)
     }
 
     /// Returns the input as a hook is shown it, and what is made of it at most once.
@@ -159,7 +159,7 @@ impl<'a> Current<'a> {
             self.matching = self.plan.matching_too(&self.matching, &next);
         }
         let shared = std::mem::take(&mut self.shared);
-        if self.rewritten.replace(next).is_none() {
+        if self.rewritten.replace(Box::new(next)).is_none() {
             self.first = shared;
         }
         self.repeated = OnceLock::new();
