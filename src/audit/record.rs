@@ -196,11 +196,14 @@ impl Record {
             self.each_text(|text| *text = text.chars().take(200).collect());
             line = serde_json::to_vec(&self)?;
         }
-        // Those of the lowest layer come last.
+        if line.len() >= LONGEST {
+            // Those of the lowest layer are the first to go.
+            self.hooks.sort_by_key(|report| report.rank);
+        }
         while line.len() >= LONGEST && !self.hooks.is_empty() {
             self.hooks_cut = true;
             self.hooks.truncate(self.hooks.len() / 2);
-            self.failed_open.truncate(self.hooks.len());
+            self.failed_open.retain(|name| self.hooks.iter().any(|report| report.name == *name));
             line = serde_json::to_vec(&self)?;
         }
         line.push(b'\n');

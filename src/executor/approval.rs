@@ -33,7 +33,7 @@ pub struct Judged<'a> {
     pub original: &'a Input,
     /// The call in its final form.
     pub input: &'a Input,
-    /// The deadline of the answer, and what observes each hook.
+    /// What observes each hook.
     pub options: DispatchOptions<'a>,
     /// Whether the host would not come to `permission_request` by itself.
     pub consults: bool,
@@ -301,7 +301,7 @@ impl Stage<'_> {
     pub(super) fn drop_outranked_allows(&mut self) {
         let allows = |it: &Outcome| it.output.decision == Some(Decision::Allow);
         let later: &[Event] = match self.event {
-            Event::PreToolUse => &[Event::PermissionRequest, Event::Approval],
+            Event::ToolGuard | Event::PreToolUse => &[Event::PermissionRequest, Event::Approval],
             Event::PermissionRequest => &[Event::Approval],
             _ => return,
         };

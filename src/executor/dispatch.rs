@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::moment::{ALL_LAYERS, Moment, Standing};
 use super::select::Plan;
-use super::time::Deadlines;
+use super::time::{Deadlines, Terms, on_terms};
 use crate::audit::Auditor;
 use crate::config::{Hook, Phase};
 use crate::event::Event;
@@ -62,12 +62,8 @@ pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
 pub struct DispatchOptions<'w> {
-    /// The deadline of the verdict.
-    pub deadline: Option<Instant>,
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
-    /// Events whose hooks the caller may run afterwards; their deadlines are respected.
-    pub followed_by: &'w [Event],
     /// The rank of the lowest layer whose hooks take part, if not all do.
     pub down_to: Option<usize>,
     /// Whether the caller can't replace a response: guards judge it as it came.
@@ -179,8 +175,7 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch_until(&self, event: Event, input: &Input, deadline: Instant) -> Verdict {
-        let options = DispatchOptions { deadline: Some(deadline), ..DispatchOptions::default() };
-        self.run(event, input, options).await
+        on_terms(Terms::until(Some(deadline)), self.dispatch(event, input)).await
     }
 
     /// Like [`dispatch`](Self::dispatch), and calls `observer` when a hook starts and ends. Hooks
@@ -222,14 +217,14 @@ impl Executor {
         if !self.has(event) || matches_nothing() {
             return Verdict::no_opinion(event);
         }
-        let deadlines = self.deadlines(&[event], &options);
+        let deadlines = self.deadlines(&[event]);
         let question = (event == Event::Approval)
             .then(|| Box::new(self.with_question(input, (&deadlines, options.down_to))));
         let input = question.as_deref().unwrap_or(input);
         let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
         moment.run().await;
         let (mut verdict, took) = moment.only_verdict();
-        let until = deadlines.caller;
+        let until = deadlines.caller();
         self.record(&mut verdict, input, took, until, &mut Standing::default()).await;
         verdict
     }
@@ -245,7 +240,7 @@ impl Executor {
         options: DispatchOptions<'_>,
         standing: &mut Standing,
     ) -> Vec<Verdict> {
-        let deadlines = self.deadlines(events, &options);
+        let deadlines = self.deadlines(events);
         let moment = Some(Moment::new(self, events, input, &options, &deadlines));
         let mut running = Running { moment, standing };
         let verdicts = match &mut running.moment {
@@ -261,7 +256,7 @@ impl Executor {
         }
         let mut recorded = Vec::new();
         for (mut verdict, took) in verdicts {
-            let until = deadlines.caller;
+            let until = deadlines.caller();
             self.record(&mut verdict, input, took, until, running.standing).await;
             recorded.push(verdict);
         }
@@ -315,7 +310,7 @@ impl Executor {
         if let Some(verdict) = &standing.verdict {
             return verdict.clone();
         }
-        let deadlines = self.deadlines(events, &options);
+        let deadlines = self.deadlines(events);
         let mut moment = Moment::new(self, events, input, &options, &deadlines);
         moment.restore(standing);
         moment.fail_rest(why);
@@ -324,9 +319,8 @@ impl Executor {
     }
 
     /// Returns the deadlines of the hooks of `events`.
-    fn deadlines(&self, events: &[Event], options: &DispatchOptions<'_>) -> Deadlines {
-        let plans = events.iter().chain(options.followed_by).map(|event| self.plan(*event));
-        Deadlines::new(plans, self.deadline, options.deadline)
+    fn deadlines(&self, events: &[Event]) -> Deadlines {
+        Deadlines::new(events, |event| self.plan(event), self.deadline)
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {

@@ -407,7 +407,8 @@ impl<'e> Moment<'e> {
             (rewrote && outcome.generation > 0).then(|| bound.rewrite_order())
         };
         let rewrote = self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min();
-        let ran = self.stages.iter().filter_map(|stage| stage.record.lowest).min();
+        let before = self.stages.first().and_then(|stage| stage.deadlines.lowest());
+        let ran = self.stages.iter().filter_map(|stage| stage.record.lowest).chain(before).min();
         Lowest { rewrote, ran }
     }
 

@@ -136,6 +136,7 @@ impl<'e> Stage<'e> {
     /// Notes that a hook is waited for.
     pub(super) fn waits_for(&mut self, bound: &Bound) {
         let order = bound.rewrite_order();
+        self.deadlines.wait_for(bound);
         self.record.lowest = Some(self.record.lowest.map_or(order, |lowest| lowest.min(order)));
     }
 
@@ -293,7 +294,12 @@ impl<'e> Stage<'e> {
             Err(error) => interpreter.read(Err(error), stop).await,
         };
         let is_late = outcome.is_late && may_be_late;
-        let outcome = Outcome { is_late, duration, ..self.deny_impossible_name(outcome) };
+        let mut outcome = Outcome { is_late, duration, ..self.deny_impossible_name(outcome) };
+        if self.deadlines.has_no_place_for(bound) && outcome.output.decision == Some(Decision::Ask)
+        {
+            // The place would be taken until a person has answered.
+            outcome.output.decision = Some(Decision::Deny);
+        }
         let mut outcome = outcome.under_mode_of(bound, self.session());
         outcome.generation = current.generation;
         tracing::debug!(

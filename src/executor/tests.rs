@@ -23,6 +23,7 @@ mod decision_keys;
 mod failed_files;
 mod layered;
 mod limited;
+mod requests;
 mod rewriting;
 mod second_answers;
 

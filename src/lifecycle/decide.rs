@@ -140,7 +140,6 @@ impl<'a> Decider<'a> {
             }
         };
         let options = DispatchOptions {
-            followed_by: &[Event::PermissionRequest, Event::Approval],
             describe_tool: Some(&describe),
             observer: Some(&at),
             ..DispatchOptions::default()

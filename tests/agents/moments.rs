@@ -115,6 +115,21 @@ fn an_allow_counts_for_the_final_arguments_only() {
 }
 
 #[test]
+fn an_allow_does_not_keep_hooks_of_a_higher_layer_from_deciding_on_approval() {
+    let payload = tool("PreToolUse", "Bash", "ls");
+    for event in ["tool_guard", "pre_tool_use"] {
+        let projects = hook(event, &prints(&json!({"decision": "allow"})), "");
+        for later in ["permission_request", "approval"] {
+            let users = hook(later, &prints(&json!({"decision": "deny"})), "");
+            let stdout = run("claude-code", &users, &projects, &payload).exits(0).stdout;
+            assert!(!stdout.contains("\"allow\""), "{event} {later}: {stdout}");
+        }
+        let stdout = run("claude-code", "", &projects, &payload).exits(0).stdout;
+        assert!(stdout.contains("\"allow\""), "{event}: {stdout}");
+    }
+}
+
+#[test]
 fn arguments_that_come_with_an_approval_are_judged_by_everyone() {
     let payload = tool("PermissionRequest", "Bash", "ls");
     let answer =

@@ -15,7 +15,7 @@ use super::{Agent, NativeEvent};
 use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{DispatchOptions, Judged, Standing};
+use hookexec::internal::{DispatchOptions, Judged, Standing, Terms, on_terms};
 use hookexec::wire::{Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
@@ -147,8 +147,11 @@ impl Moment {
             }
             return;
         }
-        let options = DispatchOptions { deadline, ..options(call) };
-        let run = executor.run_moment(&self.events, &call.input, options, &mut self.standing);
+        on_terms(Terms::until(deadline), self.judge(executor, call)).await;
+    }
+
+    async fn judge(&mut self, executor: &Executor, call: &NativeCall) {
+        let run = executor.run_moment(&self.events, &call.input, options(call), &mut self.standing);
         let verdicts = run.await;
         let Some(verdict) = self.standing.verdict.take() else { return };
         let verdict = self.verdict.insert(verdict);
@@ -168,7 +171,7 @@ impl Moment {
             verdicts: &verdicts,
             original: &call.input,
             input: self.standing.rewritten.as_ref().unwrap_or(&call.input),
-            options: DispatchOptions { deadline, ..DispatchOptions::default() },
+            options: DispatchOptions::default(),
             consults: consults_approvers(call.agent, call.native),
             host_asks: None,
             asks_person: self.asks_person,
@@ -219,10 +222,6 @@ impl Moment {
 /// Returns how the events of `call` run together.
 fn options(call: &NativeCall) -> DispatchOptions<'static> {
     match call.event {
-        Some(Event::PreToolUse) if consults_approvers(call.agent, call.native) => DispatchOptions {
-            followed_by: &[Event::PermissionRequest, Event::Approval],
-            ..DispatchOptions::default()
-        },
         Some(Event::PermissionRequest) => {
             DispatchOptions { once_rewritten: &ONCE_REWRITTEN, ..DispatchOptions::default() }
         }

@@ -45,11 +45,16 @@ fn a_record_stays_small_and_says_what_it_lacks() {
             "name": number.to_string(), "type": "hooks_file", "source": "s".repeat(3000),
             "status": "failed", "duration_ms": 0.0,
         });
-        verdict.hooks.push(serde_json::from_value(report).unwrap());
+        let mut report: HookReport = serde_json::from_value(report).unwrap();
+        // The hook of the highest layer stands last.
+        report.rank = 200 - number;
+        verdict.failed_open.push(report.name.clone());
+        verdict.hooks.push(report);
     }
     let line = line_of(&Input::default(), &verdict);
     let read: Record = serde_json::from_slice(&line).unwrap();
-    assert!(line.len() < LONGEST && read.hooks_cut && read.hooks[0].name == "0");
+    assert!(line.len() < LONGEST && read.hooks_cut && read.hooks[0].name == "199");
+    assert!(read.failed_open.contains(&"199".to_owned()) && read.failed_open.len() < 200);
     let mut input = Input::for_tool("t".repeat(LONGEST), JsonObject::new());
     input.session_id = "s".repeat(LONGEST);
     assert!(line_of(&input, &verdict).len() < LONGEST);

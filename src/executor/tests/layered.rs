@@ -68,7 +68,7 @@ pub(super) fn with_rewriters() -> Registry {
     registry
 }
 
-fn with(registry: &Registry, hooks: Vec<Hook>) -> Executor {
+pub(super) fn with(registry: &Registry, hooks: Vec<Hook>) -> Executor {
     let config = Config { hooks, ..Config::default() };
     Executor::builder(config).registry(registry.clone()).build().unwrap()
 }
@@ -240,9 +240,10 @@ async fn a_hook_without_time_after_those_of_a_lower_layer_denies() {
     ] {
         let executor = with(&registry, vec![before, hangs(Layer::User)]);
         let until = Instant::now() + Duration::from_millis(200);
-        let options = DispatchOptions { deadline: Some(until), ..DispatchOptions::default() };
         let (events, mut standing) = ([Event::ToolGuard, PreToolUse], Standing::default());
-        executor.run_moment(&events, &call(&"x".repeat(30_000)), options, &mut standing).await;
+        let (input, options) = (call(&"x".repeat(30_000)), DispatchOptions::default());
+        let judged = executor.run_moment(&events, &input, options, &mut standing);
+        on_terms(Terms::until(Some(until)), judged).await;
         let verdict = standing.verdict.unwrap();
         assert_eq!(!verdict.allowed, is_denied, "{verdict:#?}");
         if is_denied {
@@ -322,18 +323,6 @@ async fn a_failure_at_approval_is_no_answer() {
     let hooks = ["fail", "refuse"].map(|name| hook(Event::Approval, name, &[])).to_vec();
     let verdict = with(&registry, hooks).dispatch(Event::Approval, &call("ls")).await;
     assert!(!verdict.allowed && verdict.stop.is_some(), "{verdict:#?}");
-}
-
-#[tokio::test]
-async fn without_a_place_for_a_project_only_its_hooks_fail() {
-    let answer = json!({"system_message": "seen"});
-    let says = |layer| in_layer(layer, say(Notification, &answer));
-    let executor = with(&registry(), vec![says(Layer::Project), says(Layer::User)]);
-    let terms = Terms { until: None, without_project: true };
-    let input = Input::default();
-    let verdict = on_terms(terms, executor.dispatch(Notification, &input)).await;
-    let status: Vec<_> = verdict.hooks.iter().map(|hook| hook.status).collect();
-    assert_eq!(status, [HookStatus::Failed, HookStatus::Ok], "{verdict:#?}");
 }
 
 #[tokio::test]

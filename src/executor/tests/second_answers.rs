@@ -2,6 +2,7 @@
 
 use super::layered::{in_layer, mutates, with_rewriters};
 use super::*;
+use crate::executor::time::{Terms, on_terms};
 
 /// Adds builtins that succeed once, and one that boxes whatever it gets.
 fn with_first_answers() -> Registry {
@@ -136,13 +137,13 @@ async fn a_hook_of_any_event_of_a_moment_leaves_time_to_the_layers_above() {
         let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
         let deadline = Some(std::time::Instant::now() + Duration::from_secs(20));
         let options = crate::executor::DispatchOptions {
-            deadline,
             once_rewritten: &[Event::ToolInputTransform],
             ..Default::default()
         };
         let (events, input) = ([Event::ToolInputTransform, event], call("ls"));
         let mut standing = crate::executor::Standing::default();
-        let verdicts = executor.run_moment(&events, &input, options, &mut standing).await;
+        let judged = executor.run_moment(&events, &input, options, &mut standing);
+        let verdicts = on_terms(Terms::until(deadline), judged).await;
         let slow = verdicts.iter().flat_map(|verdict| &verdict.hooks).next().unwrap();
         assert!(slow.error.as_ref().unwrap().contains("half of the time"), "{slow:#?}");
     }

@@ -136,10 +136,13 @@ impl Engine {
             if timeout_at(until, ended(loading)).await.is_err() {
                 let engine = Arc::clone(self);
                 let renew = move || engine.renew(Files::WithoutProject, Same::GoOn);
-                if spawn_blocking(renew).await.unwrap_or(true) {
-                    break;
+                // What it read, and not what is in use by now: that may have been read before this
+                // request came.
+                match spawn_blocking(renew).await {
+                    Ok(Some(in_use)) => return in_use,
+                    Ok(None) => {}
+                    Err(_) => break,
                 }
-                // The reading of all files that took its place may have begun before this request.
             } else if is_own {
                 break;
             }
@@ -193,12 +196,12 @@ impl Engine {
         (loading, true)
     }
 
-    /// Puts what is on disk in the place of what is in use, all of it or nothing. Returns `false` if
-    /// another reading has done so meanwhile.
+    /// Puts what is on disk in the place of what is in use, all of it or nothing, and returns what is in
+    /// use then; `None` if another reading has done so meanwhile.
     ///
     /// What the places are like is noted before they are read: a file that changes meanwhile is read
     /// once more before the next event.
-    fn renew(&self, files: Files, same: Same) -> bool {
+    fn renew(&self, files: Files, same: Same) -> Option<InUse> {
         let since = SystemTime::now();
         let (places, readings) = {
             let state = self.state();
@@ -211,7 +214,7 @@ impl Engine {
         });
         let mut state = self.state();
         if files == Files::WithoutProject && state.readings != readings {
-            return false;
+            return None;
         }
         state.readings += usize::from(files == Files::All);
         let loaded = loaded.and_then(|loaded| {
@@ -240,7 +243,7 @@ impl Engine {
                 state.problem = Some(Arc::new(problems));
             }
         }
-        true
+        Some(state.in_use())
     }
 }
 

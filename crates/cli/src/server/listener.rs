@@ -279,7 +279,7 @@ pub(super) struct Place {
 impl Place {
     /// Returns the terms of its request, whose client waits `until` then.
     fn terms(&self, until: Option<Instant>) -> Terms {
-        Terms { until, without_project: self.without_project }
+        Terms::until(until).without_project(self.without_project)
     }
 
     /// Returns by when its request needs the files, if its client waits `until` then. Where hooks of a
@@ -327,7 +327,7 @@ impl Admitted {
             };
             executor.approve_observed(verdict, input, observer).await
         };
-        let mut verdict = on_terms(self.terms, asked).await;
+        let mut verdict = on_terms(self.terms.clone(), asked).await;
         if let Some(problems) = &self.current.problem {
             let said = verdict.system_message.take().map(|said| said + "\n");
             verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));

@@ -1,0 +1,84 @@
+//! What the events of one request have together: its time, its place, and which layers ran.
+
+use super::layered::{in_layer, with};
+use super::*;
+use crate::executor::time::{Terms, on_terms};
+
+/// Adds a builtin that sleeps for some seconds and then gives its second argument as its answer.
+fn with_sleeper() -> Registry {
+    let mut registry = registry();
+    registry.register_builtin(
+        "sleep",
+        Builtin::future(|_: Arc<Input>, args: Arc<[String]>| async move {
+            tokio::time::sleep(Duration::from_secs(args[0].parse().unwrap())).await;
+            Output::parse(&args[1]).map(Some)
+        }),
+    );
+    registry
+}
+
+/// Returns a hook that answers after some seconds, and is allowed to fail.
+fn slow(layer: Layer, event: Event, seconds: &str, answer: &str) -> Hook {
+    let hook = hook(event, "sleep", &[seconds, answer]);
+    in_layer(layer, Hook { on_error: Some(OnError::Warn), ..hook })
+}
+
+fn in_seconds(seconds: u64) -> Terms {
+    Terms::until(Some(std::time::Instant::now() + Duration::from_secs(seconds)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_is_late_denies_if_a_lower_layer_ran_at_an_earlier_event() {
+    for (layer, is_denied) in [(Layer::Project, true), (Layer::User, false)] {
+        let before = slow(layer, PreToolUse, "1", "{}");
+        let guard = slow(Layer::User, PermissionRequest, "100", "{}");
+        let executor = with(&with_sleeper(), vec![before, guard]);
+        let verdict = on_terms(in_seconds(10), async {
+            assert!(executor.dispatch(PreToolUse, &call("ls")).await.allowed);
+            executor.dispatch(PermissionRequest, &call("ls")).await
+        });
+        let verdict = verdict.await;
+        assert_eq!(!verdict.allowed, is_denied, "{layer:?}: {verdict:#?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn hooks_of_a_layer_leave_half_of_the_request_to_later_events_of_layers_above() {
+    for (layer, is_followed) in [(Layer::Project, true), (Layer::User, false)] {
+        let hooks = vec![
+            slow(layer, UserPromptSubmit, "100", "{}"),
+            slow(Layer::User, Event::TurnStart, "1", "{}"),
+        ];
+        let executor = with(&with_sleeper(), hooks);
+        let prompt = Input::default();
+        let verdict = on_terms(in_seconds(10), executor.dispatch(UserPromptSubmit, &prompt)).await;
+        let error = verdict.hooks[0].error.as_deref().unwrap();
+        assert_eq!(error.contains("half of the time"), is_followed, "{layer:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_place_for_a_project_only_its_hooks_fail() {
+    let answer = json!({"system_message": "seen"});
+    let says = |layer| in_layer(layer, say(Notification, &answer));
+    let executor = with(&registry(), vec![says(Layer::Project), says(Layer::User)]);
+    let terms = Terms::default().without_project(true);
+    let input = Input::default();
+    let verdict = on_terms(terms, executor.dispatch(Notification, &input)).await;
+    let status: Vec<_> = verdict.hooks.iter().map(|hook| hook.status).collect();
+    assert_eq!(status, [HookStatus::Failed, HookStatus::Ok], "{verdict:#?}");
+}
+
+#[tokio::test]
+async fn without_a_place_a_hook_of_a_project_denies_where_its_failure_would_ask() {
+    let asks = |on_error| {
+        let hook = in_layer(Layer::Project, say(PreToolUse, &json!({})));
+        Hook { on_error: Some(on_error), ..hook }
+    };
+    for (on_error, decision) in [(OnError::Ask, Some(Decision::Deny)), (OnError::Warn, None)] {
+        let executor = executor(vec![asks(on_error)]);
+        let terms = Terms::default().without_project(true);
+        let verdict = on_terms(terms, executor.dispatch(PreToolUse, &call("ls"))).await;
+        assert_eq!(verdict.decision, decision, "{on_error:?}: {verdict:#?}");
+    }
+}
