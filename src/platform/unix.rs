@@ -92,11 +92,6 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
     path.metadata().ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Returns what tells an open file from every other.
-pub fn identity_of(file: &File) -> Option<(u64, u64)> {
-    file.metadata().ok().map(|found| (found.dev(), found.ino()))
-}
-
 /// Returns `path`: a file has no second name beside links.
 pub(crate) fn long_name(path: PathBuf) -> PathBuf {
     path

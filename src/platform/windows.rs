@@ -99,12 +99,6 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
     Some((found.volume_serial_number(), found.file_index()))
 }
 
-/// Returns what tells an open file from every other.
-pub fn identity_of(file: &File) -> Option<(u64, u64)> {
-    let found = winapi_util::file::information(file).ok()?;
-    Some((found.volume_serial_number(), found.file_index()))
-}
-
 /// Returns whether Windows starts the file at `path` as a program.
 pub(crate) fn may_execute(path: &Path) -> bool {
     let is_one = |ending: &OsStr| PROGRAM_ENDINGS.iter().any(|it| ending.eq_ignore_ascii_case(it));

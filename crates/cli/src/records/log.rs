@@ -1,7 +1,7 @@
 //! Reads the decision log.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -13,7 +13,6 @@ use crate::testing::Expected;
 use hookexec::event::Event;
 use hookexec::internal::audit::{BEGINNING, Record, numbered};
 use hookexec::internal::reading::Words;
-use hookexec::internal::system;
 use hookexec::wire::{Decision, HookReport};
 
 /// The most full files that are looked for.
@@ -136,64 +135,6 @@ impl Log {
     }
 }
 
-/// Follows a log as it grows, through its rotations.
-#[derive(Debug)]
-pub(crate) struct Tail {
-    path: PathBuf,
-    file: Option<BufReader<File>>,
-    /// The beginning of a line whose end is not there yet.
-    partial: Vec<u8>,
-}
-
-impl Tail {
-    /// Returns a tail that begins at the end of the file; it need not be there yet.
-    ///
-    /// # Errors
-    /// When it can't be read.
-    pub(crate) fn from_end(path: impl Into<PathBuf>) -> io::Result<Self> {
-        let mut tail = Self { path: path.into(), file: None, partial: Vec::new() };
-        if tail.path.exists() {
-            let mut file = File::open(&tail.path)?;
-            file.seek(SeekFrom::End(0))?;
-            tail.file = Some(BufReader::new(file));
-        }
-        Ok(tail)
-    }
-
-    /// Returns the lines that were added since.
-    ///
-    /// # Errors
-    /// When it can't be read.
-    pub(crate) fn poll(&mut self) -> io::Result<Vec<LogLine>> {
-        let mut found = Vec::new();
-        self.rest(&mut found)?;
-        let current = system::identity(&self.path);
-        let open = match &self.file {
-            Some(file) => system::identity_of(file.get_ref()),
-            None => None,
-        };
-        if current.is_some() && current != open {
-            // The full file was renamed; what was written to it last has been read above.
-            self.partial.clear();
-            self.file = Some(BufReader::new(File::open(&self.path)?));
-            self.rest(&mut found)?;
-        }
-        Ok(found)
-    }
-
-    fn rest(&mut self, found: &mut Vec<LogLine>) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        while file.read_until(b'\n', &mut self.partial)? > 0 {
-            if self.partial.last() != Some(&b'\n') {
-                break;
-            }
-            found.extend(parse(&self.partial));
-            self.partial.clear();
-        }
-        Ok(())
-    }
-}
-
 /// Reads a line: a record, or one that was cut and perhaps another that was appended to it.
 pub(crate) fn parse(bytes: &[u8]) -> Vec<LogLine> {
     let text = String::from_utf8_lossy(bytes);
@@ -243,29 +184,6 @@ mod tests {
         assert_eq!(sessions(&parse(cut.as_bytes())), ["?"]);
         assert_eq!(sessions(&parse(second.as_bytes())), ["b"]);
         assert!(parse(b"\n").is_empty());
-    }
-
-    #[test]
-    fn a_tail_follows_through_a_rotation_and_waits_for_whole_lines() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("log");
-        let append = |text: &str| {
-            use std::io::Write as _;
-            let mut options = std::fs::OpenOptions::new();
-            let mut file = options.append(true).create(true).open(&path).unwrap();
-            file.write_all(text.as_bytes()).unwrap();
-        };
-        append(&line("old"));
-        let mut tail = Tail::from_end(&path).unwrap();
-        let second = line("b");
-        append(&line("a"));
-        append(&second[..10]);
-        assert_eq!(sessions(&tail.poll().unwrap()), ["a"]);
-        append(&second[10..]);
-        std::fs::rename(&path, directory.path().join("log.1")).unwrap();
-        append(&line("c"));
-        assert_eq!(sessions(&tail.poll().unwrap()), ["b", "c"]);
-        assert!(tail.poll().unwrap().is_empty());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, Key
 use serde::Serialize;
 use serde_json::Value;
 
-use super::queue::Parcel;
+use crate::records::Parcel;
 
 /// The attributes with a name of OpenTelemetry: the field of a record, and what they hold. Every
 /// other field of a record is sent as `hookexec.` and its name.

@@ -7,7 +7,6 @@
 mod attributes;
 mod collector;
 mod counters;
-mod queue;
 mod requests;
 mod state;
 
@@ -27,11 +26,11 @@ use super::decisions::{log_path, unreadable};
 use super::error::{CommandError, OrCommandError as _, warn};
 use super::log::LogArgs;
 use super::output;
+use super::records::{Batch, Loss, Parcel, Queue};
 use super::report::counted;
 pub(crate) use collector::Collector;
 use collector::{Refusal, Signal, milliseconds, resource};
 use counters::{GAPS, LOST};
-use queue::{Batch, Loss, Parcel, Queue};
 use requests::Requests;
 pub(crate) use state::{State, state_path};
 #[cfg(test)]

@@ -25,11 +25,10 @@ use prost::Message as _;
 use super::attributes::{any, attributes, fields, pair};
 use super::counters::{
     BOUNDS, CONFIG, EVENT_DURATION, HOOK_DURATION, Labels, METRICS, POLICY_AGE, POLICY_FAILURES,
-    WAITING, of_policy,
+    Times, WAITING, of_policy,
 };
-use super::queue::{Parcel, waiting};
 use super::state::{State, now_in_nanoseconds};
-use crate::records::word;
+use crate::records::{Parcel, waiting, word};
 
 /// The name of each log record of a decision.
 pub(super) const EVENT_NAME: &str = "hookexec.decision";
@@ -121,59 +120,12 @@ impl Requests {
 
     /// Returns what was counted until now.
     pub(super) fn metrics(&self, state: &State) -> Vec<u8> {
-        let (start_time_unix_nano, time_unix_nano) = (state.since, now_in_nanoseconds());
-        let policies = (self.policies)();
-        let temporality = AggregationTemporality::Cumulative.into();
-        let number = |(labels, value): (Labels, u64)| NumberDataPoint {
-            attributes: labelled(labels),
-            start_time_unix_nano,
-            time_unix_nano,
-            value: Some(Number::AsInt(i64::try_from(value).unwrap_or(i64::MAX))),
-            ..NumberDataPoint::default()
-        };
-        let numbers = |series: Vec<_>| series.into_iter().map(number).collect();
-        let gauge = |series| Data::Gauge(Gauge { data_points: numbers(series) });
-        let data = |name: &str| match name {
-            EVENT_DURATION | HOOK_DURATION => {
-                let points = state.counters.times(name).into_iter().map(|(labels, times)| {
-                    HistogramDataPoint {
-                        attributes: labelled(labels),
-                        start_time_unix_nano,
-                        time_unix_nano,
-                        count: times.buckets.iter().sum(),
-                        sum: Some(times.seconds),
-                        bucket_counts: times.buckets,
-                        explicit_bounds: BOUNDS.to_vec(),
-                        ..HistogramDataPoint::default()
-                    }
-                });
-                let data_points = points.collect();
-                Data::Histogram(Histogram { data_points, aggregation_temporality: temporality })
-            }
-            CONFIG => {
-                let config = Some(&state.counters.config).filter(|config| !config.is_empty());
-                let labels = |config: &String| vec![("hookexec.config".to_owned(), config.clone())];
-                gauge(config.map(|config| (labels(config), 1)).into_iter().collect())
-            }
-            POLICY_AGE | POLICY_FAILURES => {
-                let points = policies.iter().filter_map(|policy| {
-                    let source = policy.settings.source.to_string();
-                    of_policy(name, &source, &policy.store.state().ok()?)
-                });
-                gauge(points.collect())
-            }
-            WAITING => gauge(vec![(Labels::new(), waiting(&state.positions))]),
-            _ => Data::Sum(Sum {
-                data_points: numbers(state.counters.sums(name)),
-                aggregation_temporality: temporality,
-                is_monotonic: true,
-            }),
-        };
+        let (policies, now) = ((self.policies)(), now_in_nanoseconds());
         let metrics = METRICS.iter().map(|[name, unit, _, about]| Metric {
             name: (*name).to_owned(),
             description: about.replace('`', ""),
             unit: (*unit).to_owned(),
-            data: Some(data(name)),
+            data: Some(data(name, state, &policies, now)),
             ..Metric::default()
         });
         let metrics = metrics.collect();
@@ -185,6 +137,60 @@ impl Requests {
             ..ResourceMetrics::default()
         };
         ExportMetricsServiceRequest { resource_metrics: vec![all] }.encode_to_vec()
+    }
+}
+
+/// Returns what one metric has counted until `now`.
+fn data(name: &str, state: &State, policies: &[Policy], now: u64) -> Data {
+    let aggregation_temporality = AggregationTemporality::Cumulative.into();
+    let numbers = |series: Vec<_>| series.into_iter().map(|it| number(it, state, now)).collect();
+    let gauge = |series| Data::Gauge(Gauge { data_points: numbers(series) });
+    match name {
+        EVENT_DURATION | HOOK_DURATION => {
+            let times = state.counters.times(name).into_iter();
+            let data_points = times.map(|it| histogram(it, state, now)).collect();
+            Data::Histogram(Histogram { data_points, aggregation_temporality })
+        }
+        CONFIG => {
+            let config = Some(&state.counters.config).filter(|config| !config.is_empty());
+            let labels = |config: &String| vec![("hookexec.config".to_owned(), config.clone())];
+            gauge(config.map(|config| (labels(config), 1)).into_iter().collect())
+        }
+        POLICY_AGE | POLICY_FAILURES => {
+            let points = policies.iter().filter_map(|policy| {
+                let source = policy.settings.source.to_string();
+                of_policy(name, &source, &policy.store.state().ok()?)
+            });
+            gauge(points.collect())
+        }
+        WAITING => gauge(vec![(Labels::new(), waiting(&state.positions))]),
+        _ => {
+            let data_points = numbers(state.counters.sums(name));
+            Data::Sum(Sum { data_points, aggregation_temporality, is_monotonic: true })
+        }
+    }
+}
+
+fn number((labels, value): (Labels, u64), state: &State, now: u64) -> NumberDataPoint {
+    NumberDataPoint {
+        attributes: labelled(labels),
+        start_time_unix_nano: state.since,
+        time_unix_nano: now,
+        value: Some(Number::AsInt(i64::try_from(value).unwrap_or(i64::MAX))),
+        ..NumberDataPoint::default()
+    }
+}
+
+fn histogram((labels, times): (Labels, Times), state: &State, now: u64) -> HistogramDataPoint {
+    HistogramDataPoint {
+        attributes: labelled(labels),
+        start_time_unix_nano: state.since,
+        time_unix_nano: now,
+        count: times.buckets.iter().sum(),
+        sum: Some(times.seconds),
+        bucket_counts: times.buckets,
+        explicit_bounds: BOUNDS.to_vec(),
+        ..HistogramDataPoint::default()
     }
 }
 

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::counters::Counters;
-use super::queue::Position;
 use crate::chance::share;
+use crate::records::Position;
 
 /// The longest wait after a failure.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);

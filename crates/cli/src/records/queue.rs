@@ -1,4 +1,4 @@
-//! The files of a log as a queue: which of their bytes are shipped, and which come next.
+//! The files of a log as a queue: which of their bytes are taken, and which come next.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
@@ -8,7 +8,7 @@ use hookexec::internal::audit::{Record, open_lock};
 use hookexec::internal::files::{digest, open_regular};
 use serde::{Deserialize, Serialize};
 
-use crate::records::{Log, parse};
+use super::log::{Log, parse};
 
 /// The most records of one request, as in the SDKs of OpenTelemetry.
 const MOST_RECORDS: usize = 512;
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// A file is known by its first record: its name changes when a new file is begun, and the number
 /// that a file system gives it may be given again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Position {
+pub(crate) struct Position {
     /// The digest of its first line.
     first: String,
     /// How many of its bytes are shipped.
@@ -31,41 +31,41 @@ pub(super) struct Position {
 
 /// A record on its way.
 #[derive(Debug, Clone)]
-pub(super) struct Parcel {
+pub(crate) struct Parcel {
     /// The same each time that the record is sent: a digest of its line and its place in the file.
-    pub(super) id: String,
-    pub(super) record: Box<Record>,
+    pub(crate) id: String,
+    pub(crate) record: Box<Record>,
 }
 
 /// What is sent at once.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) parcels: Vec<Parcel>,
+pub(crate) struct Batch {
+    pub(crate) parcels: Vec<Parcel>,
     /// How many lines are not records.
-    pub(super) unreadable: usize,
+    pub(crate) unreadable: usize,
     /// Where the queue stands after it.
-    pub(super) positions: Vec<Position>,
+    pub(crate) positions: Vec<Position>,
 }
 
 /// What the log lost before it was shipped.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Loss {
+pub(crate) struct Loss {
     /// How many bytes that were seen, at least.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     /// Whether no file is left of those that were known, so that others may have come and gone.
-    pub(super) gap: bool,
+    pub(crate) gap: bool,
 }
 
 /// The open files of a log, oldest first.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     files: Vec<(Position, BufReader<File>)>,
-    pub(super) loss: Loss,
+    pub(crate) loss: Loss,
 }
 
 impl Queue {
     /// Opens the files of the log at `path`, of which `known` is shipped.
-    pub(super) fn open(path: &Path, known: &[Position]) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path, known: &[Position]) -> io::Result<Self> {
         let mut files = Vec::new();
         for mut file in files_of(path)? {
             let size = file.get_ref().metadata()?.len();
@@ -84,12 +84,18 @@ impl Queue {
     }
 
     /// Returns where the queue stands.
-    pub(super) fn positions(&self) -> Vec<Position> {
+    pub(crate) fn positions(&self) -> Vec<Position> {
         self.files.iter().map(|(position, _)| position.clone()).collect()
     }
 
+    /// Returns where a queue stands that takes only what is added from now on.
+    pub(crate) fn at_end(&self) -> Vec<Position> {
+        let end = |position: Position| Position { shipped: position.size, ..position };
+        self.positions().into_iter().map(end).collect()
+    }
+
     /// Returns the next lines; an empty batch when all are shipped.
-    pub(super) fn next(&mut self) -> io::Result<Batch> {
+    pub(crate) fn next(&mut self) -> io::Result<Batch> {
         let (mut batch, mut bytes) = (Batch::default(), 0);
         let mut line = Vec::new();
         for (position, file) in &mut self.files {
@@ -122,7 +128,7 @@ impl Queue {
 }
 
 /// Returns how many bytes are not shipped yet.
-pub(super) fn waiting(positions: &[Position]) -> u64 {
+pub(crate) fn waiting(positions: &[Position]) -> u64 {
     positions.iter().map(|position| position.size.saturating_sub(position.shipped)).sum()
 }
 
@@ -208,6 +214,24 @@ mod tests {
         let (found, known, _) = files.pass(&known);
         assert_eq!(found, ["late"]);
         assert_eq!(waiting(&known), 0);
+    }
+
+    #[test]
+    fn from_the_end_on_only_what_is_added_comes() {
+        let files = Files(tempfile::tempdir().unwrap());
+        files.append("log", &line("old"));
+        let known = Queue::open(&files.path(), &[]).unwrap().at_end();
+        let second = line("b");
+        files.append("log", &line("a"));
+        files.append("log", &second[..10]);
+        let (found, known, _) = files.pass(&known);
+        assert_eq!(found, ["a"]);
+        files.append("log", &second[10..]);
+        files.rename("log", "log.1");
+        files.append("log", &line("c"));
+        let (found, known, _) = files.pass(&known);
+        assert_eq!(found, ["b", "c"]);
+        assert!(files.pass(&known).0.is_empty());
     }
 
     #[test]
