@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use hookexec::internal::{Explanation, Selection};
+use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
 
 use super::explain::{Effect, Explained, ExplainedHook};
@@ -77,30 +78,38 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         let (name, source) = (plain::line(name), plain::line(source));
         format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}")
     };
-    let rollout = hook.rollout.clone();
-    let Some(report) = &hook.report else {
-        let mut lines = match selection {
-            Selection::Runs if !ran => vec![title(GOOD, "would run")],
-            _ => vec![title(DIM, "not run")],
-        };
-        lines.extend(rollout);
-        if *selection == Selection::Runs && ran {
-            lines.push("a rewrite by an earlier hook left it out, or the event had ended".into());
-        } else if *selection != Selection::Runs || hook.explanation.condition.is_some() {
-            let told =
-                selection_lines(&hook.explanation, &explained.events, explained.tool.as_deref());
-            lines.extend(told);
-        }
+    if let Some(report) = &hook.report {
+        let (style, word) = status(report);
+        let time = format!("{DIM}{:.1} ms{DIM:#}", report.duration_ms);
+        let mut lines = vec![format!("{} {time}", title(style, word))];
+        lines.extend(report_lines(hook, report, explained.verdict.as_ref()));
         return lines;
+    }
+    let mut lines = match selection {
+        Selection::Runs if !ran => vec![title(GOOD, "would run")],
+        _ => vec![title(DIM, "not run")],
     };
+    lines.extend(hook.rollout.clone());
+    if *selection == Selection::Runs && ran {
+        lines.push("a rewrite by an earlier hook left it out, or the event had ended".into());
+    } else if *selection != Selection::Runs || hook.explanation.condition.is_some() {
+        let tool = explained.tool.as_deref();
+        lines.extend(selection_lines(&hook.explanation, &explained.events, tool));
+    }
+    lines
+}
 
-    let (style, word) = status(report);
-    let mut lines =
-        vec![format!("{} {DIM}{:.1} ms{DIM:#}", title(style, word), report.duration_ms)];
-    if !matches!(selection, Selection::Runs | Selection::Untrusted(_)) {
+/// Returns what a hook did.
+fn report_lines(
+    hook: &ExplainedHook,
+    report: &HookReport,
+    verdict: Option<&Verdict>,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !matches!(hook.explanation.selection, Selection::Runs | Selection::Untrusted(_)) {
         lines.push("it did not match the input as it came, but does after a rewrite".into());
     }
-    lines.extend(rollout);
+    lines.extend(hook.rollout.clone());
     lines.extend(report.usage.map(tokens));
     if let Some(decision) = report.decision {
         let effect = match hook.effect {
@@ -125,7 +134,6 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
     // The reason of a failure is its error and the hook's name, which stands here already. So is the
     // warning of one that lets the event go on. The verdict shows what the user is told.
     let has_error = |text: &str| report.error.as_ref().is_some_and(|error| text.contains(&**error));
-    let verdict = explained.verdict.as_ref();
     let told = verdict.and_then(|verdict| verdict.system_message.as_deref()).unwrap_or_default();
     let is_new = |warning: &&String| !has_error(warning) && !told.contains(&***warning);
     for (label, said) in [
@@ -154,14 +162,10 @@ fn selection_lines(hook: &Explanation, events: &[Event], tool: Option<&str>) -> 
         _ => vec![why_not_run(hook, tool).unwrap_or_else(|| "it would not run".to_owned())],
     };
     if matches!(hook.selection, Selection::Runs | Selection::ConditionFails) {
-        lines.extend(condition_lines(hook));
+        let condition = hook.condition.as_ref().map(ToString::to_string).unwrap_or_default();
+        lines.extend(condition.lines().map(|line| format!("  {line}")));
     }
     lines
-}
-
-fn condition_lines(hook: &Explanation) -> Vec<String> {
-    let shown = hook.condition.as_ref().map(ToString::to_string).unwrap_or_default();
-    shown.lines().map(|line| format!("  {line}")).collect()
 }
 
 fn labelled(label: &str, text: &str) -> Vec<String> {

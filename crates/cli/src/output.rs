@@ -129,7 +129,9 @@ impl Write for Stderr {
         let choice = anstream::AutoStream::choice(&io::stderr());
         let mut shown = anstream::AutoStream::new(Vec::new(), choice);
         shown.write_all(text)?;
-        if hurried(&shown.into_inner()).is_err() {
+        let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
+        let patience = if wait { Duration::from_millis(100) } else { Duration::ZERO };
+        if system::write_hurried(&shown.into_inner(), patience).is_err() {
             PATIENCE.store(NEVER, Ordering::Relaxed);
         }
         Ok(text.len())
@@ -138,11 +140,4 @@ impl Write for Stderr {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Writes to stderr as much as it takes without blocking.
-fn hurried(text: &[u8]) -> io::Result<()> {
-    let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
-    let patience = if wait { Duration::from_millis(100) } else { Duration::ZERO };
-    system::write_hurried(text, patience)
 }

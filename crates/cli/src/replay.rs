@@ -8,14 +8,14 @@ use crate::records::Log;
 use crate::testing::{Change, Replay, Replayed};
 use hookexec::Config;
 use hookexec::internal::audit::Record;
-use hookexec::load::LoadOptions;
 use serde::Serialize;
 
+use super::config::ConfigArgs;
 use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::PlainFormat;
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use super::runtime::Runtime;
-use super::{Exit, config, decisions};
+use super::{Exit, decisions};
 
 /// How many examples of each change are shown.
 const EXAMPLES: usize = 3;
@@ -74,13 +74,10 @@ struct Example {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let mut load = LoadOptions::default();
-        let working_dir = config::project(self.cwd.as_deref())?;
-        load.working_dir = Some(working_dir.clone());
-        load.files.clone_from(&self.config);
-        load.isolated = true;
-        let candidate = Config::load(&load).map_err(CommandError::config)?;
-        let replay = Replay::new(candidate, &working_dir, self.run_external);
+        let mut config = ConfigArgs::default().only(&self.config);
+        config.cwd.clone_from(&self.cwd);
+        let candidate = Config::load(&config.options()?).map_err(CommandError::config)?;
+        let replay = Replay::new(candidate, &config.project()?, self.run_external);
         let replay = replay.map_err(CommandError::config)?;
 
         let summary = &Summary::of(&self.log, None, &replay)?;

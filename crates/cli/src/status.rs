@@ -87,19 +87,18 @@ fn rows(agent: Agent, project: &Path) -> Vec<Row> {
 
 /// Returns what is installed; `None` for an agent that is not used here.
 fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
-    let (path, found, hooks) = if let Some(settings) = Settings::of(agent, scope, project) {
-        let hooks = read(&settings.path).and_then(|text| {
+    let (found, path, hooks) = if let Some(settings) = Settings::of(agent, scope, project) {
+        let hooks = store::read(&settings.path).map_err(|error| error.to_string());
+        let hooks = hooks.and_then(|text| {
             let found = settings.installed(text.as_deref().unwrap_or_default());
             found.map(|found| found.len()).map_err(|error| error.to_string())
         });
-        let found = settings.is_found();
-        (settings.path, found, hooks)
+        (settings.is_found(), settings.path, hooks)
     } else {
         let file = PluginFile::of(agent, scope, project)?;
-        let hooks = read(&file.path)
-            .map(|text| usize::from(text.is_some_and(|text| file.is_plugin(&text))));
-        let found = file.is_found();
-        (file.path, found, hooks)
+        let hooks = store::read(&file.path).map_err(|error| error.to_string());
+        let hooks = hooks.map(|text| usize::from(text.is_some_and(|text| file.is_plugin(&text))));
+        (file.is_found(), file.path, hooks)
     };
     let here = scope == Scope::User && found;
     let error = hooks.as_ref().err().cloned();
@@ -116,8 +115,4 @@ fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
 /// Returns whether hookexec is installed in an agent's settings.
 pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
     rows(agent, project).iter().any(|row| row.hooks > 0)
-}
-
-fn read(path: &Path) -> Result<Option<String>, String> {
-    store::read(path).map_err(|error| error.to_string())
 }

@@ -7,7 +7,7 @@ use hookexec_agents::Agent;
 use super::Finding;
 use super::installed::install;
 use crate::codex::{self, CodexHook};
-use crate::settings::{Scope, Settings};
+use crate::settings::{Scope, Settings, user_directory};
 
 /// Says whether Codex was told that the hooks of `settings` may run.
 pub(super) fn approval(settings: &Settings, project: &Path) -> Finding {
@@ -62,7 +62,7 @@ fn unapproved(what: &str, advice: &str) -> Finding {
 
 /// Says what Codex's own notes tell, where Codex can't be asked.
 fn guess(settings: &Settings, advice: &str, error: &str) -> Finding {
-    let config = settings.user_directory().map(|directory| directory.join("config.toml"));
+    let config = user_directory(settings.layout).map(|directory| directory.join("config.toml"));
     let config = config.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
     let path = std::path::absolute(&settings.path).unwrap_or_default();
     let key = format!("\"{}:pre_tool_use:", path.display());

@@ -15,7 +15,7 @@ use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
 use crate::settings::live::Live;
 use crate::settings::plugin::PluginFile;
-use crate::settings::{Scope, Settings, store, value_of};
+use crate::settings::{Scope, Settings, store, user_directory, value_of};
 
 /// One entry in an agent's settings that calls hookexec.
 struct Registered {
@@ -57,23 +57,12 @@ pub(super) fn by_settings(
         found = true;
     }
     let package = packages::installed(all);
-    if let Some(place) = package.as_ref().filter(|_| !found) {
-        findings.push(Finding::fine(format!("installed as its own package: {place}")));
-        if agent == Agent::Codex {
-            findings.push(codex::approval_of_plugin(project));
-        }
-        findings.extend(switches::findings(all, Path::new("/")));
-        findings.extend(programs::findings(agent, [("hookexec", Scope::Project)].into_iter()));
-        findings.push(
-            last_call(agent, "its package", project)
-                .unwrap_or_else(|| Finding::warning("its package never called hookexec yet")),
-        );
-        return Some(findings);
-    }
     if !found {
         let text = format!("not installed: `hookexec install {agent}`");
-        findings.push(Finding::of(asked, text));
-        return Some(findings);
+        return Some(match package {
+            Some(place) => by_package(agent, &place, all, project),
+            None => vec![Finding::of(asked, text)],
+        });
     }
     findings.extend(switches::findings(all, Path::new("/")));
     let direct = calls.iter().filter(|registered| !registered.wrapped);
@@ -94,6 +83,20 @@ pub(super) fn by_settings(
     findings.extend(events.into_iter().map(|it| event_finding(agent, it, &calls, project)));
     findings.extend(patience(agent, &calls, check));
     Some(findings)
+}
+
+/// Returns the findings about an agent that calls hookexec by its own package alone.
+fn by_package(agent: Agent, place: &str, all: &[Settings], project: &Path) -> Vec<Finding> {
+    let mut findings = vec![Finding::fine(format!("installed as its own package: {place}"))];
+    if agent == Agent::Codex {
+        findings.push(codex::approval_of_plugin(project));
+    }
+    findings.extend(switches::findings(all, Path::new("/")));
+    findings.extend(programs::findings(agent, [("hookexec", Scope::Project)].into_iter()));
+    let called = last_call(agent, "its package", project);
+    let never = || Finding::warning("its package never called hookexec yet");
+    findings.push(called.unwrap_or_else(never));
+    findings
 }
 
 /// Returns the calls of hookexec in one settings file; `None` when it has none.
@@ -139,7 +142,7 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
     if std::env::var(VARIABLE).is_ok_and(|value| value == "true") {
         return None;
     }
-    let config = settings.user_directory()?.join("config.json");
+    let config = user_directory(settings.layout)?.join("config.json");
     let config = value_of(&config);
     let mut folders = config["trusted_folders"].as_array().into_iter().flatten();
     let real = files::real(project);

@@ -3,12 +3,12 @@
 use hookexec_agents::PackageMark;
 use serde_json::Value;
 
-use crate::settings::{Settings, value_of};
+use crate::settings::{Settings, user_directory, value_of};
 
 /// Returns where the agent says that its own package of hookexec is installed.
 pub(crate) fn installed(all: &[Settings]) -> Option<String> {
     let first = all.first()?;
-    let file = |name: &str| Some(first.user_directory()?.join(name));
+    let file = |name: &str| Some(user_directory(first.layout)?.join(name));
     let path = match first.layout.package? {
         PackageMark::Enabled(key) => {
             let mut paths = all.iter().map(|settings| &settings.path);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Finding;
-use crate::settings::{Scope, Settings, value_of};
+use crate::settings::{Scope, Settings, user_directory, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
@@ -36,7 +36,7 @@ pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
 /// `requirements.toml`.
 pub(super) fn codex(settings: &Settings, root: &Path) -> Option<Finding> {
     let beside = settings.path.parent().map(Path::to_owned);
-    let configs = [settings.user_directory(), beside].into_iter().flatten();
+    let configs = [user_directory(settings.layout), beside].into_iter().flatten();
     let managed = managed_files(settings, root);
     if let Some(path) = managed.iter().find(|path| is_managed_only(&value_of(path))) {
         return Some(administrators(path, "allow_managed_hooks_only = true"));

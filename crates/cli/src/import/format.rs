@@ -1,7 +1,7 @@
 //! What the hooks of an agent's event become here.
 
 use hookexec::Event;
-use hookexec_agents::{Agent, EntryShape, HookSettings, ImportFormat, NativeEvent, ScriptWords};
+use hookexec_agents::{Agent, HookSettings, ImportFormat, NativeEvent, ScriptWords};
 
 /// One agent's settings, as far as an import has to know.
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +26,6 @@ impl Format {
     pub(super) fn of(agent: Agent) -> Option<Self> {
         let settings = agent.settings()?;
         Some(Self { agent, settings, import: settings.import.as_ref()? })
-    }
-
-    /// Returns whether hooks stand in groups that share a matcher.
-    pub(super) fn has_groups(&self) -> bool {
-        self.settings.shape == EntryShape::Groups
     }
 
     /// Returns what hooks of the agent's event become, or why they can't be imported.

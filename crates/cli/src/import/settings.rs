@@ -7,7 +7,7 @@ use hookexec::Event;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity};
 use hookexec::internal::SourceFile;
 use hookexec::internal::reading::{Fields, Node, Reader, Value};
-use hookexec_agents::Agent;
+use hookexec_agents::{Agent, EntryShape};
 use jsonc_parser::ast::Value as Json;
 
 use super::format::{Format, Target};
@@ -190,7 +190,7 @@ impl Importer {
         let mut hooks = std::slice::from_ref(node);
         // VS Code reads the groups of Claude Code, too.
         let inner = members.get("hooks");
-        if inner.is_some() || self.format.has_groups() {
+        if inner.is_some() || self.format.settings.shape == EntryShape::Groups {
             hooks = inner.map(|it| list(&mut self.reader, it, "`hooks`")).unwrap_or_default();
             let known = ["matcher", "hooks", "sequential", "description"];
             for (name, key, _) in members.iter().filter(|(name, ..)| !known.contains(name)) {

@@ -218,11 +218,6 @@ impl Settings {
         })
     }
 
-    /// Returns the agent's directory in the user's home.
-    pub(crate) fn user_directory(&self) -> Option<PathBuf> {
-        user_directory(self.layout)
-    }
-
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.
     pub(crate) fn is_bare(&self, text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
@@ -283,7 +278,8 @@ pub(crate) fn value_of(path: &Path) -> Value {
     text::parse(text).ok().flatten().map(Value::from).unwrap_or_default()
 }
 
-fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
+/// Returns an agent's directory in the user's home.
+pub(crate) fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
     let moved = layout.directory_variable.and_then(std::env::var_os);
     match moved.filter(|path| !path.is_empty()) {
         Some(path) => Some(path.into()),
