@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::bases::Bases;
 use super::command_words::Executed;
 use super::scripts::command_of;
+use super::settings::settings_of;
 use crate::config::{Command, Config, Hook, SourceFile};
 use crate::event::Event;
 use crate::files;
@@ -40,6 +41,8 @@ pub struct CoveredHook {
     pub matcher: Option<String>,
     /// What it runs; for a hook that calls a process, the process's command.
     pub command: Option<Command>,
+    /// Other keys that say what it does, as text; empty when the file is not evaluated to be shown.
+    pub settings: BTreeMap<&'static str, String>,
     /// The scripts that it executes.
     pub scripts: Vec<BundleFile>,
     /// Why a script of it can't be approved: it is missing, or it can't be read.
@@ -106,6 +109,7 @@ impl Bundle {
                 event: hook.event.to_string(),
                 matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
                 command: command_of(hook, &config.processes),
+                settings: if look { settings_of(hook, &config.processes) } else { BTreeMap::new() },
                 ..CoveredHook::default()
             };
             covered.take(&bases, executed, &mut digests, left);

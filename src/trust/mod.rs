@@ -13,6 +13,7 @@ mod permissions;
 mod programs;
 mod records;
 mod scripts;
+mod settings;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use super::support::Sandbox;
 use super::terminal::Terminal;
 
@@ -576,6 +578,61 @@ fn the_question_shows_what_runs_and_hides_nothing() {
     assert!(!asked.1.contains(['\u{1b}', '\u{9b}']), "{asked:?}");
     let asked = at_a_terminal(&sandbox, &["trust", "remove"], "no");
     assert!(asked.1.contains("in every clone with the same bytes?"), "{asked:?}");
+}
+
+#[test]
+fn the_question_shows_the_keys_that_say_what_a_hook_does() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        r#"
+processes: { gate: { command: [./gate], start: eager, env: { MODE: lax } } }
+pre_tool_use:
+  - matcher: shell
+    when: { field: tool_input.command, regex: "^git" }
+    hooks:
+      - { type: builtin, command: allow_commands, args: ["git *", ls], mode: shadow }
+      - { type: command, command: "true", env: { A: "b c" }, on_error: warn, mutates: true }
+      - { type: process, command: gate, enabled: false }
+post_tool_use:
+  - hooks:
+      - { type: mcp, with: { url: "https://example.com/mcp", tool: look } }
+stop: { type: command, command: "true" }
+"#,
+    );
+    let shown = sandbox.hookexec(["trust"]).run().exits(1).stdout;
+    insta::assert_snapshot!(shown, @r#"
+    hooks.yaml: not approved
+      pre_tool_use `allow_commands`
+        matches: shell
+        args: 'git *' ls
+        mode: shadow
+        type: builtin
+        when: tool_input.command regex "^git"
+      pre_tool_use `true`
+        matches: shell
+        env: A='b c'
+        mutates: true
+        on_error: warn
+        when: tool_input.command regex "^git"
+      pre_tool_use `gate`
+        matches: shell
+        runs: ./gate
+        enabled: false
+        env: MODE=lax
+        start: eager
+        type: process
+        when: tool_input.command regex "^git"
+        not covered: ./gate
+      post_tool_use `mcp`
+        matches: *
+        type: mcp
+        with: {"tool":"look","url":"https://example.com/mcp"}
+      stop `true`
+    "#);
+    let json = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1).stdout;
+    let rows: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(rows[0]["hooks"][0]["settings"]["args"], "'git *' ls", "{json}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What `hookexec trust` shows of each hooks file.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -41,6 +42,8 @@ pub(super) struct HookRow {
     event: String,
     matcher: Option<String>,
     command: Option<Command>,
+    /// Other keys that say what it does.
+    settings: BTreeMap<&'static str, String>,
     pub(super) covered: Vec<String>,
     pub(super) changed: Vec<String>,
     pub(super) gone: Vec<String>,
@@ -154,6 +157,7 @@ impl HookRow {
             event: hook.event,
             matcher: hook.matcher,
             command: hook.command,
+            settings: hook.settings,
             covered: names.filter(is_sound).collect(),
             changed: with(ScriptChange::Changed),
             gone: with(ScriptChange::Gone),
@@ -181,6 +185,9 @@ impl HookRow {
         };
         if !runs.is_empty() && runs != self.name {
             let _ = writeln!(text, "    runs: {}", plain::plain(&runs));
+        }
+        for (key, value) in &self.settings {
+            let _ = writeln!(text, "    {key}: {}", plain::line(value));
         }
         for (title, names) in [
             ("covered", &self.covered),
