@@ -1,7 +1,7 @@
 //! Where a thing was written: a file, and a place in it.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -127,6 +127,13 @@ impl Location {
     /// Returns the same to keep.
     pub(crate) fn shared_directory(&self) -> &Arc<Path> {
         &self.file.directory
+    }
+
+    /// Returns the place as text, as it is displayed.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::with_capacity(self.file.shown().len() + ":100000".len());
+        let _ = write!(text, "{self}");
+        text
     }
 
     /// Returns the place as text, with the absolute path of its file; links before it are followed.

@@ -14,8 +14,14 @@ const NOT_ALONE: &str =
 
 /// Folds `outcomes`, which are in config order. Rewrites are handled elsewhere.
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
-    let said: Vec<_> = outcomes.iter().map(|outcome| (&hooks[outcome.index], outcome)).collect();
-    fold_all(event, &said, false)
+    match outcomes {
+        // Most events have one hook, and then nothing is allocated.
+        [only] => fold_all(event, &[(&hooks[only.index], only)], false),
+        _ => {
+            let said: Vec<_> = outcomes.iter().map(|it| (&hooks[it.index], it)).collect();
+            fold_all(event, &said, false)
+        }
+    }
 }
 
 /// Folds the answers of the hooks of all events of a moment. A text that several events give, as a

@@ -194,7 +194,7 @@ impl Outcome {
         HookReport {
             name: bound.hook.label(),
             kind: bound.hook.kind.clone(),
-            source: bound.hook.location.to_string(),
+            source: bound.hook.location.text(),
             rank: bound.rank(),
             metadata: self.output.metadata.keys().cloned().collect(),
             status: self.status,
