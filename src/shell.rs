@@ -26,6 +26,25 @@ impl Word {
     pub fn literal(text: impl Into<String>) -> Self {
         Self { text: text.into(), literal: true }
     }
+
+    /// Returns whether the word sets a variable for the command behind it.
+    pub fn is_assignment(&self) -> bool {
+        let name = self.text.split_once('=').map_or("", |(name, _)| name);
+        let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        !name.is_empty() && name.chars().all(part)
+    }
+
+    /// Returns the path below the directory that `variable` names, when the word begins with that
+    /// variable and nothing else is expanded in it.
+    pub fn below(&self, variable: &str) -> Option<&str> {
+        let text = self.text.strip_prefix('$').filter(|_| !self.literal)?;
+        let name = match text.strip_prefix('{') {
+            Some(braced) => braced.strip_prefix(variable)?.strip_prefix('}'),
+            None => text.strip_prefix(variable),
+        };
+        let rest = name?.strip_prefix('/')?;
+        (!rest.contains(['$', '`', '*', '?', '[', '{'])).then_some(rest)
+    }
 }
 
 /// The simple commands of a text, in its order; those of a substitution come before the command

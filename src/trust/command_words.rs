@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::bases::Bases;
 use super::programs::{
-    base_name, is_assignment, is_interpreter, is_launcher, is_name, is_shell_word, stands_before,
+    base_name, is_interpreter, is_launcher, is_name, is_shell_word, stands_before,
 };
 use crate::paths::lexical;
 use crate::shell::{Word, read_script};
@@ -91,7 +91,8 @@ impl Search<'_> {
         let is_shell = base_name(program).ends_with("sh");
         let runs_commands = is_launcher(program);
         let mut is_reported = arguments.is_empty() && runs_commands && !is_shell;
-        for (index, word) in arguments.iter().enumerate().filter(|(_, word)| !is_assignment(word)) {
+        for (index, word) in arguments.iter().enumerate().filter(|(_, word)| !word.is_assignment())
+        {
             if self.cover(word) {
                 self.passed_over(program, &arguments[..index]);
                 return;
@@ -124,7 +125,7 @@ impl Search<'_> {
     fn passed_over(&mut self, program: &Word, words: &[Word]) {
         let may_run = |word: &Word| {
             let starts = |letter: char| letter == '-' || letter.is_ascii_digit();
-            word.literal && !word.text.starts_with(starts) && !is_assignment(word)
+            word.literal && !word.text.starts_with(starts) && !word.is_assignment()
         };
         if words.iter().any(may_run) {
             self.uncovered_words(program, words);
@@ -216,13 +217,10 @@ impl Search<'_> {
             return Some(PathBuf::from(&word.text)).filter(|_| !word.text.is_empty());
         }
         DIRECTORIES.into_iter().find_map(|(name, is_config)| {
-            let plain = word.text.strip_prefix(&format!("${name}/"));
-            let rest = plain.or_else(|| word.text.strip_prefix(&format!("${{{name}}}/")))?;
-            let known =
-                !rest.contains(['$', '`', '*', '?', '[', '{']) && !self.own.contains_key(name);
+            let rest = word.below(name).filter(|_| !self.own.contains_key(name))?;
             let config = self.bases.pack.as_ref().unwrap_or(&self.bases.directory);
             let directory = if is_config { config } else { &self.bases.project };
-            known.then(|| directory.join(rest))
+            Some(directory.join(rest))
         })
     }
 

@@ -46,7 +46,7 @@ pub(super) fn is_shell_word(program: &Word) -> bool {
 
 /// Returns whether a word may stand before the program of a command.
 pub(super) fn stands_before(word: &Word) -> bool {
-    is_assignment(word) || has_word(KEYWORDS, &word.text)
+    word.is_assignment() || has_word(KEYWORDS, &word.text)
 }
 
 /// Returns whether the file name of a program is in `names`, a version behind it left out.
@@ -65,15 +65,6 @@ fn has_word(list: &str, word: &str) -> bool {
 /// Returns whether a word is a name, a number, a path or an option, and no command text.
 pub(super) fn is_name(text: &str) -> bool {
     text.chars().all(|letter| letter.is_alphanumeric() || "/._-+@%:,=".contains(letter))
-}
-
-/// Returns whether a word sets a variable for the command behind it.
-pub(super) fn is_assignment(word: &Word) -> bool {
-    let is_name = |name: &str| {
-        !name.is_empty()
-            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-    };
-    word.text.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
 /// Returns the last part of a program's path.

@@ -168,23 +168,17 @@ fn first_command(text: &str) -> impl Iterator<Item = Word> {
     // A text that defines a function runs what no reader of words can tell.
     let commands = if text.contains("()") { Vec::new() } else { read_script(text).commands };
     let words = commands.into_iter().next().unwrap_or_default().into_iter();
-    words.skip_while(|word| is_assignment(&word.text))
+    words.skip_while(Word::is_assignment)
 }
 
 /// Returns the path of a word that begins with a variable for the directory of the hooks file or of
 /// the project.
 fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBuf> {
-    let text = word.text.strip_prefix('$').filter(|_| !word.literal)?;
     let mut names = DIRECTORIES.iter().filter(|(name, _)| !hook.env.contains_key(*name));
-    let (rest, is_of_file) = names.find_map(|(name, is_of_file)| {
-        let rest = match text.strip_prefix('{') {
-            Some(text) => text.strip_prefix(name)?.strip_prefix('}')?,
-            None => text.strip_prefix(name)?,
-        };
-        Some((rest.strip_prefix('/')?, *is_of_file))
-    })?;
+    let (rest, is_of_file) =
+        names.find_map(|(name, is_of_file)| Some((word.below(name)?, *is_of_file)))?;
     let directory = if is_of_file { hook.location.directory() } else { project };
-    (!rest.contains(['$', '*', '?', '['])).then(|| directory.join(rest))
+    Some(directory.join(rest))
 }
 
 /// Returns a word that a shell takes as it is; `~/` at its beginning is left to [`expanded`].
@@ -193,11 +187,6 @@ fn plain(word: Word) -> Option<String> {
         word.text.strip_prefix("~/").is_some_and(|rest| !rest.contains(['$', '*', '?', '[']));
     let is_plain = if word.text.starts_with('~') { home && !word.literal } else { word.literal };
     is_plain.then_some(word.text)
-}
-
-fn is_assignment(word: &str) -> bool {
-    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(part))
 }
 
 #[cfg(test)]
