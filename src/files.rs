@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -153,6 +153,29 @@ fn replace(
         fs::rename(&draft, path)
     };
     write().inspect_err(|_| drop(fs::remove_file(&draft)))
+}
+
+/// Opens the file at `path` to lock it. It is made when it is missing; no other user can open it.
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    // A named pipe in its place must not hold every event up.
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    let lock = system::without_links(system::private(&mut options)).open(path)?;
+    if !lock.metadata()?.is_file() {
+        return Err(io::Error::other("the lock is not a regular file"));
+    }
+    Ok(lock)
+}
+
+/// Locks the file at `path` until it is closed, also by the end of the process; `None` when another
+/// process holds it.
+pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let lock = open_lock(path)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// How often a file may be taken away while something is appended to it.

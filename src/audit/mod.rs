@@ -9,4 +9,4 @@ mod writer;
 
 pub use record::{BEGINNING, Record, read_traceparent, rewritten};
 pub(crate) use writer::Auditor;
-pub use writer::{numbered, open_lock};
+pub use writer::numbered;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::OpenOptions;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::builtins::secrets::Redactor;
 use crate::config::{AuditSettings, Config};
 use crate::directories::resolve;
 use crate::event::Event;
-use crate::files::append_private;
+use crate::files::{append_private, try_lock};
 use crate::platform::system;
 use crate::wire::{Input, Verdict};
 
@@ -247,11 +247,7 @@ fn check_ours(path: &Path) -> io::Result<()> {
 /// A writer that has the full file open still appends to it under its new name; one that sleeps
 /// through as many rotations as files are kept finds that its file is gone, and appends anew.
 fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
-    let lock = open_lock(&log.path)?;
-    match lock.try_lock() {
-        Err(TryLockError::WouldBlock) => return Ok(()),
-        locked => locked?,
-    }
+    let Some(_lock) = try_lock(&numbered(&log.path, "lock"))? else { return Ok(()) };
     // Another may have been faster.
     let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
     if size == 0 || size + more <= log.max_size {
@@ -267,19 +263,6 @@ fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
         }
     }
     std::fs::rename(&log.path, numbered(&log.path, "1"))
-}
-
-/// Opens the file that a process locks while it renames the files of the log at `path`.
-pub fn open_lock(path: &Path) -> io::Result<File> {
-    // A named pipe in its place must not hold every event up.
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).read(true).write(true);
-    system::without_links(system::private(&mut options));
-    let lock = options.open(numbered(path, "lock"))?;
-    if !lock.metadata()?.is_file() {
-        return Err(io::Error::other("its lock is not a regular file"));
-    }
-    Ok(lock)
 }
 
 /// Returns the path with something appended: `audit.jsonl.1`.

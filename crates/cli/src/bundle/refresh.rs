@@ -4,7 +4,7 @@
 //! A bundle takes the place of the one in force by the rename of `state.json`, after everything else
 //! is done. Whatever goes wrong before leaves the old one in force.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -308,13 +308,5 @@ fn hold(directory: &Path, patience: Duration) -> std::io::Result<Option<File>> {
 
 /// Returns the lock of a policy; `None` when another process holds it.
 pub(super) fn lock(directory: &Path) -> std::io::Result<Option<File>> {
-    // Who can open it, can hold it.
-    let mut options = OpenOptions::new();
-    let options = system::private(options.create(true).truncate(false).read(true).write(true));
-    let file = options.open(directory.join("lock"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
+    files::try_lock(&directory.join("lock"))
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
 
-use hookexec::internal::audit::{Record, open_lock};
-use hookexec::internal::files::{digest, open_regular};
+use hookexec::internal::audit::{Record, numbered};
+use hookexec::internal::files::{digest, open_lock, open_regular};
 use serde::{Deserialize, Serialize};
 
 use super::log::{Log, parse};
@@ -138,7 +138,7 @@ fn files_of(path: &Path) -> io::Result<Vec<BufReader<File>>> {
         return Ok(Vec::new());
     }
     // Where only another user may write, the files are opened without the lock.
-    let lock = open_lock(path).ok();
+    let lock = open_lock(&numbered(path, "lock")).ok();
     if let Some(lock) = &lock {
         lock.lock()?;
     }

@@ -10,13 +10,13 @@ mod counters;
 mod requests;
 mod state;
 
-use std::fs::{File, TryLockError};
-use std::io;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::internal::Policy;
-use hookexec::internal::audit::{numbered, open_lock};
+use hookexec::internal::audit::numbered;
+use hookexec::internal::files::try_lock;
 use jiff::Timestamp;
 
 use super::Exit;
@@ -118,19 +118,12 @@ impl Args {
 
 /// Locks the state at `path`, so that no other process ships the same log.
 fn lock(path: &Path) -> Result<File, CommandError> {
-    let failed = |error: io::Error| {
-        let lock = numbered(path, "lock");
-        CommandError::usage(format!("can't lock {}: {error}", lock.display()))
-    };
-    let lock = open_lock(path).map_err(failed)?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
-        Err(TryLockError::WouldBlock) => {
-            let message = format!("another `hookexec ship` uses {}", path.display());
-            Err(CommandError::negative(message).hint("end it, or name another file with `--state`"))
-        }
-    }
+    let lock = numbered(path, "lock");
+    let held = try_lock(&lock).or_usage(format_args!("can't lock {}", lock.display()))?;
+    held.ok_or_else(|| {
+        let message = format!("another `hookexec ship` uses {}", path.display());
+        CommandError::negative(message).hint("end it, or name another file with `--state`")
+    })
 }
 
 /// A log on its way to a collector.

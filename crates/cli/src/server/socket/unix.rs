@@ -1,6 +1,6 @@
 //! The Unix socket: private to the user, and never in two hands.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{
@@ -9,6 +9,7 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hookexec::internal::files;
 use rustix::process::geteuid;
 use tokio::io::Interest;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -48,19 +49,10 @@ impl Socket {
         // The holder of the lock owns the path: no other server uses the file there.
         let mut lock_path = path.clone().into_os_string();
         lock_path.push(".lock");
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(lock_path)
-            .map_err(failed)?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => CommandError::usage(format!(
-                "another process of hookexec is listening at {}",
-                path.display()
-            ))
-            .hint("use that process, or end it"),
-            TryLockError::Error(cause) => failed(cause),
+        let lock = files::try_lock(lock_path.as_ref()).map_err(failed)?.ok_or_else(|| {
+            let path = path.display();
+            CommandError::usage(format!("another process of hookexec is listening at {path}"))
+                .hint("use that process, or end it")
         })?;
         match path.symlink_metadata() {
             Ok(found) if found.file_type().is_socket() => fs::remove_file(&path).map_err(failed)?,
