@@ -186,9 +186,7 @@ impl CoveredHook {
                 Err(error) => self.problems.push(format!("can't approve `{name}`: {error}")),
             }
         }
-        let missing = executed.missing.into_iter();
-        self.problems
-            .extend(missing.map(|path| format!("`{path}`, listed in `scripts:`, is missing")));
+        self.problems.extend(executed.problems);
         self.uncovered = executed.uncovered.into_iter().collect();
     }
 }

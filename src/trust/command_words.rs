@@ -29,8 +29,8 @@ pub(crate) struct Executed {
     pub(crate) listed: BTreeSet<String>,
     /// Where a word leads and no file is. An approval that names one of these misses it.
     pub(crate) absent: BTreeMap<String, PathBuf>,
-    /// Files that `scripts:` lists and that are not there.
-    pub(crate) missing: Vec<String>,
+    /// What is wrong with files that `scripts:` lists.
+    pub(crate) problems: Vec<String>,
     /// What the hook names or runs and an approval does not cover.
     pub(crate) uncovered: BTreeSet<String>,
 }
@@ -180,7 +180,9 @@ impl Search<'_> {
         let before: BTreeSet<String> = before.cloned().collect();
         let word = Word::literal(path);
         if self.locate(&word).is_empty() {
-            self.executed.missing.push(path.to_owned());
+            let is_outside = self.candidates(&word).is_empty();
+            let what = if is_outside { "outside of the project" } else { "missing" };
+            self.executed.problems.push(format!("`{path}`, listed in `scripts:`, is {what}"));
         }
         for (name, _) in self.candidates(&word) {
             if !before.contains(&name) {

@@ -354,6 +354,18 @@ fn a_tool_that_is_called_like_its_kind_does_not_approve_either() {
 }
 
 #[test]
+fn a_listed_file_outside_of_the_project_is_not_called_missing() {
+    let sandbox = Sandbox::new();
+    let outside = sandbox.home().join("words.txt");
+    fs::write(&outside, "rm\n").unwrap();
+    let hook = format!("{{ type: command, command: 'true', scripts: [{}] }}", outside.display());
+    sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
+    let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
+    let said = "listed in `scripts:`, is outside of the project";
+    assert!(refused.stderr.contains(said), "{refused:?}");
+}
+
+#[test]
 fn a_script_that_is_listed_is_covered() {
     let sandbox = Sandbox::new();
     let hook = "{ type: command, command: make guard, scripts: [Makefile] }";
