@@ -80,7 +80,8 @@ impl Interpreter<'_> {
     async fn read_exited(&self, exited: Exited, stop: Instant) -> Outcome {
         let Exited { code, stdout, stderr } = exited;
         let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
-        let is_late = matches!(&stdout, Stdout::Malformed(why) if why == READ_TOO_LATE);
+        let is_late = stdout.is_none();
+        let stdout = stdout.unwrap_or_else(|| Stdout::Malformed(READ_TOO_LATE.to_owned()));
         let outcome = self.exited(code, stdout, stderr.trim());
         Outcome { is_late, stderr, ..outcome }
     }
@@ -88,7 +89,7 @@ impl Interpreter<'_> {
     async fn read_error(&self, error: HandlerError, stop: Instant) -> Outcome {
         let outcome = match self.stdout(error.stdout, stop).await {
             // It denied before it failed.
-            Stdout::Answer(output) if output.denies_or_asks() => {
+            Some(Stdout::Answer(output)) if output.denies_or_asks() => {
                 let mut outcome = self.answered(verdict_only(*output));
                 outcome.warnings.push(error.message);
                 outcome
@@ -99,18 +100,15 @@ impl Interpreter<'_> {
         Outcome { is_late, stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
     }
 
-    /// Reads what a program wrote to stdout. A long text is read on another thread: what the other
-    /// hooks of the event decide must not wait for it.
-    async fn stdout(&self, bytes: Vec<u8>, stop: Instant) -> Stdout {
+    /// Reads what a program wrote to stdout; `None` if it can't be read in time. A long text is read on
+    /// another thread: what the other hooks of the event decide must not wait for it.
+    async fn stdout(&self, bytes: Vec<u8>, stop: Instant) -> Option<Stdout> {
         let fails_closed = self.fails_closed();
         if bytes.len() <= INLINE_LIMIT {
-            return Stdout::read(&bytes, fails_closed);
+            return Some(Stdout::read(&bytes, fails_closed));
         }
         let reading = tokio::task::spawn_blocking(move || Stdout::read(&bytes, fails_closed));
-        match timeout_at(stop.into(), reading).await {
-            Ok(Ok(stdout)) => stdout,
-            _ => Stdout::Malformed(READ_TOO_LATE.to_owned()),
-        }
+        timeout_at(stop.into(), reading).await.ok()?.ok()
     }
 
     /// Reads what a program said by its exit code and its output.

@@ -288,7 +288,13 @@ impl<'e> Stage<'e> {
         let (result, duration) =
             run(bound, self.event, original, shown, condition, until, around).await;
         let outcome = match result {
-            Ok(ControlFlow::Break(NotRun::NotForInput)) => return None,
+            Ok(ControlFlow::Break(NotRun::NotForInput)) => {
+                if let Some(observer) = self.observer {
+                    let skipped = Outcome::skipped(bound.index, "its `when` does not hold");
+                    observer.finished(&skipped.report(bound));
+                }
+                return None;
+            }
             Ok(ControlFlow::Break(NotRun::Limited(why))) => interpreter.limited(why),
             Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
             Err(error) => interpreter.read(Err(error), stop).await,

@@ -8,6 +8,7 @@ use super::layered::in_layer;
 use super::*;
 use crate::config::Condition;
 use crate::executor::select::ELSEWHERE;
+use crate::wire::HookReport;
 
 fn mutator(name: &str, args: &[&str]) -> Hook {
     Hook { phase: Phase::Mutate, ..hook(PreToolUse, name, args) }
@@ -29,6 +30,27 @@ async fn counted(hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdi
     let counter = Counter(Mutex::default());
     let verdict = executor(hooks).dispatch_observed(event, &call("ls"), &counter).await;
     (counter.0.into_inner().unwrap().into_iter().collect(), verdict)
+}
+
+#[tokio::test]
+async fn an_observer_hears_the_end_of_each_hook_of_whose_start_it_heard() {
+    struct Open(AtomicUsize, AtomicUsize);
+    impl Observer for Open {
+        fn started(&self, _: &Hook) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        fn finished(&self, _: &HookReport) {
+            self.1.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    // Too much work to look at before the hook starts; it does not hold.
+    let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
+    let hooks = vec![Hook { when, ..hook(PreToolUse, "say", &["{}"]) }];
+    let open = Open(AtomicUsize::new(0), AtomicUsize::new(0));
+    let input = call(&"x".repeat(30_000));
+    let verdict = executor(hooks).dispatch_observed(PreToolUse, &input, &open).await;
+    assert!(verdict.allowed && verdict.hooks.is_empty(), "{verdict:#?}");
+    assert_eq!((open.0.into_inner(), open.1.into_inner()), (1, 1));
 }
 
 #[tokio::test]
