@@ -14,14 +14,12 @@ const NOT_ALONE: &str =
 
 /// Folds `outcomes`, which are in config order. Rewrites are handled elsewhere.
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
-    match outcomes {
-        // Most events have one hook, and then nothing is allocated.
-        [only] => fold_all(event, &[(&hooks[only.index], only)], false),
-        _ => {
-            let said: Vec<_> = outcomes.iter().map(|it| (&hooks[it.index], it)).collect();
-            fold_all(event, &said, false)
-        }
+    // Most events have one hook, and then nothing is allocated.
+    if let [only] = outcomes {
+        return fold_all(event, &[(&hooks[only.index], only)], false);
     }
+    let said: Vec<_> = outcomes.iter().map(|it| (&hooks[it.index], it)).collect();
+    fold_all(event, &said, false)
 }
 
 /// Folds the answers of the hooks of all events of a moment. A text that several events give, as a
