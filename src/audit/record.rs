@@ -196,13 +196,16 @@ impl Record {
             self.each_text(|text| *text = text.chars().take(200).collect());
             line = serde_json::to_vec(&self)?;
         }
-        if line.len() >= LONGEST {
-            // Those of the lowest layer are the first to go.
-            self.hooks.sort_by_key(|report| report.rank);
-        }
         while line.len() >= LONGEST && !self.hooks.is_empty() {
             self.hooks_cut = true;
-            self.hooks.truncate(self.hooks.len() / 2);
+            // Those of the lowest layer are the first to go.
+            self.hooks.sort_by_key(|report| report.rank);
+            let mut length = line.len();
+            while length >= LONGEST
+                && let Some(report) = self.hooks.pop()
+            {
+                length = length.saturating_sub(serde_json::to_vec(&report)?.len());
+            }
             self.failed_open.retain(|name| self.hooks.iter().any(|report| report.name == *name));
             line = serde_json::to_vec(&self)?;
         }

@@ -406,7 +406,10 @@ async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
     let until = std::time::Instant::now() + Duration::from_secs(20);
     let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
     assert_eq!(verdict.message.as_deref(), Some("not that"), "{verdict:#?}");
-    assert!(verdict.hooks[0].error.as_ref().unwrap().contains("half of the time"), "{verdict:#?}");
+    assert!(
+        verdict.hooks[0].error.as_ref().unwrap().contains("for hooks of higher layers"),
+        "{verdict:#?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

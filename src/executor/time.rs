@@ -1,12 +1,12 @@
 //! Until when the hooks of one moment may run.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::select::{Bound, Plan};
 use crate::config::Layer;
-use crate::event::{Event, Rewrite};
+use crate::event::{Event, Permission, Rewrite};
 
 tokio::task_local! {
     /// Those of the request of the task.
@@ -14,17 +14,27 @@ tokio::task_local! {
 }
 
 /// On which terms a caller has hooks run: those of one request, whose events share its time.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Terms {
+    since: Instant,
     until: Option<Instant>,
+    is_of_host: bool,
     without_project: bool,
-    spent: Arc<Spent>,
+    /// The layers of whose hooks one was waited for, in the order of rewriting.
+    ran: Arc<[AtomicBool; Layer::REWRITE_STEPS]>,
 }
 
 impl Terms {
-    /// Returns those of a caller that waits `until` then.
+    /// Returns those of a request that came now, and whose caller waits `until` then.
     pub fn until(until: Option<Instant>) -> Self {
-        Self { until, ..Self::default() }
+        let ran = Arc::default();
+        Self { since: Instant::now(), until, is_of_host: false, without_project: false, ran }
+    }
+
+    /// Says that the request is of a host: any other event may follow one of it.
+    #[must_use]
+    pub fn of_host(self) -> Self {
+        Self { is_of_host: true, ..self }
     }
 
     /// Sets whether hooks of a project have no place: they fail at once.
@@ -32,19 +42,17 @@ impl Terms {
     pub fn without_project(self, without_project: bool) -> Self {
         Self { without_project, ..self }
     }
-}
 
-/// What the events of one request have used of its time.
-#[derive(Debug, Default)]
-struct Spent {
-    shares: Shares,
-    /// The layers of whose hooks one was waited for, in the order of rewriting.
-    ran: [AtomicBool; Layer::REWRITE_STEPS],
+    /// Returns the events that may follow `events` in the request.
+    fn followers(&self, events: &[Event]) -> impl Iterator<Item = Event> {
+        let asks = |event: &Event| event.contract().permission != Permission::None;
+        let may_ask = events.iter().any(asks);
+        Event::all().filter(move |event| {
+            self.is_of_host
+                || may_ask && matches!(event, Event::PermissionRequest | Event::Approval)
+        })
+    }
 }
-
-/// For each rank, the end of the time that its hooks have before those of higher layers: half of what
-/// was left when its first hook started.
-type Shares = [OnceLock<Instant>; Layer::RANKS];
 
 /// The failure of a project's hook without a place.
 const NO_PLACE: &str =
@@ -52,22 +60,6 @@ const NO_PLACE: &str =
 
 /// The most of a caller's time that is kept for writing the answer.
 const RESERVE: Duration = Duration::from_millis(200);
-
-/// Returns the events that a host may fire after `event` in one request.
-const fn followers(event: Event) -> &'static [Event] {
-    match event {
-        Event::SessionStart => &[Event::OnSessionResume],
-        Event::UserPromptSubmit => &[Event::TurnStart],
-        Event::ToolInputTransform | Event::ToolGuard | Event::PreToolUse => {
-            &[Event::PermissionRequest, Event::Approval, Event::OnToolApprovalDecision]
-        }
-        Event::PermissionRequest => &[Event::Approval, Event::OnToolApprovalDecision],
-        Event::Approval => &[Event::OnToolApprovalDecision],
-        Event::Notification => &[Event::OnError, Event::OnMaxIterations, Event::TurnEnd],
-        Event::Stop | Event::OnError | Event::OnMaxIterations => &[Event::TurnEnd],
-        _ => &[],
-    }
-}
 
 /// Runs `work` for a caller: each dispatch in it is on the same terms.
 pub fn on_terms<F: Future>(terms: Terms, work: F) -> impl Future<Output = F::Output> {
@@ -94,8 +86,6 @@ pub(super) struct Deadlines {
     waited_for: (WaitedFor, Vec<WaitedFor>),
     /// Whether hooks of each rank may be waited for in the same request afterwards.
     followed_by: [bool; Layer::RANKS],
-    /// Of the time that hooks files set for the moment.
-    shares: Shares,
 }
 
 /// The time limits of one hook.
@@ -123,11 +113,9 @@ impl Deadlines {
         // Most moments are one event, and then nothing is allocated.
         let waited_for = (waited_for.next().unwrap_or_default(), waited_for.collect());
         let mut followed_by = none.followed_by;
-        if request.is_some() {
-            for follower in events.iter().flat_map(|event| followers(*event)) {
-                let ranks = plan_of(*follower).deadlines;
-                followed_by.iter_mut().zip(ranks).for_each(|(is, rank)| *is |= rank.is_some());
-            }
+        for follower in request.iter().flat_map(|request| request.followers(events)) {
+            let ranks = plan_of(follower).deadlines;
+            followed_by.iter_mut().zip(ranks).for_each(|(is, rank)| *is |= rank.is_some());
         }
         Self { request, moment, waited_for, followed_by, ..none }
     }
@@ -146,15 +134,14 @@ impl Deadlines {
     /// Notes that `bound` is waited for.
     pub(super) fn wait_for(&self, bound: &Bound) {
         if let Some(request) = &self.request {
-            request.spent.ran[bound.rewrite_order()].store(true, Ordering::Relaxed);
+            request.ran[bound.rewrite_order()].store(true, Ordering::Relaxed);
         }
     }
 
     /// Returns the lowest layer of whose hooks one was waited for in this request, by its position in the
     /// order of rewriting.
     pub(super) fn lowest(&self) -> Option<usize> {
-        let spent = &self.request.as_ref()?.spent;
-        spent.ran.iter().position(|ran| ran.load(Ordering::Relaxed))
+        self.request.as_ref()?.ran.iter().position(|ran| ran.load(Ordering::Relaxed))
     }
 
     /// Returns deadlines for background hooks: each has its own timeout.
@@ -165,7 +152,6 @@ impl Deadlines {
             moment: None,
             waited_for: Default::default(),
             followed_by: Default::default(),
-            shares: Default::default(),
         }
     }
 
@@ -177,7 +163,7 @@ impl Deadlines {
         }
         let grace = bound.handler.grace();
         let layer = bound.hook.limits.deadline.and_then(|limit| self.started.checked_add(limit));
-        let share = self.share(bound, now);
+        let share = self.share(bound);
         // A hook that is killed gives no answer: keep some time for SIGTERM.
         let before = |end: Instant| {
             end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
@@ -187,10 +173,7 @@ impl Deadlines {
                 layer.into_iter().chain(self.moment).min(),
                 "the event's deadline passed before it answered; raise `defaults.deadline`",
             ),
-            (
-                share.map(before),
-                "timed out: the hooks of a layer may use half of the time that is left, the rest is for higher layers",
-            ),
+            (share.map(before), "timed out: the rest of the time is for hooks of higher layers"),
             (
                 self.caller().map(before),
                 if bound.hook.event == Event::Approval {
@@ -213,23 +196,20 @@ impl Deadlines {
         Until { answer, stop: ends.fold(answer + grace, Instant::min), late_message }
     }
 
-    /// Returns the end of the time that the hooks of a layer have together, if hooks of a higher layer
-    /// may run after them: half of what those have left when the first of these starts, in the moment
-    /// and in the request.
-    fn share(&self, bound: &Bound, now: Instant) -> Option<Instant> {
-        let rank = bound.rank();
+    /// Returns the end of the time of `bound`'s layer, if hooks of higher layers may run after it: a
+    /// project has the first half of the moment and of the request, and the user three quarters.
+    fn share(&self, bound: &Bound) -> Option<Instant> {
+        let kept = 1 << (Layer::RANKS - bound.rank());
+        let end = |since: Instant, end: Instant| end - end.saturating_duration_since(since) / kept;
         let followers = self.shortest_above(bound);
-        let half = |end: Instant| move || now + end.saturating_duration_since(now) / 2;
         let of_moment = followers.and_then(|shortest| {
             let theirs = self.started.checked_add(shortest);
-            let end = [self.moment, theirs].into_iter().flatten().min()?;
-            Some(*self.shares[rank].get_or_init(half(end)))
+            let until = [self.moment, theirs].into_iter().flatten().min()?;
+            Some(end(self.started, until))
         });
-        let is_followed = followers.is_some() || self.followed_by[..rank].contains(&true);
+        let is_followed = followers.is_some() || self.followed_by[..bound.rank()].contains(&true);
         let request = self.request.as_ref().filter(|_| is_followed);
-        let of_request = request.and_then(|request| {
-            Some(*request.spent.shares[rank].get_or_init(half(request.until?)))
-        });
+        let of_request = request.and_then(|request| Some(end(request.since, request.until?)));
         of_moment.into_iter().chain(of_request).min()
     }
 

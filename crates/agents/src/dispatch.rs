@@ -4,8 +4,6 @@
 //! configured and never called is worse than none. The order is that of the drivers in
 //! [`lifecycle`](hookexec::lifecycle).
 
-use std::time::Instant;
-
 use serde_json::Value;
 
 use super::native::Ask;
@@ -25,7 +23,7 @@ use hookexec::wire::{Stop, StopScope, Verdict};
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
     let mut moment = Moment { asks_person: false, ..Moment::new(call) };
-    moment.run(executor, call, None).await;
+    moment.run(executor, call, Terms::until(None)).await;
     moment.into_verdict(call)
 }
 
@@ -136,18 +134,18 @@ impl Moment {
         Self { events, verdict, standing: Standing::default(), asks_person: true }
     }
 
-    /// Runs the hooks. Those that are late at `deadline` fail by their own `on_error`.
+    /// Runs the hooks on the agent's `terms`. Those that are late fail by their own `on_error`.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn run(&mut self, executor: &Executor, call: &NativeCall, deadline: Option<Instant>) {
+    pub async fn run(&mut self, executor: &Executor, call: &NativeCall, terms: Terms) {
         if let Some(verdict) = &mut self.verdict {
             if verdict.decision.is_some() {
                 executor.record_own(verdict, &call.input).await;
             }
             return;
         }
-        on_terms(Terms::until(deadline), self.judge(executor, call)).await;
+        on_terms(terms, self.judge(executor, call)).await;
     }
 
     async fn judge(&mut self, executor: &Executor, call: &NativeCall) {

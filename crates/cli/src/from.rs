@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
+use hookexec::internal::{HandedOver, Terms, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 
@@ -179,6 +179,8 @@ impl FromCall {
             *moment = Some(Moment::new(call));
             return Ok(());
         }
+        // The time that reading takes is the project's.
+        let terms = Terms::until(deadline_of_hooks(started, self.within));
         let (absent, loaded) = self.load(config.clone().in_project(&call.project)).await;
         if loaded.is_some() {
             *hooks = loaded;
@@ -191,7 +193,7 @@ impl FromCall {
         let last = hookexec_agents::answer(call, &last);
         *locked(standing) = Some(last);
         let moment = moment.insert(Moment::new(call));
-        moment.run(executor, call, deadline_of_hooks(started, self.within)).await;
+        moment.run(executor, call, terms).await;
         Ok(())
     }
 

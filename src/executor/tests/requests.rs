@@ -51,9 +51,10 @@ async fn hooks_of_a_layer_leave_half_of_the_request_to_later_events_of_layers_ab
         ];
         let executor = with(&with_sleeper(), hooks);
         let prompt = Input::default();
-        let verdict = on_terms(in_seconds(10), executor.dispatch(UserPromptSubmit, &prompt)).await;
+        let terms = in_seconds(10).of_host();
+        let verdict = on_terms(terms, executor.dispatch(UserPromptSubmit, &prompt)).await;
         let error = verdict.hooks[0].error.as_deref().unwrap();
-        assert_eq!(error.contains("half of the time"), is_followed, "{layer:?}: {error}");
+        assert_eq!(error.contains("for hooks of higher layers"), is_followed, "{layer:?}: {error}");
     }
 }
 
@@ -62,7 +63,7 @@ async fn without_a_place_for_a_project_only_its_hooks_fail() {
     let answer = json!({"system_message": "seen"});
     let says = |layer| in_layer(layer, say(Notification, &answer));
     let executor = with(&registry(), vec![says(Layer::Project), says(Layer::User)]);
-    let terms = Terms::default().without_project(true);
+    let terms = Terms::until(None).without_project(true);
     let input = Input::default();
     let verdict = on_terms(terms, executor.dispatch(Notification, &input)).await;
     let status: Vec<_> = verdict.hooks.iter().map(|hook| hook.status).collect();
@@ -77,8 +78,26 @@ async fn without_a_place_a_hook_of_a_project_denies_where_its_failure_would_ask(
     };
     for (on_error, decision) in [(OnError::Ask, Some(Decision::Deny)), (OnError::Warn, None)] {
         let executor = executor(vec![asks(on_error)]);
-        let terms = Terms::default().without_project(true);
+        let terms = Terms::until(None).without_project(true);
         let verdict = on_terms(terms, executor.dispatch(PreToolUse, &call("ls"))).await;
         assert_eq!(verdict.decision, decision, "{on_error:?}: {verdict:#?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_of_a_host_keeps_time_for_hooks_of_any_event() {
+    let hooks = vec![
+        slow(Layer::Project, Event::OnToolApprovalDecision, "100", "{}"),
+        slow(Layer::User, Event::OnToolApprovalDecision, "100", "{}"),
+        slow(Layer::Managed, Event::ToolResponseTransform, "1", "{}"),
+    ];
+    let executor = with(&with_sleeper(), hooks);
+    let started = tokio::time::Instant::now();
+    let call = call("ls");
+    let decided = executor.dispatch(Event::OnToolApprovalDecision, &call);
+    let verdict = on_terms(in_seconds(8).of_host(), decided).await;
+    let errors: Vec<_> = verdict.hooks.iter().map(|hook| hook.error.clone().unwrap()).collect();
+    assert!(errors.iter().all(|it| it.contains("for hooks of higher layers")), "{errors:?}");
+    // The user has three quarters.
+    assert_eq!(started.elapsed().as_secs_f64().round(), 6.0);
 }

@@ -238,7 +238,9 @@ impl Shared {
     ) -> Result<(InUse, Terms), Refusal> {
         let (project, until) = params.client().map_err(invalid)?;
         self.check_project(project.as_deref())?;
-        Ok((self.engine.current(place.waits_until(until)).await, place.terms(until)))
+        // The time that reading takes is the project's.
+        let terms = place.terms(until).of_host();
+        Ok((self.engine.current(place.waits_until(until)).await, terms))
     }
 
     /// Takes on a dispatch, or says why not.
@@ -249,6 +251,7 @@ impl Shared {
     ) -> Result<Admitted, Refusal> {
         let client = params.client();
         let until = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
+        let terms = place.terms(until);
         let current = self.engine.current(place.waits_until(until)).await;
         let named = params.event();
         let read = || {
@@ -263,7 +266,6 @@ impl Shared {
         // This server does not know the hooks of another project.
         self.check_project(project.as_deref())
             .map_err(|refusal| refusal.of(current.executor(), event, None))?;
-        let terms = place.terms(until);
         Ok(Admitted { event, input, wants_progress, terms, current, _place: place })
     }
 }
