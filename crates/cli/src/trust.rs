@@ -11,6 +11,7 @@ use hookexec::internal::{Loaded, Pack, ProjectFile};
 use hookexec::load::LoadOptions;
 use hookexec::{Executor, Registry};
 
+use super::config::ConfigArgs;
 use super::consent::ConsentArgs;
 use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::{self, PlainFormat};
@@ -258,15 +259,9 @@ impl Project {
 impl Target {
     /// Returns the hooks files of the project that are meant.
     fn project(&self) -> Result<Project, CommandError> {
-        let mut options = LoadOptions::default();
-        let directory = match (&self.cwd, &self.file) {
-            (Some(directory), _) => directory.clone(),
-            (None, Some(file)) => working_dir_of(file),
-            (None, None) => PathBuf::from("."),
-        };
-        let directory = dunce::canonicalize(&directory)
-            .or_usage(format_args!("can't look into {}", directory.display()))?;
-        options.working_dir = Some(directory.clone());
+        let mut args = ConfigArgs::default();
+        args.cwd = self.cwd.clone().or_else(|| self.file.as_deref().map(working_dir_of));
+        let mut options = args.options()?;
         options.only_show = true;
         let Loaded { config, project_files: mut files, .. } =
             Loaded::load(&options).map_err(CommandError::config)?;
@@ -279,11 +274,10 @@ impl Target {
         let mut gone: Vec<PathBuf> = gone.map(Path::to_owned).collect();
         gone.retain(|path| store().is_ok_and(|store| store.has_approved(path)));
         if files.is_empty() && gone.is_empty() {
-            let what = match &self.file {
-                Some(file) => format!("{} is not a hooks file of a project", file.display()),
-                None => {
-                    format!("no hooks file of a project was found from {}", directory.display())
-                }
+            let what = if let Some(file) = &self.file {
+                format!("{} is not a hooks file of a project", file.display())
+            } else {
+                format!("no hooks file of a project was found from {}", args.project()?.display())
             };
             return Err(CommandError::usage(what)
                 .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
