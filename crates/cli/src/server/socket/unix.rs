@@ -1,15 +1,13 @@
 //! The Unix socket: private to the user, and never in two hands.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::{
-    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
-};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookexec::internal::files;
+use hookexec::internal::{files, system};
 use rustix::process::geteuid;
 use tokio::io::Interest;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -121,15 +119,10 @@ fn of_system(path: &Path, cause: &io::Error) -> CommandError {
 fn check_directory(path: &Path) -> Result<(), CommandError> {
     let failed = |cause: io::Error| of_system(path, &cause);
     let directory = path.parent().unwrap_or(Path::new("/"));
-    let found = match directory.metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
-            directory.metadata().map_err(failed)?
-        }
-        found => found.map_err(failed)?,
-    };
+    files::private_directory(directory).map_err(failed)?;
+    let found = directory.metadata().map_err(failed)?;
     let shown = directory.display();
-    if found.uid() != geteuid().as_raw() {
+    if !system::belongs_to_user(&found) {
         let problem = format!("the directory {shown} belongs to another user");
         return Err(CommandError::usage(problem));
     }
