@@ -1,7 +1,5 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
-use std::path::Path;
-
 use super::error::{CommandError, OrCommandError as _, warn};
 use super::install::{
     ChangeArgs, Target, TargetArgs, no_home, other_installation, own_home, uneditable, unreadable,
@@ -56,9 +54,15 @@ impl Args {
         };
         let backup = Backup::of(path).ok_or_else(no_home)?;
         let new = self::without(settings, &backup, &current)?;
-        if !self.put(title, path, &current, new.as_deref(), &backup)? {
+        if !self.change.show(path, &current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }
+        let written = match &new {
+            Some(text) => store::write(path, Some(&current), text),
+            None => store::remove(path, &current),
+        };
+        written.or_internal(unwritable(path))?;
+        backup.forget();
         let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
         for command in left.into_iter().flatten() {
             let path = path.display();
@@ -66,29 +70,8 @@ impl Args {
                 "{path}: `{command}` was changed by hand and is still there; remove it by hand"
             ));
         }
-        Ok(())
-    }
-
-    /// Writes what is left of a file, or removes it; returns whether it did.
-    fn put(
-        &self,
-        title: &str,
-        path: &Path,
-        current: &str,
-        new: Option<&str>,
-        backup: &Backup,
-    ) -> Result<bool, CommandError> {
-        if !self.change.show(path, current, new.unwrap_or_default())? {
-            return Ok(false);
-        }
-        let written = match new {
-            Some(text) => store::write(path, Some(current), text),
-            None => store::remove(path, current),
-        };
-        written.or_internal(unwritable(path))?;
-        backup.forget();
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
-        Ok(true)
+        Ok(())
     }
 
     fn uninstall_plugin(&self, file: &PluginFile) -> Result<(), CommandError> {
@@ -104,7 +87,13 @@ impl Args {
             return Err(CommandError::usage(format!("{path} is not as `install` wrote it"))
                 .hint("remove it by hand"));
         }
-        self.put(title, path, &current, None, &backup).map(drop)
+        if !self.change.show(path, &current, "")? {
+            return Ok(());
+        }
+        store::remove(path, &current).or_internal(unwritable(path))?;
+        backup.forget();
+        output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
+        Ok(())
     }
 }
 
