@@ -140,6 +140,7 @@ pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
     candidates(name).find(|path| is_program(path) && is_lasting(path))
 }
 
+/// Returns where a program of this name can be on the search path, in order.
 pub(crate) fn candidates(name: &str) -> impl Iterator<Item = PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     files::programs(format!("{name}{PROGRAM_ENDING}").as_ref(), &paths)

@@ -8,6 +8,8 @@ use base64::prelude::BASE64_STANDARD;
 use hookexec::internal::files;
 use hookexec::wire::parse_strict;
 
+use crate::program::candidates;
+
 /// The largest configuration of docker that is read, in bytes.
 const MAX_CONFIG: u64 = 1 << 20;
 /// How long a program that knows a login may take.
@@ -44,9 +46,7 @@ fn ask(helper: &str, host: &str) -> Result<Option<String>, String> {
         return Err(failed("its name has a slash"));
     }
     // Never one of the project, which may be the current directory.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut programs = files::programs(program.as_ref(), &path);
-    let Some(found) = programs.find(|file| files::is_program(file)) else {
+    let Some(found) = candidates(&program).find(|file| files::is_program(file)) else {
         return Err(failed("it is not on the PATH"));
     };
     let command = duct::cmd!(found, "get").stdin_bytes(host).stdout_capture().stderr_null();

@@ -11,6 +11,7 @@ use hookexec::internal::{Pack, ProjectFile};
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
+use crate::decisions::shown;
 use crate::plain;
 
 /// What is known of one hooks file.
@@ -92,9 +93,7 @@ impl Row {
 
     /// Returns its path from the current directory.
     pub(super) fn shown_path(&self) -> String {
-        let here = std::env::current_dir().unwrap_or_default();
-        let path = self.path.strip_prefix(&here).unwrap_or(&self.path);
-        plain::line(&path.to_string_lossy())
+        plain::line(shown(&self.path.to_string_lossy()))
     }
 
     /// Returns its first line.
