@@ -1,5 +1,8 @@
 //! One line of the decision log.
 
+use std::collections::HashSet;
+use std::mem::take;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
@@ -196,21 +199,38 @@ impl Record {
             self.each_text(|text| *text = text.chars().take(200).collect());
             line = serde_json::to_vec(&self)?;
         }
-        while line.len() >= LONGEST && !self.hooks.is_empty() {
-            self.hooks_cut = true;
-            // Those of the lowest layer are the first to go.
-            self.hooks.sort_by_key(|report| report.rank);
-            let mut length = line.len();
-            while length >= LONGEST
-                && let Some(report) = self.hooks.pop()
-            {
-                length = length.saturating_sub(serde_json::to_vec(&report)?.len());
-            }
-            self.failed_open.retain(|name| self.hooks.iter().any(|report| report.name == *name));
+        if line.len() >= LONGEST {
+            self.keep_hooks_that_fit()?;
             line = serde_json::to_vec(&self)?;
         }
         line.push(b'\n');
         Ok(line)
+    }
+
+    /// Leaves out hooks of the lowest layers, no more than must go.
+    fn keep_hooks_that_fit(&mut self) -> serde_json::Result<()> {
+        self.hooks_cut = true;
+        let (mut hooks, failed_open) = (take(&mut self.hooks), take(&mut self.failed_open));
+        hooks.sort_by_key(|report| report.rank);
+        let (mut fit, mut too_many) = (0, hooks.len());
+        while fit + 1 < too_many {
+            let middle = usize::midpoint(fit, too_many);
+            self.keep(&hooks[..middle], &failed_open);
+            if serde_json::to_vec(&self)?.len() < LONGEST {
+                fit = middle;
+            } else {
+                too_many = middle;
+            }
+        }
+        self.keep(&hooks[..fit], &failed_open);
+        Ok(())
+    }
+
+    fn keep(&mut self, hooks: &[HookReport], failed_open: &[String]) {
+        self.hooks = hooks.to_vec();
+        let names: HashSet<&str> = hooks.iter().map(|report| report.name.as_str()).collect();
+        let failed = failed_open.iter().filter(|name| names.contains(name.as_str()));
+        self.failed_open = failed.cloned().collect();
     }
 
     /// Changes every text that came from outside, but for the input.

@@ -97,6 +97,7 @@ impl Assembly {
 
     /// Counts one more file of a layer, and returns whether it may be read.
     pub(crate) fn may_read(&mut self, layer: Layer, path: &Path) -> bool {
+        self.config.lowest_rank = self.config.lowest_rank.max(layer.rank());
         let used = self.used.entry(layer).or_default();
         used.files += 1;
         let most = if layer == Layer::Project { MAX_PROJECT_FILES } else { MAX_FILES };

@@ -153,6 +153,9 @@ impl ExecutorBuilder {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
         bind(&configured, handlers, &counts, &mut hooks_of);
+        let layers = configured.iter().map(|hook| hook.layer());
+        let ranks = layers.chain(failed.iter().map(|file| file.location.file().layer));
+        let lowest_rank = ranks.map(Layer::rank).fold(self.config.lowest_rank, usize::max);
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {
@@ -161,6 +164,7 @@ impl ExecutorBuilder {
             working_dir,
             processes: environment.processes,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
+            lowest_rank,
             deadline: self.config.deadline,
             auditor,
             capacity: Arc::default(),

@@ -42,6 +42,8 @@ pub struct Executor {
     pub(super) working_dir: PathBuf,
     pub(super) processes: Arc<Processes>,
     pub(super) max_parallel: usize,
+    /// The rank of the lowest layer that has a file or a hook.
+    pub(super) lowest_rank: usize,
     pub(super) deadline: Option<Duration>,
     pub(super) auditor: Option<Auditor>,
     pub(super) capacity: Arc<Capacity>,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::dispatch::{DispatchOptions, Executor};
 use super::fold::fold_moment;
 use super::outcome::Outcome;
-use super::phases::{Among, Lowest, Unplanned};
+use super::phases::{Among, Unplanned};
 use super::rewrite::{Current, rewritten};
 use super::select::Bound;
 use super::stage::{Stage, StageRecord};
@@ -286,11 +286,11 @@ impl<'e> Moment<'e> {
             if !takes_part || stage.refusal().is_some() {
                 continue;
             }
-            let (left, lowest) = (self.highest_left(0), self.lowest());
+            let (left, rewrote) = (self.highest_left(0), self.lowest_rewriter());
             let before = self.progress.before.as_ref().map(|before| &*before.input);
             let stage = &mut self.stages[index];
             let started = Instant::now();
-            let (ended, failure) = stage.rewrite(order, left, lowest, before).await;
+            let (ended, failure) = stage.rewrite(order, left, rewrote, before).await;
             step.failure = step.failure.or(failure);
             self.after_step(index, started);
             if ended {
@@ -398,28 +398,27 @@ impl<'e> Moment<'e> {
     }
 
     fn among(&self, layers: &Range<usize>) -> Among {
-        Among { layers: layers.clone(), lowest: self.lowest() }
+        Among { layers: layers.clone(), rewrote: self.lowest_rewriter() }
     }
 
-    fn lowest(&self) -> Lowest {
+    /// Returns the lowest layer that rewrote the input, as a position in the order of rewriting.
+    fn lowest_rewriter(&self) -> Option<usize> {
         let rewrites = |(bound, outcome): (&Bound, &Outcome)| {
             let rewrote = (outcome.rewrote || outcome.output.rewrites()) && !outcome.denied();
             (rewrote && outcome.generation > 0).then(|| bound.rewrite_order())
         };
-        let rewrote = self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min();
-        let before = self.stages.first().and_then(|stage| stage.deadlines.lowest());
-        let ran = self.stages.iter().filter_map(|stage| stage.record.lowest).chain(before).min();
-        Lowest { rewrote, ran }
+        self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min()
     }
 
     /// Fails every hook that has not answered, with the reason `why`.
     pub(super) fn fail_rest(&mut self, why: &str) {
         self.withhold_unseen(why);
         let Progress { judged_from, layers_done, .. } = self.progress;
-        let (open, lowest) = (0..Layer::REWRITE_STEPS - layers_done, self.lowest());
+        let open = 0..Layer::REWRITE_STEPS - layers_done;
+        let rewrote = self.lowest_rewriter();
         for index in 0..self.stages.len() {
             if self.stages[index].awake {
-                self.stages[index].fail_rest((judged_from, &open), lowest, why);
+                self.stages[index].fail_rest((judged_from, &open), rewrote, why);
                 self.reached = index;
                 self.spread(index);
             }

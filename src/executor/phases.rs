@@ -49,16 +49,8 @@ pub(super) struct Unplanned {
 pub(super) struct Among {
     /// By the position in the order of rewriting.
     pub(super) layers: Range<usize>,
-    pub(super) lowest: Lowest,
-}
-
-/// The lowest layer of those that did something before a hook is asked.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Lowest {
-    /// The lowest that rewrote the input.
+    /// The lowest layer that rewrote the input.
     pub(super) rewrote: Option<usize>,
-    /// The lowest whose hooks ran, and so used time.
-    pub(super) ran: Option<usize>,
 }
 
 impl<'e> Stage<'e> {
@@ -67,7 +59,7 @@ impl<'e> Stage<'e> {
     pub(super) fn fail_rest(
         &mut self,
         (judged_from, open): (usize, &Range<usize>),
-        lowest: Lowest,
+        rewrote: Option<usize>,
         why: &str,
     ) {
         for index in Arc::clone(&self.current.matching).iter() {
@@ -81,23 +73,21 @@ impl<'e> Stage<'e> {
                 let failed = self.interpreter(bound).failed(why);
                 let mut outcome = failed.under_mode_of(bound, self.session());
                 outcome.is_late = true;
-                self.deny_unfollowed(&mut outcome, lowest);
+                self.deny_unfollowed(&mut outcome, rewrote);
                 self.take_rewrite(outcome);
             }
         }
     }
 
-    /// Denies for a hook that failed on what a lower layer rewrote, or for which no time was left after
-    /// the hooks of a lower layer, whatever its `on_error` says: without them it may have denied, or
-    /// rewritten.
-    fn deny_unfollowed(&self, outcome: &mut Outcome, lowest: Lowest) {
+    /// Denies for a hook that failed on what a lower layer rewrote, or that is late where a lower layer
+    /// has a file, whatever its `on_error` says: without that layer it may have denied, or rewritten.
+    fn deny_unfollowed(&self, outcome: &mut Outcome, rewrote: Option<usize>) {
         let bound = &self.plan.hooks[outcome.index];
-        let is_above = |lowest: Option<usize>| lowest.is_some_and(|it| it < bound.rewrite_order());
         let Some(error) = &outcome.error else { return };
-        let cause = if is_above(lowest.rewrote) {
+        let cause = if rewrote.is_some_and(|it| it < bound.rewrite_order()) {
             "failed on a rewrite of a lower layer"
-        } else if outcome.is_late && is_above(lowest.ran) {
-            "had too little time after the hooks of a lower layer"
+        } else if outcome.is_late && bound.rank() < self.executor.lowest_rank {
+            "is late, and a lower layer may have used its time"
         } else {
             return;
         };
@@ -134,7 +124,7 @@ impl<'e> Stage<'e> {
         &mut self,
         order: usize,
         left: Option<usize>,
-        lowest: Lowest,
+        rewrote: Option<usize>,
         before: Option<&Input>,
     ) -> (bool, Option<String>) {
         let (mut budget, mut failure) = (Budget::here(), None);
@@ -143,15 +133,12 @@ impl<'e> Stage<'e> {
             // Chosen one by one: an earlier rewriter may have renamed the tool. A rewriter whose turn
             // comes once more must rewrite once more, so its `when` does not see `repeated`.
             let outcome = match self.choose(bound, &mut budget, false) {
-                Some(chosen) => {
-                    self.waits_for(bound);
-                    self.call(chosen).await
-                }
+                Some(chosen) => self.call(chosen).await,
                 None => None,
             };
             let Some(mut outcome) = outcome else {
                 if let Some(before) = before
-                    && self.is_undone(bound, lowest, before).await
+                    && self.is_undone(bound, rewrote, before).await
                 {
                     let lost = || {
                         format!(
@@ -170,7 +157,7 @@ impl<'e> Stage<'e> {
                 let failed = || format!("hook {} failed on the result: {error}", bound.title());
                 failure.get_or_insert_with(failed);
             }
-            self.deny_unfollowed(&mut outcome, lowest);
+            self.deny_unfollowed(&mut outcome, rewrote);
             let ends = self.ends(&outcome, left);
             self.take_rewrite(outcome);
             if ends {
@@ -182,10 +169,10 @@ impl<'e> Stage<'e> {
 
     /// Returns whether a lower layer has made false the `when` of a rewriter, which held on the input
     /// `before`, as the rewriter had left it.
-    async fn is_undone(&self, bound: &Bound, lowest: Lowest, before: &Input) -> bool {
+    async fn is_undone(&self, bound: &Bound, rewrote_below: Option<usize>, before: &Input) -> bool {
         let rewrote =
             |it: &Outcome| it.index == bound.index && (it.rewrote || it.output.rewrites());
-        let is_above = lowest.rewrote.is_some_and(|lowest| lowest < bound.rewrite_order());
+        let is_above = rewrote_below.is_some_and(|lowest| lowest < bound.rewrite_order());
         if !is_above || !self.record.outcomes.iter().any(rewrote) {
             return false;
         }
@@ -205,7 +192,7 @@ impl<'e> Stage<'e> {
     async fn ask(&mut self, chosen: Vec<Chosen<'e>>, among: &Among) -> Vec<Outcome> {
         let mut outcomes = self.call_all(chosen).await;
         for outcome in &mut outcomes {
-            self.deny_unfollowed(outcome, among.lowest);
+            self.deny_unfollowed(outcome, among.rewrote);
         }
         outcomes
     }

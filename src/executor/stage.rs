@@ -45,8 +45,6 @@ pub(super) struct StageRecord {
     pub(super) outcomes: Vec<Outcome>,
     /// The hooks that were called and have an outcome, by index.
     pub(super) asked: Vec<bool>,
-    /// The lowest layer of whose hooks one was waited for, also if its `when` did not hold.
-    pub(super) lowest: Option<usize>,
     /// The hooks that rewrote the input without being rewriters: from then on they are.
     pub(super) late: Vec<usize>,
     /// Of how many layers, from the highest down, the hooks in the background were started.
@@ -133,13 +131,6 @@ impl<'e> Stage<'e> {
         bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rewrite_order).max()
     }
 
-    /// Notes that a hook is waited for.
-    pub(super) fn waits_for(&mut self, bound: &Bound) {
-        let order = bound.rewrite_order();
-        self.deadlines.wait_for(bound);
-        self.record.lowest = Some(self.record.lowest.map_or(order, |lowest| lowest.min(order)));
-    }
-
     /// Returns the rewriters of a layer, by its position in the order of rewriting.
     pub(super) fn rewriters(&self, order: usize) -> impl Iterator<Item = &'e Bound> {
         let plan = self.plan;
@@ -214,9 +205,6 @@ impl<'e> Stage<'e> {
 
     /// Calls hooks at once, and returns the outcomes of those that are for the input, in config order.
     pub(super) async fn call_all(&mut self, chosen: Vec<Chosen<'e>>) -> Vec<Outcome> {
-        for chosen in &chosen {
-            self.waits_for(chosen.bound);
-        }
         let outcomes = match chosen[..] {
             [] => Vec::new(),
             [chosen] => self.call(chosen).await.into_iter().collect(),

@@ -1,7 +1,5 @@
 //! Until when the hooks of one moment may run.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::select::{Bound, Plan};
@@ -14,21 +12,18 @@ tokio::task_local! {
 }
 
 /// On which terms a caller has hooks run: those of one request, whose events share its time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Terms {
     since: Instant,
     until: Option<Instant>,
     is_of_host: bool,
     without_project: bool,
-    /// The layers of whose hooks one was waited for, in the order of rewriting.
-    ran: Arc<[AtomicBool; Layer::REWRITE_STEPS]>,
 }
 
 impl Terms {
     /// Returns those of a request that came now, and whose caller waits `until` then.
     pub fn until(until: Option<Instant>) -> Self {
-        let ran = Arc::default();
-        Self { since: Instant::now(), until, is_of_host: false, without_project: false, ran }
+        Self { since: Instant::now(), until, is_of_host: false, without_project: false }
     }
 
     /// Says that the request is of a host: any other event may follow one of it.
@@ -129,19 +124,6 @@ impl Deadlines {
     pub(super) fn has_no_place_for(&self, bound: &Bound) -> bool {
         let without_project = self.request.as_ref().is_some_and(|request| request.without_project);
         without_project && bound.hook.layer() == Layer::Project
-    }
-
-    /// Notes that `bound` is waited for.
-    pub(super) fn wait_for(&self, bound: &Bound) {
-        if let Some(request) = &self.request {
-            request.ran[bound.rewrite_order()].store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Returns the lowest layer of whose hooks one was waited for in this request, by its position in the
-    /// order of rewriting.
-    pub(super) fn lowest(&self) -> Option<usize> {
-        self.request.as_ref()?.ran.iter().position(|ran| ran.load(Ordering::Relaxed))
     }
 
     /// Returns deadlines for background hooks: each has its own timeout.

@@ -303,3 +303,19 @@ fn with_block_a_redactor_that_fails_withholds_the_response() {
         assert!(!answer.contains(TOKEN), "{answer}");
     }
 }
+
+#[test]
+fn a_late_guard_denies_where_the_time_may_have_gone_into_a_project_s_files() {
+    let guard = "{ type: command, command: 'sleep 100; exit 2', on_error: warn }";
+    for (file, is_denied) in [(None, false), (Some("stop: { type: command, command: a }\n"), true)]
+    {
+        let sandbox = Sandbox::new();
+        sandbox.write_users_hooks(&format!("pre_tool_use: [{{ hooks: [{guard}] }}]\n"));
+        file.map(|text| sandbox.write("hooks.yaml", text));
+        let payload = json!({ "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
+            "tool_name": "Bash", "tool_input": { "command": "ls" } });
+        let from = ["run", "--from", "claude-code", "--event", "PreToolUse", "--within", "1"];
+        let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
+        assert_eq!(done.stdout.contains("\"deny\""), is_denied, "{done:?}");
+    }
+}

@@ -2,11 +2,7 @@
 
 use std::time::Instant;
 
-use super::rewriting::condition;
 use super::*;
-use crate::executor::dispatch::DispatchOptions;
-use crate::executor::moment::Standing;
-use crate::executor::time::{Terms, on_terms};
 
 pub(super) fn in_layer(layer: Layer, hook: Hook) -> Hook {
     let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(layer);
@@ -213,7 +209,7 @@ async fn a_rewriter_that_fails_on_what_a_lower_layer_rewrote_denies() {
 }
 
 #[tokio::test]
-async fn a_hook_without_time_after_those_of_a_lower_layer_denies() {
+async fn a_late_hook_denies_where_a_lower_layer_may_have_used_its_time() {
     let mut registry = with_rewriters();
     registry.register_builtin(
         "hang",
@@ -223,37 +219,27 @@ async fn a_hook_without_time_after_those_of_a_lower_layer_denies() {
         on_error: Some(OnError::Warn),
         ..in_layer(layer, hook(PreToolUse, "hang", &[]))
     };
-    let quick = mutates(hook(PreToolUse, "note", &[]));
-    let earlier = in_layer(Layer::Project, hook(Event::ToolGuard, "say", &["{}"]));
-    // Too much work for the thread; it does not hold.
-    let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
-    let looks =
-        Hook { when, ..in_layer(Layer::Project, mutates(hook(PreToolUse, "say", &["{}"]))) };
-    for (before, is_denied) in [
+    let says = |layer, event| in_layer(layer, say(event, &json!({})));
+    for (other, is_denied) in [
         (mutates(hangs(Layer::Project)), true),
-        (hangs(Layer::Project), false),
+        (hangs(Layer::Project), true),
+        (says(Layer::Project, PreToolUse), true),
+        // Its file has to be read at every event.
+        (says(Layer::Project, Stop), true),
         (mutates(hangs(Layer::User)), false),
-        (in_layer(Layer::Project, mutates(say(PreToolUse, &json!({})))), true),
-        (in_layer(Layer::Managed, quick), false),
-        (earlier, true),
-        (looks, true),
+        (says(Layer::Managed, PreToolUse), false),
     ] {
-        let executor = with(&registry, vec![before, hangs(Layer::User)]);
+        let executor = with(&registry, vec![other, hangs(Layer::User)]);
         let until = Instant::now() + Duration::from_millis(200);
-        let (events, mut standing) = ([Event::ToolGuard, PreToolUse], Standing::default());
-        let (input, options) = (call(&"x".repeat(30_000)), DispatchOptions::default());
-        let judged = executor.run_moment(&events, &input, options, &mut standing);
-        on_terms(Terms::until(Some(until)), judged).await;
-        let verdict = standing.verdict.unwrap();
+        let verdict = executor.dispatch_until(PreToolUse, &call("ls"), until).await;
         assert_eq!(!verdict.allowed, is_denied, "{verdict:#?}");
-        if is_denied {
-            let told = verdict.message.unwrap();
-            assert!(
-                told.contains("had too little time after the hooks of a lower layer"),
-                "{told}"
-            );
-        }
+        let told = verdict.message.unwrap_or_default();
+        assert_eq!(told.contains("a lower layer may have used its time"), is_denied, "{told}");
     }
+    // Its own `timeout` is its own affair.
+    let impatient = Hook { timeout: Duration::from_millis(1), ..hangs(Layer::User) };
+    let executor = with(&registry, vec![says(Layer::Project, PreToolUse), impatient]);
+    assert!(executor.dispatch(PreToolUse, &call("ls")).await.allowed);
 }
 
 #[tokio::test]

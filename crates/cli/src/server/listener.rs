@@ -329,7 +329,7 @@ impl Admitted {
             };
             executor.approve_observed(verdict, input, observer).await
         };
-        let mut verdict = on_terms(self.terms.clone(), asked).await;
+        let mut verdict = on_terms(self.terms, asked).await;
         if let Some(problems) = &self.current.problem {
             let said = verdict.system_message.take().map(|said| said + "\n");
             verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));
