@@ -128,13 +128,7 @@ impl Record {
     }
 
     /// Returns the record of a verdict; without the input.
-    pub fn new(
-        time: String,
-        event: Event,
-        input: &Input,
-        verdict: &Verdict,
-        duration_ms: f64,
-    ) -> Self {
+    pub fn new(time: String, input: &Input, verdict: &Verdict, duration_ms: f64) -> Self {
         let hooks = verdict.hooks.iter().cloned().map(|mut report| {
             (report.stdout, report.stderr) = (None, None);
             report.warnings.clear();
@@ -143,7 +137,7 @@ impl Record {
         Self {
             v: VERSION,
             time,
-            event,
+            event: verdict.event,
             session: input.session_id.clone(),
             agent: input.agent_name.clone(),
             tool: input.tool_name.clone(),

@@ -18,7 +18,6 @@ use super::sources::Sources;
 use crate::builtins::secrets::Redactor;
 use crate::config::{AuditSettings, Config};
 use crate::directories::resolve;
-use crate::event::Event;
 use crate::files::{append_private, try_lock};
 use crate::platform::system;
 use crate::wire::{Input, Verdict};
@@ -42,7 +41,6 @@ const LOST: &str = "the audit log is slow: this event is not recorded";
 /// * A record is written after the verdict is decided, on another thread. A slow disk delays a verdict
 ///   by [`PATIENCE`] at most, and never beyond the deadline.
 /// * What can't be written is said in the verdict's `system_message`; it decides nothing.
-#[derive(Clone)]
 pub(crate) struct Auditor(Arc<Inner>);
 
 struct Inner {
@@ -77,49 +75,43 @@ impl Auditor {
         self.0.logs.iter().any(|log| log.all_events)
     }
 
-    /// Writes down a verdict, `hooked` or without a hook that is configured, and notes in it what could
+    /// Writes down a verdict, `hooked` or without a hook that is configured, and returns what could
     /// not be written. Waits for a tenth of the time until `deadline`, at most.
     pub(crate) async fn record(
         &self,
-        event: Event,
         input: &Input,
-        verdict: &mut Verdict,
+        verdict: &Verdict,
         hooked: bool,
         took: Duration,
         deadline: Option<Instant>,
-    ) {
+    ) -> Vec<String> {
+        let event = verdict.event;
         let patience = self.0.patience(deadline);
         let room = timeout(patience, Arc::clone(&self.0.room).acquire_owned()).await;
-        let problems = if let Ok(Ok(permit)) = room {
-            let inner = Arc::clone(&self.0);
-            let (input, seen) = (input.clone(), verdict.clone());
-            let write = move || {
-                let problems = inner.write(event, &input, &seen, hooked, took);
-                // Also those that come too late for the verdict.
-                for problem in &problems {
-                    tracing::warn!(%event, "{problem}");
-                }
-                inner.is_slow.store(false, Ordering::Relaxed);
-                drop(permit);
-                problems
-            };
-            // If the future is dropped, the record is written all the same.
-            match timeout(patience, tokio::task::spawn_blocking(write)).await {
-                Ok(Ok(problems)) => problems,
-                Ok(Err(error)) => vec![format!("the audit log could not be written: {error}")],
-                Err(_) => {
-                    self.0.is_slow.store(true, Ordering::Relaxed);
-                    vec![SLOW.to_owned()]
-                }
-            }
-        } else {
+        let Ok(Ok(permit)) = room else {
             tracing::warn!(%event, "{LOST}");
-            vec![LOST.to_owned()]
+            return vec![LOST.to_owned()];
         };
-        for problem in problems {
-            let said = verdict.system_message.take();
-            verdict.system_message =
-                Some(said.map_or(problem.clone(), |said| said + "\n" + &problem));
+        let inner = Arc::clone(&self.0);
+        let (input, verdict) = (input.clone(), verdict.clone());
+        let write = move || {
+            let problems = inner.write(&input, &verdict, hooked, took);
+            // Also those that come too late for the verdict.
+            for problem in &problems {
+                tracing::warn!(%event, "{problem}");
+            }
+            inner.is_slow.store(false, Ordering::Relaxed);
+            drop(permit);
+            problems
+        };
+        // If the future is dropped, the record is written all the same.
+        match timeout(patience, tokio::task::spawn_blocking(write)).await {
+            Ok(Ok(problems)) => problems,
+            Ok(Err(error)) => vec![format!("the audit log could not be written: {error}")],
+            Err(_) => {
+                self.0.is_slow.store(true, Ordering::Relaxed);
+                vec![SLOW.to_owned()]
+            }
         }
     }
 
@@ -140,18 +132,11 @@ impl Inner {
         deadline.map_or(PATIENCE, |deadline| left(deadline).min(PATIENCE))
     }
 
-    fn write(
-        &self,
-        event: Event,
-        input: &Input,
-        verdict: &Verdict,
-        hooked: bool,
-        took: Duration,
-    ) -> Vec<String> {
+    fn write(&self, input: &Input, verdict: &Verdict, hooked: bool, took: Duration) -> Vec<String> {
         let time = format!("{:.3}", Timestamp::now());
         let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
         let mut problems = Vec::new();
-        let mut plain = Record::new(time, event, input, verdict, duration_ms);
+        let mut plain = Record::new(time, input, verdict, duration_ms);
         let own = || traceparent(input.extra.get("traceparent")?.as_str()?);
         plain.traceparent = own().or_else(|| self.traceparent.clone());
         self.sources.name(&mut plain);
@@ -276,6 +261,7 @@ pub fn numbered(path: &Path, suffix: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Event;
 
     // Windows lets few users make links.
     #[cfg(unix)]
@@ -308,15 +294,14 @@ mod tests {
         let auditor = Auditor::of(&config, &BTreeMap::new()).unwrap();
         let room = Arc::clone(&auditor.0.room);
         let _all = room.acquire_many(MAX_WAITING).await.unwrap();
-        let mut verdict = Verdict::denied(Event::PreToolUse, "no");
+        let verdict = Verdict::denied(Event::PreToolUse, "no");
         let started = tokio::time::Instant::now();
         let (input, took) = (Input::default(), Duration::ZERO);
-        auditor.record(Event::PreToolUse, &input, &mut verdict, true, took, None).await;
+        let problems = auditor.record(&input, &verdict, true, took, None).await;
         assert!(started.elapsed() <= PATIENCE + Duration::from_millis(1));
-        assert!(!verdict.allowed);
-        assert_eq!(verdict.system_message.as_deref(), Some(LOST));
+        assert_eq!(problems, [LOST]);
         let over = Some(Instant::now());
-        auditor.record(Event::PreToolUse, &input, &mut verdict, true, took, over).await;
+        auditor.record(&input, &verdict, true, took, over).await;
         auditor.settle(Duration::from_hours(1)).await;
         assert!(started.elapsed() <= PATIENCE + LAST_PATIENCE + Duration::from_millis(5));
     }

@@ -269,9 +269,10 @@ impl Executor {
     #[doc(hidden)]
     pub async fn record_own(&self, verdict: &mut Verdict, input: &Input) {
         let Some(auditor) = &self.auditor else { return };
-        let event = verdict.event;
-        let input = self.complete(event, input);
-        auditor.record(event, &input, verdict, true, Duration::ZERO, None).await;
+        let input = self.complete(verdict.event, input);
+        for problem in auditor.record(&input, verdict, true, Duration::ZERO, None).await {
+            verdict.tell(&problem);
+        }
     }
 
     /// Writes a verdict into the logs of decisions. Adds the problems of writing to the messages of
@@ -286,15 +287,13 @@ impl Executor {
     ) {
         let event = verdict.event;
         let Some(auditor) = self.auditor.as_ref().filter(|_| self.has(event)) else { return };
-        let before = verdict.system_message.clone();
         let hooked = !self.plan(event).hooks.is_empty();
-        auditor.record(event, &self.complete(event, input), verdict, hooked, took, until).await;
-        let after = verdict.system_message.as_deref().unwrap_or_default();
-        let problems = after.strip_prefix(before.as_deref().unwrap_or_default()).unwrap_or(after);
-        if let Some(whole) = &mut standing.verdict
-            && !problems.trim().is_empty()
-        {
-            whole.tell(problems.trim_start());
+        let input = self.complete(event, input);
+        for problem in auditor.record(&input, verdict, hooked, took, until).await {
+            verdict.tell(&problem);
+            if let Some(whole) = &mut standing.verdict {
+                whole.tell(&problem);
+            }
         }
     }
 

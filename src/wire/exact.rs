@@ -130,7 +130,7 @@ mod tests {
                 verdict.claude_code = map;
                 assert_eq!(again(&verdict), verdict);
 
-                let record = Record::new("T".into(), Event::PreToolUse, &input, &verdict, 1.0);
+                let record = Record::new("T".into(), &input, &verdict, 1.0);
                 let record = record.with_input(&input, &verdict, &Redactor::default());
                 assert_eq!(record.updated_input.as_ref(), Some(object));
                 assert_eq!(again(&record), record);

@@ -10,7 +10,7 @@ fn every_record_begins_alike_and_holds_no_secret() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     input.prompt = Some(format!("use {token}"));
     let verdict = Verdict::denied(Event::PreToolUse, format!("no {token}"));
-    let record = Record::new("T".into(), Event::PreToolUse, &input, &verdict, 1.5);
+    let record = Record::new("T".into(), &input, &verdict, 1.5);
     let line = record
         .with_input(&input, &verdict, &Redactor::default())
         .line(&Redactor::default())
@@ -27,7 +27,7 @@ fn every_record_begins_alike_and_holds_no_secret() {
 fn a_record_stays_small_and_says_what_it_lacks() {
     let mut input = Input::default();
     let line_of = |input: &Input, verdict: &Verdict| {
-        let record = Record::new("T".into(), Event::Stop, input, verdict, 0.0);
+        let record = Record::new("T".into(), input, verdict, 0.0);
         record.with_input(input, verdict, &Redactor::default()).line(&Redactor::default()).unwrap()
     };
     let verdict = Verdict::denied(Event::Stop, "m".repeat(2 * LONGEST));
@@ -66,7 +66,7 @@ fn a_record_stays_small_and_says_what_it_lacks() {
 fn a_secret_is_taken_out_before_a_text_is_cut() {
     let reason = format!("{} ghp_{} {}", "p".repeat(172), "a1B2".repeat(9), "q".repeat(LONGEST));
     let verdict = Verdict::denied(Event::Stop, reason);
-    let record = Record::new("T".into(), Event::Stop, &Input::default(), &verdict, 0.0);
+    let record = Record::new("T".into(), &Input::default(), &verdict, 0.0);
     let line = String::from_utf8(record.line(&Redactor::default()).unwrap()).unwrap();
     assert!(line.contains("pppp") && !line.contains("ghp_"), "{line}");
 }

@@ -164,7 +164,7 @@ mod tests {
         let input = Input::default().with_session(session);
         let verdict = Verdict::no_opinion(Event::Stop);
         let time = "2026-03-01T10:00:00.000Z".to_owned();
-        let record = Record::new(time, Event::Stop, &input, &verdict, 0.0);
+        let record = Record::new(time, &input, &verdict, 0.0);
         String::from_utf8(record.line(&Redactor::default()).unwrap()).unwrap()
     }
 
