@@ -105,20 +105,6 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
         let message = "`shell` has no effect on a `command` that is a list".to_owned();
         warn("shell", message, "a list is run as it is; write the command as text for a shell");
     }
-    let (unused, hint): (&[&str], &str) = match &*hook.kind {
-        "process" => (
-            &["env", "working_dir", "shell", "inherit_env", "max_output"],
-            "set it on the entry of `processes:`",
-        ),
-        "builtin" => (
-            &["env", "working_dir", "shell", "inherit_env", "strict_output"],
-            "a builtin starts no program and prints nothing: remove the key",
-        ),
-        _ => (&[], ""),
-    };
-    for key in unused {
-        warn(key, format!("`{key}` has no effect on a {} hook", hook.kind), hint);
-    }
     if hook.phase == Phase::Background
         && matches!(hook.on_error, Some(OnError::Block | OnError::Ask))
     {

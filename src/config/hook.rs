@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::condition::{Condition, Rule};
 use super::diagnostic::Diagnostic;
+use super::hook_type::HookType;
 use super::keys::{Defaults, HookKeys};
 use super::kinds::Filled;
 use super::limit::RunLimit;
@@ -15,9 +16,6 @@ use super::source::KeyLocations;
 use crate::event::{Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
-
-/// The hook types that come with the crate.
-pub(crate) const SHIPPED_TYPES: [&str; 3] = ["command", "builtin", "process"];
 
 /// What a hook takes over from where it stands.
 pub(super) struct Place<'a> {
@@ -150,22 +148,17 @@ impl Reader {
                  `limit_calls`",
             );
         }
-        if let Some(dialect) = hook.dialect {
-            if !["command", "http", "mcp"].contains(&kind) {
-                let message = format!("`dialect` has no meaning for a {kind} hook");
-                refuse("dialect", message, "it is for what command, http and mcp hooks read");
-            } else if !dialect.knows(event) {
-                let message = format!("{} has no event for `{event}`", dialect.title());
-                let hint = "without `dialect` the hook reads what docs/events.md says";
-                refuse("dialect", message, hint);
-            }
+        let takes = HookType::named(kind);
+        for key in takes.refused.iter().filter(|_| !kind.is_empty()) {
+            let article = if kind == "http" { "an" } else { "a" };
+            refuse(key, format!("`{key}` has no meaning for {article} {kind} hook"), takes.hint);
         }
-        if hook.with.is_some() && SHIPPED_TYPES.contains(&kind) {
-            refuse(
-                "with",
-                format!("`with` has no meaning for a {kind} hook"),
-                "it holds the parameters of hook types that a program registers; use `args`",
-            );
+        if let Some(dialect) = hook.dialect
+            && !takes.refused.contains(&"dialect")
+            && !dialect.knows(event)
+        {
+            let message = format!("{} has no event for `{event}`", dialect.title());
+            refuse("dialect", message, "without `dialect` the hook reads what docs/events.md says");
         }
     }
 
@@ -187,8 +180,7 @@ impl Reader {
 
     fn hook_command(&mut self, node: &Node, fields: &Fields<'_>, kind: &str) -> Option<Command> {
         let Some(value) = fields.get("command") else {
-            // A host's own type may need nothing but `with`.
-            let needed = kind.is_empty() || SHIPPED_TYPES.contains(&kind);
+            let needed = kind.is_empty() || HookType::named(kind).needs_command();
             if needed && fields.lacks("command") {
                 let wanted = match kind {
                     "builtin" => "the name of the builtin: `command: protect_paths`",

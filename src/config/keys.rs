@@ -92,7 +92,8 @@ section! {
     command "command": HookCommand<'n>, "an error",
         "what runs: text for a shell, a list of program and arguments, or the name of a builtin \
          or a process";
-    args "args": Vec<String>, "none", "arguments of a builtin";
+    args "args": Vec<String>, "none",
+        "arguments of a builtin or of a command: `$1`, `$2`, ... of a text, the last items of a list";
     name "name": Filled, "what it runs", "its name in reports";
     timeout "timeout": Duration, "`defaults`, else 60 s", "how long it may take";
     on_error "on_error": OnError, "`defaults`, else the event decides",

@@ -8,6 +8,7 @@ mod diagnostic;
 mod document;
 pub(crate) mod failed;
 mod hook;
+mod hook_type;
 mod identity;
 mod keys;
 pub(crate) mod kinds;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::hook::SHIPPED_TYPES;
+use super::hook_type::SHIPPED_TYPES;
 use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PackKeys,
     PicoclawKeys, PolicyKeys, ProcessKeys, RolloutKeys,
@@ -88,15 +88,22 @@ fn describe(contract: &Contract) -> String {
 
 fn hook() -> Value {
     let mut schema = described("One hook.", HookKeys::schema());
-    schema["properties"]["type"]["examples"] = json!(SHIPPED_TYPES);
+    let names = SHIPPED_TYPES.iter().map(|shipped| shipped.name);
+    schema["properties"]["type"]["examples"] = names.collect();
     schema["required"] = json!(["type"]);
-    schema["if"] = json!({ "properties": { "type": { "enum": SHIPPED_TYPES } } });
-    schema["then"] = json!({
-        "required": ["command"],
-        "properties": { "with": false },
-        "if": { "properties": { "type": { "const": "command" } } },
-        "else": { "properties": { "command": { "type": "string" } } }
+    let of_type = SHIPPED_TYPES.iter().map(|shipped| {
+        let refused = shipped.refused.iter().map(|key| ((*key).to_owned(), false.into()));
+        let mut keys: Map<String, Value> = refused.collect();
+        let required: &[&str] = if shipped.needs_command() { &["command"] } else { &[] };
+        if ["builtin", "process"].contains(&shipped.name) {
+            keys.insert("command".to_owned(), json!({ "type": "string" }));
+        }
+        json!({
+            "if": { "properties": { "type": { "const": shipped.name } } },
+            "then": { "properties": keys, "required": required }
+        })
     });
+    schema["allOf"] = of_type.collect();
     schema
 }
 

@@ -13,7 +13,6 @@ use serde::Deserialize;
 use super::command::expand::{Variables, required_env_references};
 use super::endpoint::{Endpoint, on_thread};
 use super::payloads::{Words, each_payload, words};
-use super::refuse_keys_of_programs;
 use super::request::{like_stdout, parameters};
 use super::signature::Secret;
 use crate::config::Hook;
@@ -50,7 +49,6 @@ const LONGEST_RETRY: u64 = 30;
 
 /// Builds the handler of an http hook.
 pub(crate) fn build(env: &Variables, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    refuse_keys_of_programs(hook, "an http hook takes `with: { url: https://... }`")?;
     let Parameters { url, headers, allow_private, secret } = parameters(hook, EXAMPLE)?;
     let mut endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
     let mut key = None;

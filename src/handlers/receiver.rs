@@ -6,7 +6,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::refuse_keys_of_programs;
 use crate::config::Hook;
 use crate::directories::state_directory;
 use crate::event::Event;
@@ -23,12 +22,6 @@ pub fn receiver_socket() -> Option<PathBuf> {
 
 /// Builds the handler of a hook that asks a person.
 pub(crate) fn build(hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let hint = "a receiver takes nothing but a `timeout`";
-    refuse_keys_of_programs(hook, hint)?;
-    if hook.with.is_some() {
-        let message = "`with` has no meaning for a receiver hook";
-        return Err(BuildError::new(message).at("with").hint(hint));
-    }
     if hook.event != Event::Approval {
         let message = format!("a receiver answers at `approval`, and not at `{}`", hook.event);
         let hint = "move the hook to `approval:`, and let a hook here answer `ask`";

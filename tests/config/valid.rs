@@ -168,7 +168,7 @@ hooks:
         - { type: command, command: ./b.sh }
         - { type: command, command: ./c.sh, on_error: warn }
         - { type: command, command: ./d.sh, enabled: false }
-        - { type: process, command: busy, env: { A: 1 } }
+        - { type: process, command: busy }
         - { type: command, command: [x], shell: zsh, on_error: block }
   stop:
     - { type: command, command: ./e.sh, mutates: true }
@@ -194,14 +194,6 @@ hooks:
           |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
           |
           = help: set `on_error: block` on the hook or in `defaults:`
-
-        warning: `env` has no effect on a process hook
-          --> hooks.yaml:12:48
-           |
-        12 |         - { type: process, command: busy, env: { A: 1 } }
-           |                                                ^^^^^^^^
-           |
-           = help: set it on the entry of `processes:`
 
         warning: `shell` has no effect on a `command` that is a list
           --> hooks.yaml:13:49

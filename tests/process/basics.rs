@@ -93,9 +93,17 @@ fn a_hook_that_names_no_process_is_refused_with_what_was_meant() {
 #[test]
 fn what_belongs_to_the_process_is_refused_on_the_hook() {
     let yaml = one(&[Event::SessionStart], "").replace("timeout: 60", "env: { A: b }");
+    let problems = Config::from_yaml(&yaml, "hooks.yaml").unwrap_err();
+    let message = "`env` has no meaning for a process hook";
+    assert!(problems.to_string().contains(message), "{problems}");
+}
+
+#[tokio::test]
+async fn defaults_for_commands_do_not_concern_a_process_hook() {
+    let yaml = one(&[Event::SessionStart], "");
+    let yaml = format!("defaults: {{ shell: /bin/bash, max_output: 1KiB }}\n{yaml}");
     let config = Config::from_yaml(&yaml, "hooks.yaml").unwrap();
-    let problems = Executor::builder(config).build().unwrap_err();
-    assert!(problems.to_string().contains("a process hook has no `env`"), "{problems}");
+    Executor::builder(config).build().unwrap();
 }
 
 #[tokio::test]

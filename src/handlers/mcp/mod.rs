@@ -19,7 +19,6 @@ use serde_json::Value;
 use super::command::expand::Variables;
 use super::payloads::{Words, each_payload, words};
 use super::process::{Callee, Processes};
-use super::refuse_keys_of_programs;
 use super::request::{like_stdout, parameters};
 use crate::config::{Hook, Protocol};
 use crate::handler::{
@@ -51,7 +50,6 @@ pub(crate) fn build(
     processes: &Arc<Processes>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
-    refuse_keys_of_programs(hook, EXAMPLE)?;
     let Parameters { server, url, tool, arguments, headers, allow_private } =
         parameters(hook, EXAMPLE)?;
     let wrong = |problem: &str| BuildError::new(problem).at("with").hint(EXAMPLE);

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::command::expand::Variables;
 use super::endpoint::{Endpoint, on_thread};
-use super::refuse_keys_of_programs;
 use super::request::{excerpt, parameters};
 use crate::config::Hook;
 use crate::counts::{CountingHook, Counts};
@@ -98,7 +97,6 @@ pub(crate) fn build(
     counts: &Arc<Counts>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
-    refuse_keys_of_programs(hook, EXAMPLE)?;
     let with: Parameters = parameters(hook, EXAMPLE)?;
     if let Some(problem) = with.problem() {
         return Err(BuildError::new(problem).at("with").hint(EXAMPLE));

@@ -39,18 +39,6 @@ pub(crate) fn build(
                 .hint("define the process below `processes:` and give its name here"));
         }
     };
-    for (given, key) in [
-        (!hook.args.is_empty(), "args"),
-        (!hook.env.is_empty(), "env"),
-        (hook.working_dir.is_some(), "working_dir"),
-        (hook.shell.is_some(), "shell"),
-    ] {
-        if given {
-            return Err(BuildError::new(format!("a process hook has no `{key}`"))
-                .at(key)
-                .hint(format!("what `{name}` runs is said once, below `processes:`")));
-        }
-    }
     let callee = Callee::new(processes, name, Protocol::Hooks, "command")?;
     let supervisor = callee.entry.supervisor();
     let observes = !hook.phase.is_answered();
