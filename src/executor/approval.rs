@@ -101,23 +101,19 @@ impl Executor {
             return;
         }
         let asks = verdict.decision == Some(Decision::Ask);
-        // A verdict that asks without a hook is as one of the highest layer.
-        let rank_of = |judged: &Judged<'_>| judged.rank().or(asks.then_some(0));
         let mut verdicts = judged.verdicts.to_vec();
-        let mut rank = rank_of(judged);
         let has_channel = |rank| judged.asks_person && self.has_channel(input, rank);
-        if event != Event::PermissionRequest && (judged.consults || has_channel(rank)) {
+        if event != Event::PermissionRequest && (judged.consults || has_channel(judged.rank())) {
             let answer = Box::pin(self.run(Event::PermissionRequest, input, options)).await;
             verdicts.push(answer.clone());
-            // No hook answers the mandatory guard in the user's place.
-            let asks_guard = judged.asked().any(|it| it.event == Event::ToolGuard);
-            take_answer(verdict, answer, rank, !asks_guard);
+            let is_granted = lifts_asks(&answer, judged.verdicts);
+            take_answer(verdict, answer, is_granted);
         }
         if !is_left(event, verdict) {
             return;
         }
         let all = Judged { verdicts: &verdicts, ..*judged };
-        rank = rank_of(&all);
+        let rank = all.rank();
         if asks {
             let digest = call_digest(&self.complete(event, input));
             let report = ApprovalReport { digest, ..ApprovalReport::default() };
@@ -125,7 +121,8 @@ impl Executor {
         }
         if has_channel(rank) {
             let answer = self.ask_person(&all, rank).await;
-            take_answer(verdict, answer, rank, true);
+            let is_granted = answer.decision == Some(Decision::Allow);
+            take_answer(verdict, answer, is_granted);
         }
     }
 
@@ -203,12 +200,31 @@ fn is_left(event: Event, verdict: &Verdict) -> bool {
     }
 }
 
-/// Adds an answer to what a hook of `rank` asks. If it `may_allow`, an allow takes the ask away.
-fn take_answer(verdict: &mut Verdict, answer: Verdict, rank: Option<usize>, may_allow: bool) {
-    let by = answer.rank_of(Decision::Allow);
-    let allows =
-        answer.decision == Some(Decision::Allow) && by.is_some_and(|by| may_answer(rank, by));
-    if allows && may_allow {
+/// Returns whether an allow of `permission_request` in `answer` lifts what `verdicts` ask. A hook
+/// answers for its own layer and those below, and no hook answers the mandatory guard in the user's
+/// place. What only the host asks, a hook of any layer answers.
+pub(crate) fn lifts_asks(answer: &Verdict, verdicts: &[Verdict]) -> bool {
+    let lifts = |asked: &Verdict| {
+        let by = answer.rank_of(Decision::Allow);
+        asked.event != Event::ToolGuard && by.is_some_and(|by| by <= rank_of_ask(asked))
+    };
+    answer.decision == Some(Decision::Allow) && asking(verdicts).all(lifts)
+}
+
+/// Returns the verdicts that ask.
+fn asking(verdicts: &[Verdict]) -> impl Iterator<Item = &Verdict> {
+    verdicts.iter().filter(|verdict| verdict.decision == Some(Decision::Ask))
+}
+
+/// Returns the rank of the highest layer that asks. A verdict that asks without a hook is as one of
+/// the highest layer.
+fn rank_of_ask(asked: &Verdict) -> usize {
+    asked.rank_of(Decision::Ask).unwrap_or_default()
+}
+
+/// Adds an answer to what hooks ask. One that grants it takes the ask away.
+fn take_answer(verdict: &mut Verdict, answer: Verdict, is_granted: bool) {
+    if is_granted {
         verdict.decision = None;
         verdict.allowed = true;
         verdict.message = None;
@@ -217,21 +233,15 @@ fn take_answer(verdict: &mut Verdict, answer: Verdict, rank: Option<usize>, may_
 }
 
 impl Judged<'_> {
-    /// Returns the verdicts that ask.
-    fn asked(&self) -> impl Iterator<Item = &Verdict> {
-        self.verdicts.iter().filter(|verdict| verdict.decision == Some(Decision::Ask))
-    }
-
     /// Returns the rank of the highest layer that asks. What the host asks is the user's to answer.
     pub fn rank(&self) -> Option<usize> {
         let host = self.event == Event::PermissionRequest || self.host_asks.is_some();
         let host = host.then_some(Layer::User.rank());
-        let asked = self.asked().map(|asked| asked.rank_of(Decision::Ask).unwrap_or_default());
-        asked.chain(host).min()
+        asking(self.verdicts).map(rank_of_ask).chain(host).min()
     }
 
     fn reasons(&self) -> Vec<ApprovalReason> {
-        let hooks = self.asked().flat_map(|verdict| {
+        let hooks = asking(self.verdicts).flat_map(|verdict| {
             let asks = verdict.hooks.iter().filter(|hook| hook.decision == Some(Decision::Ask));
             asks.filter(|hook| hook.mode.is_none()).map(|hook| ApprovalReason {
                 hook: Some(hook.name.clone()),

@@ -15,7 +15,7 @@ use super::trail::{Trail, reason};
 use crate::config::Hook;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
-use crate::executor::approval::Judged;
+use crate::executor::approval::{Judged, lifts_asks};
 use crate::executor::dispatch::Observer;
 use crate::wire::{Decision, Input, JsonObject, ToolResult, Verdict};
 
@@ -42,10 +42,10 @@ pub(super) struct Decider<'a> {
 /// The answers of the hooks before the tool that are about the call in its final form.
 #[derive(Default)]
 struct Wishes {
-    /// Why the mandatory guard asks. No hook can answer for the user then.
+    /// Why the mandatory guard asks.
     guard_asks: Option<String>,
-    /// The verdict of `pre_tool_use`, if a hook asks.
-    hook_asks: Option<Verdict>,
+    /// Why a hook of `pre_tool_use` asks.
+    hook_asks: Option<String>,
     /// Whether a `pre_tool_use` hook allows the call.
     allowed: bool,
     /// The answer given in the tool's place.
@@ -110,15 +110,13 @@ impl<'a> Decider<'a> {
         let mut wishes = Wishes { told: verdicts.clone(), ..Wishes::default() };
         wishes.told.reverse();
         for verdict in verdicts {
-            let asks = verdict.decision == Some(Decision::Ask);
+            let asks = (verdict.decision == Some(Decision::Ask)).then(|| reason(&verdict));
             match verdict.event {
-                Event::ToolGuard => {
-                    wishes.guard_asks = asks.then(|| reason(&verdict));
-                }
+                Event::ToolGuard => wishes.guard_asks = asks,
                 Event::PreToolUse => {
                     wishes.allowed = verdict.decision == Some(Decision::Allow);
-                    wishes.respond.clone_from(&verdict.respond);
-                    wishes.hook_asks = asks.then_some(verdict);
+                    wishes.respond = verdict.respond;
+                    wishes.hook_asks = asks;
                 }
                 _ => {}
             }
@@ -215,11 +213,7 @@ impl<'a> Decider<'a> {
         }
 
         let verdict = self.ask(Event::PermissionRequest).await?;
-        // A hook answers in the user's place, but not a question of the mandatory guard or of a hook
-        // of a higher layer.
-        let granted = verdict.decision == Some(Decision::Allow)
-            && wishes.guard_asks.is_none()
-            && wishes.hook_asks.as_ref().is_none_or(|asked| verdict.answers(asked));
+        let granted = lifts_asks(&verdict, self.trail.verdicts());
         let mut reasons = Vec::new();
         if void {
             reasons.push((None, "the call was changed after it had been approved".to_owned()));
@@ -243,8 +237,7 @@ impl<'a> Decider<'a> {
             }
         }
         reasons.extend(host_asks.map(|reason| (None, reason)));
-        reasons
-            .extend(wishes.hook_asks.iter().map(|asked| (Some(Event::PreToolUse), reason(asked))));
+        reasons.extend(wishes.hook_asks.clone().map(|why| (Some(Event::PreToolUse), why)));
         reasons.extend(wishes.guard_asks.clone().map(|why| (Some(Event::ToolGuard), why)));
 
         let Some(approver) = approver else {

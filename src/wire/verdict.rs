@@ -136,15 +136,6 @@ impl Verdict {
         self.hooks.iter().any(|hook| hook.withheld)
     }
 
-    /// Returns whether this verdict's allow answers what hooks ask in `asked`: a hook answers for its
-    /// own layer and those below.
-    #[doc(hidden)]
-    pub fn answers(&self, asked: &Self) -> bool {
-        let by = self.rank_of(Decision::Allow);
-        self.decision == Some(Decision::Allow)
-            && by.is_some_and(|by| by <= asked.rank_of(Decision::Ask).unwrap_or_default())
-    }
-
     /// Returns the rank of the highest layer with a hook that decided so.
     #[doc(hidden)]
     pub fn rank_of(&self, decision: Decision) -> Option<usize> {

@@ -2,6 +2,7 @@
 
 use super::layered::{in_layer, with};
 use super::*;
+use crate::executor::approval::lifts_asks;
 use crate::executor::time::{Terms, on_terms};
 
 /// Adds a builtin that sleeps for some seconds and then gives its second argument as its answer.
@@ -100,4 +101,32 @@ async fn a_request_of_a_host_keeps_time_for_hooks_of_any_event() {
     assert!(errors.iter().all(|it| it.contains("for hooks of higher layers")), "{errors:?}");
     // The user has three quarters.
     assert_eq!(started.elapsed().as_secs_f64().round(), 6.0);
+}
+
+#[tokio::test]
+async fn a_hook_lifts_asks_of_its_layer_and_below_and_none_of_the_guard() {
+    let verdict = async |layer: Layer, event: Event, decision: &str| {
+        let hook = in_layer(layer, say(event, &json!({ "decision": decision })));
+        executor(vec![hook]).dispatch(event, &call("ls")).await
+    };
+    let (managed, user, project) = (Layer::Managed, Layer::User, Layer::Project);
+    let (tool, guard) = (PreToolUse, Event::ToolGuard);
+    for (allows, asks, is_lifted) in [
+        (project, &[(project, tool)][..], true),
+        (project, &[(user, tool)], false),
+        (user, &[(user, tool)], true),
+        (user, &[(project, tool), (managed, tool)], false),
+        (managed, &[(project, tool), (project, guard)], false),
+        // Only the host asks.
+        (project, &[], true),
+    ] {
+        let mut asked = Vec::new();
+        for (layer, event) in asks {
+            asked.push(verdict(*layer, *event, "ask").await);
+        }
+        let answer = verdict(allows, PermissionRequest, "allow").await;
+        assert_eq!(lifts_asks(&answer, &asked), is_lifted, "{allows:?} {asks:?}");
+        let silent = verdict(allows, PermissionRequest, "ask").await;
+        assert!(!lifts_asks(&silent, &asked));
+    }
 }
