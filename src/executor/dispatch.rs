@@ -209,14 +209,7 @@ impl Executor {
 
     #[doc(hidden)]
     pub async fn run(&self, event: Event, input: &Input, options: DispatchOptions<'_>) -> Verdict {
-        let plan = self.plan(event);
-        // A cheap way out: from the second call on it is cached that a tool matches nothing.
-        let matches_nothing = || {
-            self.auditor.is_none()
-                && plan.why_no_choice(input).is_none()
-                && plan.known(input).is_some_and(|known| known.is_empty())
-        };
-        if !self.has(event) || matches_nothing() {
+        if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
         }
         let deadlines = self.deadlines(&[event]);

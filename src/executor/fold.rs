@@ -24,15 +24,18 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
 
 /// Folds the answers of the hooks of all events of a moment. A text that several events give, as a
 /// failed hooks file does, appears once.
-pub(super) fn fold_moment(event: Event, said: &[(&Bound, &Outcome)]) -> Verdict {
+pub(super) fn fold_moment(event: Event, said: &[Said<'_>]) -> Verdict {
     let mut verdict = fold_all(event, said, true);
     let mut named = HashSet::new();
     verdict.failed_open.retain(|name| named.insert(name.clone()));
     verdict
 }
 
+/// A hook and what it said.
+type Said<'o> = (&'o Bound, &'o Outcome);
+
 /// Texts of higher layers come first: an agent may cut what comes last.
-fn fold_all(event: Event, said: &[(&Bound, &Outcome)], of_moment: bool) -> Verdict {
+fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     let mut by_layer = Cow::Borrowed(said);
     if !said.is_sorted_by_key(|(bound, _)| bound.rank()) {
         by_layer.to_mut().sort_by_key(|(bound, _)| bound.rank());
@@ -40,34 +43,7 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], of_moment: bool) -> Verdi
     let outcomes = || by_layer.iter().map(|(_, outcome)| *outcome);
 
     let mut verdict = Verdict::no_opinion(event);
-    // An allow at an event without a permission to decide is none for the other events of a moment.
-    let permits =
-        |bound: &Bound| !of_moment || bound.hook.event.contract().permission != Permission::None;
-    let decisions = by_layer.iter().filter_map(|(bound, outcome)| {
-        outcome.output.decision.filter(|it| *it != Decision::Allow || permits(bound))
-    });
-    verdict.decision = decisions.max();
-    verdict.stop = outcomes().fold(None, |stop, it| widest(stop, it.output.stop.clone()));
-    let mut ignored = Vec::new();
-    if event.contract().may_continue && verdict.stop.is_some() {
-        let rank = |is: fn(&Outcome) -> bool| {
-            by_layer.iter().find(|(_, outcome)| is(outcome)).map(|(bound, _)| bound.rank())
-        };
-        let stops = rank(|outcome| outcome.output.stop.is_some());
-        let continues = rank(Outcome::denied);
-        if continues.is_some() && continues < stops {
-            verdict.stop = None;
-            ignored.push(
-                "a hook of a higher layer keeps the model at work: `continue: false` is ignored"
-                    .to_owned(),
-            );
-        } else {
-            // A hook that ends the turn outranks one of its own or a lower layer that does not.
-            verdict.decision = None;
-        }
-    }
-    verdict.allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
-
+    let mut ignored = Vec::from_iter(decide(&mut verdict, &by_layer, of_moment));
     let winners = || {
         outcomes().filter(|outcome| {
             outcome.output.decision.is_some() && outcome.output.decision == verdict.decision
@@ -85,26 +61,7 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], of_moment: bool) -> Verdi
         joined(outcomes().map(|outcome| outcome.output.additional_context.as_deref()), false);
     verdict.summary = outcomes()
         .find_map(|outcome| outcome.output.summary.clone().filter(|summary| !summary.is_empty()));
-    let deciders = Deciders::of(&by_layer, verdict.decision);
-    for (bound, outcome) in by_layer.iter() {
-        for (key, value) in &outcome.output.claude_code {
-            let title = bound.title();
-            if !deciders.may_give(key, bound, outcome) {
-                if decision_of(key) == verdict.decision
-                    && verdict.claude_code.get(key) != Some(value)
-                {
-                    ignored.push(format!("hook {title}: `{key}` is ignored: {NOT_ALONE}"));
-                }
-                continue;
-            }
-            let first = verdict.claude_code.entry(key.clone()).or_insert_with(|| value.clone());
-            if first != value {
-                ignored.push(format!(
-                    "hook {title}: an earlier hook gives another `{key}`, which counts"
-                ));
-            }
-        }
-    }
+    pass_on_keys_of_claude_code(&mut verdict, &by_layer, &mut ignored);
     let layers = by_layer.chunk_by(|(one, _), (next, _)| one.rank() == next.rank());
     for (_, outcome) in layers.rev().flatten() {
         let metadata = outcome.output.metadata.iter();
@@ -129,6 +86,69 @@ fn fold_all(event: Event, said: &[(&Bound, &Outcome)], of_moment: bool) -> Verdi
     verdict
 }
 
+/// Sets what the hooks decide together, and whether it can go on. Returns a remark on a stop that does
+/// not count.
+fn decide(verdict: &mut Verdict, by_layer: &[Said<'_>], of_moment: bool) -> Option<String> {
+    // An allow at an event without a permission to decide is none for the other events of a moment.
+    let permits =
+        |bound: &Bound| !of_moment || bound.hook.event.contract().permission != Permission::None;
+    let decisions = by_layer.iter().filter_map(|(bound, outcome)| {
+        outcome.output.decision.filter(|it| *it != Decision::Allow || permits(bound))
+    });
+    verdict.decision = decisions.max();
+    let stops = by_layer.iter().map(|(_, outcome)| outcome.output.stop.clone());
+    verdict.stop = stops.fold(None, widest);
+    let mut ignored = None;
+    if verdict.event.contract().may_continue && verdict.stop.is_some() {
+        let rank = |is: fn(&Outcome) -> bool| {
+            by_layer.iter().find(|(_, outcome)| is(outcome)).map(|(bound, _)| bound.rank())
+        };
+        let stops = rank(|outcome| outcome.output.stop.is_some());
+        let continues = rank(Outcome::denied);
+        if continues.is_some() && continues < stops {
+            verdict.stop = None;
+            ignored = Some(
+                "a hook of a higher layer keeps the model at work: `continue: false` is ignored"
+                    .to_owned(),
+            );
+        } else {
+            // A hook that ends the turn outranks one of its own or a lower layer that does not.
+            verdict.decision = None;
+        }
+    }
+    verdict.allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
+    ignored
+}
+
+/// Passes on the keys that only Claude Code understands. The first hook that gives one counts; `ignored`
+/// gets a remark on each other.
+fn pass_on_keys_of_claude_code(
+    verdict: &mut Verdict,
+    by_layer: &[Said<'_>],
+    ignored: &mut Vec<String>,
+) {
+    let deciders = Deciders::of(by_layer, verdict.decision);
+    for (bound, outcome) in by_layer {
+        for (key, value) in &outcome.output.claude_code {
+            let title = bound.title();
+            if !deciders.may_give(key, bound, outcome) {
+                if decision_of(key) == verdict.decision
+                    && verdict.claude_code.get(key) != Some(value)
+                {
+                    ignored.push(format!("hook {title}: `{key}` is ignored: {NOT_ALONE}"));
+                }
+                continue;
+            }
+            let first = verdict.claude_code.entry(key.clone()).or_insert_with(|| value.clone());
+            if first != value {
+                ignored.push(format!(
+                    "hook {title}: an earlier hook gives another `{key}`, which counts"
+                ));
+            }
+        }
+    }
+}
+
 /// The hooks whose decision is the verdict's.
 struct Deciders<'o> {
     outcomes: Vec<&'o Outcome>,
@@ -138,7 +158,7 @@ struct Deciders<'o> {
 }
 
 impl<'o> Deciders<'o> {
-    fn of(by_layer: &[(&'o Bound, &'o Outcome)], decision: Option<Decision>) -> Self {
+    fn of(by_layer: &[Said<'o>], decision: Option<Decision>) -> Self {
         let decide = |outcome: &Outcome| decision.is_some() && outcome.output.decision == decision;
         let deciders = || by_layer.iter().filter(|(_, outcome)| decide(outcome));
         Self {

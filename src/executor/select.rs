@@ -126,7 +126,7 @@ impl Plan {
     }
 
     /// Returns what [`matching`](Self::matching) returns, if it is known without trying a matcher.
-    pub(crate) fn known(&self, input: &Input) -> Option<Arc<[usize]>> {
+    fn known(&self, input: &Input) -> Option<Arc<[usize]>> {
         if !self.contract.tool_matched {
             return Some(Arc::clone(&self.all));
         }

@@ -76,9 +76,8 @@ pub(super) struct Deadlines {
     request: Option<Terms>,
     /// `defaults.deadline` of all layers together.
     moment: Option<Instant>,
-    /// For each event, in order, the hooks of each rank: whether there are any that are waited for,
-    /// and their own shortest deadline.
-    waited_for: (WaitedFor, Vec<WaitedFor>),
+    waited_for: WaitedFor,
+    has_several_events: bool,
     /// Whether hooks of each rank may be waited for in the same request afterwards.
     followed_by: [bool; Layer::RANKS],
 }
@@ -104,15 +103,18 @@ impl Deadlines {
         let none = Self::none();
         let moment = limit.and_then(|limit| none.started.checked_add(limit));
         let request = TERMS.try_get().ok();
-        let mut waited_for = events.iter().map(|event| plan_of(*event).deadlines);
-        // Most moments are one event, and then nothing is allocated.
-        let waited_for = (waited_for.next().unwrap_or_default(), waited_for.collect());
+        let mut waited_for = none.waited_for;
+        for event in events {
+            let ranks = waited_for.iter_mut().zip(plan_of(*event).deadlines);
+            ranks.for_each(|(all, own)| *all = all.iter().copied().chain(own).min());
+        }
+        let has_several_events = events.len() > 1;
         let mut followed_by = none.followed_by;
         for follower in request.iter().flat_map(|request| request.followers(events)) {
             let ranks = plan_of(follower).deadlines;
             followed_by.iter_mut().zip(ranks).for_each(|(is, rank)| *is |= rank.is_some());
         }
-        Self { request, moment, waited_for, followed_by, ..none }
+        Self { request, moment, waited_for, has_several_events, followed_by, ..none }
     }
 
     /// Returns the caller's deadline, which nothing may exceed.
@@ -133,6 +135,7 @@ impl Deadlines {
             request: None,
             moment: None,
             waited_for: Default::default(),
+            has_several_events: false,
             followed_by: Default::default(),
         }
     }
@@ -200,13 +203,11 @@ impl Deadlines {
     fn shortest_above(&self, bound: &Bound) -> Option<Duration> {
         // A rewrite makes other hooks run again, at any event, and after a rewriter those of the other
         // events run. So all ranks above count.
-        let (first, others) = &self.waited_for;
         let may_rewrite =
             bound.is_rewriter() || bound.hook.event.contract().rewrite != Rewrite::None;
-        if others.is_empty() && !may_rewrite {
+        if !self.has_several_events && !may_rewrite {
             return None;
         }
-        let ranks = std::iter::once(first).chain(others);
-        ranks.flat_map(|ranks| &ranks[..bound.rank()]).flatten().min().copied()
+        self.waited_for[..bound.rank()].iter().flatten().min().copied()
     }
 }
