@@ -347,6 +347,8 @@ fn an_agent_with_a_plugin_is_seen_by_doctor() {
     assert_ne!(done.code(), Some(0));
     let place = "copy its plugin from `plugins/openclaw`";
     assert!(done.stderr.contains(place), "{}", done.stderr);
+    let help = sandbox.hookexec(["install", "--help"]).run().exits(0).stdout;
+    assert!(help.contains("opencode") && !help.contains("openclaw"), "{help}");
     let never = sandbox.hookexec(["doctor", "openclaw"]).run().exits(1);
     assert!(never.stdout.contains("its plugin never called hookexec"), "{}", never.stdout);
     let never = sandbox.hookexec(["doctor", "opencode"]).run().exits(1);

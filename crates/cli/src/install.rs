@@ -16,7 +16,7 @@ use super::error::{CommandError, OrCommandError as _, warn};
 use super::output;
 use super::program::{self, Program};
 use super::report::counted;
-use super::run::AGENT;
+use super::run::INSTALLABLE;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
 use super::settings::doubled;
@@ -57,8 +57,8 @@ pub(crate) struct Args {
 /// Which agents, and whose settings.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
-    /// The agents; `hookexec agents` lists them
-    #[arg(required = true, value_name = "AGENT", value_parser = AGENT)]
+    /// The agents
+    #[arg(required = true, value_name = "AGENT", value_parser = INSTALLABLE)]
     agents: Vec<Agent>,
 
     /// Whose settings

@@ -22,7 +22,8 @@ use super::{Exit, input, log, report, system};
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///
 /// Stdout is one line of JSON, or nothing without a verdict (exit codes from 64 on). The exit
-/// code is the answer: 0 go on, 2 denied, 3 ask first; take any other for a denial.
+/// code is the decision: 0 go on, 2 denied, 3 ask first. Treat any other as a denial. With `--from`
+/// stdout and the exit code are the answer that the agent expects.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
@@ -211,6 +212,16 @@ pub(crate) struct NameParser<T> {
 pub(crate) const AGENT: NameParser<Agent> = NameParser {
     parse: |name| name.parse().map_err(|error: UnknownAgent| error.to_string()),
     names: || Agent::all().map(Agent::name).collect(),
+};
+
+/// Reads the name of an agent to install in. Offers only those for which `install` can write something;
+/// for the others it says what to do instead.
+pub(crate) const INSTALLABLE: NameParser<Agent> = NameParser {
+    names: || {
+        let writes_file = |agent: &Agent| agent.plugin().is_none_or(|plugin| plugin.file.is_some());
+        Agent::all().filter(writes_file).map(Agent::name).collect()
+    },
+    ..AGENT
 };
 
 /// Reads an event's name.
