@@ -76,13 +76,14 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
     }
     for (first, count) in guards {
         let event = first.event;
+        let what = if event.contract().tool_matched { "the tool run" } else { "the event go on" };
         let who = match count {
             1 => "a guard".to_owned(),
             _ => format!("{count} guards, this one first,"),
         };
         problems.push(
             Diagnostic::warning(format!(
-                "{who} on `{event}` would let the tool run after a crash (exit code 1)"
+                "{who} on `{event}` would let {what} after a crash (exit code 1)"
             ))
             .hint("set `on_error: block` on the hook or in `defaults:`")
             .at(first.location.clone()),
