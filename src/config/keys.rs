@@ -35,7 +35,7 @@ section! {
     pub(crate) FileKeys<'n>, "the file":
     schema "$schema": SchemaAddress<'n>, "", "the address of the schema, for an editor; not read";
     defaults "defaults": Defaults<'n>, "none",
-        "what the hooks of this file share unless they say otherwise";
+        "values for all hooks of this file; a hook's own key wins";
     layers "layers": AllowedLayers<'n>, "all",
         "in the administrator's file: the other layers that may be used ([trust](trust.md))";
     audit "audit": AuditSettings, "none",
@@ -56,8 +56,8 @@ section! {
     pub(crate) Defaults<'n>, "`defaults`":
     timeout "timeout": Duration, "60 s", "how long a hook may take";
     on_error "on_error": At<'n, OnError>, "the event decides",
-        "what it means when a hook fails; it can only make an event stricter, and is a warning \
-         where nothing can be blocked";
+        "what an error or a failure of a hook means; it can only make an event stricter, and is a \
+         warning where nothing can be blocked";
     shell "shell": Filled, "`/bin/sh`, on Windows Git Bash", "the program that runs a text";
     inherit_env "inherit_env": InheritEnv, "`true`", "which environment variables hooks inherit";
     max_output "max_output": AnswerSize, "1 MiB",
@@ -97,7 +97,7 @@ section! {
     name "name": Filled, "what it runs", "its name in reports";
     timeout "timeout": Duration, "`defaults`, else 60 s", "how long it may take";
     on_error "on_error": OnError, "`defaults`, else the event decides",
-        "what it means when it fails ([on_error](#on_error))";
+        "what an error or a failure of the hook means ([on_error](#on_error))";
     when "when": Rule, "it always runs", "the condition that the input must meet";
     env "env": BTreeMap<String, String>, "none",
         "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
@@ -120,18 +120,19 @@ section! {
          `mode: shadow`";
     enabled "enabled": bool, "`true`", "whether it runs at all";
     limit "limit": RunLimit, "none",
-        "how often it runs at most ([limit](#limit)); only where it can neither block nor rewrite";
+        "how often it runs at most ([limit](#limit)); only at events that can neither be blocked nor \
+         rewritten, such as `stop`";
     mode "mode": Mode, "`enforce`",
-        "whether its answer counts. `warn`: it does not count, and the user sees it. \
-         `shadow`: it is only in the report";
+        "whether its answer counts. With `warn` only the user sees the answer, with `shadow` it is \
+         only in the report";
     rollout "rollout": Rollout, "none",
         "the part of the machines, users or sessions on which its answer counts; on the others it \
          is in shadow ([rollout](#rollout))";
-    dialect "dialect": Dialect, "ours",
-        "the agent that the script was written for: it reads that agent's payload and answers in \
-         its words ([agents.md](agents.md#hooks-written-for-claude-code))";
+    dialect "dialect": Dialect, "hookexec's own",
+        "the agent for which the script was written. The script gets that agent's payload, and its \
+         answer is read in that agent's format ([agents.md](agents.md#hooks-written-for-claude-code))";
     side_effects "side_effects": SideEffects, "`external`",
-        "what running it leaves behind; a replay runs only what leaves nothing";
+        "what running it leaves behind. `replay` runs only hooks with `none` or `idempotent`";
     scripts "scripts": Vec<String>, "none",
         "files of the project that an [approval](trust.md) of this hook covers, beside the \
          scripts that it executes";
@@ -144,11 +145,11 @@ section! {
     /// The keys of a condition: a join, or a field and one operator.
     pub(crate) ConditionKeys<'n>, "a condition":
     all "all": Parts, "",
-        "every one holds; with `commands` or `files`: every item meets what stands beside it (not \
-         if the list is empty)";
+        "every one holds; with `commands` or `files`: every item meets the condition beside it; false \
+         for an empty list";
     any "any": Parts, "",
-        "at least one holds; with `commands` or `files`: at least one item meets what stands \
-         beside it";
+        "at least one holds; with `commands` or `files`: at least one item meets the \
+         condition beside it";
     not "not": Rule, "", "it does not hold";
     part "where": Rule, "",
         "what an item of the list must meet, when a field and an operator are not enough";
@@ -242,8 +243,8 @@ section! {
         "which environment variables it inherits: all, none, or those named";
     start "start": Start, "`lazy`", "when it starts: at its first call, or with the program";
     start_timeout "start_timeout": Duration, "5 s", "how long its handshake may take";
-    timeout "timeout": Duration, "the hook's",
-        "how long a call may take when the hook says nothing";
+    timeout "timeout": Duration, "`defaults`, else 60 s",
+        "how long a call may take if the hook has no `timeout`";
     max_line "max_line": AnswerSize, "8 MiB", "the longest line it may write, 16 MiB at most";
     provides "provides": Vec<String>, "none", "the tools it may answer for; `*` is every tool";
     protocol "protocol": Protocol, "`hooks`",

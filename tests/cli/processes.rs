@@ -62,7 +62,7 @@ fn a_check_starts_processes_only_when_it_is_told_to() {
     assert!(!sandbox.project().join("started").exists());
 
     let done = sandbox.hookexec(["check", "--start"]).run().exits(0);
-    assert!(done.stdout.starts_with("process `guard` returned the greeting within "), "{done:?}");
+    assert!(done.stdout.starts_with("process `guard` completed the handshake within "), "{done:?}");
     assert!(done.stdout.ends_with("1 hook in 1 file: 0 errors, 0 warnings\n"), "{done:?}");
     assert!(sandbox.project().join("stopped").exists());
 

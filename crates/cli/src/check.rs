@@ -33,8 +33,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Warn about hooks that this host never calls, and that may take longer than a coding agent
-    /// waits: a coding agent, docker-agent, picoclaw
+    /// Warn about hooks that this host never calls, and about events that may take longer than it
+    /// waits. HOST is a coding agent, `docker-agent` or `picoclaw`
     #[arg(long, value_name = "HOST", value_parser = host)]
     host: Option<DeclaredEvents>,
 
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = from::seconds)]
     within: Option<Duration>,
 
-    /// Start every process and see whether it returns the greeting, when nothing else is wrong
+    /// If nothing else is wrong, start every process and check that it completes the handshake
     #[arg(long)]
     start: bool,
 
@@ -98,7 +98,7 @@ impl Args {
                 for process in processes.iter().filter(|process| process.problem.is_none()) {
                     let ProcessCheck { name, elapsed, .. } = process;
                     let text =
-                        format!("process `{name}` returned the greeting within {elapsed:.0?}\n");
+                        format!("process `{name}` completed the handshake within {elapsed:.0?}\n");
                     output::print(&text)?;
                 }
                 let (hooks, files) =

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// The log [default: that of the hooks files]
     file: Option<PathBuf>,
 
-    /// Goes on as records are added, until a signal ends it
+    /// Keeps running and shows new records, until a signal ends it
     #[arg(short, long, conflicts_with_all = ["stats", "shadow"])]
     follow: bool,
 
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "stats")]
     shadow: bool,
 
-    /// Writes all of it to a file, as one page that needs nothing else
+    /// Writes everything to one HTML file without external resources
     #[arg(long, value_name = "FILE", conflicts_with_all = ["follow", "stats", "shadow", "format"])]
     html: Option<PathBuf>,
 

@@ -24,7 +24,7 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 21] = pages! {
+const PAGES: [(&str, &str, &str); 22] = pages! {
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
     "configuration": "Every key of hooks.yaml";
@@ -44,6 +44,7 @@ const PAGES: [(&str, &str, &str); 21] = pages! {
     "serve": "One process for many events";
     "mcp-proxy": "A guard before an MCP server";
     "protocol": "Hooks that are long-lived processes";
+    "hosts": "The libraries for Python and Node";
     "embedding": "The Rust library";
 };
 

@@ -16,8 +16,8 @@ const CASES: &str = "hooks.test.yaml";
 
 /// Writes a commented `hooks.yaml` and `hooks.test.yaml` for what is found in the project
 ///
-/// Looks for git, for languages and for coding agents. Nothing that is there is written over:
-/// beside a `hooks.yaml` of yours only `hooks.test.yaml` is written, with a case for each of its
+/// Looks for git, for languages and for coding agents. Existing files are not overwritten: beside a
+/// `hooks.yaml` of yours only `hooks.test.yaml` is written, with a case for each of its
 /// matchers.
 ///
 /// A model that works in the project can change the project's hooks. With `--user` the files go to

@@ -103,7 +103,7 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes of `run`: 0 allowed, 2 denied, 3 ask, 64 usage, 65 unusable input, 70 internal, 78 config.
-Take anything but 0 for \"not allowed\".";
+Treat anything but 0 as \"not allowed\". With `--from`, the agent's rules for exit codes apply.";
 
 /// Defines the subcommands, in groups by task: a variant for each module, whose `Args` it executes.
 macro_rules! commands {

@@ -14,8 +14,8 @@ use super::output::Stderr;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct LogArgs {
-    /// Shows on stderr which hooks ran and which did not, why, and how long they took; twice: the
-    /// log as well
+    /// Shows on stderr which hooks ran and which did not, why, and how long they took; `-vv` also
+    /// shows the log
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,
 }

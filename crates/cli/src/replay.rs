@@ -23,8 +23,8 @@ const EXAMPLES: usize = 3;
 /// Runs the recorded events of an audit log through another configuration, and says what changes
 ///
 /// The log must hold inputs: `audit: { path: FILE, input: redacted }`. Hooks run only when they
-/// declare `side_effects: none` or `idempotent`; of the others the recorded answer counts. Exits
-/// with 0 when nothing changes, with 1 when something does or can't be said.
+/// declare `side_effects: none` or `idempotent`; for the others the recorded answer counts. Exits with 0
+/// if nothing changes, and with 1 if something changes or can't be predicted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec replay audit.jsonl --config new-hooks.yaml")]
 pub(crate) struct Args {

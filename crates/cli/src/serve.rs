@@ -23,7 +23,7 @@ pub(crate) type Loader = Box<dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send
 /// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
 ///
 /// Hooks of type `process` stay running between events. The hooks files are read at the start, and
-/// again when they change. `docs/serve.md` describes the methods; `hookexec run --connect` is a client.
+/// again when they change. `hookexec docs serve` describes the methods; `hookexec run --connect` is a client.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec serve --socket ~/.hookexec/socket")]
 pub(crate) struct Args {

@@ -30,7 +30,7 @@ use signature::MAX_SIGNATURE;
 /// Builds, tests, signs and moves bundles: a policy for many machines as one file
 ///
 /// A bundle is a tar archive of a directory with hooks files, their scripts and their test cases. The
-/// same directory makes the same bytes everywhere. `docs/fleet.md` shows the whole way.
+/// same directory makes the same bytes everywhere. `hookexec docs fleet` shows all steps.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec bundle build policy --version 7")]
 pub(crate) struct Args {
@@ -93,8 +93,8 @@ enum Action {
         #[arg(long, short, value_name = "FILE", default_value = "policy.tar")]
         output: PathBuf,
     },
-    /// Fetches the policies that your own hooks file and the administrator's name with `policy:`, puts
-    /// them in force, and fetches the packs that hooks files `use`; exit code 1 when one could not be
+    /// Fetches each policy that `policy:` names in your own or in the administrator's hooks file, and
+    /// puts it in force. Also fetches the packs that `use:` names. Exit code 1 when one could not be
     /// fetched
     ///
     /// Packs of a project's file are fetched after a person approved the file.
@@ -104,8 +104,7 @@ enum Action {
         #[arg(long, hide = true)]
         due: bool,
     },
-    /// Shows which packs of hooks files have other versions, what these would decide otherwise, and
-    /// pins them
+    /// Shows other versions of packs and which decisions they would change, then pins them
     ///
     /// The hooks run that declare `side_effects: none` or `idempotent`, with the inputs of the decision
     /// log. Then the command asks at the terminal, and writes the new digests into the hooks files. Exit

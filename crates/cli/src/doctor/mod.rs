@@ -34,7 +34,8 @@ use super::scripts::missing;
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
 /// Looks at the hooks files, at the scripts they name, and at the settings of each coding agent
-/// that is found here. Exits with 1 when a guard is not live.
+/// that is found here. Exits with 1 if there is a problem. That hookexec is not installed in an agent is a
+/// problem if you name the agent, and else a warning.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec doctor claude-code")]
 pub(crate) struct Args {
@@ -194,7 +195,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
     let errors: Vec<&Diagnostic> = errors.collect();
     if !errors.is_empty() {
         findings.push(Finding::problem(format!(
-            "{} in the hooks files: nothing that is guarded passes; `hookexec check` shows them",
+            "{} in the hooks files: every guarded event is denied; `hookexec check` shows them",
             counted(errors.len(), "error")
         )));
     }

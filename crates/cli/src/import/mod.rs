@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// The file with the hooks, such as .claude/settings.json
     file: PathBuf,
 
-    /// Where to write them, instead of stdout; nothing is written over
+    /// Where to write them, instead of stdout; existing files are not overwritten
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -36,11 +36,11 @@ use proxy::Proxy;
 ///
 /// It talks on stdin and stdout like the server itself. Hooks know a tool as `mcp__NAME__TOOL`. A
 /// denied call never reaches the server, and the model reads the reason. All other messages pass as
-/// they are. `docs/mcp-proxy.md` says the rest.
+/// they are. `hookexec docs mcp-proxy` says more.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec mcp --name github -- npx -y @example/github-server")]
 pub(crate) struct Args {
-    /// The server's name for hooks, best the one that the client has for it: matchers must have it
+    /// The name of the server in matchers (`mcp__NAME__TOOL`). Use the name that the client has for it
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     name: String,
 

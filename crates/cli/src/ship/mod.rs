@@ -43,7 +43,7 @@ const METRICS_INTERVAL: Duration = Duration::from_mins(1);
 /// How often at least.
 const LONGEST_INTERVAL: Duration = Duration::from_hours(24);
 
-/// Sends the decision log to a collector of OpenTelemetry, and goes on as records are added
+/// Sends the decision log to a collector of OpenTelemetry, and keeps running to send new records
 ///
 /// Sends OTLP over HTTP: a log record for each decision, counts and times as metrics, and a span for
 /// each decision that belongs to a trace. The variables `OTEL_*` of OpenTelemetry count.
