@@ -29,9 +29,6 @@ impl Reader {
     /// Reads one hook; `None` when it is broken, which is reported.
     pub(super) fn hook(&mut self, node: &Node, place: &Place<'_>) -> Option<Hook> {
         let errors = self.errors();
-        if self.of_docker_agent(node) {
-            return None;
-        }
         let mut keys: HookKeys<'_> = self.value(node, "")?;
         let fields = std::mem::take(&mut keys.fields);
         if fields.lacks("type") {
@@ -160,22 +157,6 @@ impl Reader {
             let message = format!("{} has no event for `{event}`", dialect.title());
             refuse("dialect", message, "without `dialect` the hook reads what docs/events.md says");
         }
-    }
-
-    /// Refuses a hook of a type that only docker-agent has; its keys would each be a mistake here.
-    fn of_docker_agent(&mut self, node: &Node) -> bool {
-        let entries = node.as_map().unwrap_or_default();
-        let named = |name: &str| entries.iter().find(|(key, _)| key.as_text() == Some(name));
-        let Some((_, value)) = named("type") else { return false };
-        let kind = value.as_text().filter(|kind| ["model", "evaluator"].contains(kind));
-        // A program may have registered a type of this name, with its parameters in `with`.
-        let Some(kind) = kind.filter(|kind| named(kind).is_some()) else { return false };
-        self.error_with_hint(
-            value,
-            format!("only docker-agent runs hooks of type `{kind}`, so this file is refused"),
-            "remove the hook from the file that hookexec reads, or write a `command` in its place",
-        );
-        true
     }
 
     fn hook_command(&mut self, node: &Node, fields: &Fields<'_>, kind: &str) -> Option<Command> {

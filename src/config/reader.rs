@@ -33,6 +33,11 @@ const OTHER_NAMES: [(&str, &str); 14] = [
     ("tool", "matcher"),
 ];
 
+/// What http, mcp and model hooks have below `with:`.
+const PARAMETERS: [&str; 10] = [
+    "api", "api_key", "arguments", "headers", "model", "prompt", "secret", "server", "tool", "url",
+];
+
 /// After how many mistakes no suggestions are looked for any more: that would take the time of all
 /// the rest, for a file that is something else.
 pub(crate) const MAX_SUGGESTIONS: usize = 100;
@@ -291,6 +296,11 @@ impl Reader {
         if let Some(hint) = spelling(name) {
             self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
             return Some(name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).into());
+        }
+        if PARAMETERS.contains(&name) && known.contains(&"with") {
+            let hint = format!("put it below `with:`: `with: {{ {name}: ... }}`");
+            self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
+            return Some("with".to_owned());
         }
         let elsewhere =
             OTHER_NAMES.iter().find(|(other, ours)| *other == name && known.contains(ours));
