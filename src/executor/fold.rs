@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::{Event, Permission};
-use crate::wire::{Decision, HookStatus, Stop, Verdict, decision_of};
+use crate::wire::{Decision, HookStatus, Verdict, decision_of, widest};
 
 /// Why a key of Claude Code that belongs to a decision is ignored.
 const NOT_ALONE: &str =
@@ -181,14 +181,6 @@ impl<'o> Deciders<'o> {
     }
 }
 
-/// The wider stop wins; of two equal ones, the first in config order.
-fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
-    match (before, next) {
-        (Some(before), Some(next)) if next.scope > before.scope => Some(next),
-        (before, next) => before.or(next),
-    }
-}
-
 /// Joins the texts that are not empty; with `once`, equal texts once.
 fn joined<'a>(parts: impl Iterator<Item = Option<&'a str>>, once: bool) -> Option<String> {
     let mut known = HashSet::new();
@@ -209,7 +201,7 @@ mod laws {
     use super::*;
     use crate::config::{Command, Hook};
     use crate::handler::{BoxFuture, Call, Handler, HandlerError, HandlerResult};
-    use crate::wire::{Output, StopScope};
+    use crate::wire::{Output, Stop, StopScope};
 
     struct Silent;
 

@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::executor::DispatchOptions;
 use crate::executor::approval::{Judged, lifts_asks};
 use crate::executor::dispatch::Observer;
-use crate::wire::{Decision, Input, JsonObject, ToolResult, Verdict};
+use crate::wire::{Decision, Input, JsonObject, ToolResult, Verdict, metadata_of};
 
 /// The events before the tool, in order.
 const BEFORE_TOOL: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
@@ -50,9 +50,6 @@ struct Wishes {
     allowed: bool,
     /// The answer given in the tool's place.
     respond: Option<ToolResult>,
-    /// The verdicts, with the mandatory guard's last: of metadata for the approver within one layer it
-    /// has the last word.
-    told: Vec<Verdict>,
 }
 
 impl<'a> Decider<'a> {
@@ -107,8 +104,7 @@ impl<'a> Decider<'a> {
     async fn consult(&mut self) -> Result<Wishes, ToolEnd> {
         let verdicts = self.ask_together().await?;
         self.rewrite(&verdicts);
-        let mut wishes = Wishes { told: verdicts.clone(), ..Wishes::default() };
-        wishes.told.reverse();
+        let mut wishes = Wishes::default();
         for verdict in verdicts {
             let asks = (verdict.decision == Some(Decision::Ask)).then(|| reason(&verdict));
             match verdict.event {
@@ -221,9 +217,9 @@ impl<'a> Decider<'a> {
         if verdict.decision == Some(Decision::Ask) {
             reasons.push((Some(Event::PermissionRequest), reason(&verdict)));
         }
-        let mut told = verdict.clone();
-        wishes.told.iter().cloned().for_each(|earlier| told.absorb(earlier));
         self.trail.push(verdict);
+        // Within one layer the earlier event has the last word, as the mandatory guard has.
+        let metadata = metadata_of(self.trail.verdicts().iter().rev());
         if granted {
             return Ok(Event::PermissionRequest.name().to_owned());
         }
@@ -247,7 +243,7 @@ impl<'a> Decider<'a> {
             let message = format!("approval is needed and no one can be asked: {why}");
             return Err(ToolEnd::Denied { by, message });
         };
-        let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, told.metadata);
+        let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, metadata);
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
         let answer = tokio::select! {
             biased;

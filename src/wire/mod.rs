@@ -29,8 +29,8 @@ pub use strict::parse_strict;
 pub(crate) use strict::{StrictJsonError, parse_json, parse_object, trimmed};
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
-pub(crate) use verdict::decision_of;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
+pub(crate) use verdict::{decision_of, metadata_of, widest};
 
 /// A JSON object.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

@@ -1,5 +1,6 @@
 //! The answer to an event: what all its hooks together decided.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -148,9 +149,10 @@ impl Verdict {
         join_new_lines(&mut self.system_message, Some(warning));
     }
 
-    /// Adds a later verdict on the same moment: the strictest decision counts, and the last rewrite,
-    /// unless an earlier hook withheld what is rewritten. Of metadata those of the higher layer count.
-    /// A message that is there is not repeated.
+    /// Adds a later verdict on the same moment: the strictest decision and the widest stop count, and the
+    /// last rewrite, unless an earlier hook withheld what is rewritten. Beside a denial nothing answers in
+    /// the tool's place. Of metadata those of the higher layer count. A message that is there is not
+    /// repeated.
     pub fn absorb(&mut self, mut next: Self) {
         fn last<T>(before: &mut Option<T>, after: Option<T>) {
             if after.is_some() {
@@ -158,12 +160,7 @@ impl Verdict {
             }
         }
         self.absorb_claude_code(&mut next);
-        for (key, value) in std::mem::take(&mut next.metadata) {
-            // The layers are ranked from the top.
-            if next.metadata_rank(&key) <= self.metadata_rank(&key) {
-                self.metadata.insert(key, value);
-            }
-        }
+        self.metadata = metadata_of([&*self, &next]);
         if next.decision > self.decision {
             self.decision = next.decision;
             self.message = next.message;
@@ -187,8 +184,9 @@ impl Verdict {
         last(&mut self.updated_response, next.updated_response);
         last(&mut self.updated_tool_response, next.updated_tool_response);
         self.summary = self.summary.take().or(next.summary);
-        self.respond = self.respond.take().or(next.respond);
-        self.stop = self.stop.take().or(next.stop);
+        let respond = self.respond.take().or(next.respond);
+        self.respond = respond.filter(|_| self.decision != Some(Decision::Deny));
+        self.stop = widest(self.stop.take(), next.stop);
         self.suppress_output |= next.suppress_output;
         for name in next.failed_open {
             if !self.failed_open.contains(&name) {
@@ -219,6 +217,28 @@ impl Verdict {
         let gave = self.hooks.iter().filter(|hook| hook.metadata.iter().any(|known| known == key));
         gave.map(|hook| hook.rank).min().unwrap_or(usize::MAX)
     }
+}
+
+/// Returns the wider stop; of two equal ones, the first.
+pub(crate) fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
+    match (before, next) {
+        (Some(before), Some(next)) if next.scope > before.scope => Some(next),
+        (before, next) => before.or(next),
+    }
+}
+
+/// Returns the metadata of all `verdicts`. Of each key that of the highest layer counts, and within a
+/// layer that of the last verdict.
+pub(crate) fn metadata_of<'v>(
+    verdicts: impl IntoIterator<Item = &'v Verdict>,
+) -> BTreeMap<String, Value> {
+    let given = |verdict: &'v Verdict| {
+        verdict.metadata.iter().map(|(key, value)| (verdict.metadata_rank(key), key, value))
+    };
+    let mut all: Vec<_> = verdicts.into_iter().flat_map(given).collect();
+    // The layers are ranked from the top, and the last value of a key stays.
+    all.sort_by_key(|(rank, ..)| Reverse(*rank));
+    all.into_iter().map(|(_, key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn join(before: &mut Option<String>, after: Option<String>) {
