@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-pub(crate) use background::{BACKGROUND_FULL, Background};
+pub(crate) use background::BACKGROUND_FULL;
 #[cfg(test)]
 pub(crate) use seats::Seat;
-pub(crate) use seats::{Capacity, Seating};
+pub(crate) use seats::{Capacity, Place};
 
 use crate::calls::{Deeds, Reading};
 use crate::event::Event;
@@ -75,12 +75,7 @@ pub struct Call<'a> {
     pub deadline: Instant,
     /// The input that the event came with, before any rewrite.
     pub(crate) original: &'a Input,
-    /// Where a hook goes on that asks to run in the background, and the rank of its layer.
-    pub(crate) background: Option<(&'a Background, usize)>,
-    /// What is left for answers, once a handler keeps one in memory.
-    pub(crate) room: Option<SharedRoom<'a>>,
-    /// Where the hook takes its seat.
-    pub(crate) seating: Seating<'a>,
+    pub(crate) place: Place<'a>,
     pub(crate) shared: Sharing<'a>,
 }
 
@@ -100,9 +95,7 @@ impl<'a> Call<'a> {
             input,
             deadline,
             original: input,
-            background: None,
-            room: None,
-            seating: Seating::Free,
+            place: Place::Free,
             shared: Sharing::Own(Box::default()),
         }
     }
@@ -112,14 +105,6 @@ impl<'a> Call<'a> {
             Sharing::All(shared) => shared,
             Sharing::Own(shared) => shared,
         }
-    }
-
-    /// Returns what is left for answers.
-    pub(crate) fn room(&self) -> Arc<Room> {
-        let init = |(room, all): SharedRoom<'_>| {
-            Arc::clone(room.get_or_init(|| Arc::new(Room::within(all))))
-        };
-        self.room.map(init).unwrap_or_default()
     }
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.
@@ -158,9 +143,6 @@ pub(crate) struct Room {
     /// What it takes of, too, and gives back when it is dropped.
     all: Option<Arc<Self>>,
 }
-
-/// The room of one event, once it is needed, and what the events at the same time have together.
-pub(crate) type SharedRoom<'a> = (&'a OnceLock<Arc<Room>>, &'a Arc<Room>);
 
 impl Default for Room {
     fn default() -> Self {

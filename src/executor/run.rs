@@ -10,19 +10,10 @@ use super::select::Bound;
 use super::time::Until;
 use crate::event::Event;
 use crate::handler::{
-    Background, BoxFuture, Call, Failure, HandlerError, HandlerResult, Seating, Shared, SharedRoom,
-    Sharing,
+    BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing,
 };
 use crate::pattern::TooMuchWork;
 use crate::wire::Input;
-
-/// What a hook has together with others of its rank.
-pub(super) struct Surroundings<'a> {
-    /// Where it goes on if it asks to run in the background, and its rank.
-    pub(super) background: Option<(&'a Background, usize)>,
-    pub(super) seating: Seating<'a>,
-    pub(super) room: SharedRoom<'a>,
-}
 
 /// Whether the hook is for the input, where that was too much work to find out before.
 pub(super) type IsForInput<'a> = BoxFuture<'a, Result<bool, TooMuchWork>>;
@@ -47,7 +38,7 @@ pub(super) async fn run(
     (input, shared): (&Input, &Shared),
     condition: Option<IsForInput<'_>>,
     until: Until,
-    around: Surroundings<'_>,
+    place: Place<'_>,
 ) -> (Result<ControlFlow<NotRun, HandlerResult>, HandlerError>, Duration) {
     let started = Instant::now();
     let Until { answer, stop, late_message } = until;
@@ -59,16 +50,8 @@ pub(super) async fn run(
     if answer <= started {
         return (Err(HandlerError::new(Failure::TimedOut, text())), Duration::ZERO);
     }
-    let call = Call {
-        event,
-        input,
-        deadline: answer,
-        original,
-        background: around.background,
-        room: Some(around.room),
-        seating: around.seating,
-        shared: Sharing::All(shared),
-    };
+    let call =
+        Call { event, input, deadline: answer, original, place, shared: Sharing::All(shared) };
     let work = AssertUnwindSafe(async {
         if let Some(is_for_input) = condition {
             let too_much = |TooMuchWork| HandlerError::new(Failure::Other, TOO_MUCH_WORK);

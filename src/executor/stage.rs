@@ -11,12 +11,12 @@ use super::moment::ALL_LAYERS;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
 use super::rewrite::{Current, rewritten};
-use super::run::{IsForInput, NotRun, Surroundings, run};
+use super::run::{IsForInput, NotRun, run};
 use super::select::{Bound, Condition, Plan, holds_elsewhere};
 use super::time::Deadlines;
 use crate::config::{Layer, Phase};
 use crate::event::Event;
-use crate::handler::{BACKGROUND_FULL, BoxFuture, Room, Seating, Shared};
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Room, Shared};
 use crate::locks::locked;
 use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus, Input};
@@ -183,13 +183,11 @@ impl<'e> Stage<'e> {
             let work = |seat| async move {
                 let bound = hook;
                 let (shared, until) = (Shared::default(), Deadlines::none().until(&bound));
-                let all = Arc::new(Room::in_background());
-                let room = OnceLock::from(Arc::clone(&all));
+                let room = Arc::new(Room::in_background());
                 let shown = (&input, &shared);
                 let condition = is_unknown.then(|| is_for_input(&bound, shown, names));
-                let seating = Seating::Has(&seat);
-                let around = Surroundings { background: None, seating, room: (&room, &all) };
-                let (result, _) = run(&bound, event, &input, shown, condition, until, around).await;
+                let place = Place::Background { seat: &seat, room: &room };
+                let (result, _) = run(&bound, event, &input, shown, condition, until, place).await;
                 if let Err(error) = result {
                     tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
                 }
@@ -266,15 +264,15 @@ impl<'e> Stage<'e> {
             .then(|| is_for_input(bound, shown, current.under_earlier_names(repeated).collect()));
         let until = self.deadlines.until(bound);
         let (stop, may_be_late) = (until.stop, until.late_message.is_some());
-        // A program that must end with its answer waits for nothing in the background.
-        let (capacity, rank) = (&*self.executor.capacity, bound.rank());
-        let room = (&self.rooms[rank], &capacity.rooms[rank]);
-        let may_leave = self.executor.handed_over.is_none();
-        let background = may_leave.then_some((&capacity.background, rank));
-        let seating = Seating::Among(&capacity.seats, rank);
-        let around = Surroundings { background, seating, room };
+        let place = Place::Event {
+            capacity: &self.executor.capacity,
+            rank: bound.rank(),
+            room: &self.rooms[bound.rank()],
+            // A program that must end with its answer waits for nothing in the background.
+            may_leave: self.executor.handed_over.is_none(),
+        };
         let (result, duration) =
-            run(bound, self.event, original, shown, condition, until, around).await;
+            run(bound, self.event, original, shown, condition, until, place).await;
         let outcome = match result {
             Ok(ControlFlow::Break(NotRun::NotForInput)) => {
                 if let Some(observer) = self.observer {

@@ -1,6 +1,6 @@
 //! How many hooks of a layer run at once, in all events together.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
@@ -35,16 +35,22 @@ pub(crate) struct Seats([Arc<Semaphore>; Layer::RANKS]);
 /// hook has failed long before.
 pub(crate) type Seat = Arc<OwnedSemaphorePermit>;
 
-/// Where a hook takes its seat.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) enum Seating<'a> {
-    /// It needs none, as in tests of a handler.
-    #[default]
+/// Where a call runs, and what it has together with others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// By itself, as in tests of a handler.
     Free,
-    /// Among those of a rank.
-    Among(&'a Seats, usize),
-    /// It has one, as a hook in the background.
-    Has(&'a Seat),
+    /// At an event, among those of its rank.
+    Event {
+        capacity: &'a Capacity,
+        rank: usize,
+        /// What is left for the answers of the rank at this event, once a handler keeps one in memory.
+        room: &'a OnceLock<Arc<Room>>,
+        /// Whether it may ask to go on in the background.
+        may_leave: bool,
+    },
+    /// In the background.
+    Background { seat: &'a Seat, room: &'a Arc<Room> },
 }
 
 impl Default for Seats {
@@ -65,14 +71,25 @@ impl Seats {
 }
 
 impl Call<'_> {
+    /// Returns what is left for answers.
+    pub(crate) fn room(&self) -> Arc<Room> {
+        match self.place {
+            Place::Free => Arc::default(),
+            Place::Event { capacity, rank, room, .. } => {
+                Arc::clone(room.get_or_init(|| Arc::new(Room::within(&capacity.rooms[rank]))))
+            }
+            Place::Background { room, .. } => Arc::clone(room),
+        }
+    }
+
     /// Returns a seat for a hook that starts a program. Only those of a project are counted: the
     /// others may use all the descriptors there are.
     ///
     /// # Errors
     /// When none is free before the deadline.
     pub(crate) async fn seat_for_program(&self) -> Result<Option<Seat>, HandlerError> {
-        match self.seating {
-            Seating::Among(_, rank) if rank != Layer::Project.rank() => Ok(None),
+        match self.place {
+            Place::Event { rank, .. } if rank != Layer::Project.rank() => Ok(None),
             _ => self.seat_for_thread().await,
         }
     }
@@ -82,11 +99,11 @@ impl Call<'_> {
     /// # Errors
     /// When none is free before the deadline.
     pub(crate) async fn seat_for_thread(&self) -> Result<Option<Seat>, HandlerError> {
-        match self.seating {
-            Seating::Free => Ok(None),
-            Seating::Has(seat) => Ok(Some(Arc::clone(seat))),
-            Seating::Among(seats, rank) => {
-                let free = Arc::clone(&seats.0[rank]).acquire_owned();
+        match self.place {
+            Place::Free => Ok(None),
+            Place::Background { seat, .. } => Ok(Some(Arc::clone(seat))),
+            Place::Event { capacity, rank, .. } => {
+                let free = Arc::clone(&capacity.seats.0[rank]).acquire_owned();
                 match timeout_at(self.deadline.into(), free).await {
                     Ok(seat) => Ok(seat.ok().map(Arc::new)),
                     Err(_) => Err(HandlerError::new(Failure::TimedOut, NO_SEAT)),

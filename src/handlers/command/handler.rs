@@ -22,7 +22,7 @@ use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
-    HandlerResult, NO_ROOM,
+    HandlerResult, NO_ROOM, Place,
 };
 use crate::handlers::payloads::{Ran, Words, each_payload, words};
 use crate::platform::Platform;
@@ -145,10 +145,10 @@ impl CommandHandler {
         let exchange = Exchange::new(group, self.max_output, &call.room());
         let deadline = call.deadline;
         let (ending, left) = exchange.run(&stdin, deadline, self.may_leave).await;
-        match (left, call.background) {
-            (Some(left), Some((background, rank))) => {
+        match (left, call.place) {
+            (Some(left), Place::Event { capacity, rank, may_leave: true, .. }) => {
                 // Without a place it is dropped, which stops it.
-                if !background.spawn(rank, |_| left.finish(deadline)) {
+                if !capacity.background.spawn(rank, |_| left.finish(deadline)) {
                     return Err(HandlerError::new(Failure::Other, BACKGROUND_FULL));
                 }
             }
