@@ -39,10 +39,11 @@ pub trait Handler: Send + Sync + 'static {
         Duration::ZERO
     }
 
-    /// Returns whether the hook may answer in the place of `tool`.
-    fn may_respond(&self, tool: &str) -> bool {
-        let _ = tool;
-        false
+    /// Returns why the hook may not answer in the place of the tool that `input` calls; `None` if it
+    /// may.
+    fn refuses_response(&self, input: &Input) -> Option<String> {
+        let tool = input.tool();
+        Some(format!("it answered in the place of tool `{tool}`, which hooks of its type can't do"))
     }
 
     /// Returns whether the hook exists to rewrite: it then runs as with `mutates: true`.

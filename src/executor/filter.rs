@@ -30,12 +30,8 @@ impl Interpreter<'_> {
             if !contract.may_respond {
                 output.respond = None;
                 dropped.push(format!("nothing can answer in a tool's place at `{event}`"));
-            } else if !self.bound.handler.may_respond(self.input.tool()) {
+            } else if let Some(cause) = self.bound.handler.refuses_response(self.input) {
                 output.respond = None;
-                let cause = format!(
-                    "it answered in the place of tool `{}`, which it does not provide; list the tool in `provides:` of its process",
-                    self.input.tool()
-                );
                 if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
                     return failed;
                 }

@@ -277,8 +277,8 @@ impl Handler for BuiltinHandler {
     }
 
     /// A builtin is the host's own code, which may answer in its own tools' place.
-    fn may_respond(&self, _tool: &str) -> bool {
-        true
+    fn refuses_response(&self, _: &Input) -> Option<String> {
+        None
     }
 
     fn rewrites(&self) -> bool {

@@ -100,8 +100,8 @@ impl Handler for Scripted {
         })
     }
 
-    fn may_respond(&self, tool: &str) -> bool {
-        tool == "weather"
+    fn refuses_response(&self, input: &Input) -> Option<String> {
+        (input.tool() != "weather").then(|| "it provides only `weather`".to_owned())
     }
 }
 

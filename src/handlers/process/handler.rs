@@ -157,7 +157,9 @@ impl Handler for ProcessHandler {
                     let output = stage
                         .read(&reply, call.input)
                         .map_err(|problem| self.misread(stage.method, &problem))?;
-                    self.vet(stage, call, &output)?;
+                    if stage.answer == Answer::Request {
+                        self.note_tools(call, &output);
+                    }
                     output
                 }
                 Role::Event(method) => {
@@ -173,10 +175,15 @@ impl Handler for ProcessHandler {
         GRACE
     }
 
-    fn may_respond(&self, tool: &str) -> bool {
-        // Whether it may in this session was seen to when it answered.
-        self.provides(tool)
-            || self.callee.processes.injections().owns_somewhere(&self.callee.name, tool)
+    fn refuses_response(&self, input: &Input) -> Option<String> {
+        let (name, tool) = (&self.callee.name, input.tool());
+        let may = self.provides.iter().any(|known| known == "*" || known == tool)
+            || self.callee.processes.injections().owns(name, &input.session_id, tool);
+        (!may).then(|| {
+            format!(
+                "process `{name}` answered in the place of tool `{tool}`, which it neither provides nor brought along; list the tool in its `provides:`"
+            )
+        })
     }
 }
 
@@ -190,30 +197,15 @@ impl ProcessHandler {
         result
     }
 
-    /// Remembers the tools that the process added, and refuses an answer in a foreign tool's place.
-    fn vet(&self, stage: &Stage, call: &Call<'_>, output: &Output) -> Result<(), HandlerError> {
-        let input = call.input;
-        let name = &self.callee.name;
-        let (injections, session) = (self.callee.processes.injections(), &input.session_id);
-        if stage.answer == Answer::Request {
-            let before = tools(input);
-            let change = output.updated_request.as_ref();
-            let after = change.and_then(|change| change.tools.as_deref()).unwrap_or(before);
-            // What the host defined stays the host's, also when a hook before took it out.
-            injections.note(name, session, [tools(call.original), before], after);
-        }
-        let tool = input.tool();
-        if output.respond.is_none() || self.provides(tool) || injections.owns(name, session, tool) {
-            return Ok(());
-        }
-        let message = format!(
-            "process `{name}` answered in the place of tool `{tool}`, which it neither provides nor brought along; list the tool in its `provides:`"
-        );
-        Err(HandlerError::new(Failure::Protocol, message))
-    }
-
-    fn provides(&self, tool: &str) -> bool {
-        self.provides.iter().any(|known| known == "*" || known == tool)
+    /// Remembers the tools that the process added to a request.
+    fn note_tools(&self, call: &Call<'_>, output: &Output) {
+        let before = tools(call.input);
+        let change = output.updated_request.as_ref();
+        let after = change.and_then(|change| change.tools.as_deref()).unwrap_or(before);
+        // What the host defined stays the host's, also when a hook before took it out.
+        let known = [tools(call.original), before];
+        let injections = self.callee.processes.injections();
+        injections.note(&self.callee.name, &call.input.session_id, known, after);
     }
 
     fn misread(&self, method: &str, problem: &str) -> HandlerError {

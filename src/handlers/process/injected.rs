@@ -80,13 +80,6 @@ impl Injections {
         let injection = sessions.tools.get(session).and_then(|tools| tools.get(tool));
         injection.is_some_and(|injection| injection.owner.as_deref() == Some(process))
     }
-
-    /// Returns whether `tool` belongs to `process` in any session.
-    pub(super) fn owns_somewhere(&self, process: &str, tool: &str) -> bool {
-        locked(&self.0).tools.values().any(|tools| {
-            tools.get(tool).is_some_and(|injection| injection.owner.as_deref() == Some(process))
-        })
-    }
 }
 
 impl Sessions {
@@ -132,7 +125,6 @@ mod tests {
         assert!(!injections.owns("w", "s1", "shell"));
         assert!(!injections.owns("other", "s1", "weather"));
         assert!(!injections.owns("w", "s2", "weather"));
-        assert!(injections.owns_somewhere("w", "weather"));
         // A host that keeps the tools hands them back with the next request.
         injections.note("w", "s1", [&after, &after], &after);
         assert!(injections.owns("w", "s1", "weather"));

@@ -10,7 +10,7 @@ use hookexec::event::Event;
 use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, BuildError, Call, Handler, HandlerError, HandlerResult};
 use hookexec::registry::{HandlerEnv, Registry};
-use hookexec::wire::Output;
+use hookexec::wire::{Input, Output};
 
 /// Returns an executor that builds and checks every hook, and then runs in its place what `stand_in`
 /// returns for it. It leaves no records and no counts behind.
@@ -59,8 +59,8 @@ impl Handler for StandIn {
         self.handler.grace()
     }
 
-    fn may_respond(&self, tool: &str) -> bool {
-        self.real.may_respond(tool)
+    fn refuses_response(&self, input: &Input) -> Option<String> {
+        self.real.refuses_response(input)
     }
 
     fn rewrites(&self) -> bool {
