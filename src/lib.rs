@@ -213,6 +213,7 @@
 
 mod answer;
 mod calls;
+mod check;
 pub mod config;
 mod counts;
 mod directories;
@@ -276,6 +277,7 @@ pub mod internal {
         pub use crate::config::section::{Key, Kind, object};
     }
 
+    pub use crate::check::Check;
     pub use crate::config::condition::{Condition, Trace};
     pub use crate::config::failed::Untrusted;
     pub use crate::config::model::Process;
@@ -285,7 +287,6 @@ pub mod internal {
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::directories::{base_directory, state_directory};
     pub use crate::executor::approval::Judged;
-    pub use crate::executor::check::Check;
     pub use crate::executor::dispatch::{DispatchOptions, HandedOver, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::moment::Standing;

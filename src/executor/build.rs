@@ -272,7 +272,7 @@ fn unknown(registry: &Registry, kind: &str) -> BuildError {
 }
 
 /// Returns the problem of a hook with an unknown type.
-pub(super) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnostic> {
+pub(crate) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnostic> {
     let is_known = registry.factory(&hook.kind).is_some();
     (!is_known).then(|| diagnostic(hook, unknown(registry, &hook.kind)))
 }

@@ -38,7 +38,7 @@ use crate::wire::{HookReport, Input, Verdict};
 pub struct Executor {
     pub(super) plans: Vec<Plan>,
     /// Every configured hook, disabled ones included.
-    pub(super) configured: Vec<Arc<Hook>>,
+    pub(crate) configured: Vec<Arc<Hook>>,
     pub(super) working_dir: PathBuf,
     pub(super) processes: Arc<Processes>,
     pub(super) max_parallel: usize,

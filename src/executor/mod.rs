@@ -9,8 +9,7 @@
 //!   be given again.
 
 pub(crate) mod approval;
-mod build;
-pub(crate) mod check;
+pub(crate) mod build;
 pub(crate) mod dispatch;
 pub(crate) mod explain;
 mod failure;

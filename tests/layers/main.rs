@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 30] = [
+const LAYERS: [&str; 31] = [
     "suggest", "locks", "platform", "files", "paths", "directories", "counts", "shell", "pattern",
     "http", "event", "wire", "policy", "rpc", "answer", "tools", "matcher", "calls", "dialect",
-    "config", "schema", "handler", "handlers", "registry", "builtins", "trust", "load", "audit",
-    "executor", "lifecycle",
+    "config", "schema", "handler", "handlers", "registry", "builtins", "audit", "executor",
+    "lifecycle", "trust", "load", "check",
 ];
 
 #[test]

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::build::unknown_type;
-use super::dispatch::Executor;
-use super::worst::WorstCase;
 use crate::config::{Assembly, AuditSettings, Diagnostic, Diagnostics, FailedFile, Hook, Policy};
+use crate::executor::Executor;
+use crate::executor::build::unknown_type;
+use crate::executor::worst::WorstCase;
 use crate::load::acceptance::ProjectFile;
 use crate::load::{LoadOptions, Loading};
 use crate::registry::Registry;
