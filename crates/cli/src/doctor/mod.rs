@@ -34,8 +34,8 @@ use super::scripts::missing;
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
 /// Looks at the hooks files, at the scripts they name, and at the settings of each coding agent
-/// that is found here. Exits with 1 if there is a problem. That hookexec is not installed in an agent is a
-/// problem if you name the agent, and else a warning.
+/// that is found here. Exits with 1 if there is a problem. An agent without hookexec is a problem if you
+/// name it, otherwise a warning.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec doctor claude-code")]
 pub(crate) struct Args {
