@@ -290,6 +290,7 @@ pub mod internal {
     pub use crate::executor::dispatch::{DispatchOptions, HandedOver, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::moment::Standing;
+    pub use crate::executor::rewrite::final_call;
     pub use crate::executor::time::{Terms, deadline_of_hooks, on_terms};
     pub use crate::executor::worst::WorstCase;
     pub use crate::handlers::command::group::Group;

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::dispatch::{DispatchOptions, Executor, Observer};
 use super::outcome::Outcome;
-use super::rewrite::rename;
+use super::rewrite::final_call;
 use super::select::Bound;
 use super::stage::Stage;
 use super::time::Deadlines;
@@ -69,13 +69,7 @@ impl Executor {
         }
         // Boxed: most verdicts come nowhere near this, and all would carry its size.
         Box::pin(async move {
-            let mut last = input.clone();
-            if let Some(arguments) = &verdict.updated_input {
-                last.tool_input = Some(arguments.clone());
-            }
-            if let Some(name) = &verdict.updated_tool_name {
-                rename(&mut last, name);
-            }
+            let last = final_call(input, &verdict);
             let mut answered = verdict.clone();
             let judged = Judged {
                 event: verdict.event,

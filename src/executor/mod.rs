@@ -21,7 +21,7 @@ pub(crate) mod moment;
 mod outcome;
 mod parallel;
 mod phases;
-mod rewrite;
+pub(crate) mod rewrite;
 mod run;
 mod select;
 mod stage;

@@ -232,9 +232,21 @@ fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
     new.is_some() && new != now
 }
 
+/// Returns the tool call of `input` as the hooks of `verdict` rewrote it.
+pub fn final_call(input: &Input, verdict: &Verdict) -> Input {
+    let mut input = input.clone();
+    let output = Output {
+        updated_tool_name: verdict.updated_tool_name.clone(),
+        updated_input: verdict.updated_input.clone().map(InputChange::Replace),
+        ..Output::default()
+    };
+    change(&mut input, &output);
+    input
+}
+
 /// Gives the call another tool's name, and the kinds of that tool. Other facts about the old tool
 /// are removed.
-pub(super) fn rename(input: &mut Input, name: &str) {
+fn rename(input: &mut Input, name: &str) {
     if input.tool() == name {
         return;
     }

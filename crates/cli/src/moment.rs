@@ -1,7 +1,7 @@
 //! What happened: an event in our words, or an agent's call.
 
-use hookexec::internal::Explanation;
 use hookexec::internal::builtins::Shipped;
+use hookexec::internal::{Explanation, final_call};
 use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::NativeCall;
@@ -43,16 +43,8 @@ impl Moment {
             return None;
         }
         let builtin = Shipped::of_hook(&hook.hook)?;
-        let mut input = self.input().clone();
         // Guards judge what the rewriters made of the call.
-        if let Some(arguments) = &verdict.updated_input {
-            input.tool_input = Some(arguments.clone());
-        }
-        if let Some(name) = &verdict.updated_tool_name {
-            input.tool_name = Some(name.clone());
-            input.tool_kinds.clear();
-        }
-        builtin.why_no_opinion(&hook.hook.args, &input)
+        builtin.why_no_opinion(&hook.hook.args, &final_call(self.input(), verdict))
     }
 
     /// Returns the events whose hooks run, in order.

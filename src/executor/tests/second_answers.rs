@@ -1,6 +1,6 @@
 //! What a hook said first stays when its second answer does not come, or corrects a lower layer.
 
-use super::layered::{in_layer, mutates, with_rewriters};
+use super::layered::{in_layer, mutates, with, with_rewriters};
 use super::*;
 use crate::executor::time::{Terms, on_terms};
 
@@ -118,6 +118,31 @@ async fn a_layer_runs_a_bounded_number_of_hooks_in_the_background() {
     assert_eq!((count(HookStatus::Background), count(HookStatus::Failed)), (33, 8));
     assert!(verdict.system_message.unwrap().contains("run in the background already"));
     executor.shutdown(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_hook_of_approval_sees_the_final_call_in_the_agents_payload_too() {
+    let mut registry = registry();
+    registry.register_builtin(
+        "tell_native",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            let native = input.native.as_ref().map(ToString::to_string);
+            Ok::<_, String>(Some(Output::deny(native.unwrap_or_default())))
+        }),
+    );
+    let hooks = vec![
+        mutates(hook(PreToolUse, "set_cmd", &["trash x"])),
+        say(PreToolUse, &json!({"decision": "ask"})),
+        hook(Event::Approval, "tell_native", &[]),
+    ];
+    let executor = with(&registry, hooks);
+    let mut input = call("rm x");
+    input.native = Some(json!({"command": "rm x", "tool_input": input.tool_input}));
+    let asked = executor.dispatch(PreToolUse, &input).await;
+    let answered = executor.approve(asked, &input).await;
+    let native: Value = serde_json::from_str(&answered.message.unwrap()).unwrap();
+    let expected = json!({"cmd": "trash x", "cwd": "/tmp"});
+    assert_eq!(native["tool_input"], expected, "{native}");
 }
 
 #[tokio::test(start_paused = true)]
