@@ -160,11 +160,6 @@ impl Interpreter<'_> {
             || matches!(on_error, Some(OnError::Block | OnError::Ask))
     }
 
-    /// Returns whether a denial has an effect: it blocks the event, or keeps the model at work.
-    pub(super) fn denial_counts(&self) -> bool {
-        self.contract.may_block || self.contract.may_continue
-    }
-
     /// Returns whether exit code 2 alone has no effect although a denial in JSON has one.
     fn ignores_exit_2(&self) -> bool {
         let event = self.contract.event;

@@ -91,7 +91,9 @@ impl<'e> Stage<'e> {
         } else {
             return;
         };
-        if outcome.unenforced.is_none() && self.plan.contract.denial_prevents() {
+        let contract = self.plan.contract;
+        let is_denied = contract.denial_prevents() && contract.denial_counts();
+        if outcome.unenforced.is_none() && is_denied {
             let reason = format!("hook {} {cause}: {error}", bound.title());
             outcome.drop_rewrite(reason.as_str());
             outcome.output.decision = Some(Decision::Deny);

@@ -4,6 +4,7 @@ use super::layered::{in_layer, with};
 use super::*;
 use crate::executor::approval::lifts_asks;
 use crate::executor::time::{Terms, on_terms};
+use crate::executor::{DispatchOptions, Standing};
 
 /// Adds a builtin that sleeps for some seconds and then gives its second argument as its answer.
 fn with_sleeper() -> Registry {
@@ -129,4 +130,22 @@ async fn a_hook_lifts_asks_of_its_layer_and_below_and_none_of_the_guard() {
         let silent = verdict(allows, PermissionRequest, "ask").await;
         assert!(!lifts_asks(&silent, &asked));
     }
+}
+
+#[tokio::test]
+async fn a_late_hook_at_an_event_that_can_not_be_denied_keeps_no_other_from_running() {
+    let hooks = vec![
+        slow(Layer::User, SessionStart, "100", "{}"),
+        in_layer(Layer::Managed, say(Event::OnSessionResume, &json!({"system_message": "seen"}))),
+        in_layer(Layer::Project, say(Stop, &json!({}))),
+    ];
+    let executor = with(&with_sleeper(), hooks);
+    let (events, input) = ([SessionStart, Event::OnSessionResume], Input::default());
+    let mut standing = Standing::default();
+    let options = DispatchOptions::default();
+    let judged = executor.run_moment(&events, &input, options, &mut standing);
+    let until = std::time::Instant::now() + Duration::from_millis(100);
+    let _ = on_terms(Terms::until(Some(until)), judged).await;
+    let told = standing.verdict.unwrap().system_message.unwrap();
+    assert!(told.contains("seen") && told.contains("time"), "{told}");
 }
