@@ -76,6 +76,8 @@ pub(crate) struct Plan {
     /// For each rank the shortest deadline of its hooks that are not in the background; `None` when
     /// it has no such hook.
     pub(crate) deadlines: [Option<Duration>; Layer::RANKS],
+    /// Whether hooks of each rank only observe: they are told after all others have answered.
+    pub(crate) observed_by: [bool; Layer::RANKS],
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
     /// Every hook without duplicates: the result for events without a tool.
     pub(crate) all: Arc<[usize]>,
@@ -100,14 +102,15 @@ impl Plan {
         let mut rewriters: Vec<usize> =
             (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
         rewriters.sort_by_key(|index| hooks[*index].rewrite_order());
-        let mut deadlines = [None; Layer::RANKS];
+        let (mut deadlines, mut observed_by) = ([None; Layer::RANKS], [false; Layer::RANKS]);
         for bound in hooks.iter().filter(|bound| bound.hook.phase != Phase::Background) {
             let own = bound.hook.limits.deadline.unwrap_or(Duration::MAX);
             let shortest = deadlines[bound.rank()].get_or_insert(own);
             *shortest = own.min(*shortest);
+            observed_by[bound.rank()] |= bound.hook.phase == Phase::Observe;
         }
         let by_tool = RwLock::default();
-        Self { contract, hooks, rewriters, deadlines, by_tool, all, by_name_alone }
+        Self { contract, hooks, rewriters, deadlines, observed_by, by_tool, all, by_name_alone }
     }
 
     /// Returns the hooks whose matcher matches, without duplicates. Conditions are not evaluated.

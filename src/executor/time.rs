@@ -78,7 +78,8 @@ pub(super) struct Deadlines {
     moment: Option<Instant>,
     waited_for: WaitedFor,
     has_several_events: bool,
-    /// Whether hooks of each rank may be waited for in the same request afterwards.
+    /// Whether hooks of each rank may be waited for in the same request afterwards. Those that only
+    /// observe are the last of an event.
     followed_by: [bool; Layer::RANKS],
 }
 
@@ -103,13 +104,13 @@ impl Deadlines {
         let none = Self::none();
         let moment = limit.and_then(|limit| none.started.checked_add(limit));
         let request = TERMS.try_get().ok();
-        let mut waited_for = none.waited_for;
-        for event in events {
-            let ranks = waited_for.iter_mut().zip(plan_of(*event).deadlines);
+        let Self { mut waited_for, mut followed_by, .. } = none;
+        for plan in events.iter().map(|event| plan_of(*event)) {
+            let ranks = waited_for.iter_mut().zip(plan.deadlines);
             ranks.for_each(|(all, own)| *all = all.iter().copied().chain(own).min());
+            followed_by.iter_mut().zip(plan.observed_by).for_each(|(is, rank)| *is |= rank);
         }
         let has_several_events = events.len() > 1;
-        let mut followed_by = none.followed_by;
         for follower in request.iter().flat_map(|request| request.followers(events)) {
             let ranks = plan_of(follower).deadlines;
             followed_by.iter_mut().zip(ranks).for_each(|(is, rank)| *is |= rank.is_some());

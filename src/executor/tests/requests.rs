@@ -149,3 +149,16 @@ async fn a_late_hook_at_an_event_that_can_not_be_denied_keeps_no_other_from_runn
     let told = standing.verdict.unwrap().system_message.unwrap();
     assert!(told.contains("seen") && told.contains("time"), "{told}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn those_that_observe_have_time_when_all_others_are_done() {
+    for (phase, is_kept) in [(Phase::Observe, true), (Phase::Validate, false)] {
+        let observer = in_layer(Layer::User, Hook { phase, ..say(Notification, &json!({})) });
+        let hooks = vec![observer, slow(Layer::Project, Notification, "100", "{}")];
+        let input = Input::default();
+        let executor = with(&with_sleeper(), hooks);
+        let verdict = on_terms(in_seconds(10), executor.dispatch(Notification, &input)).await;
+        let error = verdict.hooks.iter().find_map(|hook| hook.error.as_deref()).unwrap();
+        assert_eq!(error.contains("for hooks of higher layers"), is_kept, "{error}");
+    }
+}
