@@ -1,5 +1,6 @@
 //! Where hooks files are: the user's own directories, which a project must not provide, and names.
 
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::platform::system::account_home;
@@ -8,6 +9,29 @@ use crate::platform::system::account_home;
 pub(crate) const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
 pub(crate) const PROJECT_DIRECTORY: &str = ".hookexec";
+
+/// What a file in a `hooks.d` is by its name.
+pub(crate) enum DropIn {
+    HooksFile,
+    /// It may be meant to be one.
+    Misnamed,
+    /// Any other file, such as a hidden one or a backup that an editor left behind.
+    Other,
+}
+
+impl DropIn {
+    pub(crate) fn of(name: &OsStr) -> Self {
+        let bytes = name.as_encoded_bytes();
+        let is = |extension: &OsStr, name: &&str| extension.eq_ignore_ascii_case(name);
+        match Path::new(name).extension() {
+            _ if bytes.starts_with(b".") => Self::Other,
+            Some(it) if it == "yaml" || it == "yml" => Self::HooksFile,
+            Some(it) if ["yaml", "yml", "json"].iter().any(|name| is(it, name)) => Self::Misnamed,
+            None if !bytes.ends_with(b"~") && bytes != b"README" => Self::Misnamed,
+            _ => Self::Other,
+        }
+    }
+}
 
 /// Returns the user's home directory.
 ///

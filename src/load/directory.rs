@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::loading::Loading;
 use crate::config::{Diagnostic, Layer, Location};
-use crate::directories::DROP_INS;
+use crate::directories::{DROP_INS, DropIn};
 
 /// The name of a configuration file in each of the directories.
 pub(super) const FILE: &str = "hooks.yaml";
@@ -119,7 +119,7 @@ fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
 }
 
 /// Returns the YAML files of a `hooks.d`, in the order of their names, and what may be meant to be
-/// one; hidden files and backups, as editors leave them behind, are in neither.
+/// one.
 fn sort_drop_ins(
     directory: &Path,
     entries: Option<fs::ReadDir>,
@@ -135,21 +135,10 @@ fn sort_drop_ins(
         }
         *left -= 1;
         let path = entry.map_err(|error| cannot_read(directory, &error))?.path();
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        if name.starts_with(b".") {
-            continue;
-        }
-        let backup = name.ends_with(b"~") || name == b"README";
-        match path.extension() {
-            Some(extension) if extension == "yaml" || extension == "yml" => paths.push(path),
-            Some(extension) => {
-                let nearly = ["yaml", "yml", "json"];
-                if nearly.iter().any(|name| extension.eq_ignore_ascii_case(name)) {
-                    others.push(path);
-                }
-            }
-            None if !backup => others.push(path),
-            None => {}
+        match DropIn::of(path.file_name().unwrap_or_default()) {
+            DropIn::HooksFile => paths.push(path),
+            DropIn::Misnamed => others.push(path),
+            DropIn::Other => {}
         }
     }
     paths.sort();

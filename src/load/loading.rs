@@ -219,7 +219,7 @@ impl Loading {
         }
         self.assembly.add(part);
         if let Some(settings) = policy {
-            self.policy(settings);
+            self.policy(settings, user);
         }
     }
 

@@ -1,12 +1,13 @@
 //! The hooks of packs: of bundles that a hooks file uses.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::acceptance::ProjectFile;
 use super::file::{self, Origin};
 use super::loading::Loading;
 use crate::config::{Layer, Pack, SourceFile};
-use crate::policy::{MANIFEST, hooks_files};
+use crate::policy::{MANIFEST, Manifest, Store, hooks_files};
 use crate::trust::Trust;
 
 /// What to do when a pack can't be used.
@@ -32,16 +33,7 @@ impl Loading {
         let is_approved = project_file.as_ref().is_none_or(|file| file.trust == Trust::Approved);
         let counts = is_approved && pack.digest.is_some();
         match found {
-            Ok(files) => {
-                let outer = std::mem::replace(&mut self.in_bundle, true);
-                for file in files {
-                    if self.assembly.may_read(file.layer, &file.path) && self.assembly.admit(&file)
-                    {
-                        self.evaluate(&file, user, project_file);
-                    }
-                }
-                self.in_bundle = outer;
-            }
+            Ok(files) => self.bundle(files, user, project_file),
             Err(cause) if counts => {
                 let cause = format!("the pack {} can't be used: {cause}", pack.source);
                 let remedy = if self.in_bundle { "copy its hooks into this one" } else { REMEDY };
@@ -64,18 +56,53 @@ impl Loading {
         let archive = store.archive(digest);
         let allowed = self.acceptance.check_file(owner, &archive);
         allowed.map_err(|problem| problem.message)?;
-        let directory = store.bundle(digest);
-        // Watched also when one of them was changed: it may be restored.
-        let known = store.manifest(digest).map(|it| it.files).unwrap_or_default();
-        let names = known.keys().map(String::as_str).chain([MANIFEST]);
-        pack.files = names.map(|name| directory.join(name)).collect();
+        pack.files = known_files(store, digest);
         let manifest = store.check_pack(digest)?;
         pack.found = true;
+        self.read_bundle(&store.bundle(digest), &manifest, layer, owner)
+    }
+
+    /// Reads the hooks files that the manifest of a bundle lists. They lie in the directory of `owner`,
+    /// and belong to `layer`.
+    pub(super) fn read_bundle(
+        &self,
+        directory: &Path,
+        manifest: &Manifest,
+        layer: Layer,
+        owner: Layer,
+    ) -> Result<Vec<Arc<SourceFile>>, String> {
         let read = |name| {
             let path = directory.join(name);
-            let text = file::read(&path, Origin::Found).map_err(|problem| problem.message)?;
+            let allowed = self.acceptance.check_file(owner, &path);
+            let text = allowed.and_then(|()| file::read(&path, Origin::Found));
+            let text = text.map_err(|problem| problem.message)?;
             Ok(Arc::new(SourceFile::new(path, text).in_layer(layer)))
         };
-        hooks_files(manifest.files.keys()).into_iter().map(read).collect()
+        hooks_files(manifest.files.keys())?.into_iter().map(read).collect()
     }
+
+    /// Evaluates the hooks files of a bundle that `user` brings in. They can't bring in another one.
+    pub(super) fn bundle(
+        &mut self,
+        files: Vec<Arc<SourceFile>>,
+        user: &Arc<SourceFile>,
+        project_file: &mut Option<ProjectFile>,
+    ) {
+        let outer = std::mem::replace(&mut self.in_bundle, true);
+        for file in files {
+            if self.assembly.may_read(file.layer, &file.path) && self.assembly.admit(&file) {
+                self.evaluate(&file, user, project_file);
+            }
+        }
+        self.in_bundle = outer;
+    }
+}
+
+/// Returns the files of a bundle, as far as they are known. They are watched also when one of them was
+/// changed: it may be restored.
+pub(super) fn known_files(store: &Store, digest: &str) -> Vec<PathBuf> {
+    let directory = store.bundle(digest);
+    let known = store.manifest(digest).map(|it| it.files).unwrap_or_default();
+    let names = known.keys().map(String::as_str).chain([MANIFEST]);
+    names.map(|name| directory.join(name)).collect()
 }

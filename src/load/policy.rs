@@ -1,9 +1,10 @@
 //! The hooks of a policy that comes from elsewhere: those of the bundle that is in force.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::loading::Loading;
-use crate::config::{Policy, PolicySettings};
+use super::packs::known_files;
+use crate::config::{Policy, PolicySettings, SourceFile};
 use crate::policy::{State, Store};
 
 /// What to do in every case.
@@ -13,9 +14,8 @@ impl Loading {
     /// Reads the hooks files of the bundle in force. They count as files of the layer that names the
     /// policy. If nothing is in force, or it was changed, or it has expired, the policy is a failure at
     /// every event.
-    pub(super) fn policy(&mut self, settings: PolicySettings) {
+    pub(super) fn policy(&mut self, settings: PolicySettings, user: &Arc<SourceFile>) {
         let location = settings.location.clone();
-        let layer = location.file().layer;
         let store = Store::beside(location.directory());
         let mut policy =
             Policy { settings, store, state: State::default(), files: Vec::new(), failure: None };
@@ -30,17 +30,11 @@ impl Loading {
             self.unavailable(&location, cause, REMEDY);
         }
         self.assembly.config.policies.push(policy);
-        let outer = std::mem::replace(&mut self.in_bundle, true);
-        for directory in found.into_iter().flatten() {
-            for path in self.directory_files(layer, &directory) {
-                self.file(layer, &path);
-            }
-        }
-        self.in_bundle = outer;
+        self.bundle(found.unwrap_or_default(), user, &mut None);
     }
 
-    /// Returns the directory of the bundle in force, whose files are all as they were pulled.
-    fn in_force(&self, policy: &mut Policy) -> Result<Option<PathBuf>, String> {
+    /// Returns the hooks files of the bundle in force, whose files are all as they were pulled.
+    fn in_force(&self, policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
         let layer = policy.settings.location.file().layer;
         let state_file = policy.store.state_file();
         let allowed = self.acceptance.check_file(layer, &state_file);
@@ -49,9 +43,8 @@ impl Loading {
         let Some(in_force) = &policy.state.in_force else {
             return Err(format!("the policy {} was never fetched", policy.settings.source));
         };
+        policy.files = known_files(&policy.store, &in_force.digest);
         let manifest = policy.store.check(in_force)?;
-        let directory = policy.store.bundle(&in_force.digest);
-        policy.files = manifest.files.keys().map(|name| directory.join(name)).collect();
-        Ok(Some(directory))
+        self.read_bundle(&policy.store.bundle(&in_force.digest), &manifest, layer, layer)
     }
 }

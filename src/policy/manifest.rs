@@ -1,10 +1,10 @@
 //! What a bundle says of itself.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::directories::DropIn;
 use crate::wire::parse_strict;
 
 /// The name of the manifest in a bundle.
@@ -133,17 +133,34 @@ pub fn file_name_problem(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the hooks files of a bundle, in their order.
-pub fn hooks_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<&'n String> {
-    let is_drop_in = |name: &str| {
-        let name = name.strip_prefix("hooks.d/").filter(|name| !name.contains('/'));
-        name.is_some_and(|name| {
-            Path::new(name).extension().is_some_and(|it| it == "yaml" || it == "yml")
-        })
-    };
-    let (own, drop_ins): (Vec<_>, Vec<_>) = names
-        .filter(|name| *name == "hooks.yaml" || is_drop_in(name))
-        .partition(|name| *name == "hooks.yaml");
-    own.into_iter().chain(drop_ins).collect()
+///
+/// # Errors
+/// When a file may be meant to be one, and is not named like one.
+pub fn hooks_files<'n>(names: impl Iterator<Item = &'n String>) -> Result<Vec<&'n String>, String> {
+    let (mut own, mut nearly, mut drop_ins) = (None, None, Vec::new());
+    for name in names {
+        let kind = match name.strip_prefix("hooks.d/") {
+            Some(drop_in) if !drop_in.contains('/') => DropIn::of(drop_in.as_ref()),
+            _ => DropIn::Other,
+        };
+        match kind {
+            DropIn::HooksFile => drop_ins.push(name),
+            DropIn::Misnamed => {
+                return Err(format!("`{name}` is not read: let its name end in `.yaml`"));
+            }
+            DropIn::Other if name == "hooks.yaml" => own = Some(name),
+            DropIn::Other
+                if ["hooks.yaml", "hooks.yml"].iter().any(|it| name.eq_ignore_ascii_case(it)) =>
+            {
+                nearly = Some(name);
+            }
+            DropIn::Other => {}
+        }
+    }
+    match (own, nearly) {
+        (None, Some(name)) => Err(format!("`{name}` is not read: rename it to `hooks.yaml`")),
+        _ => Ok(own.into_iter().chain(drop_ins).collect()),
+    }
 }
 
 #[cfg(test)]

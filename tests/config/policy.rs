@@ -51,6 +51,29 @@ fn put(directory: &Path, content: &[(&str, &str)]) {
 }
 
 #[test]
+fn a_file_that_its_manifest_does_not_list_is_not_read() {
+    let root = tempfile::tempdir().unwrap();
+    let own = root.path().join("etc");
+    let hook = |name: &str| format!("stop: {{ type: command, command: {name} }}\n");
+    let policy = format!("policy: {{ from: 'file:///policy.tar', key: {KEY} }}\n");
+    write(&own.join("hooks.yaml"), &policy);
+    put(&own, &[("hooks.yaml", &hook("listed"))]);
+    let bundle = Store::beside(&own).bundle(&"ab".repeat(32));
+    write(&bundle.join("hooks.d/extra.yaml"), &hook("extra"));
+    let config = Config::load(&options(root.path())).unwrap();
+    assert!(config.failed.is_empty(), "{:?}", config.failed);
+    let hooks: Vec<_> = config.hooks.iter().map(|hook| hook.label()).collect();
+    assert_eq!(hooks, ["listed"]);
+
+    // A listed file that is not read for its name is a failure: its guards would seem to be there.
+    for name in ["hooks.d/more.YAML", "hooks.d/more", "hooks.yml"] {
+        put(&own, &[(name, &hook("misnamed"))]);
+        let config = Config::load(&options(root.path())).unwrap();
+        assert!(config.failed[0].cause.contains(name), "{:?}", config.failed);
+    }
+}
+
+#[test]
 fn its_hooks_belong_to_the_layer_that_names_it() {
     for (directory, layer) in [("etc", Layer::Managed), ("home/.config/hookexec", Layer::User)] {
         let root = tempfile::tempdir().unwrap();

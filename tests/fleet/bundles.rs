@@ -51,6 +51,10 @@ fn what_would_fail_on_a_machine_is_not_built() {
     team.sandbox.write("policy/hooks.yaml", "stop: 5");
     let _ = build().exits(78);
     team.sandbox.write("policy/hooks.yaml", &hooks);
+    let misnamed = team.sandbox.write("policy/hooks.d/guard.YAML", &hooks);
+    let done = build().exits(64);
+    assert!(done.stderr.contains("`hooks.d/guard.YAML` is not read"), "{done:#?}");
+    std::fs::remove_file(misnamed).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", team.sandbox.project().join("policy/link")).unwrap();
     let done = build().exits(64);
     assert!(done.stderr.contains("a link or a special file"), "{done:#?}");

@@ -120,7 +120,7 @@ fn collect(
 
 /// Finds the mistakes of hooks files that would only show on other machines.
 fn check(directory: &Path, files: &BTreeMap<String, File>) -> Result<(), CommandError> {
-    let hooks = hooks_files(files.keys());
+    let hooks = hooks_files(files.keys()).map_err(CommandError::usage)?;
     if hooks.is_empty() {
         let message =
             format!("{} has no `hooks.yaml` and no `hooks.d/*.yaml`", directory.display());

@@ -50,7 +50,8 @@ pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, Command
     fs::create_dir_all(&project)
         .and_then(|()| unpack(archive, &bundle))
         .or_usage(format_args!("can't unpack into {}", scratch.display()))?;
-    let paths = hooks_files(archive.files.keys()).into_iter().map(|name| bundle.join(name));
+    let names = hooks_files(archive.files.keys()).map_err(CommandError::usage)?;
+    let paths = names.into_iter().map(|name| bundle.join(name));
     let config = Config::load_bundle(paths).map_err(CommandError::config)?;
     let executor = Executor::builder(config).registry(Registry::with_shipped_builtins());
     executor.working_dir(&project).build().map_err(CommandError::config)?;

@@ -203,7 +203,7 @@ impl<'p> Change<'p> {
 
 /// Returns the files and hooks of a version by name, each with what tells it from another.
 fn content(store: &Store, digest: &str, manifest: &Manifest) -> BTreeMap<String, String> {
-    let paths = hooks_files(manifest.files.keys());
+    let paths = hooks_files(manifest.files.keys()).unwrap_or_default();
     let paths = paths.into_iter().map(|name| store.bundle(digest).join(name));
     let hooks = Config::load_bundle(paths).map(|config| config.hooks).unwrap_or_default();
     let mut all = manifest.files.clone();
