@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Severity};
-use super::model::OnError;
+use super::model::{Hook, OnError};
 use super::source::Location;
 use crate::event::Event;
 
@@ -15,6 +15,8 @@ pub struct Untrusted {
     pub cause: Arc<str>,
     /// What the user can do; a model must not see it.
     pub remedy: Arc<str>,
+    /// Whether the hook stands for a whole file that fails.
+    of_file: bool,
 }
 
 /// A hooks file that doesn't count as it stands, or a place that should have one: it can't be
@@ -35,11 +37,20 @@ pub struct FailedFile {
     pub cause: Arc<str>,
     /// What the user can do; a model must not see it.
     pub remedy: Arc<str>,
+    /// Whether it fails because no person approved it as it stands.
+    pub(crate) is_unapproved: bool,
 }
 
 impl Untrusted {
     pub(crate) fn new(cause: impl Into<Arc<str>>, remedy: Arc<str>) -> Self {
-        Self { cause: cause.into(), remedy }
+        Self { cause: cause.into(), remedy, of_file: false }
+    }
+}
+
+impl Hook {
+    /// Returns whether it stands for a file that fails.
+    pub(crate) fn is_failed_file(&self) -> bool {
+        self.untrusted.as_ref().is_some_and(|untrusted| untrusted.of_file)
     }
 }
 
@@ -51,7 +62,7 @@ impl FailedFile {
         remedy: impl Into<Arc<str>>,
     ) -> Self {
         let (cause, remedy) = (cause.into(), remedy.into());
-        Self { location, events: None, on_error: None, cause, remedy }
+        Self { location, events: None, on_error: None, cause, remedy, is_unapproved: false }
     }
 
     /// Returns which file fails and why, in words that a model may read.
@@ -62,14 +73,17 @@ impl FailedFile {
     /// Returns which file fails, why, and what the user can do. The text is for a person, not for a
     /// model.
     pub fn notice(&self) -> String {
-        match self.cause.strip_suffix(" A person must approve it.") {
-            Some(problem) => {
-                let message = Self::message_at(&self.location, problem);
-                let (first, rest) = self.remedy.split_at(self.remedy.len().min(1));
-                format!("{message} {}{rest}.", first.to_ascii_uppercase())
-            }
-            None => format!("{}; {}", self.message(), self.remedy),
-        }
+        format!("{}; {}", self.message(), self.remedy)
+    }
+
+    /// Returns why a hook that stands for it must not run.
+    pub(crate) fn untrusted(&self) -> Untrusted {
+        let cause = if self.is_unapproved {
+            format!("{}. A person must approve it.", self.cause).into()
+        } else {
+            Arc::clone(&self.cause)
+        };
+        Untrusted { cause, remedy: Arc::clone(&self.remedy), of_file: true }
     }
 
     /// Returns the message of a file at `location` that fails for `cause`.

@@ -13,7 +13,6 @@ use super::select::{Bound, Plan};
 use crate::audit::Auditor;
 use crate::config::{
     Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Identity, Layer, Location,
-    Untrusted,
 };
 use crate::counts::Counts;
 use crate::event::{Event, Rewrite};
@@ -24,7 +23,7 @@ use crate::suggest;
 use crate::wire::Output;
 
 /// The type of the hook that stands for a file that failed.
-pub(super) const FAILED_FILE: &str = "hooks_file";
+const FAILED_FILE: &str = "hooks_file";
 
 /// Builds an [`Executor`].
 #[derive(Debug)]
@@ -132,11 +131,7 @@ impl ExecutorBuilder {
                 registry: Arc::clone(&registry),
                 counts: Arc::clone(&counts),
             };
-            let refusal = |hook: &Hook| {
-                let Untrusted { cause, remedy } = hook.untrusted.clone().filter(|_| self.runs)?;
-                Some(Refusal { cause, remedy, may_hide_redactor: false })
-            };
-            let (handlers, problems) = build_handlers(&environment, &configured, refusal);
+            let (handlers, problems) = build_handlers(&environment, &configured, self.runs);
             let broken = broken_files(&problems, |layer| {
                 self.runs && layer.may_fail(self.config.named_may_fail)
             });
@@ -176,19 +171,21 @@ impl ExecutorBuilder {
     }
 }
 
-/// Builds the handler of each hook. A hook that can't be built becomes `None` and a problem.
+/// Builds the handler of each hook. A hook that can't be built becomes `None` and a problem. If the
+/// executor `runs`, hooks that must not run always fail.
 fn build_handlers(
     environment: &HandlerEnv,
     hooks: &[Arc<Hook>],
-    refusal: impl Fn(&Hook) -> Option<Refusal>,
+    runs: bool,
 ) -> (Vec<Option<Arc<dyn Handler>>>, Diagnostics) {
     let mut problems = Diagnostics::default();
     let build = |hook: &Arc<Hook>| {
-        let built = match refusal(hook) {
-            Some(refusal) => Ok(Arc::new(refusal) as Arc<dyn Handler>),
-            None => build_handler(environment, hook),
-        };
-        built.map_err(|error| problems.push(diagnostic(hook, error))).ok()
+        if runs && hook.untrusted.is_some() {
+            return Some(Arc::new(Refusal { may_hide_redactor: false }) as Arc<dyn Handler>);
+        }
+        build_handler(environment, hook)
+            .map_err(|error| problems.push(diagnostic(hook, error)))
+            .ok()
     };
     (hooks.iter().map(build).collect(), problems)
 }
@@ -231,11 +228,8 @@ fn bind(
 /// numbered from `identity` on, which must be beyond the numbers of the configured hooks.
 fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<Bound>]) {
     for file in failed {
-        let handler: Arc<dyn Handler> = Arc::new(Refusal {
-            cause: Arc::clone(&file.cause),
-            remedy: Arc::clone(&file.remedy),
-            may_hide_redactor: file.location.file().layer != Layer::Project,
-        });
+        let may_hide_redactor = file.location.file().layer != Layer::Project;
+        let handler: Arc<dyn Handler> = Arc::new(Refusal { may_hide_redactor });
         let fails_at = |event: &Event| file.events.as_ref().is_none_or(|it| it.contains(event));
         for event in Event::all().filter(fails_at) {
             let name = file.location.path().file_name().unwrap_or_default();
@@ -243,8 +237,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
             let mut hook = Hook::new(event, FAILED_FILE, Command::Text(name));
             hook.location = file.location.clone();
             hook.on_error = file.on_error;
-            hook.untrusted =
-                Some(Untrusted::new(Arc::clone(&file.cause), Arc::clone(&file.remedy)));
+            hook.untrusted = Some(file.untrusted());
             let hooks = &mut hooks_of[event.index()];
             hooks.push(Bound {
                 index: hooks.len(),
@@ -278,10 +271,8 @@ pub(crate) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnosti
 }
 
 /// Replaces a hook that must not run, or the hooks of a file that can't be loaded. It always fails,
-/// so that a missing guard never counts as permission.
+/// so that a missing guard never counts as permission. Its [`Hook::untrusted`] says why.
 struct Refusal {
-    cause: Arc<str>,
-    remedy: Arc<str>,
     /// Whether it stands for a file of the user or the administrator, in which there may be a
     /// redactor.
     may_hide_redactor: bool,
@@ -289,7 +280,7 @@ struct Refusal {
 
 impl Handler for Refusal {
     fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(async { Err(HandlerError::new(Failure::Start, &*self.cause)) })
+        Box::pin(async { Err(HandlerError::new(Failure::Start, "it must not run")) })
     }
 
     fn on_failure(&self, event: Event) -> Option<Output> {
@@ -297,10 +288,6 @@ impl Handler for Refusal {
             "[withheld by hookexec: a hooks file that may redact it can't be loaded]";
         let is_redacted = event.contract().rewrite == Rewrite::ToolResponse;
         (self.may_hide_redactor && is_redacted).then(|| Output::tool_response(WITHHELD))
-    }
-
-    fn remedy(&self) -> Option<&str> {
-        Some(&self.remedy)
     }
 }
 

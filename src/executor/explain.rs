@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::build::FAILED_FILE;
 use super::dispatch::Executor;
 use crate::config::Hook;
 use crate::config::condition::Trace;
@@ -107,7 +106,7 @@ impl Executor {
     /// Returns the hooks that stand for the files that fail `event`.
     fn failures(&self, event: Event) -> impl Iterator<Item = &Arc<Hook>> {
         let hooks = self.plans[event.index()].hooks.iter().map(|bound| &bound.hook);
-        hooks.filter(|hook| hook.kind == FAILED_FILE)
+        hooks.filter(|hook| hook.is_failed_file())
     }
 
     fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {

@@ -1,6 +1,5 @@
 //! What the failure of a hook means: its `on_error` decides, or else the event's contract.
 
-use super::build::FAILED_FILE;
 use super::interpret::{Interpreter, cause_line};
 use super::outcome::Outcome;
 use crate::config::{FailedFile, OnError};
@@ -14,7 +13,8 @@ impl Interpreter<'_> {
     /// The hook could not give an answer. That of one that must not run, as of a file that can't be
     /// loaded, is never that it is late.
     pub(super) fn failed(&self, cause: &str) -> Outcome {
-        let cause = self.bound.hook.untrusted.as_ref().map_or(cause, |untrusted| &untrusted.cause);
+        let untrusted = self.bound.hook.untrusted.as_ref();
+        let cause = untrusted.map_or(cause, |untrusted| &untrusted.cause);
         let on_error = self.bound.hook.on_error.unwrap_or(match self.contract.failure {
             FailureMode::Open => OnError::Warn,
             FailureMode::Ask => OnError::Ask,
@@ -28,7 +28,8 @@ impl Interpreter<'_> {
             outcome.withholds = output.rewrites();
             *outcome.output = output;
         }
-        outcome.notices.extend(self.bound.handler.remedy().map(str::to_owned));
+        let remedy = untrusted.map(|untrusted| &*untrusted.remedy);
+        outcome.notices.extend(remedy.or(self.bound.handler.remedy()).map(str::to_owned));
         outcome.exit_code = Some(FAILED);
         outcome
     }
@@ -70,7 +71,7 @@ impl Interpreter<'_> {
 
     fn failed_as(&self, on_error: OnError, cause: &str, status: HookStatus) -> Outcome {
         let hook = &self.bound.hook;
-        let (text, cause) = if hook.kind == FAILED_FILE {
+        let (text, cause) = if hook.is_failed_file() {
             let text = FailedFile::message_at(&hook.location, cause);
             (text.clone(), text)
         } else {

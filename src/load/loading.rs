@@ -252,11 +252,10 @@ impl Loading {
                 }
             },
         };
-        let problem = project_file.problem().unwrap_or_default();
-        let cause = format!("{problem}. A person must approve it.");
+        let cause = project_file.problem().unwrap_or_default();
         let location = Location::of_file_in(file.layer, &file.path);
         let failed = FailedFile::new(location, cause, project_file.remedy());
-        self.assembly.config.failed.push(FailedFile { events, ..failed });
+        self.assembly.config.failed.push(FailedFile { events, is_unapproved: true, ..failed });
     }
 }
 

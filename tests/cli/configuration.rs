@@ -344,7 +344,7 @@ fn a_list_says_where_each_hook_comes_from() {
         type: builtin; name: anything; timeout: 60s; layer: command line; source:
         more.yaml:1
     -- stderr
-    warning: [SANDBOX]/project/hooks.yaml is not approved. Review `hooks.yaml` with `hookexec trust show [SANDBOX]/project/hooks.yaml`, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal.
+    warning: [SANDBOX]/project/hooks.yaml is not approved; review `hooks.yaml` with `hookexec trust show [SANDBOX]/project/hooks.yaml`, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal
     ");
     let done = sandbox
         .hookexec(["list", "stop", "--format", "json", "--config", "more.yaml"])

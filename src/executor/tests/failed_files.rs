@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::*;
 use crate::config::{Diagnostic, FailedFile, Untrusted};
 use crate::event::Event::{PostToolUse, ToolResponseTransform, UserPromptSubmit};
+use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 
 /// A file of this layer that can't be loaded.
 fn broken(layer: Layer) -> FailedFile {
@@ -48,5 +49,27 @@ async fn a_hook_that_must_not_run_is_never_said_to_be_late() {
             verdict.hooks.iter().map(|hook| hook.error.as_deref().unwrap()).collect();
         assert!(causes[0].contains("it is broken"), "{causes:?}");
         assert_eq!(causes[1], "its script changed");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_of_a_hosts_own_type_is_never_taken_for_a_failed_file() {
+    let mut registry = registry();
+    registry.register("hooks_file", |_: &_, _: &_| Ok(Arc::new(Broken) as Arc<dyn Handler>));
+    let hook = Hook::new(UserPromptSubmit, "hooks_file", Command::Text("mine".into()));
+    let config =
+        Config { hooks: vec![hook], failed: vec![broken(Layer::User)], ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    assert_eq!(executor.failed_files(UserPromptSubmit), 1);
+    let told = executor.dispatch(UserPromptSubmit, &Input::default()).await.system_message.unwrap();
+    assert!(told.contains("hooks.yaml can't be loaded: it is broken"), "{told}");
+    assert!(told.contains("hook `mine` (") && told.contains(") failed: on purpose"), "{told}");
+}
+
+struct Broken;
+
+impl Handler for Broken {
+    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async { Err(HandlerError::new(Failure::Start, "on purpose")) })
     }
 }

@@ -232,8 +232,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
         let path = file.location.path();
         let is_counted = errors.iter().any(|error| file.cause.contains(&error.message));
         if path.exists() && !is_counted && !said.contains(&path) {
-            let cause = file.cause.trim_end_matches('.');
-            let text = format!("{}: {cause}; {}", path.display(), file.remedy);
+            let text = format!("{}: {}; {}", path.display(), file.cause, file.remedy);
             of_hooks.push(Finding::problem(text));
             troubled.push(path);
         }
