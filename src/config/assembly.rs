@@ -4,7 +4,7 @@
 //! others count as ever. Only a file that a person or the program named refuses the whole
 //! configuration.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub(crate) struct Assembly {
     /// The hooks that are left out, as far as they could be read.
     pub(crate) broken_hooks: Vec<Hook>,
     parts: Vec<Part>,
-    used: BTreeMap<Layer, Used>,
+    used: HashMap<Layer, Used>,
     /// Whether a file that was named is broken.
     is_refused: bool,
     /// Whether broken files are kept as far as they can be read.

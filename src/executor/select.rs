@@ -71,7 +71,7 @@ impl Bound {
 pub(crate) struct Plan {
     pub(crate) contract: &'static Contract,
     pub(crate) hooks: Vec<Bound>,
-    /// The rewriters in the order in which they run before a call: layer by layer, the lowest first.
+    /// The rewriters, in config order.
     pub(crate) rewriters: Vec<usize>,
     /// For each rank the shortest deadline of its hooks that are not in the background; `None` when
     /// it has no such hook.
@@ -99,9 +99,7 @@ impl Plan {
     pub(crate) fn new(contract: &'static Contract, hooks: Vec<Bound>) -> Self {
         let all = first_of_each((0..hooks.len()).collect(), &hooks);
         let by_name_alone = hooks.iter().all(|bound| bound.hook.dialect.is_none());
-        let mut rewriters: Vec<usize> =
-            (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
-        rewriters.sort_by_key(|index| hooks[*index].rewrite_order());
+        let rewriters = (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
         let (mut deadlines, mut observed_by) = ([None; Layer::RANKS], [false; Layer::RANKS]);
         for bound in hooks.iter().filter(|bound| bound.hook.phase != Phase::Background) {
             let own = bound.hook.limits.deadline.unwrap_or(Duration::MAX);

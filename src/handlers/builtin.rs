@@ -124,19 +124,6 @@ impl Builtin {
         Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false, about: "" }
     }
 
-    /// Adds a check of a hook's event and arguments, made when the hook is loaded.
-    pub fn with_check(
-        mut self,
-        check: impl Fn(Event, &[String]) -> Result<(), String> + Send + Sync + 'static,
-    ) -> Self {
-        let prepare = self.prepare;
-        self.prepare = Arc::new(move |event, args| {
-            check(event, args)?;
-            prepare(event, args)
-        });
-        self
-    }
-
     /// Adds what counts in the place of an answer when the function fails or is out of time and
     /// the event would go on.
     pub fn with_on_failure(mut self, on_failure: fn(Event) -> Option<Output>) -> Self {
