@@ -21,16 +21,12 @@ const SHOWN: usize = 5;
 /// What decides about files, for one loading.
 #[derive(Debug, Default)]
 pub(super) struct Acceptance {
+    /// What is loaded.
+    pub(super) options: LoadOptions,
     /// Where a project's hooks run.
     pub(super) working_dir: Option<PathBuf>,
-    /// Whether the program itself says where the user's files are.
-    user_is_given: bool,
     /// Where approvals are kept; without it nothing of a project is approved.
     pub(super) store: Option<TrustStore>,
-    /// Whether the program itself vouches for the project's files.
-    vouched: bool,
-    /// Whether files that are not approved are evaluated, to be shown.
-    pub(super) only_show: bool,
     /// The layers that the administrator allows; all when `None`.
     allowed: Option<Vec<Layer>>,
     /// How many bytes of covered scripts may still be read.
@@ -140,10 +136,8 @@ fn refused(unsafe_file: &UnsafeFile) -> Diagnostic {
 impl Acceptance {
     pub(super) fn new(options: &LoadOptions) -> Self {
         Self {
+            options: options.clone(),
             store: options.trust_store().map(TrustStore::listed_once),
-            user_is_given: options.user_dir.is_some() || options.home.is_some(),
-            vouched: options.trust_projects,
-            only_show: options.only_show,
             script_bytes_left: MAX_SCRIPTS,
             ..Self::default()
         }
@@ -200,7 +194,9 @@ impl Acceptance {
     /// Checks that a place of the user's layer is not in the project that is worked on, whose model
     /// could change it.
     fn check_outside(&self, path: &Path) -> Result<(), Diagnostic> {
-        let working_dir = self.working_dir.as_deref().filter(|_| !self.user_is_given);
+        // The program itself may say where the user's files are.
+        let is_given = self.options.user_dir.is_some() || self.options.home.is_some();
+        let working_dir = self.working_dir.as_deref().filter(|_| !is_given);
         let Some(project) = working_dir.and_then(|it| project_around(path, it)) else {
             return Ok(());
         };
@@ -230,13 +226,13 @@ impl Acceptance {
     /// Returns a project's file by its bytes alone, and whether a person approved them; `None` when
     /// no approval is needed.
     pub(super) fn project_file(&self, file: &SourceFile) -> Option<ProjectFile> {
-        if file.layer != Layer::Project || self.vouched {
+        if file.layer != Layer::Project || self.options.trust_projects {
             return None;
         }
         let bundle = Bundle::of_file(&file.path, &file.text, self.working_dir());
         let trust = self.store.as_ref().map_or(Trust::Unknown, |store| store.status(&bundle));
         if let Some(store) = self.store.as_ref().filter(|_| trust == Trust::Approved)
-            && !self.only_show
+            && !self.options.only_show
         {
             store.remember(&bundle);
         }
@@ -261,7 +257,7 @@ impl Acceptance {
         let left = &mut self.script_bytes_left;
         // Its packs come after it, each with hooks of its own.
         let known = file.bundle.hooks.len();
-        let bundle = Bundle::read(source, part, &working_dir, self.only_show, left);
+        let bundle = Bundle::read(source, part, &working_dir, self.options.only_show, left);
         file.bundle.hooks.extend(bundle.hooks);
         file.bundle.processes.extend(bundle.processes);
         let approved = file.trust == Trust::Approved;

@@ -88,8 +88,6 @@ pub(crate) struct Loading {
     pub(super) acceptance: Acceptance,
     /// How many entries the project's directories of drop-ins may still have.
     pub(super) project_entries: usize,
-    /// What is loaded.
-    pub(super) options: LoadOptions,
     /// Whether the files that are read now are those of a bundle, which can't bring in others.
     pub(super) in_bundle: bool,
 }
@@ -101,7 +99,6 @@ impl Loading {
             assembly: Assembly::new(options.only_show, options.named_may_fail),
             acceptance: Acceptance::new(options),
             project_entries: MAX_ENTRIES,
-            options: options.clone(),
             ..Self::default()
         }
     }
@@ -190,7 +187,7 @@ impl Loading {
         if let Some(project_file) = unapproved {
             self.fail_unapproved(&file, project_file);
         }
-        if unapproved.is_none() || self.acceptance.only_show {
+        if unapproved.is_none() || self.acceptance.options.only_show {
             self.evaluate(&file, &file, &mut project_file);
         }
         self.project_files.extend(project_file);
@@ -245,7 +242,7 @@ impl Loading {
             _ => match parse_yaml(&file.text) {
                 Ok(root) => events_of(&root),
                 Err(error) => {
-                    if !self.acceptance.only_show {
+                    if !self.acceptance.options.only_show {
                         self.assembly.fail(file.layer, &file.path, [error.at(file)]);
                     }
                     return;

@@ -24,10 +24,10 @@ impl Loading {
         user: &Arc<SourceFile>,
         project_file: &mut Option<ProjectFile>,
     ) {
-        if let Some(digest) = self.options.pins.get(&pack.source.to_string()) {
+        if let Some(digest) = self.acceptance.options.pins.get(&pack.source.to_string()) {
             pack.digest = Some(digest.clone());
         }
-        pack.store = self.options.pack_store(user.layer);
+        pack.store = self.acceptance.options.pack_store(user.layer);
         let found = self.pack_files(&mut pack, user.layer);
         // A file that is not approved fails at every event anyway, and so does one with an error.
         let is_approved = project_file.as_ref().is_none_or(|file| file.trust == Trust::Approved);
