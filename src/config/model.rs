@@ -40,7 +40,7 @@ pub struct Config {
     pub audit: Vec<super::audit::AuditSettings>,
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
-    /// The rank of the lowest layer that has a file.
+    /// The rank of the lowest layer that has a file, or a directory for some.
     pub(crate) lowest_rank: usize,
     /// The files that don't count as they stand. Each is one hook of its layer that always fails.
     pub failed: Vec<FailedFile>,

@@ -78,8 +78,9 @@ pub(super) struct Deadlines {
     moment: Option<Instant>,
     waited_for: WaitedFor,
     has_several_events: bool,
-    /// Whether hooks of each rank may be waited for in the same request afterwards. Those that only
-    /// observe are the last of an event.
+    /// Whether hooks of each rank only observe, which are the last of an event.
+    observed_by: [bool; Layer::RANKS],
+    /// Whether hooks of each rank may be waited for in the same request afterwards.
     followed_by: [bool; Layer::RANKS],
 }
 
@@ -104,18 +105,18 @@ impl Deadlines {
         let none = Self::none();
         let moment = limit.and_then(|limit| none.started.checked_add(limit));
         let request = TERMS.try_get().ok();
-        let Self { mut waited_for, mut followed_by, .. } = none;
+        let Self { mut waited_for, mut observed_by, mut followed_by, .. } = none;
         for plan in events.iter().map(|event| plan_of(*event)) {
             let ranks = waited_for.iter_mut().zip(plan.deadlines);
             ranks.for_each(|(all, own)| *all = all.iter().copied().chain(own).min());
-            followed_by.iter_mut().zip(plan.observed_by).for_each(|(is, rank)| *is |= rank);
+            observed_by.iter_mut().zip(plan.observed_by).for_each(|(is, rank)| *is |= rank);
         }
         let has_several_events = events.len() > 1;
         for follower in request.iter().flat_map(|request| request.followers(events)) {
             let ranks = plan_of(follower).deadlines;
             followed_by.iter_mut().zip(ranks).for_each(|(is, rank)| *is |= rank.is_some());
         }
-        Self { request, moment, waited_for, has_several_events, followed_by, ..none }
+        Self { request, moment, waited_for, has_several_events, observed_by, followed_by, ..none }
     }
 
     /// Returns the caller's deadline, which nothing may exceed.
@@ -137,6 +138,7 @@ impl Deadlines {
             moment: None,
             waited_for: Default::default(),
             has_several_events: false,
+            observed_by: Default::default(),
             followed_by: Default::default(),
         }
     }
@@ -186,7 +188,9 @@ impl Deadlines {
     /// project has the first half of the moment and of the request, and the user three quarters.
     fn share(&self, bound: &Bound) -> Option<Instant> {
         let kept = 1 << (Layer::RANKS - bound.rank());
-        let end = |since: Instant, end: Instant| end - end.saturating_duration_since(since) / kept;
+        let end = |since: Instant, end: Instant| {
+            end.checked_sub(end.saturating_duration_since(since) / kept).unwrap_or(since)
+        };
         let followers = self.shortest_above(bound);
         let of_moment = followers.and_then(|shortest| {
             let theirs = self.started.checked_add(shortest);
@@ -206,7 +210,8 @@ impl Deadlines {
         // events run. So all ranks above count.
         let may_rewrite =
             bound.is_rewriter() || bound.hook.event.contract().rewrite != Rewrite::None;
-        if !self.has_several_events && !may_rewrite {
+        let is_observed = self.observed_by[..bound.rank()].contains(&true);
+        if !self.has_several_events && !may_rewrite && !is_observed {
             return None;
         }
         self.waited_for[..bound.rank()].iter().flatten().min().copied()

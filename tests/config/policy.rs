@@ -62,7 +62,7 @@ fn a_file_that_its_manifest_does_not_list_is_not_read() {
     write(&bundle.join("hooks.d/extra.yaml"), &hook("extra"));
     let config = Config::load(&options(root.path())).unwrap();
     assert!(config.failed.is_empty(), "{:?}", config.failed);
-    let hooks: Vec<_> = config.hooks.iter().map(|hook| hook.label()).collect();
+    let hooks: Vec<_> = config.hooks.iter().map(hookexec::config::Hook::label).collect();
     assert_eq!(hooks, ["listed"]);
 
     // A listed file that is not read for its name is a failure: its guards would seem to be there.
