@@ -13,7 +13,7 @@ use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
 use super::failed::FailedFile;
 use super::layer::Layer;
-use super::model::{Config, Hook, Limits};
+use super::model::{Config, FileConfig, Hook, Limits};
 use super::reader::Reader;
 use super::source::{Location, SourceFile};
 use super::yaml;
@@ -57,7 +57,7 @@ impl Config {
 #[derive(Debug)]
 pub(crate) struct Part {
     file: Arc<SourceFile>,
-    config: Config,
+    config: FileConfig,
     broken_processes: HashSet<String>,
 }
 
@@ -136,7 +136,7 @@ impl Assembly {
     pub(crate) fn evaluate(
         &mut self,
         file: Arc<SourceFile>,
-        inspect: impl FnOnce(&mut Config),
+        inspect: impl FnOnce(&mut FileConfig),
     ) -> Option<Part> {
         let root = match yaml::parse(&file.text) {
             Ok(root) => root,
@@ -239,7 +239,8 @@ impl Assembly {
             audit.extend(config.audit.into_iter().map(|log| (rank, log)));
             self.config.processes.extend(config.processes);
             if rank < Layer::Project.rank() {
-                let most = self.config.max_parallel.into_iter().chain(config.max_parallel).max();
+                let most =
+                    self.config.max_parallel.into_iter().chain(config.limits.max_parallel).max();
                 self.config.max_parallel = most;
             }
         }
@@ -324,7 +325,7 @@ fn limits_of(parts: &[Part]) -> Vec<Arc<Limits>> {
     let mut so_far = Limits::default();
     for rank in 0..=Layer::Project.rank() {
         for part in parts.iter().filter(|part| part.file.layer.rank() == rank) {
-            let Config { max_parallel, deadline, http_hosts, .. } = &part.config;
+            let Limits { max_parallel, deadline, http_hosts } = &part.config.limits;
             so_far.max_parallel = so_far.max_parallel.iter().chain(max_parallel).min().copied();
             so_far.deadline = so_far.deadline.iter().chain(deadline).min().copied();
             let common = so_far.http_hosts.iter().chain(http_hosts).cloned();

@@ -9,7 +9,7 @@ use super::hook::Place;
 use super::keys::{Defaults, EntryKeys, FileKeys, PicoclawKeys};
 use super::kinds::At;
 use super::layer::Layer;
-use super::model::{Config, Hook, OnError};
+use super::model::{FileConfig, Hook, Limits, OnError};
 use super::node::{Node, Value};
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
 use crate::dialect::Dialect;
@@ -28,7 +28,7 @@ const ENTRY_HINT: &str = "write `- matcher: \"shell\"` with the hook below `hook
 pub(super) struct Document {
     pub(super) reader: Reader,
     /// What is sound in it.
-    pub(super) config: Config,
+    pub(super) config: FileConfig,
     /// The processes that are left out because something is wrong with them.
     pub(super) broken_processes: Vec<String>,
     /// The hooks that processes ask for, by priority and name.
@@ -39,7 +39,7 @@ impl Document {
     pub(super) fn new(reader: Reader) -> Self {
         Self {
             reader,
-            config: Config::default(),
+            config: FileConfig::default(),
             broken_processes: Vec::new(),
             chain: BTreeMap::new(),
         }
@@ -68,11 +68,12 @@ impl Document {
     fn file(&mut self, fields: Fields<'_>) {
         let keys = FileKeys::of(&mut self.reader, fields);
         let defaults = keys.defaults.unwrap_or_default();
-        self.config.max_parallel = defaults.max_parallel.as_ref().map(|count| count.0);
-        self.config.deadline = defaults.deadline;
-        self.config.http_hosts =
-            defaults.http_hosts.clone().map(|hosts| hosts.into_iter().collect());
-        self.config.audit.extend(keys.audit);
+        self.config.limits = Limits {
+            deadline: defaults.deadline,
+            max_parallel: defaults.max_parallel.as_ref().map(|count| count.0),
+            http_hosts: defaults.http_hosts.clone().map(|hosts| hosts.into_iter().collect()),
+        };
+        self.config.audit = keys.audit;
         self.config.policy = keys.policy;
         self.config.packs = keys.packs.map(|packs| packs.0).unwrap_or_default();
         for (name, key, value) in keys.fields.iter() {

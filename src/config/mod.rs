@@ -41,10 +41,8 @@ pub(crate) use failed::Untrusted;
 pub(crate) use identity::Identity;
 pub use layer::Layer;
 pub(crate) use limit::{Period, RunLimit};
-#[cfg(test)]
-pub(crate) use model::Limits;
 pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, SideEffects};
-pub(crate) use model::{EventMethod, Process, Protocol};
+pub(crate) use model::{EventMethod, FileConfig, Limits, Process, Protocol};
 pub(crate) use node::{Node, Value};
 pub(crate) use pack::Pack;
 pub(crate) use policy::{Policy, PolicySettings};

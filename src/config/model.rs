@@ -32,10 +32,6 @@ pub struct Config {
     pub processes: BTreeMap<String, Process>,
     /// How many hooks of one event run at once, of all layers together.
     pub max_parallel: Option<usize>,
-    /// The longest that one event may take, with the hooks of all layers.
-    pub deadline: Option<Duration>,
-    /// The hosts that http hooks may post to; all when `None`.
-    pub(crate) http_hosts: Option<BTreeSet<String>>,
     /// The logs of decisions: one for each file that says `audit:`.
     pub audit: Vec<super::audit::AuditSettings>,
     /// The files it was read from, in order.
@@ -46,10 +42,6 @@ pub struct Config {
     pub failed: Vec<FailedFile>,
     /// Whether files that were named may be among them.
     pub(crate) named_may_fail: bool,
-    /// The layers that an administrator's file allows below itself.
-    pub(crate) layers: Option<Vec<super::layer::Layer>>,
-    /// The policy that the file names.
-    pub(crate) policy: Option<super::PolicySettings>,
     /// The policies that come from elsewhere. Their hooks are among the others.
     #[doc(hidden)]
     pub policies: Vec<super::Policy>,
@@ -62,6 +54,21 @@ pub struct Config {
     pub left_out: Diagnostics,
     /// What is allowed and probably not meant, such as a guard whose crash lets the tool run.
     pub warnings: Diagnostics,
+}
+
+/// What one file configures.
+#[derive(Debug, Default)]
+pub(crate) struct FileConfig {
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) processes: BTreeMap<String, Process>,
+    pub(crate) limits: Limits,
+    pub(crate) audit: Option<super::AuditSettings>,
+    /// The layers that an administrator's file allows below itself.
+    pub(crate) layers: Option<Vec<super::layer::Layer>>,
+    /// The policy that it names.
+    pub(crate) policy: Option<super::PolicySettings>,
+    /// The packs that it uses.
+    pub(crate) packs: Vec<super::Pack>,
 }
 
 /// One configured hook.

@@ -160,7 +160,6 @@ impl ExecutorBuilder {
             processes: environment.processes,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             lowest_rank,
-            deadline: self.config.deadline,
             auditor,
             capacity: Arc::default(),
             is_replaced: AtomicBool::new(false),

@@ -44,7 +44,6 @@ pub struct Executor {
     pub(super) max_parallel: usize,
     /// The rank of the lowest layer that has a file or a hook.
     pub(super) lowest_rank: usize,
-    pub(super) deadline: Option<Duration>,
     pub(super) auditor: Option<Auditor>,
     pub(super) capacity: Arc<Capacity>,
     /// Whether another executor has taken over what can go on.
@@ -314,7 +313,7 @@ impl Executor {
 
     /// Returns the deadlines of the hooks of `events`.
     fn deadlines(&self, events: &[Event]) -> Deadlines {
-        Deadlines::new(events, |event| self.plan(event), self.deadline)
+        Deadlines::new(events, |event| self.plan(event))
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {

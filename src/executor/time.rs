@@ -74,8 +74,6 @@ pub(super) struct Deadlines {
     started: Instant,
     /// The request that it is part of, if it is of one.
     request: Option<Terms>,
-    /// `defaults.deadline` of all layers together.
-    moment: Option<Instant>,
     waited_for: WaitedFor,
     has_several_events: bool,
     /// Whether hooks of each rank only observe, which are the last of an event.
@@ -97,13 +95,8 @@ pub(super) struct Until {
 
 impl Deadlines {
     /// Returns the deadlines for hooks of `events`, which have the plans that `plan_of` returns.
-    pub(super) fn new<'p>(
-        events: &[Event],
-        plan_of: impl Fn(Event) -> &'p Plan,
-        limit: Option<Duration>,
-    ) -> Self {
+    pub(super) fn new<'p>(events: &[Event], plan_of: impl Fn(Event) -> &'p Plan) -> Self {
         let none = Self::none();
-        let moment = limit.and_then(|limit| none.started.checked_add(limit));
         let request = TERMS.try_get().ok();
         let Self { mut waited_for, mut observed_by, mut followed_by, .. } = none;
         for plan in events.iter().map(|event| plan_of(*event)) {
@@ -116,7 +109,7 @@ impl Deadlines {
             let ranks = plan_of(follower).deadlines;
             followed_by.iter_mut().zip(ranks).for_each(|(is, rank)| *is |= rank.is_some());
         }
-        Self { request, moment, waited_for, has_several_events, observed_by, followed_by, ..none }
+        Self { request, waited_for, has_several_events, observed_by, followed_by, ..none }
     }
 
     /// Returns the caller's deadline, which nothing may exceed.
@@ -135,7 +128,6 @@ impl Deadlines {
         Self {
             started: Instant::now(),
             request: None,
-            moment: None,
             waited_for: Default::default(),
             has_several_events: false,
             observed_by: Default::default(),
@@ -157,10 +149,7 @@ impl Deadlines {
             end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
         };
         let deadlines = [
-            (
-                layer.into_iter().chain(self.moment).min(),
-                "the event's deadline passed before it answered; raise `defaults.deadline`",
-            ),
+            (layer, "the event's deadline passed before it answered; raise `defaults.deadline`"),
             (share.map(before), "timed out: the rest of the time is for hooks of higher layers"),
             (
                 self.caller().map(before),
@@ -192,11 +181,8 @@ impl Deadlines {
             end.checked_sub(end.saturating_duration_since(since) / kept).unwrap_or(since)
         };
         let followers = self.shortest_above(bound);
-        let of_moment = followers.and_then(|shortest| {
-            let theirs = self.started.checked_add(shortest);
-            let until = [self.moment, theirs].into_iter().flatten().min()?;
-            Some(end(self.started, until))
-        });
+        let of_moment = followers
+            .and_then(|shortest| Some(end(self.started, self.started.checked_add(shortest)?)));
         let is_followed = followers.is_some() || self.followed_by[..bound.rank()].contains(&true);
         let request = self.request.as_ref().filter(|_| is_followed);
         let of_request = request.and_then(|request| Some(end(request.since, request.until?)));

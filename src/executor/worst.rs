@@ -67,14 +67,6 @@ impl Executor {
         self.plans.iter().filter_map(|plan| self.worst_case(plan)).collect()
     }
 
-    /// Returns the deadline by which all of `hooks` must have ended: the last of their own, if each
-    /// has one, or that of all layers together.
-    fn deadline_of(&self, hooks: &[&Bound]) -> Option<Duration> {
-        let last = hooks.iter().map(|bound| bound.hook.limits.deadline).max().flatten();
-        let bounded = hooks.iter().all(|bound| bound.hook.limits.deadline.is_some());
-        last.filter(|_| bounded).into_iter().chain(self.deadline).min()
-    }
-
     fn worst_case(&self, plan: &Plan) -> Option<WorstCase> {
         let answering: Vec<&Bound> =
             plan.hooks.iter().filter(|bound| bound.hook.phase.is_answered()).collect();
@@ -104,10 +96,16 @@ impl Executor {
             tool,
             time: together(&hooks, self.max_parallel),
             stated: together(&stated, self.max_parallel),
-            deadline: self.deadline_of(&hooks),
+            deadline: deadline_of(&hooks),
             location: first.hook.location.clone(),
         })
     }
+}
+
+/// Returns the deadline by which all of `hooks` must have ended: the last of their own, if each has one.
+fn deadline_of(hooks: &[&Bound]) -> Option<Duration> {
+    let deadlines = hooks.iter().map(|bound| bound.hook.limits.deadline);
+    deadlines.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
 /// Returns the tools that `matcher` names, each with those of `hooks` that are for it. A regular

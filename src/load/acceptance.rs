@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::layers::LoadOptions;
-use crate::config::{Config, Diagnostic, Layer, Location, SourceFile, Untrusted};
+use crate::config::{Diagnostic, FileConfig, Layer, Limits, Location, SourceFile, Untrusted};
 use crate::directories::{home_directory, is_repository, project_around, project_of, resolve};
 use crate::shell::quoted;
 use crate::trust::bundle::MAX_SCRIPTS;
@@ -251,7 +251,7 @@ impl Acceptance {
         &mut self,
         file: &mut ProjectFile,
         source: &SourceFile,
-        part: &mut Config,
+        part: &mut FileConfig,
     ) {
         let working_dir = self.working_dir().to_owned();
         let left = &mut self.script_bytes_left;
@@ -307,9 +307,8 @@ impl Acceptance {
         }
         if !approved {
             part.processes.values_mut().for_each(|process| process.untrusted = true);
-            (part.max_parallel, part.deadline, part.http_hosts) = (None, None, None);
-            file.has_unapproved_audit |= !part.audit.is_empty();
-            part.audit.clear();
+            part.limits = Limits::default();
+            file.has_unapproved_audit |= part.audit.take().is_some();
         }
     }
 

@@ -8,7 +8,7 @@ use super::bases::Bases;
 use super::command_words::Executed;
 use super::scripts::command_of;
 use super::settings::settings_of;
-use crate::config::{Command, Config, Hook, SourceFile};
+use crate::config::{Command, FileConfig, Hook, SourceFile};
 use crate::event::Event;
 use crate::files;
 
@@ -89,9 +89,9 @@ impl Bundle {
     /// from it or from a pack that it uses, execute when they run in `working_dir`. With `look`, also the files that they name and
     /// that an approval does not cover. No more than `left` bytes of scripts are read; it is reduced by
     /// what was.
-    pub fn read(
+    pub(crate) fn read(
         source: &SourceFile,
-        config: &Config,
+        config: &FileConfig,
         working_dir: &Path,
         look: bool,
         left: &mut u64,
@@ -143,7 +143,7 @@ impl Bundle {
 }
 
 /// Returns the processes that no hook of the same file calls.
-fn uncalled(config: &Config) -> impl Iterator<Item = &str> {
+fn uncalled(config: &FileConfig) -> impl Iterator<Item = &str> {
     let called: HashSet<&str> = config.hooks.iter().filter_map(Hook::process).collect();
     config.processes.keys().map(String::as_str).filter(move |name| !called.contains(name))
 }

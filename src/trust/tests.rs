@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::diff::MAX_DIFF;
 use super::*;
-use crate::config::Config;
+use crate::config::{Config, FileConfig};
 use crate::files;
 
 const HOOKS: &str = "pre_tool_use:\n  - hooks: [{type: command, command: sh ./check.sh --fast}]\n";
@@ -22,7 +22,8 @@ fn project() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn bundle(path: &Path) -> Bundle {
-    let config = Config::load_file(path).unwrap();
+    let Config { hooks, processes, .. } = Config::load_file(path).unwrap();
+    let config = FileConfig { hooks, processes, ..FileConfig::default() };
     Bundle::read(
         config.hooks[0].location.file(),
         &config,
