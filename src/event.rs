@@ -258,11 +258,6 @@ impl Contract {
         !matches!(self.rewrite, Rewrite::Response | Rewrite::ToolResponse)
     }
 
-    /// Returns whether a denial has an effect: it blocks the event, or keeps the model at work.
-    pub(crate) const fn denial_counts(&self) -> bool {
-        self.may_block || self.may_continue
-    }
-
     /// Returns whether a hook's failure denies the event without `on_error`.
     pub const fn fails_closed(&self) -> bool {
         matches!(self.failure, FailureMode::Closed)

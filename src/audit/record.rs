@@ -9,7 +9,7 @@ use serde_with_macros::skip_serializing_none;
 
 use crate::builtins::audit_log::clean;
 use crate::builtins::secrets::Redactor;
-use crate::config::Policy;
+use crate::config::{Layer, Policy};
 use crate::event::Event;
 use crate::wire::{ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict, exact};
 
@@ -186,6 +186,12 @@ impl Record {
         self.each_text(|text| *text = redactor.redact(text).into_owned());
         let mut line = serde_json::to_vec(&self)?;
         if line.len() >= LONGEST {
+            // The names of a project's files must not cost the input.
+            let of_others = |report: &&HookReport| report.rank < Layer::Project.rank();
+            self.keep_hooks_that_fit(self.hooks.iter().filter(of_others).count())?;
+            line = serde_json::to_vec(&self)?;
+        }
+        if line.len() >= LONGEST {
             self.input_cut |= self.input.take().is_some() | self.updated_input.take().is_some();
             line = serde_json::to_vec(&self)?;
         }
@@ -194,19 +200,26 @@ impl Record {
             line = serde_json::to_vec(&self)?;
         }
         if line.len() >= LONGEST {
-            self.keep_hooks_that_fit()?;
+            self.keep_hooks_that_fit(0)?;
             line = serde_json::to_vec(&self)?;
         }
         line.push(b'\n');
         Ok(line)
     }
 
-    /// Leaves out hooks of the lowest layers, no more than must go.
-    fn keep_hooks_that_fit(&mut self) -> serde_json::Result<()> {
-        self.hooks_cut = true;
-        let (mut hooks, failed_open) = (take(&mut self.hooks), take(&mut self.failed_open));
+    /// Leaves out hooks of the lowest layers, no more than must go, but for the highest `at_least`. If they
+    /// are too many by themselves, all stay.
+    fn keep_hooks_that_fit(&mut self, at_least: usize) -> serde_json::Result<()> {
+        let (all, failed_open) = (take(&mut self.hooks), take(&mut self.failed_open));
+        let mut hooks = all.clone();
         hooks.sort_by_key(|report| report.rank);
-        let (mut fit, mut too_many) = (0, hooks.len());
+        self.keep(&hooks[..at_least], &failed_open);
+        if at_least > 0 && serde_json::to_vec(&self)?.len() >= LONGEST {
+            (self.hooks, self.failed_open) = (all, failed_open);
+            return Ok(());
+        }
+        self.hooks_cut = true;
+        let (mut fit, mut too_many) = (at_least, hooks.len());
         while fit + 1 < too_many {
             let middle = usize::midpoint(fit, too_many);
             self.keep(&hooks[..middle], &failed_open);

@@ -158,7 +158,7 @@ impl Interpreter<'_> {
             return;
         }
         match output.decision {
-            Some(Decision::Deny) if !contract.denial_counts() => {
+            Some(Decision::Deny) if !(contract.may_block || contract.may_continue) => {
                 output.decision = None;
                 dropped.push(format!("`{event}` can't be blocked"));
             }

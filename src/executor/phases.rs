@@ -92,7 +92,8 @@ impl<'e> Stage<'e> {
             return;
         };
         let contract = self.plan.contract;
-        let is_denied = contract.denial_prevents() && contract.denial_counts();
+        // A late hook keeps no model at work: it may be late each time.
+        let is_denied = contract.denial_prevents() && contract.may_block;
         if outcome.unenforced.is_none() && is_denied {
             let reason = format!("hook {} {cause}: {error}", bound.title());
             outcome.drop_rewrite(reason.as_str());

@@ -57,6 +57,18 @@ fn a_record_stays_small_and_says_what_it_lacks() {
     // No more than must go: all ten of the highest layer are there, and some others.
     assert!((11..25).contains(&read.hooks.len()), "{}", read.hooks.len());
     assert_eq!(read.failed_open.len(), read.hooks.len());
+    // Here the hooks of a project alone are too many, and the input stays.
+    for report in &mut verdict.hooks {
+        report.rank = if report.name.len() == 3 { 2 } else { 0 };
+    }
+    verdict.message = None;
+    let hooks = verdict.hooks.clone();
+    verdict.hooks.retain(|report| report.rank == 2 || report.name == "7");
+    let asked = Input { prompt: Some("short".into()), ..Input::default() };
+    let read: Record = serde_json::from_slice(&line_of(&asked, &verdict)).unwrap();
+    assert!(read.hooks_cut && !read.input_cut && read.input.is_some());
+    assert_eq!(read.hooks[0].name, "7");
+    verdict.hooks = hooks;
     let mut input = Input::for_tool("t".repeat(LONGEST), JsonObject::new());
     input.session_id = "s".repeat(LONGEST);
     assert!(line_of(&input, &verdict).len() < LONGEST);

@@ -133,21 +133,29 @@ async fn a_hook_lifts_asks_of_its_layer_and_below_and_none_of_the_guard() {
 }
 
 #[tokio::test]
-async fn a_late_hook_at_an_event_that_can_not_be_denied_keeps_no_other_from_running() {
-    let hooks = vec![
-        slow(Layer::User, SessionStart, "100", "{}"),
-        in_layer(Layer::Managed, say(Event::OnSessionResume, &json!({"system_message": "seen"}))),
-        in_layer(Layer::Project, say(Stop, &json!({}))),
+async fn a_late_hook_keeps_no_other_from_running() {
+    let moments = [
+        ([SessionStart, Event::OnSessionResume], true),
+        ([Event::Stop, Event::TurnEnd], true),
+        ([Event::PreCompact, Event::BeforeCompaction], false),
+        ([Event::ToolGuard, PreToolUse], false),
     ];
-    let executor = with(&with_sleeper(), hooks);
-    let (events, input) = ([SessionStart, Event::OnSessionResume], Input::default());
-    let mut standing = Standing::default();
-    let options = DispatchOptions::default();
-    let judged = executor.run_moment(&events, &input, options, &mut standing);
-    let until = std::time::Instant::now() + Duration::from_millis(100);
-    let _ = on_terms(Terms::until(Some(until)), judged).await;
-    let told = standing.verdict.unwrap().system_message.unwrap();
-    assert!(told.contains("seen") && told.contains("time"), "{told}");
+    for (events, is_allowed) in moments {
+        let hooks = vec![
+            slow(Layer::User, events[0], "100", "{}"),
+            in_layer(Layer::Managed, say(events[1], &json!({"system_message": "seen"}))),
+            in_layer(Layer::Project, say(Notification, &json!({}))),
+        ];
+        let executor = with(&with_sleeper(), hooks);
+        let (input, options) = (call("ls"), DispatchOptions::default());
+        let mut standing = Standing::default();
+        let judged = executor.run_moment(&events, &input, options, &mut standing);
+        let until = std::time::Instant::now() + Duration::from_millis(100);
+        let _ = on_terms(Terms::until(Some(until)), judged).await;
+        let verdict = standing.verdict.unwrap();
+        assert_eq!(verdict.allowed, is_allowed, "{events:?}: {verdict:#?}");
+        assert!(verdict.system_message.is_some_and(|it| it.contains("seen")), "{events:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

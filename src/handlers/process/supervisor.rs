@@ -187,7 +187,10 @@ impl Supervisor {
                         ));
                     }
                 }
-                Step::AwaitRest { until, error } if until >= deadline => return Err(error),
+                // Waiting for the end of the rest would be too late.
+                Step::AwaitRest { until, error } if until >= deadline => {
+                    return Err(ProcessError::new(Failure::TimedOut, error.message));
+                }
                 Step::AwaitRest { until, .. } => tokio::time::sleep_until(until.into()).await,
             }
         }
