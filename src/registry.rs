@@ -142,7 +142,8 @@ impl Registry {
         }
     }
 
-    /// Maps a hook type to its factory; an earlier one of the same name is replaced.
+    /// Maps a hook type to its factory; an earlier one of the same name is replaced. A hooks file may
+    /// still give a hook of a shipped name only the keys that the shipped type takes.
     ///
     /// The factory checks each hook of the type, once, when the executor is built, and returns its
     /// handler. It must not start anything. Its error is shown with file, line and column.
