@@ -76,7 +76,7 @@ pub(crate) struct Plan {
     /// For each rank the shortest deadline of its hooks that are not in the background; `None` when
     /// it has no such hook.
     pub(crate) deadlines: [Option<Duration>; Layer::RANKS],
-    /// Whether hooks of each rank only observe: they are told after all others have answered.
+    /// Whether hooks of each rank only observe: they run after all others have answered.
     pub(crate) observed_by: [bool; Layer::RANKS],
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
     /// Every hook without duplicates: the result for events without a tool.

@@ -117,7 +117,7 @@ impl Deadlines {
         self.request.as_ref()?.until
     }
 
-    /// Returns whether `bound` is a hook of a project for which there is no place.
+    /// Returns whether `bound` is a hook of a project, and its request has no place for those.
     pub(super) fn has_no_place_for(&self, bound: &Bound) -> bool {
         let without_project = self.request.as_ref().is_some_and(|request| request.without_project);
         without_project && bound.hook.layer() == Layer::Project
