@@ -1,10 +1,12 @@
 //! Children that end when nobody expects it.
 
+use std::time::{Duration, Instant};
+
 use futures_util::future::join_all;
 use hookexec::internal::ProcessStatistics;
 use hookexec::{Decision, Event, Executor};
 
-use crate::harness::{Project, ask, error, lives, one, shutdown, statistics};
+use crate::harness::{Project, ask, error, lives, one, shell, shutdown, statistics};
 use crate::state::until;
 
 fn guard(project: &Project) -> Executor {
@@ -78,6 +80,36 @@ serve(answer)
     // It answered in between, so the circuit stays closed.
     assert!(ask(&executor, "ls").await.allowed);
     assert_eq!(statistics(&executor).starts, 5);
+    shutdown(&executor).await;
+}
+
+#[tokio::test]
+async fn a_child_that_crashes_after_late_replies_is_started_again() {
+    let project = Project::with(
+        "
+import time
+hello()
+message = json.loads(sys.stdin.readline())
+open('asked', 'w').close()
+while not os.path.exists('late'):
+    time.sleep(0.01)
+reply(message, {})
+sys.exit(1)
+",
+    );
+    let executor = guard(&project);
+    for round in 1..=6 {
+        let _ = std::fs::remove_file(project.path("late"));
+        while !project.path("asked").exists() {
+            let soon = Instant::now() + Duration::from_millis(50);
+            let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), soon).await;
+            let error = error(&verdict);
+            assert!(!error.contains("left alone"), "round {round}: {error}");
+        }
+        std::fs::remove_file(project.path("asked")).unwrap();
+        project.write("late", "");
+        until("its crash", || statistics(&executor).crashes == round).await;
+    }
     shutdown(&executor).await;
 }
 
