@@ -146,7 +146,8 @@ impl Reader {
             );
         }
         let takes = HookType::named(kind);
-        for key in takes.refused.iter().filter(|_| !kind.is_empty()) {
+        let is_written = |key: &&&str| !kind.is_empty() && fields.get(key).is_some();
+        for key in takes.refused.iter().filter(is_written) {
             let article = if kind == "http" { "an" } else { "a" };
             refuse(key, format!("`{key}` has no meaning for {article} {kind} hook"), takes.hint);
         }
