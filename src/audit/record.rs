@@ -20,6 +20,8 @@ const VERSION: u8 = 1;
 pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 /// The longest record, in bytes.
 const LONGEST: usize = 64 * 1024;
+/// The longest message of a record that is too long, in characters.
+const LONGEST_MESSAGE: usize = 4096;
 
 /// What was decided at one event.
 #[skip_serializing_none]
@@ -186,7 +188,9 @@ impl Record {
         self.each_text(|text| *text = redactor.redact(text).into_owned());
         let mut line = serde_json::to_vec(&self)?;
         if line.len() >= LONGEST {
-            // The names of a project's files must not cost the input.
+            // The message repeats what the hooks said. The names of a project's files must not cost the
+            // input.
+            self.message = self.message.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
             let of_others = |report: &&HookReport| report.rank < Layer::Project.rank();
             self.keep_hooks_that_fit(self.hooks.iter().filter(of_others).count())?;
             line = serde_json::to_vec(&self)?;

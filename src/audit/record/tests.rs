@@ -34,7 +34,12 @@ fn a_record_stays_small_and_says_what_it_lacks() {
     input.messages = Some(vec!["x".into(); 3]);
     let line = line_of(&input, &Verdict::no_opinion(Event::Stop));
     assert!(serde_json::from_slice::<Record>(&line).unwrap().input_cut);
-    input.prompt = Some("y".repeat(5000));
+    input.prompt = Some("short".into());
+    let line = line_of(&input, &verdict);
+    let read: Record = serde_json::from_slice(&line).unwrap();
+    assert!(line.len() < LONGEST && read.input.is_some(), "a long message costs no input");
+    let many = (0..40).map(|key| (key.to_string(), "y".repeat(3000).into()));
+    input.tool_input = Some(many.collect());
     let line = line_of(&input, &verdict);
     assert!(line.len() < LONGEST);
     let read: Record = serde_json::from_slice(&line).unwrap();
