@@ -188,9 +188,12 @@ impl Record {
         self.each_text(|text| *text = redactor.redact(text).into_owned());
         let mut line = serde_json::to_vec(&self)?;
         if line.len() >= LONGEST {
-            // The message repeats what the hooks said. The names of a project's files must not cost the
-            // input.
+            // It repeats what the hooks said.
             self.message = self.message.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
+            line = serde_json::to_vec(&self)?;
+        }
+        if line.len() >= LONGEST {
+            // The names of a project's files must not cost the input.
             let of_others = |report: &&HookReport| report.rank < Layer::Project.rank();
             self.keep_hooks_that_fit(self.hooks.iter().filter(of_others).count())?;
             line = serde_json::to_vec(&self)?;
@@ -211,9 +214,12 @@ impl Record {
         Ok(line)
     }
 
-    /// Leaves out hooks of the lowest layers, no more than must go, but for the highest `at_least`. If they
-    /// are too many by themselves, all stay.
+    /// Leaves out hooks of a record that is too long: those of the lowest layers, and no more than must go.
+    /// The highest `at_least` stay. If the record is too long with these alone, all hooks stay.
     fn keep_hooks_that_fit(&mut self, at_least: usize) -> serde_json::Result<()> {
+        if at_least == self.hooks.len() {
+            return Ok(());
+        }
         let (all, failed_open) = (take(&mut self.hooks), take(&mut self.failed_open));
         let mut hooks = all.clone();
         hooks.sort_by_key(|report| report.rank);
@@ -237,6 +243,7 @@ impl Record {
         Ok(())
     }
 
+    /// Replaces the hooks, and keeps those that failed among them.
     fn keep(&mut self, hooks: &[HookReport], failed_open: &[String]) {
         self.hooks = hooks.to_vec();
         let names: HashSet<&str> = hooks.iter().map(|report| report.name.as_str()).collect();

@@ -38,6 +38,7 @@ fn a_record_stays_small_and_says_what_it_lacks() {
     let line = line_of(&input, &verdict);
     let read: Record = serde_json::from_slice(&line).unwrap();
     assert!(line.len() < LONGEST && read.input.is_some(), "a long message costs no input");
+    assert!(!read.hooks_cut, "nothing was left out");
     let many = (0..40).map(|key| (key.to_string(), "y".repeat(3000).into()));
     input.tool_input = Some(many.collect());
     let line = line_of(&input, &verdict);
