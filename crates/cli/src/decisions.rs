@@ -14,7 +14,7 @@ use hookexec::internal::system;
 use serde::Serialize;
 
 use super::config::ConfigArgs;
-use super::error::{CommandError, OrCommandError as _, warn};
+use super::error::{CommandError, OrCommandError as _, unwritable, warn};
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
@@ -233,7 +233,7 @@ pub(super) fn unreadable(path: &Path) -> String {
 /// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such
 /// a page, for example the log or the hooks file.
 fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
-    let failed = format!("can't write {}", file.display());
+    let failed = unwritable(file);
     if file.is_file() {
         let old = std::fs::read(file).or_usage(&failed)?;
         let ours = String::from_utf8_lossy(&old[..old.len().min(1024)]).contains(page::TITLE);

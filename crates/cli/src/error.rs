@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::panic::PanicHookInfo;
+use std::path::Path;
 use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
@@ -144,6 +145,16 @@ impl<T, E: Display> OrCommandError<T> for Result<T, E> {
 }
 
 /// What went wrong and what to do, without colours.
+/// Says that a file can't be read, for [`OrCommandError`].
+pub(crate) fn unreadable(path: &Path) -> String {
+    format!("can't read {}", path.display())
+}
+
+/// Says that a file can't be written, for [`OrCommandError`].
+pub(crate) fn unwritable(path: &Path) -> String {
+    format!("can't write {}", path.display())
+}
+
 impl Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {

@@ -12,7 +12,7 @@ use hookexec_agents::{Agent, NativeEvent};
 
 use super::config::ConfigArgs;
 use super::consent;
-use super::error::{CommandError, OrCommandError as _, warn};
+use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
 use super::output;
 use super::program::{self, Program};
 use super::report::counted;
@@ -417,14 +417,6 @@ pub(crate) fn entries(
 
 pub(crate) fn no_home() -> CommandError {
     CommandError::usage("the home directory is not known: set HOME")
-}
-
-pub(crate) fn unreadable(path: &Path) -> String {
-    format!("can't read {}", path.display())
-}
-
-pub(crate) fn unwritable(path: &Path) -> String {
-    format!("can't write {}", path.display())
 }
 
 pub(crate) fn uneditable(settings: &Settings, error: &dyn std::fmt::Display) -> CommandError {

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 
-use super::error::OrCommandError as _;
-use super::install::unwritable;
+use super::error::{OrCommandError as _, unwritable};
 use super::{Cli, CommandError};
 
 /// Writes a manual page for each command into a directory

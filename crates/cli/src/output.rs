@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use super::error::OrCommandError as _;
+use super::error::{OrCommandError as _, unwritable};
 use super::plain::coloured;
 use super::{CommandError, system};
 
@@ -71,13 +71,12 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
 /// Writes a new file; an error if it exists.
 pub(crate) fn create(path: &Path, text: &str) -> Result<(), CommandError> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .or_usage(format_args!("can't write {}", path.display()))
+    file.and_then(|mut file| file.write_all(text.as_bytes())).or_usage(unwritable(path))
 }
 
 /// Writes a file, in the place of one that is there.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    std::fs::write(path, bytes).or_usage(format_args!("can't write {}", path.display()))
+    std::fs::write(path, bytes).or_usage(unwritable(path))
 }
 
 /// Makes a directory, and those above it.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use duct::Expression;
 use hookexec::internal::{base_directory, files};
 
-use super::error::OrCommandError as _;
-use super::install::{no_home, unwritable};
+use super::error::{OrCommandError as _, unwritable};
+use super::install::no_home;
 use super::scripts::is_program;
 use super::settings::store;
 use super::system::{self, PROGRAM_ENDING};

@@ -1,9 +1,8 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
-use super::error::{CommandError, OrCommandError as _, warn};
+use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
 use super::install::{
-    ChangeArgs, Target, TargetArgs, no_home, other_installation, own_home, uneditable, unreadable,
-    unwritable,
+    ChangeArgs, Target, TargetArgs, no_home, other_installation, own_home, uneditable,
 };
 use super::settings::backup::{Backup, Before};
 use super::settings::plugin::PluginFile;

@@ -19,7 +19,7 @@ use clap::Subcommand;
 use hookexec::internal::files;
 use hookexec::internal::policy::Source;
 
-use super::error::{CommandError, OrCommandError as _, warn};
+use super::error::{CommandError, OrCommandError as _, unreadable, warn};
 use super::log::LogArgs;
 use super::report::counted;
 use super::{Exit, output, test_report};
@@ -228,5 +228,5 @@ fn wrong(path: &Path, problem: &str) -> CommandError {
 }
 
 fn bytes_of(path: &Path, most: u64) -> Result<Vec<u8>, CommandError> {
-    files::read_regular(path, most).or_usage(format_args!("can't read {}", path.display()))
+    files::read_regular(path, most).or_usage(unreadable(path))
 }

@@ -25,8 +25,7 @@ use hookexec::internal::{SourceFile, files};
 use hookexec_agents::Agent;
 
 use super::config::ConfigArgs;
-use super::error::{CommandError, OrCommandError as _};
-use super::install::unreadable;
+use super::error::{CommandError, OrCommandError as _, unreadable};
 use super::output;
 use super::report::counted;
 use super::settings::store;
@@ -97,11 +96,11 @@ impl Args {
         let text = read(&self.file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let (file, name) = (&self.file, self.agent.as_deref());
-        let unreadable = |error| CommandError::data(format!("{}: {error}", file.display()));
+        let wrong = |error| CommandError::data(format!("{}: {error}", file.display()));
         let (agent, import, written) = match self.engine {
             Engine::Agent(format) => {
                 let import = settings::read(format, SourceFile::new(file, text), file);
-                let import = import.map_err(|EditError(error)| unreadable(error))?;
+                let import = import.map_err(|EditError(error)| wrong(error))?;
                 let written = yaml::write(format, file, &import);
                 (Some(format.agent), import, written)
             }
@@ -111,7 +110,7 @@ impl Args {
                 (None, import, written)
             }
             Engine::Picoclaw => {
-                let (hooks, problems) = picoclaw::read(file, text).map_err(unreadable)?;
+                let (hooks, problems) = picoclaw::read(file, text).map_err(wrong)?;
                 let import = Import { problems, ..Import::default() };
                 let written = yaml::write_picoclaw(file, &hooks, &import);
                 (None, import, written)

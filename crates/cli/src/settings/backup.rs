@@ -8,8 +8,7 @@ use hookexec::internal::{files, state_directory, system};
 use serde::{Deserialize, Serialize};
 
 use super::store::{missing_directories, read};
-use crate::error::{CommandError, OrCommandError as _};
-use crate::install::unwritable;
+use crate::error::{CommandError, OrCommandError as _, unwritable};
 
 /// The backup of one settings file: the text `before`, and a record of it.
 #[derive(Debug)]
