@@ -224,7 +224,7 @@ pub struct HandlerResult {
 /// The answer of a hook, in one of two forms.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum HandlerAnswer {
-    /// A finished answer. It is large, and moved from hand to hand: in a box that costs nothing.
+    /// A finished answer. In a box, because it is large and is passed on many times.
     Output(Box<Output>),
     /// The exit code and the output of a program, which the executor reads.
     Exited(Exited),

@@ -145,14 +145,18 @@ impl Reader {
                  `limit_calls`",
             );
         }
-        let takes = HookType::named(kind);
+        let hook_type = HookType::named(kind);
         let is_written = |key: &&&str| !kind.is_empty() && fields.get(key).is_some();
-        for key in takes.refused.iter().filter(is_written) {
+        for key in hook_type.refused.iter().filter(is_written) {
             let article = if kind == "http" { "an" } else { "a" };
-            refuse(key, format!("`{key}` has no meaning for {article} {kind} hook"), takes.hint);
+            refuse(
+                key,
+                format!("`{key}` has no meaning for {article} {kind} hook"),
+                hook_type.hint,
+            );
         }
         if let Some(dialect) = hook.dialect
-            && !takes.refused.contains(&"dialect")
+            && !hook_type.refused.contains(&"dialect")
             && !dialect.knows(event)
         {
             let message = format!("{} has no event for `{event}`", dialect.title());

@@ -62,7 +62,7 @@ pub(crate) const SHIPPED_TYPES: &[HookType] = &[
 const PROGRAM: &[&str] =
     &["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts"];
 
-/// Of the types that a program registers: only shipped types read and answer in a dialect.
+/// Any type that a program registers. Only shipped types read and answer in a dialect.
 const REGISTERED: HookType =
     HookType { name: "", refused: &["dialect"], hint: "only command, http and mcp hooks have one" };
 

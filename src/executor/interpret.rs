@@ -140,7 +140,9 @@ impl Interpreter<'_> {
             (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
                 self.failed("its output is not one JSON object, as `strict_output` demands")
             }
-            (0, Stdout::Text(text)) if self.takes_text() => self.answered(Box::new(Output::context(text))),
+            (0, Stdout::Text(text)) if self.takes_text() => {
+                self.answered(Box::new(Output::context(text)))
+            }
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
             // Whether it was still running when its line was read is chance.
             (_, Stdout::Background) => {

@@ -47,7 +47,8 @@ impl Outcome {
         Self::of(index, Box::default())
     }
 
-    /// Returns the outcome of a hook that gave an answer.
+    /// Returns the outcome of a hook that gave an answer. Each field is listed: the default of all would
+    /// allocate an answer only to drop it.
     pub(super) fn of(index: usize, output: Box<Output>) -> Self {
         Self {
             index,

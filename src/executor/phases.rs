@@ -79,7 +79,7 @@ impl<'e> Stage<'e> {
         }
     }
 
-    /// Denies for a hook that failed on what a lower layer rewrote, or that is late where a lower layer
+    /// Denies for a hook that failed on what a lower layer rewrote, and for a late hook if a lower layer
     /// has a file, whatever its `on_error` says: without that layer it may have denied, or rewritten.
     fn deny_unfollowed(&self, outcome: &mut Outcome, rewrote: Option<usize>) {
         let bound = &self.plan.hooks[outcome.index];

@@ -174,16 +174,16 @@ impl Deadlines {
     }
 
     /// Returns the end of the time of `bound`'s layer, if hooks of higher layers may run after it: a
-    /// project has the first half of the moment and of the request, and the user three quarters.
+    /// project has the first half of the moment and of the request, the user the first three quarters.
     fn share(&self, bound: &Bound) -> Option<Instant> {
         let kept = 1 << (Layer::RANKS - bound.rank());
         let end = |since: Instant, end: Instant| {
             end.checked_sub(end.saturating_duration_since(since) / kept).unwrap_or(since)
         };
-        let followers = self.shortest_above(bound);
-        let of_moment = followers
+        let theirs = self.shortest_above(bound);
+        let of_moment = theirs
             .and_then(|shortest| Some(end(self.started, self.started.checked_add(shortest)?)));
-        let is_followed = followers.is_some() || self.followed_by[..bound.rank()].contains(&true);
+        let is_followed = theirs.is_some() || self.followed_by[..bound.rank()].contains(&true);
         let request = self.request.as_ref().filter(|_| is_followed);
         let of_request = request.and_then(|request| Some(end(request.since, request.until?)));
         of_moment.into_iter().chain(of_request).min()

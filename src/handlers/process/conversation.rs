@@ -170,7 +170,7 @@ impl Conversation {
     fn answer(&mut self, id: u64, reply: Reply) {
         let call = self.calls.close(id);
         self.hangs = false;
-        // The first call is the handshake. A reply that comes too late is one all the same.
+        // The first call is the handshake. A late reply counts, too.
         self.served |= id > 1;
         if call.is_none_or(|call| !call.answer(reply)) {
             let what = "dropped a reply: its call was answered before, or has timed out";

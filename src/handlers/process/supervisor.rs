@@ -187,7 +187,7 @@ impl Supervisor {
                         ));
                     }
                 }
-                // Waiting for the end of the rest would be too late.
+                // It rests until after the deadline.
                 Step::AwaitRest { until, error } if until >= deadline => {
                     return Err(ProcessError::new(Failure::TimedOut, error.message));
                 }
