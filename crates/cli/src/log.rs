@@ -1,14 +1,14 @@
 //! What is logged, to stderr.
 
-use std::sync::OnceLock;
+use std::fmt::{Debug, Write as _};
 
+use tracing::field::Field;
+use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
-use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt::{SubscriberBuilder, format};
-use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing::{Event, Level, Metadata, Subscriber};
 
-use super::output::Stderr;
+use super::output;
+use super::report::{BAD, DIM, DOUBTFUL};
 
 /// How much is said on stderr.
 #[derive(Debug, Default, clap::Args)]
@@ -26,51 +26,41 @@ impl LogArgs {
         self.verbose > 0
     }
 
-    /// Starts the log. Without a wish it holds warnings only, and costs nothing until there is one.
+    /// Starts the log. Without a wish it holds warnings only.
     pub(crate) fn start(&self) {
+        let log = Log(if self.verbose > 1 { Level::DEBUG } else { Level::WARN });
         // An earlier log would do as well.
-        let _ = if self.verbose > 1 {
-            log().with_max_level(Level::DEBUG).finish().try_init()
-        } else {
-            Warnings::default().try_init()
-        };
+        let _ = tracing::subscriber::set_global_default(log);
     }
 }
 
-type Log = SubscriberBuilder<
-    format::DefaultFields,
-    format::Format<format::Full, ()>,
-    LevelFilter,
-    fn() -> Stderr,
->;
+/// Writes events up to a level, one a line.
+struct Log(Level);
 
-fn log() -> Log {
-    let writer: fn() -> Stderr = || Stderr;
-    tracing_subscriber::fmt().with_writer(writer).without_time().with_target(false)
-}
-
-/// The log of warnings, set up at the first of them: its memory would be a good part of what the
-/// start of this program takes.
-#[derive(Default)]
-struct Warnings(OnceLock<Dispatch>);
-
-impl Warnings {
-    fn log(&self) -> &Dispatch {
-        self.0.get_or_init(|| log().with_max_level(Level::WARN).finish().into())
-    }
-}
-
-impl Subscriber for Warnings {
+impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= Level::WARN
+        metadata.is_event() && *metadata.level() <= self.0
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(LevelFilter::WARN)
+        Some(self.0.into())
     }
 
     fn event(&self, event: &Event<'_>) {
-        self.log().event(event);
+        let level = event.metadata().level();
+        let style = match *level {
+            Level::ERROR => BAD,
+            Level::WARN => DOUBTFUL,
+            _ => DIM,
+        };
+        let mut line = format!("{style}{level:>5}{style:#}");
+        event.record(&mut |field: &Field, value: &dyn Debug| {
+            let _ = match field.name() {
+                "message" => write!(line, " {value:?}"),
+                name => write!(line, " {name}={value:?}"),
+            };
+        });
+        output::talk(&(line + "\n"));
     }
 
     // No span is enabled.
