@@ -1,7 +1,6 @@
 //! Runs cases against a configuration.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -92,8 +91,8 @@ impl Bench {
     pub(crate) async fn run(&mut self, case: &Case) -> Result<CaseReport, Diagnostics> {
         let stubs = case.stubs.clone();
         let executor = executor(self.config.clone(), &self.working_dir, move |hook| {
-            let (.., stub) = stubs.iter().find(|(name, ..)| *name == hook.label())?;
-            Some(Arc::new(stub.clone()))
+            let (.., stub) = stubs.iter().find(|(name, ..)| *name == hook.label())?.clone();
+            Some(Box::new(move || stub.clone()))
         })?;
         let started = Instant::now();
         let verdict = case.moment.dispatch(&executor).await;

@@ -36,8 +36,7 @@ pub(crate) struct Case {
 }
 
 /// What stands in for a hook.
-#[derive(Debug, Clone)]
-pub(crate) struct Stub(pub(super) Result<HandlerResult, HandlerError>);
+pub(crate) type Stub = Result<HandlerResult, HandlerError>;
 
 /// What should come out; what is `None` is not looked at.
 #[derive(Debug, Clone, Default)]

@@ -109,7 +109,7 @@ fn stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
     const HINT: &str = "write the answer it gives, such as `{ decision: deny, reason: no }`; \
                         `{}` for none; `{ failure: timed out }` for a hook that fails";
     if matches!(node.value, Value::Null) {
-        return Some(Stub(Ok(Some(Output::default()).into())));
+        return Some(Ok(Some(Output::default()).into()));
     }
     let fields: Fields<'_> = reader.open_fields(node, "a stub")?;
     if let Some(value) = fields.get("failure") {
@@ -118,10 +118,10 @@ fn stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
             return None;
         }
         let cause = Filled::read(reader, value, "`failure`")?.0;
-        return Some(Stub(Err(HandlerError::new(Failure::Other, cause))));
+        return Some(Err(HandlerError::new(Failure::Other, cause)));
     }
     match Output::from_value(Json::read(reader, node, "")?) {
-        Ok(output) if output.unknown_keys().next().is_none() => Some(Stub(Ok(Some(output).into()))),
+        Ok(output) if output.unknown_keys().next().is_none() => Some(Ok(Some(output).into())),
         Ok(output) => {
             for key in output.unknown_keys() {
                 reader.error_with_hint(node, format!("{key}, in a stub"), HINT);

@@ -231,7 +231,7 @@ cases:
         let case = &file.cases[0];
         assert_eq!(case.location.to_string(), "a/hooks.test.yaml:3");
         assert_eq!(case.stubs.len(), 3);
-        assert!(matches!(&case.stubs[2].2.0, Err(error) if error.message == "timed out"));
+        assert!(matches!(&case.stubs[2].2, Err(error) if error.message == "timed out"));
         assert_eq!(case.expect.decision, Some(Expected::Nothing));
         assert_eq!(case.expect.updated_input, Some(Expected::Nothing));
         assert_eq!(case.expect.exit_code, Some(2));

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize as _, Serialize};
 
-use super::stub::executor;
+use super::stub::{self, executor};
 use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::event::Event;
 use hookexec::executor::Executor;
-use hookexec::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
+use hookexec::handler::{Failure, HandlerError, HandlerResult};
 use hookexec::internal::audit::{Record, rewritten};
 use hookexec::internal::builtins::Shipped;
 use hookexec::internal::locked;
@@ -71,10 +71,8 @@ impl Replay {
         let source = Arc::clone(&recorded);
         let executor = executor(config, working_dir, move |hook| {
             let runs = run_external || only_looks(hook);
-            (!runs).then(|| {
-                let recorded = Arc::clone(&source);
-                Arc::new(FromRecord { name: hook.label(), recorded }) as Arc<dyn Handler>
-            })
+            let (name, recorded) = (hook.label(), Arc::clone(&source));
+            (!runs).then(|| Box::new(move || recorded.answer(&name)) as stub::Answer)
         })?;
         Ok(Self { executor, recorded })
     }
@@ -253,17 +251,5 @@ impl Recorded {
     fn used(&self) -> (Vec<String>, Vec<String>) {
         let state = locked(&self.0);
         (state.unknown.iter().cloned().collect(), state.unsaid.iter().cloned().collect())
-    }
-}
-
-/// Gives the recorded answer of a hook.
-struct FromRecord {
-    name: String,
-    recorded: Arc<Recorded>,
-}
-
-impl Handler for FromRecord {
-    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(async { self.recorded.answer(&self.name) })
     }
 }

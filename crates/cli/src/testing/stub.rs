@@ -2,9 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::case::Stub;
 use hookexec::config::{Config, Diagnostics, Hook};
 use hookexec::event::Event;
 use hookexec::executor::Executor;
@@ -12,12 +10,15 @@ use hookexec::handler::{BoxFuture, BuildError, Call, Handler, HandlerError, Hand
 use hookexec::registry::{HandlerEnv, Registry};
 use hookexec::wire::{Input, Output};
 
+/// Gives the answer in the place of a hook.
+pub(super) type Answer = Box<dyn Fn() -> Result<HandlerResult, HandlerError> + Send + Sync>;
+
 /// Returns an executor that builds and checks every hook, and then runs in its place what `stand_in`
 /// returns for it. It leaves no records and no counts behind.
 pub(super) fn executor(
     mut config: Config,
     working_dir: &Path,
-    stand_in: impl Fn(&Hook) -> Option<Arc<dyn Handler>> + Send + Sync + 'static,
+    stand_in: impl Fn(&Hook) -> Option<Answer> + Send + Sync + 'static,
 ) -> Result<Executor, Diagnostics> {
     // The log is for real decisions.
     config.audit.clear();
@@ -34,7 +35,7 @@ pub(super) fn executor(
             })?;
             let real = factory(env, hook)?;
             Ok(match stand_in(hook) {
-                Some(handler) => Arc::new(StandIn { handler, real }) as Arc<dyn Handler>,
+                Some(answer) => Arc::new(StandIn { answer, real }) as Arc<dyn Handler>,
                 None => real,
             })
         };
@@ -46,17 +47,13 @@ pub(super) fn executor(
 
 /// Runs in the place of a hook, with its rights.
 struct StandIn {
-    handler: Arc<dyn Handler>,
+    answer: Answer,
     real: Arc<dyn Handler>,
 }
 
 impl Handler for StandIn {
-    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        self.handler.run(call)
-    }
-
-    fn grace(&self) -> Duration {
-        self.handler.grace()
+    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(async { (self.answer)() })
     }
 
     fn refuses_response(&self, input: &Input) -> Option<String> {
@@ -69,11 +66,5 @@ impl Handler for StandIn {
 
     fn on_failure(&self, event: Event) -> Option<Output> {
         self.real.on_failure(event)
-    }
-}
-
-impl Handler for Stub {
-    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(async { self.0.clone() })
     }
 }
