@@ -43,16 +43,11 @@ impl HostAnswer {
     }
 }
 
-/// Whom the host's answer is for.
-enum Waiting {
-    Approver(oneshot::Sender<(bool, Option<String>)>),
-    Work(oneshot::Sender<Result<Value, Value>>),
-}
-
-/// A point at which the host must act, and the answer that it gets.
-struct Pause {
-    step: Value,
-    waiting: Waiting,
+/// What waits for the host's answer.
+struct Waiting {
+    /// Whether it is an approval, and not work, that the host must answer.
+    is_approval: bool,
+    answer: oneshot::Sender<HostAnswer>,
 }
 
 type Driver = Pin<Box<dyn Future<Output = Value> + Send>>;
@@ -60,7 +55,8 @@ type Driver = Pin<Box<dyn Future<Output = Value> + Send>>;
 /// A call on its way. It makes progress only in [`step`](Self::step).
 pub(super) struct OpenCall {
     driver: Driver,
-    pauses: mpsc::Receiver<Pause>,
+    /// The points at which the host must act.
+    pauses: mpsc::Receiver<(Value, Waiting)>,
     /// `None` once the host has answered.
     waiting: Option<Waiting>,
     cancel: Option<oneshot::Sender<()>>,
@@ -131,37 +127,27 @@ impl OpenCall {
 
     /// Takes the host's answer, unless it is not what the call waits for.
     pub(super) fn take(&mut self, answer: HostAnswer) -> Result<(), String> {
-        match (answer, self.waiting.take()) {
-            (HostAnswer::Cancelled, waiting) => {
-                // The driver must not take it for an answer that the waiting one is dropped.
-                self.waiting = waiting;
-                if let Some(cancel) = self.cancel.take() {
-                    let _ = cancel.send(());
-                }
-            }
-            (HostAnswer::Approval(granted, reason), Some(Waiting::Approver(approver))) => {
-                let _ = approver.send((granted, reason));
-            }
-            (HostAnswer::Work(done), Some(Waiting::Work(work))) => drop(work.send(done)),
-            (_, waiting) => {
-                let next = match &waiting {
-                    Some(Waiting::Approver(_)) => "an approval",
-                    _ => "the end of its work",
-                };
-                self.waiting = waiting;
-                return Err(format!("the call waits for {next}"));
-            }
+        if matches!(answer, HostAnswer::Cancelled) {
+            // What waits stays: the driver must not take its end for an answer.
+            let _ = self.cancel.take().map(|cancel| cancel.send(()));
+            return Ok(());
         }
-        Ok(())
+        let is_approval = matches!(answer, HostAnswer::Approval(..));
+        if let Some(waiting) = self.waiting.take_if(|waiting| waiting.is_approval == is_approval) {
+            let _ = waiting.answer.send(answer);
+            return Ok(());
+        }
+        let next = if is_approval { "the end of its work" } else { "an approval" };
+        Err(format!("the call waits for {next}"))
     }
 
     /// Drives the call until the host must act, or returns only how it ended.
     pub(super) async fn step(mut self) -> (Option<Self>, Value) {
         tokio::select! {
             biased;
-            Some(pause) = self.pauses.recv() => {
-                self.waiting = Some(pause.waiting);
-                (Some(self), pause.step)
+            Some((step, waiting)) = self.pauses.recv() => {
+                self.waiting = Some(waiting);
+                (Some(self), step)
             }
             end = &mut self.driver => (None, end),
         }
@@ -170,13 +156,20 @@ impl OpenCall {
 
 /// The host, as a driver calls it.
 #[derive(Clone)]
-struct Host(mpsc::Sender<Pause>);
+struct Host(mpsc::Sender<(Value, Waiting)>);
 
 impl Host {
+    async fn ask(&self, step: Value, is_approval: bool) -> Option<HostAnswer> {
+        let (answer, given) = oneshot::channel();
+        let _ = self.0.send((step, Waiting { is_approval, answer })).await;
+        given.await.ok()
+    }
+
     async fn work(&self, step: Value) -> Result<Value, Value> {
-        let (work, done) = oneshot::channel();
-        let _ = self.0.send(Pause { step, waiting: Waiting::Work(work) }).await;
-        done.await.unwrap_or_else(|_| Err("the host gave no answer".into()))
+        match self.ask(step, false).await {
+            Some(HostAnswer::Work(done)) => done,
+            _ => Err("the host gave no answer".into()),
+        }
     }
 
     async fn approve(&self, request: ApprovalRequest) -> Approval {
@@ -188,15 +181,13 @@ impl Host {
             "reason": reasons.join("\n"),
             "metadata": request.metadata(),
         });
-        let (approver, answer) = oneshot::channel();
-        let _ = self.0.send(Pause { step, waiting: Waiting::Approver(approver) }).await;
-        match answer.await {
-            Ok((true, None)) => request.grant(),
-            Ok((true, Some(source))) => request.grant_as(source),
-            Ok((false, reason)) => {
+        match self.ask(step, true).await {
+            Some(HostAnswer::Approval(true, None)) => request.grant(),
+            Some(HostAnswer::Approval(true, Some(source))) => request.grant_as(source),
+            Some(HostAnswer::Approval(false, reason)) => {
                 request.refuse(reason.unwrap_or_else(|| "the user refused".to_owned()))
             }
-            Err(_) => request.cancel(),
+            _ => request.cancel(),
         }
     }
 }
