@@ -77,15 +77,17 @@ fn wait_for<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, Strin
     done.map_err(|error| error.to_string())?
 }
 
-/// What became of an approval.
+/// What became of an approval: events of the entries.
 #[derive(Debug)]
-pub(crate) enum Approval {
-    /// Codex runs these entries now, except for those that are turned off there.
-    Given { newly: usize, off: Vec<&'static str>, unseen: Vec<&'static str> },
-    /// Codex sees none of the entries.
-    Unseen,
-    /// Codex stored the approval, and still does not run these.
-    Useless(Vec<&'static str>),
+pub(crate) struct Approval {
+    /// How many were approved now.
+    pub(crate) newly: usize,
+    /// Those whose approval Codex stored, and which it still does not run.
+    pub(crate) useless: Vec<&'static str>,
+    /// Those that are turned off in Codex.
+    pub(crate) off: Vec<&'static str>,
+    /// Those that Codex does not see.
+    pub(crate) unseen: Vec<&'static str>,
 }
 
 /// Approves `entries` in the settings file `path`, and no other hook.
@@ -101,9 +103,6 @@ async fn approved(project: &Path, path: &Path, entries: &[Entry]) -> Result<Appr
     let seen = list(&mut server, project).await?;
     let seen: Vec<CodexHook> = seen.into_iter().filter(|hook| hook.is_in(path)).collect();
     let ours = |entry: &Entry| seen.iter().find(|hook| hook.is(entry));
-    if entries.iter().all(|entry| ours(entry).is_none()) {
-        return Ok(Approval::Unseen);
-    }
     let wanting: Map<String, Value> = entries
         .iter()
         .filter_map(ours)
@@ -121,12 +120,12 @@ async fn approved(project: &Path, path: &Path, entries: &[Entry]) -> Result<Appr
         let found = |entry: &&Entry| is_so(now.iter().find(|hook| hook.is(entry)));
         entries.iter().filter(found).map(|entry| entry.native.name).collect()
     };
-    let useless = names(&|hook| hook.is_some_and(|hook| !hook.is_approved()));
-    if !useless.is_empty() {
-        return Ok(Approval::Useless(useless));
-    }
-    let off = names(&|hook| hook.is_some_and(|hook| !hook.is_enabled()));
-    Ok(Approval::Given { newly, off, unseen: names(&|hook| hook.is_none()) })
+    Ok(Approval {
+        newly,
+        useless: names(&|hook| hook.is_some_and(|hook| !hook.is_approved())),
+        off: names(&|hook| hook.is_some_and(|hook| !hook.is_enabled())),
+        unseen: names(&|hook| hook.is_none()),
+    })
 }
 
 async fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, String> {

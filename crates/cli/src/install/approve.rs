@@ -1,7 +1,5 @@
 //! `hookexec install codex --approve`: the approval that Codex asks of its user.
 
-use std::path::Path;
-
 use crate::codex::{self, Approval};
 use crate::error::{CommandError, warn};
 use crate::output;
@@ -32,30 +30,24 @@ pub(super) fn approve(
     }
     let project = std::env::current_dir().unwrap_or_default();
     let file = std::path::absolute(&settings.path).unwrap_or_else(|_| settings.path.clone());
-    report(&file, codex::approve(&project, &file, &entries))
-}
-
-fn report(path: &Path, approval: Result<Approval, String>) -> Result<(), CommandError> {
     let failed = |cause: String| {
         CommandError::negative(format!(
             "the entries in {} are not approved, and Codex skips them: {cause}",
-            path.display()
+            file.display()
         ))
     };
-    let (newly, off, unseen) = match approval {
-        Err(cause) => return Err(failed(cause).hint(BY_HAND)),
-        Ok(Approval::Unseen) => {
-            return Err(failed("Codex does not see them".to_owned()).hint(
-                "`hookexec doctor codex` shows whether hooks, or this project, are turned off there",
-            ));
-        }
-        Ok(Approval::Useless(names)) => {
-            let names = names.join(", ");
-            let cause = format!("Codex stored the approval and still wants one for {names}");
-            return Err(failed(cause).hint(BY_HAND));
-        }
-        Ok(Approval::Given { newly, off, unseen }) => (newly, off, unseen),
-    };
+    let Approval { newly, useless, off, unseen } =
+        codex::approve(&project, &file, &entries).map_err(|cause| failed(cause).hint(BY_HAND))?;
+    if unseen.len() == entries.len() {
+        return Err(failed("Codex does not see them".to_owned()).hint(
+            "`hookexec doctor codex` shows whether hooks, or this project, are turned off there",
+        ));
+    }
+    if !useless.is_empty() {
+        let cause =
+            format!("Codex stored the approval and still wants one for {}", useless.join(", "));
+        return Err(failed(cause).hint(BY_HAND));
+    }
     let said = match newly {
         0 => "approved before".to_owned(),
         newly => format!("approved {}", counted(newly, "event")),
