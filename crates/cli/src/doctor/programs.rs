@@ -65,15 +65,12 @@ fn other_version(path: &Path) -> Option<String> {
         return None;
     }
     let program = path.display();
-    let Some(version) = kept_version(path).map(str::to_owned).or_else(|| version_of(path)) else {
+    let printed = || printed_version(path)?.strip_prefix("hookexec ").map(str::to_owned);
+    let Some(version) = kept_version(path).map(str::to_owned).or_else(printed) else {
         return Some(format!("{program} does not print its version"));
     };
     (version != VERSION)
         .then(|| format!("{program} is hookexec {version}, and the one that you run is {VERSION}"))
-}
-
-fn version_of(path: &Path) -> Option<String> {
-    printed_version(path)?.strip_prefix("hookexec ").map(str::to_owned)
 }
 
 /// Returns what a program prints for `--version`.
@@ -109,8 +106,8 @@ fn version_in(text: &str) -> Option<(&str, Number)> {
     })
 }
 
-fn is_newer((major, minor): Number, measured: Number) -> bool {
-    major > measured.0 || major == measured.0 && minor > measured.1 + 1
+fn is_newer(here: Number, (major, minor): Number) -> bool {
+    here > (major, minor + 1)
 }
 
 #[cfg(test)]
