@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
 use hookexec::internal::dialect::Dialect;
 use hookexec::internal::{DEFAULT_SHELL, system};
 use hookexec_agents::Agent;
+use regex::Regex;
 
 use super::program::output_in_time;
 use super::scripts::{is_shell, not_on_search_path, plain_words};
@@ -131,35 +133,25 @@ fn is_named_without_dollar(text: &str, name: &str) -> bool {
     })
 }
 
-/// Returns the names behind each `$NAME` and `${NAME}`, outside of single quotes.
+/// Returns the names behind each `$NAME` and `${NAME}`, outside of single quotes. `${NAME:-value}` and
+/// its like need nothing.
 fn needed_variables(text: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let (mut single, mut double) = (false, false);
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\'' if !double => single = !single,
-            '"' if !single => double = !double,
-            '\\' if !single => drop(letters.next()),
-            '$' if !single => {
-                let rest = &text[at + 1..];
-                let (rest, end) = match rest.strip_prefix('{') {
-                    Some(rest) => (rest, "}"),
-                    None => (rest, ""),
-                };
-                let name = &rest[..rest.find(|it| !is_of_name(it)).unwrap_or(rest.len())];
-                // `${NAME:-value}` and its like need nothing.
-                if name.starts_with(|first: char| !first.is_ascii_digit())
-                    && rest[name.len()..].starts_with(end)
-                {
-                    names.push(name);
-                }
-            }
-            _ => {}
-        }
-    }
-    names
+    let expanded = QUOTED.captures_iter(text).filter_map(|part| part.get(1));
+    let variables = expanded.flat_map(|part| VARIABLE.captures_iter(part.as_str()));
+    let names = variables.filter_map(|found| found.get(1).or(found.get(2)));
+    names.map(|name| name.as_str()).collect()
 }
+
+/// The parts of a text: one in single quotes, or in the group a part in which variables are expanded.
+#[expect(clippy::unwrap_used, reason = "a test reads it")]
+static QUOTED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"(?s)'[^']*'|("(?:[^"\\]|\\.)*"?|\\.|[^'"\\]+)"#).unwrap());
+
+/// A character behind a backslash, or in a group the name of a variable.
+#[expect(clippy::unwrap_used, reason = "a test reads it")]
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?s)\\.|\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))").unwrap()
+});
 
 fn is_of_name(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
