@@ -7,10 +7,9 @@ use hookexec_agents::{Agent, ScriptWords};
 
 use super::command::{self, PLUGIN_ROOT};
 use super::format::Target;
-use super::http;
 use super::json::{object, string};
 use super::mcp;
-use super::prompt;
+use super::parameters;
 use super::settings::Importer;
 use super::yaml::{self, Hook};
 
@@ -91,10 +90,10 @@ impl Importer {
     ) -> Option<()> {
         let reader = &mut self.reader;
         match &*hook.kind {
-            "http" => hook.set("with", http::parameters(reader, node, members)?),
+            "http" => hook.set("with", parameters::http(reader, node, members)?),
             "model" => {
-                hook.set("with", prompt::parameters(reader, node, members)?);
-                hook.set("timeout", prompt::TIMEOUT);
+                hook.set("with", parameters::model(reader, node, members)?);
+                hook.set("timeout", parameters::MODEL_TIMEOUT);
             }
             "mcp" => {
                 let (with, server) = mcp::parameters(reader, node, members, &self.servers)?;

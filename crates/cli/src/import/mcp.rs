@@ -8,8 +8,8 @@ use hookexec::wire::parse_strict;
 use serde_json::{Value, json};
 
 use super::command::PLUGIN_ROOT;
-use super::http::is_local;
 use super::json::{object, required};
+use super::parameters::is_local;
 
 /// A server that hooks call.
 pub(super) struct Server {

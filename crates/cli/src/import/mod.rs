@@ -4,14 +4,13 @@ mod command;
 mod docker_agent;
 mod format;
 mod hook;
-mod http;
 mod json;
 mod judge;
 mod matcher;
 mod mcp;
+mod parameters;
 mod permissions;
 mod picoclaw;
-mod prompt;
 mod settings;
 mod yaml;
 
