@@ -19,10 +19,9 @@ use super::report::counted;
 use super::run::INSTALLABLE;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
-use super::settings::doubled;
 use super::settings::live::Live;
 use super::settings::plugin::PluginFile;
-use super::settings::{self, Entry, Scope, Settings, store};
+use super::settings::{self, Entry, Scope, Settings, others, store};
 use super::system;
 use waits::{LONGEST, approval_timeout, kept_timeout, within_of};
 pub(crate) use waits::{TIMEOUT, limits, timeout_for};
@@ -228,7 +227,7 @@ impl Args {
                 output::talk(&format!("  next: {}\n", settings.layout.next_step));
             }
             let project = std::env::current_dir().unwrap_or_default();
-            for text in doubled::around(settings.agent, &project) {
+            for text in others::around(settings.agent, &project) {
                 warn(&text);
             }
         }

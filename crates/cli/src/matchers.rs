@@ -6,8 +6,7 @@ use hookexec::config::{Diagnostic, Hook};
 use hookexec::internal::tools;
 use hookexec_agents::Agent;
 
-use super::doctor::packages;
-use super::settings::Settings;
+use super::settings::{Settings, others};
 use super::status;
 
 /// Returns the agents in which hookexec is installed, for the user or in the project.
@@ -18,7 +17,7 @@ pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 /// Returns whether hookexec is installed in `agent`, for the user or in the project.
 pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
     status::is_installed(agent, project)
-        || packages::installed(&Settings::in_scopes(agent, project)).is_some()
+        || others::package(&Settings::in_scopes(agent, project)).is_some()
 }
 
 /// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only

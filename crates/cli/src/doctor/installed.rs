@@ -9,13 +9,14 @@ use hookexec::Event;
 use hookexec::internal::{Check, files, spoken};
 use hookexec_agents::{Agent, NativeEvent, Plugin};
 
-use super::{Finding, codex, doubled, guards, packages, programs, switches};
+use super::{Finding, codex, guards, programs, switches};
 use crate::from::firings;
+use crate::import;
 use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
 use crate::settings::live::Live;
 use crate::settings::plugin::PluginFile;
-use crate::settings::{Scope, Settings, store, user_directory, value_of};
+use crate::settings::{Scope, Settings, others, store, user_directory, value_of};
 
 /// One entry in an agent's settings that calls hookexec.
 struct Registered {
@@ -46,7 +47,7 @@ pub(super) fn by_settings(
         match entries(settings, project, &mut findings) {
             Ok(None) => continue,
             Ok(Some(registered)) => {
-                findings.extend(doubled::doubled(settings, check));
+                findings.extend(imported(settings, check));
                 calls.extend(registered);
             }
             Err(problem) => {
@@ -56,7 +57,7 @@ pub(super) fn by_settings(
         }
         found = true;
     }
-    let package = packages::installed(all);
+    let package = others::package(all);
     if !found {
         let text = format!("not installed: `hookexec install {agent}`");
         return Some(match package {
@@ -75,7 +76,7 @@ pub(super) fn by_settings(
         ))
     }));
     if let Some(settings) = all.first() {
-        let twice = crate::settings::doubled::in_agent(settings, project);
+        let twice = others::in_agent(settings, project);
         findings.extend(twice.into_iter().map(Finding::warning));
     }
     let enabled = check.configured().filter(|hook| hook.enabled);
@@ -133,6 +134,23 @@ fn entries(
     }
     let calls = live.into_iter().filter_map(|it| registered(settings.agent, scope, it, findings));
     Ok(Some(calls.collect()))
+}
+
+/// Returns a warning when the settings, which call hookexec, hold commands of hooks that hookexec
+/// runs.
+fn imported(settings: &Settings, check: &Check) -> Option<Finding> {
+    let ours: Vec<_> = check.configured().filter(|hook| hook.enabled).collect();
+    let twice = import::commands(settings.agent, &settings.path)
+        .into_iter()
+        .filter(|command| ours.iter().any(|hook| hook.command.as_ref() == Some(command)))
+        .count();
+    (twice > 0).then(|| {
+        Finding::warning(format!(
+            "{}: {twice} of the hooks there stand in the hooks files, too, and run twice; take them \
+             out of the settings",
+            settings.path.display()
+        ))
+    })
 }
 
 /// Says when Copilot CLI loads no hooks of the project: with `-p` it does so only in a trusted

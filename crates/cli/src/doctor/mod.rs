@@ -1,9 +1,7 @@
 //! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
 
 mod codex;
-mod doubled;
 mod installed;
-pub(crate) mod packages;
 mod policies;
 mod programs;
 #[cfg(feature = "http")]

@@ -2,8 +2,8 @@
 
 pub(crate) mod backup;
 pub(crate) mod call;
-pub(crate) mod doubled;
 pub(crate) mod live;
+pub(crate) mod others;
 pub(crate) mod plugin;
 pub(crate) mod store;
 pub(crate) mod text;

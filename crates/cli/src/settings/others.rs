@@ -1,12 +1,38 @@
-//! Settings of two agents that both call hookexec for one tool call: some agents also load those of
-//! Claude Code.
+//! Other ways in which an agent calls hookexec: by its own package, a plugin or an extension that the
+//! agent itself installs, and by settings of Claude Code that it loads as well.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hookexec_agents::Agent;
+use hookexec_agents::{Agent, PackageMark};
+use serde_json::Value;
 
-use super::{Scope, Settings, store};
+use super::{Scope, Settings, store, user_directory, value_of};
+
+/// Returns where the agent says that its own package of hookexec is installed.
+pub(crate) fn package(all: &[Settings]) -> Option<String> {
+    let first = all.first()?;
+    let file = |name: &str| Some(user_directory(first.layout)?.join(name));
+    let path = match first.layout.package? {
+        PackageMark::Enabled(key) => {
+            let mut paths = all.iter().map(|settings| &settings.path);
+            paths.find(|path| is_enabled(&value_of(path)[key])).cloned()
+        }
+        PackageMark::EnabledTable(name) => {
+            file(name).filter(|path| is_enabled(&value_of(path)["plugins"]))
+        }
+        PackageMark::File(name) => file(name).filter(|path| path.is_file()),
+        _ => None,
+    };
+    path.map(|path| path.display().to_string())
+}
+
+/// Returns whether a plugin `hookexec` of any marketplace is enabled.
+fn is_enabled(plugins: &Value) -> bool {
+    plugins.as_object().into_iter().flatten().any(|(name, plugin)| {
+        name.starts_with("hookexec@") && (*plugin == true || plugin["enabled"] == true)
+    })
+}
 
 /// Says where every hook runs twice because of settings of `agent`, which may be those that another
 /// agent loads.
