@@ -13,7 +13,9 @@ use super::{Agent, NativeEvent};
 use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{DispatchOptions, Judged, Standing, Terms, on_terms};
+use hookexec::internal::{
+    DispatchOptions, Explanation, Judged, Selection, Standing, Terms, on_terms,
+};
 use hookexec::wire::{Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
@@ -25,6 +27,30 @@ pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
     let mut moment = Moment { asks_person: false, ..Moment::new(call) };
     moment.run(executor, call, Terms::until(None)).await;
     moment.into_verdict(call)
+}
+
+/// Returns whether [`dispatch`] would run each configured hook for `call`, and why
+/// not: first the files that failed, once for each event that they fail, then the hooks in config
+/// order. Nothing is run.
+pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
+    let mut merged = Vec::new();
+    let mut configured: Vec<Explanation> = Vec::new();
+    for event in call.native.fires(call.agent) {
+        let mut explanations = executor.explain(event, &call.input);
+        let hooks = explanations.split_off(executor.failed_files(event));
+        merged.extend(explanations);
+        if configured.is_empty() {
+            configured = hooks;
+            continue;
+        }
+        for (known, other) in configured.iter_mut().zip(hooks) {
+            if !matches!(other.selection, Selection::OtherEvent(_)) {
+                *known = other;
+            }
+        }
+    }
+    merged.extend(configured);
+    merged
 }
 
 /// Returns the verdict on `call` when hookexec itself is stuck, and what the hooks said can't be

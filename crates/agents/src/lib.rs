@@ -13,7 +13,6 @@ mod copilot;
 mod cursor;
 mod dispatch;
 mod droid;
-mod explain;
 mod gemini;
 mod kilo;
 mod kimi;
@@ -37,13 +36,12 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure};
-pub use dispatch::{Moment, dispatch, unanswered};
-pub use explain::{add_tool_kinds, explain};
+pub use dispatch::{Moment, dispatch, explain, unanswered};
 pub use known_hosts::{UnknownHost, events_of_host};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::is_own_program;
 pub use plugin::{Plugin, PluginFile};
-pub use read::{AgentInputError, NativeCall, read};
+pub use read::{AgentInputError, NativeCall, add_tool_kinds, read};
 pub use settings::{
     ClaudeCodeHooks, EntryMember, EntryShape, HookSettings, ImportFormat, Matching, PackageMark,
     ScriptWords,

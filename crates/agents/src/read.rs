@@ -187,6 +187,18 @@ fn unnamed(hint: Option<&str>) -> String {
     }
 }
 
+/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`] does for the
+/// agent's own payload. Guards by kind, such as `matcher: shell`, then match.
+pub fn add_tool_kinds(input: &mut Input) {
+    let agent = input.agent_name.as_deref().and_then(|name| name.parse::<Agent>().ok());
+    if let (Some(agent), Some(tool), true) = (agent, &input.tool_name, input.tool_kinds.is_empty())
+    {
+        let none = JsonObject::new();
+        let payload = input.native.as_ref().and_then(|native| native.as_object()).unwrap_or(&none);
+        input.tool_kinds = agent.toolset().kinds(tool, payload);
+    }
+}
+
 /// Reads what agents say alike, whichever spelling they chose.
 fn common(
     agent: Agent,
