@@ -82,16 +82,14 @@ impl Reader {
     fn audit_path(&mut self, node: &Node, written: &str) -> Option<PathBuf> {
         let path = if let Some(rest) = written.strip_prefix("~/") {
             let Some(home) = directories::home_directory() else {
-                self.error_with_hint(node, "the home directory is not known", "set HOME");
-                return None;
+                return self.refuse_with_hint(node, "the home directory is not known", "set HOME");
             };
             home.join(rest)
         } else {
             self.location(node).directory().join(written)
         };
         if Path::new(written).file_name().is_none() || written.ends_with('/') {
-            self.error(node, format!("`{written}` is not a file"));
-            return None;
+            return self.refuse(node, format!("`{written}` is not a file"));
         }
         let location = self.location(node);
         let project = directories::project_of(location.directory());
@@ -99,8 +97,7 @@ impl Reader {
         if location.file().layer == Layer::Project && !in_project() {
             let message = format!("`{written}` is not in the project `{}`", project.display());
             let hint = "write a path below it, or move `audit` to your own hooks file";
-            self.error_with_hint(node, message, hint);
-            return None;
+            return self.refuse_with_hint(node, message, hint);
         }
         Some(path)
     }

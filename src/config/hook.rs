@@ -185,8 +185,7 @@ impl Reader {
         }
         if kind == "builtin" || kind == "process" {
             let message = format!("the `command` of a {kind} hook is a name, not a list");
-            self.error_with_hint(value, message, "what it takes goes into `args`");
-            return None;
+            return self.refuse_with_hint(value, message, "what it takes goes into `args`");
         }
         let hint = "the first item is the program: `[python3, check.py]`";
         self.argv(value, Some(hint)).map(Command::Argv)
@@ -244,8 +243,7 @@ impl Kind<'_> for InheritEnv {
             Value::List(_) => reader.value(node, what).map(Self::Only),
             _ => {
                 let hint = "`true`, `false` or a list of names: `[PATH, HOME]`";
-                reader.error_with_hint(node, format!("{what} can't be {}", node.kind()), hint);
-                None
+                reader.refuse_with_hint(node, format!("{what} can't be {}", node.kind()), hint)
             }
         }
     }

@@ -87,15 +87,13 @@ impl<T: Words> Kind<'_> for T {
         let words = || T::WORDS.iter().map(|(word, _)| *word);
         let all = || format!("one of {}", words().collect::<Vec<_>>().join(", "));
         let Some(text) = node.as_text() else {
-            reader.expected(what, &all(), node);
-            return None;
+            return reader.expected(what, &all(), node);
         };
         if let Some((_, value)) = T::WORDS.iter().find(|(word, _)| *word == text) {
             return Some(*value);
         }
         let hint = suggest::hint(text, words()).unwrap_or_else(all);
-        reader.error_with_hint(node, format!("unknown value `{text}` for {what}"), hint);
-        None
+        reader.refuse_with_hint(node, format!("unknown value `{text}` for {what}"), hint)
     }
 
     fn schema() -> Json {
@@ -112,17 +110,14 @@ impl<'n> Kind<'n> for Cow<'n, str> {
             Value::Text(text) => Cow::Borrowed(&**text),
             Value::Bool(_) | Value::Number(_) => Cow::Owned(reader.written(node).to_owned()),
             Value::Null => {
-                reader.error(node, format!("{what} has no value"));
-                return None;
+                return reader.refuse(node, format!("{what} has no value"));
             }
             Value::List(_) | Value::Map(_) => {
-                reader.expected(what, "text", node);
-                return None;
+                return reader.expected(what, "text", node);
             }
         };
         if text.contains('\0') {
-            reader.error(node, format!("{what} contains a NUL character"));
-            return None;
+            return reader.refuse(node, format!("{what} contains a NUL character"));
         }
         Some(text)
     }
@@ -142,8 +137,7 @@ impl Kind<'_> for Filled {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
         if text.trim().is_empty() {
-            reader.error(node, format!("{what} is empty"));
-            return None;
+            return reader.refuse(node, format!("{what} is empty"));
         }
         Some(Self(text))
     }
@@ -151,10 +145,7 @@ impl Kind<'_> for Filled {
 
 impl Kind<'_> for Vec<String> {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let Value::List(items) = &node.value else {
-            reader.expected(what, "a list", node);
-            return None;
-        };
+        let items = reader.list(node, what)?;
         let what = format!("an item of {what}");
         let texts: Self = items.iter().filter_map(|item| reader.value(item, &what)).collect();
         (texts.len() == items.len()).then_some(texts)
@@ -170,17 +161,16 @@ impl Kind<'_> for bool {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         match &node.value {
-            Value::Bool(flag) => return Some(*flag),
+            Value::Bool(flag) => Some(*flag),
             Value::Text(text) if ["yes", "no", "on", "off"].contains(&&*text.to_lowercase()) => {
-                reader.error_with_hint(
+                reader.refuse_with_hint(
                     node,
                     format!("{what} must be `true` or `false`, not `{text}`"),
                     "`yes` and `no` are plain text in YAML 1.2",
-                );
+                )
             }
             _ => reader.expected(what, "`true` or `false`", node),
         }
-        None
     }
 }
 

@@ -18,8 +18,7 @@ impl<'n> Kind<'n> for Matcher {
         if let Value::List(items) = &node.value {
             let names: Vec<&str> = items.iter().filter_map(Node::as_text).collect();
             let hint = format!("join the names with `|`: `matcher: \"{}\"`", names.join("|"));
-            reader.error_with_hint(node, format!("{what} must be text, not a list"), hint);
-            return None;
+            return reader.refuse_with_hint(node, format!("{what} must be text, not a list"), hint);
         }
         let pattern = Cow::<str>::read(reader, node, what)?;
         if let Some(problem) = permission_rule(&pattern) {

@@ -9,7 +9,7 @@ use super::assembly::Assembly;
 use super::diagnostic::Diagnostic;
 use super::keys::PackKeys;
 use super::kinds::{At, Filled};
-use super::node::{Node, Value};
+use super::node::Node;
 use super::reader::Reader;
 use super::section::Kind;
 use super::source::{Location, SourceFile};
@@ -45,14 +45,10 @@ pub(crate) struct Packs(pub(super) Vec<Pack>);
 
 impl Kind<'_> for Packs {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let Value::List(items) = &node.value else {
-            reader.expected(what, "a list", node);
-            return None;
-        };
+        let items = reader.list(node, what)?;
         if items.len() > MAX_PACKS {
             let problem = format!("a hooks file uses {MAX_PACKS} packs at most");
-            reader.error_with_hint(node, problem, "publish several as one");
-            return None;
+            return reader.refuse_with_hint(node, problem, "publish several as one");
         }
         Some(Self(items.iter().filter_map(|item| pack(reader, item)).collect()))
     }
@@ -124,8 +120,7 @@ impl Kind<'_> for Digest {
             _ => {
                 let hint = "write `sha256:` and 64 hexadecimal digits, as `hookexec bundle build` \
                             shows them; `hookexec bundle update FILE` adds them, too";
-                reader.error_with_hint(node, format!("`{text}` is not a digest"), hint);
-                None
+                reader.refuse_with_hint(node, format!("`{text}` is not a digest"), hint)
             }
         }
     }

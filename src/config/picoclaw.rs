@@ -14,7 +14,7 @@ use super::document::Document;
 use super::keys::{Defaults, PicoclawBuiltin, PicoclawDefaults, PicoclawKeys};
 use super::kinds::Words;
 use super::model::{Command, Hook, OnError, Phase, Process};
-use super::node::{Node, Value};
+use super::node::Node;
 use super::reader::Reader;
 use super::section::Kind;
 use crate::event::Event;
@@ -209,10 +209,7 @@ impl Words for (Event, bool) {
 
 impl Kind<'_> for Stages {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let Value::List(items) = &node.value else {
-            reader.expected(what, "a list", node);
-            return None;
-        };
+        let items = reader.list(node, what)?;
         // PicoClaw skips empty ones.
         let items = items.iter().filter(|item| item.as_text() != Some(""));
         let stages = items.filter_map(|item| reader.value::<(Event, bool)>(item, what));
@@ -257,8 +254,7 @@ impl Kind<'_> for Milliseconds {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Some(number) = node.as_number() else {
-            reader.expected(what, "a number", node);
-            return None;
+            return reader.expected(what, "a number", node);
         };
         let Some(milliseconds) = number.as_u64().filter(|number| *number > 0) else {
             let name = what.trim_matches('`');

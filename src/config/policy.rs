@@ -126,8 +126,7 @@ impl Kind<'_> for PolicySettings {
                 "only `hooks.yaml` of the administrator and of the user may name a policy";
             let hint = "move it to `~/.config/hookexec/hooks.yaml`; `hookexec check` without a \
                         file checks it there";
-            reader.error_with_hint(node, message, hint);
-            return None;
+            return reader.refuse_with_hint(node, message, hint);
         }
         let keys: PolicyKeys<'_> = reader.value(node, what)?;
         for (key, hint) in [
@@ -168,10 +167,7 @@ impl Kind<'_> for Source {
         let text = Filled::read(reader, node, what)?.0;
         match text.parse() {
             Ok(source) => Some(source),
-            Err(hint) => {
-                reader.error_with_hint(node, "this address is not a valid source", hint);
-                None
-            }
+            Err(hint) => reader.refuse_with_hint(node, "this address is not a valid source", hint),
         }
     }
 }
@@ -194,14 +190,12 @@ impl Kind<'_> for PublicKeys {
             if key.len() != 56 || !key.starts_with("RW") || !key.bytes().all(is_base64) {
                 let hint =
                     "write the last line of the file that `minisign -G` made, `minisign.pub`";
-                reader.error_with_hint(item, format!("`{key}` is not a public key"), hint);
-                return None;
+                return reader.refuse_with_hint(item, format!("`{key}` is not a public key"), hint);
             }
             keys.push(key);
         }
         if keys.is_empty() {
-            reader.error(node, format!("{what} is empty"));
-            return None;
+            return reader.refuse(node, format!("{what} is empty"));
         }
         Some(Self(keys))
     }

@@ -86,12 +86,11 @@ impl Reader {
 impl Kind<'_> for Argv {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if !matches!(node.value, Value::List(_)) {
-            reader.error_with_hint(
+            return reader.refuse_with_hint(
                 node,
                 format!("the {what} of a process must be a list: it runs without a shell"),
                 "write `[python3, weather.py]`, or `[sh, -c, \"...\"]` for a shell",
             );
-            return None;
         }
         reader.argv(node, None).map(Self)
     }

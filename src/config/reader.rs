@@ -186,12 +186,6 @@ impl Reader {
         }
     }
 
-    /// Notes a problem at a value, and returns `None` in the place of what was to be read.
-    pub fn refuse<T>(&mut self, node: &Node, problem: Diagnostic) -> Option<T> {
-        self.report(node, problem);
-        None
-    }
-
     /// Notes an error at a value.
     pub fn error(&mut self, node: &Node, message: impl Into<String>) {
         self.report(node, Diagnostic::error(message));
@@ -207,8 +201,25 @@ impl Reader {
         self.report(node, Diagnostic::error(message).hint(hint));
     }
 
-    /// Reports a value of another kind than expected.
-    pub fn expected(&mut self, what: &str, expected: &str, node: &Node) {
+    /// Notes an error at a value, and returns `None` in the place of what was to be read.
+    pub fn refuse<T>(&mut self, node: &Node, message: impl Into<String>) -> Option<T> {
+        self.error(node, message);
+        None
+    }
+
+    /// Like [`refuse`](Self::refuse), with what to do.
+    pub fn refuse_with_hint<T>(
+        &mut self,
+        node: &Node,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Option<T> {
+        self.error_with_hint(node, message, hint);
+        None
+    }
+
+    /// Reports a value of another kind than expected, and returns `None` in its place.
+    pub fn expected<T>(&mut self, what: &str, expected: &str, node: &Node) -> Option<T> {
         let mut problem =
             Diagnostic::error(format!("{what} must be {expected}, not {}", node.kind()));
         if let Some((_, odd)) = node.as_text().and_then(yaml::odd_space) {
@@ -216,6 +227,15 @@ impl Reader {
                 problem.hint(format!("the text contains {odd}: replace it with a normal space"));
         }
         self.report(node, problem);
+        None
+    }
+
+    /// Returns the items of a list; any other value is reported.
+    pub fn list<'n>(&mut self, node: &'n Node<'n>, what: &str) -> Option<&'n [Node<'n>]> {
+        match &node.value {
+            Value::List(items) => Some(items),
+            _ => self.expected(what, "a list", node),
+        }
     }
 
     /// Reads a value; messages call it `what`.
@@ -244,8 +264,7 @@ impl Reader {
     /// Reads a mapping whose keys are the author's own.
     pub fn open_fields<'n>(&mut self, node: &'n Node<'n>, what: &str) -> Option<Fields<'n>> {
         let Value::Map(entries) = &node.value else {
-            self.expected(what, "a mapping", node);
-            return None;
+            return self.expected(what, "a mapping", node);
         };
         // The few keys of most mappings are compared sooner than hashed.
         let mut seen = (entries.len() > FEW).then(HashMap::<&str, &Node>::new);
@@ -290,8 +309,7 @@ impl Reader {
         known: &[&str],
     ) -> Option<String> {
         if self.errors > MAX_SUGGESTIONS {
-            self.error(key, format!("unknown key `{name}` in {what}"));
-            return None;
+            return self.refuse(key, format!("unknown key `{name}` in {what}"));
         }
         if let Some(hint) = spelling(name) {
             self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);

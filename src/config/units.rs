@@ -52,8 +52,7 @@ impl Kind<'_> for Duration {
                 ),
                 _ => (format!("{what} is not a duration: `{shown}`"), DURATION_HINT.to_owned()),
             };
-            reader.error_with_hint(node, message, hint);
-            return None;
+            return reader.refuse_with_hint(node, message, hint);
         };
         let duration = Self::try_from_secs_f64(seconds.abs()).unwrap_or(Self::MAX);
         let (problem, hint) = if seconds <= 0.0 {
@@ -77,8 +76,7 @@ impl Kind<'_> for Duration {
             }
             return Some(duration);
         };
-        reader.error_with_hint(node, problem, hint);
-        None
+        reader.refuse_with_hint(node, problem, hint)
     }
 }
 
@@ -121,8 +119,7 @@ impl<const MAX: usize> Kind<'_> for Size<MAX> {
                 ),
             },
         };
-        reader.error_with_hint(node, format!("{what} is {problem}"), hint);
-        None
+        reader.refuse_with_hint(node, format!("{what} is {problem}"), hint)
     }
 }
 

@@ -48,12 +48,11 @@ impl Kind<'_> for Rule {
 
     fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
         if matches!(node.value, Value::List(_)) {
-            reader.error_with_hint(
+            return reader.refuse_with_hint(
                 node,
                 "a condition must be a mapping, not a list",
                 "write `all: [...]` when every one must hold, `any: [...]` when one is enough",
             );
-            return None;
         }
         let errors = reader.errors();
         let fields = reader.fields(node, "a condition", ConditionKeys::NAMES)?;
@@ -101,16 +100,14 @@ impl Reader {
     /// Reads what an item of `list` must meet: `where`, or a field and its operator.
     fn part(&mut self, key: &Node, fields: Fields<'_>, list: List) -> Option<Rule> {
         if self.list.is_some() {
-            self.error(key, "a condition on an item can't look at another list");
-            return None;
+            return self.refuse(key, "a condition on an item can't look at another list");
         }
         let beside = |name: &str| !["all", "any"].contains(&name);
         let count = fields.iter().filter(|(name, ..)| beside(name)).count();
         let has_part = fields.iter().any(|(name, ..)| name == "where");
         if count == 0 || has_part && count > 1 || fields.iter().count() > count + 1 {
             let message = "beside a list stands `where`, or one `field` and its operator";
-            self.error_with_hint(key, message, ITEM_HINT);
-            return None;
+            return self.refuse_with_hint(key, message, ITEM_HINT);
         }
         self.list = Some(list);
         let keys = ConditionKeys::of(self, fields);
@@ -126,8 +123,7 @@ impl Reader {
     /// Reads a field and its operator.
     fn leaf(&mut self, node: &Node, keys: ConditionKeys<'_>) -> Option<Leaf> {
         if keys.field.is_none() {
-            self.error_with_hint(node, "a condition needs a `field`", HINT);
-            return None;
+            return self.refuse_with_hint(node, "a condition needs a `field`", HINT);
         }
         let mut operators = keys.fields.iter().filter(|(name, ..)| OPERATORS.contains(name));
         if operators.next().is_none() {
@@ -166,12 +162,11 @@ impl Reader {
 impl Kind<'_> for Vec<Rule> {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Value::List(items) = &node.value else {
-            reader.error_with_hint(
+            return reader.refuse_with_hint(
                 node,
                 format!("{what} must be a list of conditions, not {}", node.kind()),
                 format!("write `{}: [ {{ field: ..., equals: ... }} ]`", what.trim_matches('`')),
             );
-            return None;
         };
         if items.is_empty() {
             reader.error(node, format!("{what} is empty"));
@@ -190,32 +185,29 @@ impl Kind<'_> for Field {
         let field = match Self::parse(&written) {
             Ok(field) => field,
             Err(cause) => {
-                reader.error_with_hint(
+                return reader.refuse_with_hint(
                     node,
                     format!("`field: {written}`: {cause}"),
                     "write keys joined by dots (`tool_input.cmd`) or a JSON pointer \
                      (`/tool_input/cmd`)",
                 );
-                return None;
             }
         };
         let top = field.top();
         if let Some(list) = reader.list {
             if !list.keys().contains(&top) {
                 let message = format!("an item of the list has no `{top}`");
-                reader.error_with_hint(
+                return reader.refuse_with_hint(
                     node,
                     message,
                     format!("its keys are {}", list.keys().join(", ")),
                 );
-                return None;
             }
             return Some(field);
         }
         if Input::OF_CALLS.contains(&top) {
             let message = format!("`{top}` is a list that is made when a condition asks for it");
-            reader.error_with_hint(node, message, ITEM_HINT);
-            return None;
+            return reader.refuse_with_hint(node, message, ITEM_HINT);
         }
         let known = [Input::FIELDS, &Input::CARRIED, &Input::OF_CONTROL_EVENTS];
         if !known.concat().contains(&top) {
@@ -238,8 +230,7 @@ impl Kind<'_> for Vec<Json> {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let Value::List(items) = &node.value else {
             let message = format!("{what} must be a list, not {}", node.kind());
-            reader.error_with_hint(node, message, "for one value use `equals`");
-            return None;
+            return reader.refuse_with_hint(node, message, "for one value use `equals`");
         };
         if items.is_empty() {
             reader.error(node, format!("{what} is empty: the condition could never hold"));

@@ -36,8 +36,7 @@ pub(super) fn read(path: &Path, text: &str, name: Option<&str>) -> Result<Import
         let models = models.and_then(|models| reader.open_fields(models, "`models`"));
         let found = hooks_of(reader, &fields, models.as_ref());
         if found.is_empty() && reader.errors() == 0 {
-            reader.error(agent, "this agent has no hooks");
-            return None;
+            return reader.refuse(agent, "this agent has no hooks");
         }
         hooks = Some(found);
         Some(())
@@ -59,24 +58,22 @@ fn chosen<'n>(
 ) -> Option<(&'n Node<'n>, Fields<'n>)> {
     let file = reader.open_fields(root, "the file")?;
     let Some((_, key, agents)) = file.iter().find(|(key, ..)| *key == "agents") else {
-        reader.error(root, "a docker-agent file has a key `agents`, and this file has none");
-        return None;
+        return reader
+            .refuse(root, "a docker-agent file has a key `agents`, and this file has none");
     };
     let agents = reader.open_fields(agents, "`agents`")?;
     let names: Vec<&str> = agents.iter().map(|(name, ..)| name).collect();
     let listed = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let Some(wanted) = name else {
         let hint = format!("choose one with `--agent NAME`; the file has: {listed}");
-        reader.error_with_hint(key, "this file has agents, and none was chosen", hint);
-        return None;
+        return reader.refuse_with_hint(key, "this file has agents, and none was chosen", hint);
     };
     let Some(agent) = agents.get(wanted) else {
         let hint = suggest::hint(wanted, names).map_or_else(
             || format!("the file has: {listed}"),
             |question| format!("{question} The file has: {listed}"),
         );
-        reader.error_with_hint(key, format!("unknown agent `{wanted}`"), hint);
-        return None;
+        return reader.refuse_with_hint(key, format!("unknown agent `{wanted}`"), hint);
     };
     Some((agent, reader.open_fields(agent, "an agent")?))
 }

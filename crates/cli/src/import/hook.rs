@@ -161,7 +161,7 @@ impl Importer {
                 let shell = string(&mut self.reader, value, "`shell`")?;
                 if shell != "bash" {
                     let message = format!("the shell `{shell}` can't be imported");
-                    return self.reader.refuse(value, Diagnostic::error(message));
+                    return self.reader.refuse(value, message);
                 }
                 hook.set("shell", shell);
             }
@@ -182,7 +182,7 @@ impl Importer {
             "if" => {
                 let hint = "let the script look at `tool_input`, or write a `when:` by hand";
                 let message = "a permission rule in `if` can't be imported";
-                return self.reader.refuse(value, Diagnostic::error(message).hint(hint));
+                return self.reader.refuse_with_hint(value, message, hint);
             }
             "asyncRewake" => {
                 if self.reader.value(value, "`asyncRewake`")? {
@@ -201,7 +201,7 @@ impl Importer {
             if !self.format.import.needs_type {
                 return Some("command");
             }
-            return self.reader.refuse(node, Diagnostic::error("a hook needs a `type`"));
+            return self.reader.refuse(node, "a hook needs a `type`");
         };
         match kind.as_text() {
             Some("command") => Some("command"),
@@ -218,15 +218,14 @@ impl Importer {
     /// Refuses what works in the agent alone.
     fn leave<T>(&mut self, node: &Node<'_>, message: &str) -> Option<T> {
         let hint = format!("leave it in the settings of {}", self.format.agent.title());
-        self.reader.refuse(node, Diagnostic::error(message).hint(hint))
+        self.reader.refuse_with_hint(node, message, hint)
     }
 
     /// Returns the command for this system.
     fn command_text(&mut self, node: &Node<'_>, hook: &Fields<'_>) -> Option<String> {
         let mut keys = self.format.import.command_keys.iter();
         let Some((key, text)) = keys.find_map(|key| Some((key, hook.get(key)?))) else {
-            let problem = Diagnostic::error("a command hook needs a `command`");
-            return self.reader.refuse(node, problem);
+            return self.reader.refuse(node, "a command hook needs a `command`");
         };
         string(&mut self.reader, text, &format!("`{key}`"))
     }
@@ -277,6 +276,6 @@ impl Importer {
             return Some(format!("{number}{unit}"));
         }
         let message = format!("`timeout` is not a valid number of {words}: it must be above 0");
-        self.reader.refuse(node, Diagnostic::error(message))
+        self.reader.refuse(node, message)
     }
 }

@@ -1,6 +1,5 @@
 //! Reads JSON with comments as the tree that hooks files are, with the same messages.
 
-use hookexec::config::Diagnostic;
 use hookexec::internal::reading::{Fields, Node, Reader, Value};
 use jsonc_parser::ast::{ObjectProp, Value as Json};
 use jsonc_parser::common::Ranged;
@@ -49,20 +48,15 @@ pub(super) fn object<'n>(
 
 /// Reads a list; an empty one in the place of anything else.
 pub(super) fn list<'n>(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> &'n [Node<'n>] {
-    if let Value::List(items) = &node.value {
-        return items;
-    }
-    reader.expected(what, "a list", node);
-    &[]
+    reader.list(node, what).unwrap_or_default()
 }
 
 /// Reads a string. A number is not one.
 pub(super) fn string(reader: &mut Reader, node: &Node<'_>, what: &str) -> Option<String> {
-    if let Some(text) = node.as_text() {
-        return Some(text.to_owned());
+    match node.as_text() {
+        Some(text) => Some(text.to_owned()),
+        None => reader.expected(what, "a string", node),
     }
-    reader.expected(what, "a string", node);
-    None
 }
 
 /// Returns the text of a key that must be there; `what` is the object at `node`.
@@ -75,6 +69,6 @@ pub(super) fn required(
 ) -> Option<String> {
     match fields.get(key) {
         Some(value) => string(reader, value, &format!("`{key}`")),
-        None => reader.refuse(node, Diagnostic::error(format!("{what} needs a `{key}`"))),
+        None => reader.refuse(node, format!("{what} needs a `{key}`")),
     }
 }

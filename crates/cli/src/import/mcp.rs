@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::config::Diagnostic;
 use hookexec::internal::reading::{Fields, Node, Reader};
 use hookexec::wire::parse_strict;
 use serde_json::{Value, json};
@@ -34,7 +33,7 @@ pub(super) fn parameters(
         Err(problem) => {
             let hint = "write the hook by hand: docs/configuration.md, \"MCP hooks\"";
             let place = hook.get("server").unwrap_or(node);
-            return reader.refuse(place, Diagnostic::error(problem).hint(hint));
+            return reader.refuse_with_hint(place, problem, hint);
         }
     };
     let arguments = match hook.get("input") {

@@ -34,7 +34,7 @@ pub(super) fn http(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> O
         let text = string(reader, value, "a header")?;
         if text.contains("${env.") {
             let message = "`${env.` in a header would name a variable here";
-            return reader.refuse(value, Diagnostic::error(message));
+            return reader.refuse(value, message);
         }
         headers.push((name.to_owned(), with_references(&text, &allowed)));
     }

@@ -223,7 +223,7 @@ impl Importer {
         }
         let pattern = alternatives.pattern(self.format.agent);
         if let Some((message, hint)) = matcher::problem(self.format.agent, &written, &pattern) {
-            return self.reader.refuse(node, Diagnostic::error(message).hint(hint));
+            return self.reader.refuse_with_hint(node, message, hint);
         }
         if fields.is_empty() {
             group.matcher = Some(pattern);

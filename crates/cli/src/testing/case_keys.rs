@@ -114,8 +114,8 @@ fn stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
     let fields: Fields<'_> = reader.open_fields(node, "a stub")?;
     if let Some(value) = fields.get("failure") {
         if fields.iter().count() > 1 {
-            reader.error(node, "`failure` stands alone: a hook that failed gives no answer");
-            return None;
+            return reader
+                .refuse(node, "`failure` stands alone: a hook that failed gives no answer");
         }
         let cause = Filled::read(reader, value, "`failure`")?.0;
         return Some(Err(HandlerError::new(Failure::Other, cause)));
@@ -128,10 +128,7 @@ fn stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
             }
             None
         }
-        Err(error) => {
-            reader.error_with_hint(node, format!("a stub can't be read: {error}"), HINT);
-            None
-        }
+        Err(error) => reader.refuse_with_hint(node, format!("a stub can't be read: {error}"), HINT),
     }
 }
 
@@ -139,8 +136,7 @@ impl Kind<'_> for OneOrMany {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let items = node.one_or_many();
         if items.is_empty() {
-            reader.error(node, format!("{what} is empty"));
-            return None;
+            return reader.refuse(node, format!("{what} is empty"));
         }
         let texts = items.iter().map(|item| Filled::read(reader, item, what).map(|text| text.0));
         texts.collect::<Option<_>>().map(Self)
@@ -272,8 +268,7 @@ impl Kind<'_> for Expected<JsonObject> {
             _ => {
                 let hint =
                     "write the whole arguments of the tool, or `null` when they must not change";
-                reader.error_with_hint(node, format!("{what} must be a mapping"), hint);
-                None
+                reader.refuse_with_hint(node, format!("{what} must be a mapping"), hint)
             }
         }
     }
@@ -296,8 +291,7 @@ impl Kind<'_> for ExitCode {
 impl Kind<'_> for HookNames {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if !matches!(node.value, Value::List(_) | Value::Text(_)) {
-            reader.error(node, format!("{what} must be a list of hooks, by name"));
-            return None;
+            return reader.refuse(node, format!("{what} must be a list of hooks, by name"));
         }
         let mut names = Vec::new();
         for item in node.one_or_many() {

@@ -57,8 +57,7 @@ fn case_file(reader: &mut Reader, root: &Node, path: &Path) -> Option<CaseFile> 
     } else {
         vec![named_after(path).or_else(|| {
             let hint = "add `config: hooks.yaml`, or name the file `hooks.test.yaml`";
-            reader.error_with_hint(root, "which hooks file is tested?", hint);
-            None
+            reader.refuse_with_hint(root, "which hooks file is tested?", hint)
         })?]
     };
     let Some(CaseList(list)) = keys.cases else {
@@ -72,8 +71,7 @@ fn case_file(reader: &mut Reader, root: &Node, path: &Path) -> Option<CaseFile> 
         value => {
             let is_empty = matches!(value, Value::List(_) | Value::Null);
             let problem = if is_empty { "is empty" } else { "must be a list" };
-            reader.error_with_hint(list, format!("`cases` {problem}"), CASE_HINT);
-            return None;
+            return reader.refuse_with_hint(list, format!("`cases` {problem}"), CASE_HINT);
         }
     };
     let cases: Vec<Case> = items.iter().filter_map(|item| case(reader, item)).collect();
@@ -125,8 +123,7 @@ fn own_call(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Mom
         None if !keys.fields.lacks("input") => None,
         None if event.contract().tool_matched => {
             let hint = "add `input: { tool_name: shell, tool_input: { cmd: ls } }`";
-            reader.error_with_hint(node, format!("a case of `{event}` needs an `input`"), hint);
-            None
+            reader.refuse_with_hint(node, format!("a case of `{event}` needs an `input`"), hint)
         }
         None => Some(Input::default()),
     };
@@ -138,14 +135,16 @@ fn native_call(reader: &mut Reader, node: &Node, keys: &mut CaseKeys<'_>) -> Opt
     let AgentName(agent) = keys.from.take()?.value;
     if let Some(CaseInput(input)) = keys.input {
         let hint = "write `payload`: what the agent writes to standard input";
-        reader.error_with_hint(input, "`input` does not go with `from`", hint);
-        return None;
+        return reader.refuse_with_hint(input, "`input` does not go with `from`", hint);
     }
     let Some(Payload(payload)) = keys.payload else {
         let hint =
             "add `payload: { hook_event_name: PreToolUse, tool_name: ..., tool_input: {...} }`";
-        reader.error_with_hint(node, "a case with `from` needs the agent's `payload`", hint);
-        return None;
+        return reader.refuse_with_hint(
+            node,
+            "a case with `from` needs the agent's `payload`",
+            hint,
+        );
     };
     let event = match keys.event {
         Some(EventName(node)) => Some(Filled::read(reader, node, "`event`")?.0),
@@ -192,13 +191,15 @@ fn case_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
         Ok(input) => input,
         Err(error) => {
             let hint = "`hookexec schema input` prints what an input looks like";
-            reader.error_with_hint(node, format!("`input` can't be read: {error}"), hint);
-            return None;
+            return reader.refuse_with_hint(node, format!("`input` can't be read: {error}"), hint);
         }
     };
     if event.contract().tool_matched && input.tool().is_empty() {
-        reader.error_with_hint(node, format!("`{event}` needs a `tool_name`"), "add `tool_name`");
-        return None;
+        return reader.refuse_with_hint(
+            node,
+            format!("`{event}` needs a `tool_name`"),
+            "add `tool_name`",
+        );
     }
     hookexec_agents::add_tool_kinds(&mut input);
     Some(input)
