@@ -53,7 +53,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewritten: Vec<String>,
     /// The arguments as they were rewritten, when the input is recorded, too.
-    #[serde(default, deserialize_with = "exact::optional_object")]
+    #[serde(default, deserialize_with = "exact::field")]
     pub updated_input: Option<JsonObject>,
     /// The hooks that ended in an error or failed while the event went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +71,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) policies: Vec<PolicyRecord>,
     /// The input, when it is recorded, without secrets.
-    #[serde(default, deserialize_with = "exact::optional_value")]
+    #[serde(default, deserialize_with = "exact::field")]
     pub input: Option<Value>,
     /// Whether something long was cut from the input: it can't be replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

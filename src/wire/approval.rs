@@ -23,7 +23,7 @@ pub struct ApprovalQuestion {
     /// The hook that asks, and why.
     pub reasons: Vec<ApprovalReason>,
     /// The arguments as the model wrote them, if hooks have changed them since.
-    #[serde(deserialize_with = "exact::optional_object", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "exact::field", skip_serializing_if = "Option::is_none")]
     pub original_input: Option<JsonObject>,
 }
 

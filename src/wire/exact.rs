@@ -6,73 +6,41 @@
 //! reads its values with these functions, and every text is read by
 //! [`parse_strict`](super::parse_strict).
 
-use std::collections::BTreeMap;
-
+use serde::Deserializer;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::JsonObject;
-use super::output_reader::kind;
+use super::field::{Field, Present as _, must_be};
 use super::strict::read_strict;
-
-/// A value as it is written.
-struct Exact(Value);
-
-impl<'de> Deserialize<'de> for Exact {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read_strict(deserializer).map(Self)
-    }
-}
 
 /// Reads an object.
 pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<JsonObject, D::Error> {
+    JsonObject::of(read_strict(deserializer)?)
+        .map_err(|other| D::Error::custom(must_be(JsonObject::EXPECTED, &other)))
+}
+
+/// Reads a field; `null` counts as absent.
+pub(crate) fn field<'de, D: Deserializer<'de>, F: Field>(deserializer: D) -> Result<F, D::Error> {
     match read_strict(deserializer)? {
-        Value::Object(object) => Ok(object),
-        other => Err(D::Error::custom(format_args!("expected an object, not {}", kind(&other)))),
+        Value::Null => Ok(F::default()),
+        value => F::read(value).map_err(D::Error::custom),
     }
-}
-
-/// Reads a field that may be an object.
-pub(crate) fn optional_object<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<JsonObject>, D::Error> {
-    /// An object as it is written.
-    struct Object(JsonObject);
-
-    impl<'de> Deserialize<'de> for Object {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            object(deserializer).map(Self)
-        }
-    }
-    Ok(Option::<Object>::deserialize(deserializer)?.map(|Object(object)| object))
-}
-
-/// Reads a field that may be any value; `null` is none.
-pub(crate) fn optional_value<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Value>, D::Error> {
-    Ok(Option::<Exact>::deserialize(deserializer)?.map(|Exact(value)| value))
-}
-
-/// Reads a field that may be a list.
-pub(crate) fn optional_list<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Vec<Value>>, D::Error> {
-    let items = Option::<Vec<Exact>>::deserialize(deserializer)?;
-    Ok(items.map(|items| items.into_iter().map(|Exact(value)| value).collect()))
 }
 
 /// Reads a field that holds a value for each key.
-pub(crate) fn map<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, Value>, D::Error> {
-    let entries = BTreeMap::<String, Exact>::deserialize(deserializer)?;
-    Ok(entries.into_iter().map(|(key, Exact(value))| (key, value)).collect())
+pub(crate) fn map<'de, D, M>(deserializer: D) -> Result<M, D::Error>
+where
+    D: Deserializer<'de>,
+    M: FromIterator<(String, Value)>,
+{
+    object(deserializer).map(|object| object.into_iter().collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::json;

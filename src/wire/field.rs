@@ -23,7 +23,7 @@ impl Fields {
 }
 
 /// A kind of field; its default is what an absent one means.
-pub(super) trait Field: Default {
+pub(crate) trait Field: Default {
     /// Reads a value, and says what is wrong with it.
     fn read(value: Value) -> Result<Self, String>;
 
@@ -31,12 +31,12 @@ pub(super) trait Field: Default {
     fn show(&self) -> Option<Cow<'_, Value>>;
 }
 
-fn must_be(expected: &str, found: &Value) -> String {
+pub(super) fn must_be(expected: &str, found: &Value) -> String {
     format!("it must be {expected}, not {}", kind(found))
 }
 
 /// A kind that `Option` adds to, so that its absence differs from every value.
-pub(super) trait Present: Serialize + Sized {
+pub(crate) trait Present: Serialize + Sized {
     const EXPECTED: &'static str;
 
     /// Returns a value of the wrong type unchanged.

@@ -93,10 +93,10 @@ pub struct RequestChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The tool definitions.
-    #[serde(deserialize_with = "exact::optional_list", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "exact::field", skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Value>>,
     /// The options.
-    #[serde(deserialize_with = "exact::optional_object", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "exact::field", skip_serializing_if = "Option::is_none")]
     pub options: Option<JsonObject>,
 }
 

@@ -31,20 +31,20 @@ pub struct Verdict {
     /// The reasons of the winning decision, in config order, joined by newlines.
     pub message: Option<String>,
     /// The whole final arguments of the tool, when they changed.
-    #[serde(default, deserialize_with = "exact::optional_object")]
+    #[serde(default, deserialize_with = "exact::field")]
     pub updated_input: Option<JsonObject>,
     /// The tool to call instead, when a hook renamed the call.
     pub updated_tool_name: Option<String>,
     /// The messages of the model request, when they changed.
-    #[serde(default, deserialize_with = "exact::optional_list")]
+    #[serde(default, deserialize_with = "exact::field")]
     pub updated_messages: Option<Vec<Value>>,
     /// What else of the model request changed.
     pub updated_request: Option<RequestChange>,
     /// The model's response, when it changed.
-    #[serde(default, deserialize_with = "exact::optional_value")]
+    #[serde(default, deserialize_with = "exact::field")]
     pub updated_response: Option<Value>,
     /// The tool's response, when it changed.
-    #[serde(default, deserialize_with = "exact::optional_value")]
+    #[serde(default, deserialize_with = "exact::field")]
     pub updated_tool_response: Option<Value>,
     /// Context for the model.
     pub additional_context: Option<String>,
