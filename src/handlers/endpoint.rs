@@ -1,12 +1,12 @@
 //! A server that hooks post to: where they may post, and what counts as a reply.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::builtin::joined;
 use super::command::expand::{Variables, required_env_references};
 use crate::config::Hook;
 use crate::handler::{BuildError, Call, Failure, HandlerError, NO_ROOM, Room};
-use crate::http::{Client, NoReply, Reply};
+use crate::http::{Ask, Client, NoReply, Reply};
 
 /// A server, the headers of each request to it, and the limit of its replies.
 #[derive(Debug)]
@@ -63,31 +63,13 @@ impl Endpoint {
         self.missing = Some(variable);
     }
 
-    /// Posts `body`, with headers of this request, and returns a whole reply, whatever its status.
-    /// Blocks until `deadline`.
-    pub(super) fn post(
+    /// Asks the server, with headers of this request, and returns a whole reply, whatever its
+    /// status. Blocks until `deadline`.
+    pub(super) fn ask(
         &self,
-        body: &[u8],
+        ask: Ask<'_>,
         headers: &[(&str, &str)],
-        until: (Instant, &Room),
-    ) -> Result<Reply, HandlerError> {
-        self.whole(until, |most, patience| self.client.post(body, headers, most, patience))
-    }
-
-    /// Asks for what is at `url`, like [`post`](Self::post).
-    pub(super) fn get(
-        &self,
-        url: &str,
-        headers: &[(&str, &str)],
-        until: (Instant, &Room),
-    ) -> Result<Reply, HandlerError> {
-        self.whole(until, |most, patience| self.client.get(url, headers, most, patience))
-    }
-
-    fn whole(
-        &self,
         (deadline, room): (Instant, &Room),
-        ask: impl FnOnce(usize, Duration) -> Result<Reply, NoReply>,
     ) -> Result<Reply, HandlerError> {
         if let Some(variable) = &self.missing {
             let message = format!("one of its headers needs `{variable}`, which is not set");
@@ -95,7 +77,7 @@ impl Endpoint {
         }
         let (most, host) = (self.most, self.client.host());
         let patience = deadline.saturating_duration_since(Instant::now());
-        let reply = ask(most, patience).map_err(|no_reply| {
+        let reply = self.client.ask(ask, headers, most, patience).map_err(|no_reply| {
             let NoReply { timed_out, unsent, message } = no_reply;
             let failure = match (timed_out, unsent) {
                 (true, _) => Failure::TimedOut,

@@ -21,7 +21,7 @@ use crate::files::random_id;
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
-use crate::http::Reply;
+use crate::http::{Ask, Reply};
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \
                        Authorization: \"Bearer ${env.TOKEN}\" } }`";
@@ -97,10 +97,11 @@ impl HttpHandler {
                 headers = key.headers(&id, body.as_deref().unwrap_or_default());
             }
             let headers: Vec<_> = headers.iter().map(|(name, it)| (*name, it.as_str())).collect();
-            match url {
-                Some(url) => endpoint.get(&url, &headers, (deadline, room)),
-                None => endpoint.post(&body.unwrap_or_default(), &headers, (deadline, room)),
-            }
+            let ask = match &url {
+                Some(url) => Ask::Get(url),
+                None => Ask::Post(body.as_deref().unwrap_or_default()),
+            };
+            endpoint.ask(ask, &headers, (deadline, room))
         })
         .await
     }

@@ -21,6 +21,15 @@ pub(crate) struct Client {
     headers: Vec<(String, String)>,
 }
 
+/// What a server is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ask<'a> {
+    /// To take this body, at the address of the client.
+    Post(&'a [u8]),
+    /// For what is at this address.
+    Get(&'a str),
+}
+
 /// What a server answered.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -95,29 +104,23 @@ impl Client {
         }
     }
 
-    /// Posts `body`, with headers of this request, and reads at most `most` bytes of the answer, and
-    /// one more if there are more. Blocks for up to `patience`, from the look-up of the name to the
-    /// end of the answer.
-    pub(crate) fn post(
+    /// Asks the server, with headers of this request, and reads at most `most` bytes of the answer,
+    /// and one more if there are more. Blocks for up to `patience`, from the look-up of the name to
+    /// the end of the answer.
+    pub(crate) fn ask(
         &self,
-        body: &[u8],
+        ask: Ask<'_>,
         headers: &[(&str, &str)],
         most: usize,
         patience: Duration,
     ) -> Result<Reply, NoReply> {
-        let request = self.prepared(self.agent.post(&self.url), headers, patience);
-        self.reply(request.send(body), most)
-    }
-
-    /// Asks for what is at `url`, like [`post`](Self::post).
-    pub(crate) fn get(
-        &self,
-        url: &str,
-        headers: &[(&str, &str)],
-        most: usize,
-        patience: Duration,
-    ) -> Result<Reply, NoReply> {
-        self.reply(self.prepared(self.agent.get(url), headers, patience).call(), most)
+        let sent = match ask {
+            Ask::Post(body) => {
+                self.prepared(self.agent.post(&self.url), headers, patience).send(body)
+            }
+            Ask::Get(url) => self.prepared(self.agent.get(url), headers, patience).call(),
+        };
+        self.reply(sent, most)
     }
 
     fn prepared<B>(

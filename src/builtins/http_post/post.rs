@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::builtins::secrets::Redactor;
 use crate::builtins::{Surroundings, Work};
 use crate::handlers::builtin::BuiltinError;
-use crate::http::Client;
+use crate::http::{Ask, Client};
 use crate::wire::Input;
 
 /// How long one post may take, from the look-up of the name to the answer.
@@ -69,7 +69,7 @@ impl Post {
             Ok(event.to_string())
         };
         let body = self.body.clone().map_or_else(event, Ok)?;
-        let reply = self.client.post(body.as_bytes(), &[], READ, PATIENCE);
+        let reply = self.client.ask(Ask::Post(body.as_bytes()), &[], READ, PATIENCE);
         let reply = reply.map_err(|it| it.message)?;
         if reply.status.is_success() {
             Ok(())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::wire;
 use crate::handler::{Failure, HandlerError, Room};
 use crate::handlers::endpoint::Endpoint;
-use crate::http::Reply;
+use crate::http::{Ask, Reply};
 use crate::rpc::{self, Incoming};
 
 /// The headers of MCP.
@@ -73,7 +73,7 @@ impl Remote {
         session: &Session<'_>,
         until: (Instant, &Room),
     ) -> Result<Reply, HandlerError> {
-        let reply = self.0.post(message, session, until)?;
+        let reply = self.0.ask(Ask::Post(message), session, until)?;
         if reply.status.is_success() {
             return Ok(reply);
         }

@@ -19,6 +19,7 @@ use crate::counts::{CountingHook, Counts};
 use crate::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, Room,
 };
+use crate::http::Ask;
 use crate::wire::{Output, Usage, parse_strict};
 use api::Api;
 
@@ -276,7 +277,7 @@ impl Judge {
         // As a JSON string the input can't end the quotation that it is in.
         let quoted = Value::from(String::from_utf8_lossy(input)).to_string();
         let body = with.api.request(with, &self.instructions, &quoted).to_string();
-        let reply = self.endpoint.post(body.as_bytes(), &[], (until, room))?;
+        let reply = self.endpoint.ask(Ask::Post(body.as_bytes()), &[], (until, room))?;
         let value = std::str::from_utf8(&reply.body).map_err(|error| error.to_string());
         let value = value.and_then(|text| parse_strict(text).map_err(|error| error.to_string()));
         if !reply.status.is_success() {
