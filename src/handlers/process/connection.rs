@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout_at;
 
+use crate::handler::{Failure, HandlerError};
 use crate::handlers::command::group::Group;
 use crate::locks::locked;
 use crate::rpc::{self, RpcError};
@@ -96,6 +97,29 @@ impl CallError {
             }
         }
     }
+
+    /// Returns the failure of a call to `process`, which had the time `limit`.
+    pub(super) fn into_failure(self, process: &str, method: &str, limit: Duration) -> HandlerError {
+        // What is left of it when the call begins is a little less than what was given.
+        let limit =
+            Duration::from_millis(limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX));
+        let who = format!("process `{process}`");
+        let told = self.told(&who, method, limit);
+        match self {
+            Self::Unreadable(problem) => HandlerError::new(
+                Failure::Protocol,
+                format!("the reply of {who} to `{method}` can't be read: {problem}"),
+            ),
+            Self::TimedOut(_) => HandlerError::new(
+                Failure::TimedOut,
+                format!("{told}; raise the `timeout` if it needs longer"),
+            ),
+            Self::Ended(end) => {
+                HandlerError::new(Failure::Other, told).with_stderr(end.stderr.clone().into_bytes())
+            }
+            Self::Rpc(_) | Self::Unsent => HandlerError::new(Failure::Other, told),
+        }
+    }
 }
 
 /// How a connection ended.
@@ -109,6 +133,14 @@ pub(super) struct End {
     /// Whether it had answered a call.
     pub(super) served: bool,
     pub(super) at: Instant,
+}
+
+impl End {
+    /// Returns the failure of a call that `process` ended too early for.
+    pub(super) fn before(&self, process: &str, method: &str) -> HandlerError {
+        let message = format!("process `{process}` ended before `{method}` could be sent: {self}");
+        HandlerError::new(Failure::Other, message).with_stderr(self.stderr.clone().into_bytes())
+    }
 }
 
 impl fmt::Display for End {

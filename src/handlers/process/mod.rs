@@ -9,7 +9,6 @@ mod answer;
 mod calls;
 mod connection;
 mod conversation;
-mod error;
 mod handler;
 mod handshake;
 mod health;

@@ -7,20 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::timeout_at;
 
 use super::connection::{CallError, Connection, Request};
-use super::error::ProcessError;
 use super::handshake::Roles;
 use super::health::{Gate, Health, TOO_MANY};
 use super::launch::{Launch, Running};
 use super::notifications::NotificationQueue;
-use super::start::{Start, StartError};
+use super::start::StartError;
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config::Process;
-use crate::handler::{BuildError, Failure};
+use crate::handler::{BuildError, Failure, HandlerError};
 use crate::locks::locked;
 use crate::rpc;
 
@@ -34,33 +33,31 @@ pub(super) struct Supervisor {
     pub(super) notifications: Arc<NotificationQueue>,
     pub(super) counters: Arc<Counters>,
     state: Mutex<State>,
-    /// Told whenever a start has ended.
-    changed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
     health: Health,
-    /// How many starts were attempted.
-    attempts: u64,
-    /// The attempt that failed last, and why.
-    failed: Option<(u64, ProcessError)>,
 }
+
+/// What came of an attempt to start the process: nothing yet while it is under way, and nothing ever
+/// when its task was dropped.
+type Outcome = watch::Receiver<Option<Result<(), HandlerError>>>;
 
 #[derive(Debug, Default)]
 enum Phase {
     #[default]
     Idle,
     Starting {
-        /// `None` while the task is being spawned.
-        task: Option<AbortHandle>,
+        task: AbortHandle,
+        outcome: Outcome,
     },
     Running(Running),
     /// It does not want to be a hook here; it ends once no hook calls it any more.
     Refused {
-        error: ProcessError,
-        leaving: Option<Running>,
+        error: HandlerError,
+        leaving: Running,
     },
     Stopped,
 }
@@ -68,14 +65,14 @@ enum Phase {
 /// What a caller can do now.
 enum Step {
     Call(Arc<Connection>),
-    /// A start is under way: the attempt of this number.
-    AwaitStart(u64),
+    /// A start is under way.
+    AwaitStart(Outcome),
     /// It rests after a crash.
     AwaitRest {
         until: Instant,
-        error: ProcessError,
+        error: HandlerError,
     },
-    Fail(ProcessError),
+    Fail(HandlerError),
 }
 
 impl Supervisor {
@@ -89,7 +86,6 @@ impl Supervisor {
             notifications: Arc::default(),
             counters: Arc::new(counters.into()),
             state: Mutex::default(),
-            changed: Notify::new(),
         })
     }
 
@@ -127,7 +123,7 @@ impl Supervisor {
         method: &str,
         params: &[u8],
         deadline: Instant,
-    ) -> Result<String, ProcessError> {
+    ) -> Result<String, HandlerError> {
         locked(&self.counters).calls += 1;
         let result = self.try_call(method, params, deadline).await;
         if let Err(error) = &result {
@@ -143,7 +139,7 @@ impl Supervisor {
         method: &str,
         params: &[u8],
         deadline: Instant,
-    ) -> Result<String, ProcessError> {
+    ) -> Result<String, HandlerError> {
         let started = Instant::now();
         let mut connection = self.connect(deadline).await?;
         let mut result = connection.call(method, params, deadline).await;
@@ -162,8 +158,8 @@ impl Supervisor {
             _ => None,
         };
         result.map_err(|error| match end {
-            Some(end) => ProcessError::unsent(&self.process.name, method, &end),
-            None => ProcessError::of_call(&self.process.name, method, error, deadline - started),
+            Some(end) => end.before(&self.process.name, method),
+            None => error.into_failure(&self.process.name, method, deadline - started),
         })
     }
 
@@ -171,25 +167,23 @@ impl Supervisor {
     pub(super) async fn connect(
         self: &Arc<Self>,
         deadline: Instant,
-    ) -> Result<Arc<Connection>, ProcessError> {
-        let mut awaited = None;
+    ) -> Result<Arc<Connection>, HandlerError> {
         loop {
-            let changed = self.changed.notified();
-            match self.step(awaited) {
+            match self.step() {
                 Step::Call(connection) => return Ok(connection),
                 Step::Fail(error) => return Err(error),
-                Step::AwaitStart(attempt) => {
-                    awaited = Some(attempt);
-                    if timeout_at(deadline.into(), changed).await.is_err() {
-                        return Err(ProcessError::new(
-                            Failure::TimedOut,
-                            format!("process `{}` was still starting", self.process.name),
-                        ));
-                    }
+                Step::AwaitStart(mut outcome) => {
+                    let ended = outcome.wait_for(Option::is_some);
+                    let Ok(ended) = timeout_at(deadline.into(), ended).await else {
+                        let message = format!("process `{}` was still starting", self.process.name);
+                        return Err(HandlerError::new(Failure::TimedOut, message));
+                    };
+                    let ended = ended.ok().and_then(|ended| ended.clone());
+                    ended.unwrap_or_else(|| Err(self.cut_off()))?;
                 }
                 // It rests until after the deadline.
                 Step::AwaitRest { until, error } if until >= deadline => {
-                    return Err(ProcessError::new(Failure::TimedOut, error.message));
+                    return Err(HandlerError::new(Failure::TimedOut, error.message));
                 }
                 Step::AwaitRest { until, .. } => tokio::time::sleep_until(until.into()).await,
             }
@@ -204,14 +198,14 @@ impl Supervisor {
         self: &Arc<Self>,
         method: &str,
         params: &[u8],
-    ) -> Result<(), ProcessError> {
-        let step = self.step(None);
+    ) -> Result<(), HandlerError> {
+        let step = self.step();
         if let Step::Fail(error) = step {
             self.drop_news(1, &error.message);
             return Err(error);
         }
         if let Err(full) = self.notifications.push(rpc::notification(method, params)) {
-            let error = ProcessError::new(
+            let error = HandlerError::new(
                 Failure::Other,
                 format!(
                     "process `{}` does not keep up: {} notifications wait, this one was dropped",
@@ -230,7 +224,7 @@ impl Supervisor {
 
     /// Starts the process without waiting for it.
     pub(super) fn start(self: &Arc<Self>) {
-        if let Step::Fail(error) = self.step(None) {
+        if let Step::Fail(error) = self.step() {
             tracing::warn!(process = %self.process.name, "process not started: {error}");
         }
     }
@@ -239,21 +233,20 @@ impl Supervisor {
     /// then it gets SIGTERM, then SIGKILL.
     pub(super) async fn shutdown(&self) {
         // Notifications that wait are sent first, also when the child is only just starting.
-        while !self.notifications.is_empty() {
-            let changed = self.changed.notified();
-            if !matches!(locked(&self.state).phase, Phase::Starting { .. }) {
-                break;
+        let starting = match &locked(&self.state).phase {
+            Phase::Starting { outcome, .. } if !self.notifications.is_empty() => {
+                Some(outcome.clone())
             }
-            changed.await;
+            _ => None,
+        };
+        if let Some(mut outcome) = starting {
+            let _ = outcome.wait_for(Option::is_some).await;
         }
-        let phase = std::mem::replace(&mut locked(&self.state).phase, Phase::Stopped);
-        self.changed.notify_waiters();
-        match phase {
-            Phase::Starting { task } => abort(task.as_ref()),
-            Phase::Running(running) | Phase::Refused { leaving: Some(running), .. } => {
+        match self.end() {
+            Phase::Running(running) | Phase::Refused { leaving: running, .. } => {
                 running.stop().await;
             }
-            Phase::Idle | Phase::Refused { .. } | Phase::Stopped => {}
+            Phase::Idle | Phase::Starting { .. } | Phase::Stopped => {}
         }
         let lost = self.notifications.clear();
         if lost > 0 {
@@ -263,12 +256,16 @@ impl Supervisor {
 
     /// Ends the process at once.
     pub(super) fn abandon(&self) {
+        drop(self.end());
+    }
+
+    /// Lets no call start the process any more, and returns what it was at.
+    fn end(&self) -> Phase {
         let phase = std::mem::replace(&mut locked(&self.state).phase, Phase::Stopped);
-        if let Phase::Starting { task } = &phase {
-            abort(task.as_ref());
+        if let Phase::Starting { task, .. } = &phase {
+            task.abort();
         }
-        drop(phase);
-        self.changed.notify_waiters();
+        phase
     }
 
     fn drop_news(&self, count: usize, why: &str) {
@@ -280,39 +277,25 @@ impl Supervisor {
     }
 
     /// Returns what a caller can do now, and starts the process when that is what is to be done.
-    /// `awaited` is the attempt to start it whose end the caller has waited for.
-    fn step(self: &Arc<Self>, awaited: Option<u64>) -> Step {
+    fn step(self: &Arc<Self>) -> Step {
         let mut state = locked(&self.state);
-        if let Phase::Running(running) = &state.phase {
-            match running.connection().ending() {
+        let State { phase, health } = &mut *state;
+        match phase {
+            Phase::Running(running) => match running.connection().ending() {
                 None => return Step::Call(Arc::clone(running.connection())),
-                Some(end) => {
-                    state.phase = Phase::Idle;
-                    if end.crashed {
-                        state.health.crashed(end.at, end.served, end.to_string());
-                    }
-                }
+                Some(end) if end.crashed => health.crashed(end.at, end.served, end.to_string()),
+                Some(_) => {}
+            },
+            Phase::Starting { task, outcome } if !task.is_finished() => {
+                return Step::AwaitStart(outcome.clone());
             }
-        }
-        match &state.phase {
-            Phase::Starting { .. } => return Step::AwaitStart(state.attempts),
             Phase::Refused { error, .. } => return Step::Fail(error.clone()),
             Phase::Stopped => return Step::Fail(self.stopped()),
-            Phase::Idle | Phase::Running(_) => {}
+            // A start that was cut off has left its phase behind.
+            Phase::Starting { .. } | Phase::Idle => {}
         }
-        if let Some((attempt, error)) = &state.failed
-            && awaited == Some(*attempt)
-        {
-            return Step::Fail(error.clone());
-        }
-        if let Some(step) = self.closed_gate(&state.health) {
-            return step;
-        }
-        state.attempts += 1;
-        state.phase = Phase::Starting { task: None };
-        let attempt = state.attempts;
-        drop(state);
-        self.spawn_start(attempt)
+        *phase = Phase::Idle;
+        self.closed_gate(health).unwrap_or_else(|| self.start_task(phase))
     }
 
     fn closed_gate(&self, health: &Health) -> Option<Step> {
@@ -325,7 +308,7 @@ impl Supervisor {
                     "process `{name}` crashed and is started again in {:.1?}: {cause}",
                     left(until)
                 );
-                let error = ProcessError::new(Failure::Start, message);
+                let error = HandlerError::new(Failure::Start, message);
                 Some(Step::AwaitRest { until, error })
             }
             Gate::Broken { until, cause, crashes } => {
@@ -333,74 +316,73 @@ impl Supervisor {
                     "process `{name}` crashed {crashes} times in a row without answering a call and is left alone for another {:.0?}: {cause}",
                     left(until)
                 );
-                Some(Step::Fail(ProcessError::new(Failure::Start, message)))
+                Some(Step::Fail(HandlerError::new(Failure::Start, message)))
             }
         }
     }
 
-    /// Starts the process in a task. Not to be called under the lock: a runtime that is being shut
-    /// down drops the task on the spot, which ends the start.
-    fn spawn_start(self: &Arc<Self>, attempt: u64) -> Step {
-        let start = Start::new(self, attempt);
+    /// Starts the process in a task of its own: a caller that goes away does not undo what the others
+    /// wait for.
+    fn start_task(self: &Arc<Self>, phase: &mut Phase) -> Step {
         let Ok(runtime) = Handle::try_current() else {
-            drop(start);
             let message =
                 format!("process `{}` can't be started outside a Tokio runtime", self.process.name);
-            return Step::Fail(ProcessError::new(Failure::Start, message));
+            return Step::Fail(HandlerError::new(Failure::Start, message));
         };
-        let handle = runtime.spawn(start.run()).abort_handle();
-        let mut state = locked(&self.state);
-        let State { phase, attempts, .. } = &mut *state;
-        match phase {
-            Phase::Starting { task } if *attempts == attempt => *task = Some(handle),
-            Phase::Stopped => handle.abort(),
-            _ => {}
-        }
-        Step::AwaitStart(attempt)
+        let (told, outcome) = watch::channel(None);
+        let supervisor = Arc::clone(self);
+        let start = async move {
+            let result = supervisor.greet().await;
+            told.send_replace(Some(supervisor.end_start(result)));
+        };
+        let task = runtime.spawn(start).abort_handle();
+        *phase = Phase::Starting { task, outcome: outcome.clone() };
+        Step::AwaitStart(outcome)
     }
 
-    fn stopped(&self) -> ProcessError {
+    fn stopped(&self) -> HandlerError {
         let message = format!("process `{}` was shut down with its executor", self.process.name);
-        ProcessError::new(Failure::Start, message)
+        HandlerError::new(Failure::Start, message)
     }
 
-    /// Takes the end of an attempt to start it.
-    pub(super) fn end_start(&self, attempt: u64, result: Result<Running, StartError>) {
+    /// Returns why a start has no outcome: its task was dropped, with its runtime or at the end of the
+    /// executor.
+    fn cut_off(&self) -> HandlerError {
+        if matches!(locked(&self.state).phase, Phase::Stopped) {
+            return self.stopped();
+        }
+        let message = format!("the start of process `{}` was cut off", self.process.name);
+        HandlerError::new(Failure::Start, message)
+    }
+
+    /// Takes the end of an attempt to start it, and returns its outcome.
+    fn end_start(&self, result: Result<Running, StartError>) -> Result<(), HandlerError> {
         let mut state = locked(&self.state);
         // Stopped meanwhile: what was started is dropped, which ends it.
-        if !matches!(state.phase, Phase::Starting { .. }) || state.attempts != attempt {
-            return;
+        if !matches!(state.phase, Phase::Starting { .. }) {
+            return Err(self.stopped());
         }
-        state.phase = match result {
-            Ok(running) => Phase::Running(running),
+        let error = match result {
+            Ok(running) => {
+                state.phase = Phase::Running(running);
+                return Ok(());
+            }
             Err(StartError::Refused(error, leaving)) => {
-                tracing::warn!(process = %self.process.name, "{error}");
                 leaving.connection().request(Request::Stop);
-                Phase::Refused { error, leaving: Some(leaving) }
+                state.phase = Phase::Refused { error: error.clone(), leaving };
+                error
             }
             Err(StartError::Failed(error)) => {
-                tracing::warn!(process = %self.process.name, "{error}");
                 locked(&self.counters).crashes += 1;
                 state.health.crashed(Instant::now(), false, error.message.clone());
-                if let Gate::Broken { crashes: TOO_MANY, .. } = state.health.gate(Instant::now()) {
-                    tracing::warn!(process = %self.process.name, "it crashed {TOO_MANY} times in a row and is left alone for a while");
-                }
-                state.failed = Some((attempt, error));
-                Phase::Idle
-            }
-            Err(StartError::Interrupted) => {
-                let message = format!("the start of process `{}` was cut off", self.process.name);
-                state.failed = Some((attempt, ProcessError::new(Failure::Start, message)));
-                Phase::Idle
+                state.phase = Phase::Idle;
+                error
             }
         };
-        drop(state);
-        self.changed.notify_waiters();
-    }
-}
-
-fn abort(task: Option<&AbortHandle>) {
-    if let Some(task) = task {
-        task.abort();
+        tracing::warn!(process = %self.process.name, "{error}");
+        if let Gate::Broken { crashes: TOO_MANY, .. } = state.health.gate(Instant::now()) {
+            tracing::warn!(process = %self.process.name, "it crashed {TOO_MANY} times in a row and is left alone for a while");
+        }
+        Err(error)
     }
 }
