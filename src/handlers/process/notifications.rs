@@ -23,21 +23,17 @@ struct Waiting {
     bytes: usize,
 }
 
-/// The queue has no room for a notification.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Full {
-    /// How many are waiting.
-    pub(super) waiting: usize,
-}
-
 impl NotificationQueue {
     /// Adds a notification.
-    pub(super) fn push(&self, line: Vec<u8>) -> Result<(), Full> {
+    ///
+    /// # Errors
+    /// When there is no room for it: how many are waiting.
+    pub(super) fn push(&self, line: Vec<u8>) -> Result<(), usize> {
         let mut waiting = locked(&self.0);
         let fits = waiting.lines.len() < MAX_COUNT && waiting.bytes + line.len() <= MAX_BYTES;
         // One that is larger than the whole queue is accepted when the queue is empty.
         if !fits && !waiting.lines.is_empty() {
-            return Err(Full { waiting: waiting.lines.len() });
+            return Err(waiting.lines.len());
         }
         waiting.bytes += line.len();
         waiting.lines.push_back(line);
@@ -72,7 +68,7 @@ mod tests {
         for number in 0..MAX_COUNT {
             assert_eq!(queue.push(number.to_string().into_bytes()), Ok(()));
         }
-        assert_eq!(queue.push(b"late".to_vec()), Err(Full { waiting: MAX_COUNT }));
+        assert_eq!(queue.push(b"late".to_vec()), Err(MAX_COUNT));
         assert_eq!(queue.pop(), Some(b"0".to_vec()));
         assert_eq!(queue.push(b"again".to_vec()), Ok(()));
         assert_eq!(queue.clear(), MAX_COUNT);
@@ -83,7 +79,7 @@ mod tests {
     fn bytes_count_too_and_a_huge_one_passes_alone() {
         let queue = NotificationQueue::default();
         assert_eq!(queue.push(vec![0; MAX_BYTES + 1]), Ok(()));
-        assert_eq!(queue.push(vec![0; 1]), Err(Full { waiting: 1 }));
+        assert_eq!(queue.push(vec![0; 1]), Err(1));
         assert_eq!(queue.pop().map(|line| line.len()), Some(MAX_BYTES + 1));
         assert_eq!(queue.push(vec![0; 1]), Ok(()));
     }

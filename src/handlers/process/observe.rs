@@ -3,36 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::wire::{self, Meta};
 use crate::config::{EventMethod, picoclaw};
 use crate::event::Event;
 use crate::wire::{Input, json_bytes};
-
-/// `hook.event`, as PicoClaw tells it up to v0.2.8.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Legacy<'a> {
-    kind: &'a str,
-    time: String,
-    meta: Meta<'a>,
-    payload: Value,
-}
-
-/// `hook.runtime_event`, as PicoClaw tells it from v0.2.9 on.
-#[derive(Serialize)]
-struct Runtime<'a> {
-    id: String,
-    kind: &'a str,
-    time: String,
-    source: Value,
-    scope: Value,
-    correlation: Value,
-    severity: &'a str,
-    payload: Value,
-}
 
 /// Returns the method and the params that tell of an event.
 pub(super) fn notification(
@@ -44,26 +20,24 @@ pub(super) fn notification(
     let time = Timestamp::now().to_string();
     let payload = payload(event, input);
     match method {
+        // As PicoClaw tells it up to v0.2.8.
         EventMethod::Event => {
             let kind = known.map_or(event.name(), |(_, kind, _)| kind);
             let meta = Meta::new(input, event.name());
-            ("hook.event", json_bytes(&Legacy { kind, time, meta, payload }))
+            let mut params = json!({ "Kind": kind, "Time": time, "Meta": meta });
+            params["Payload"] = payload;
+            ("hook.event", json_bytes(&params))
         }
+        // As PicoClaw tells it from v0.2.9 on.
         EventMethod::RuntimeEvent => {
             let own = format!("agent.{event}");
             let kind = known.map_or(own.as_str(), |(kind, ..)| kind);
-            ("hook.runtime_event", json_bytes(&runtime(kind, time, event, input, payload)))
+            ("hook.runtime_event", json_bytes(&runtime(kind, &time, event, input, payload)))
         }
     }
 }
 
-fn runtime<'a>(
-    kind: &'a str,
-    time: String,
-    event: Event,
-    input: &Input,
-    payload: Value,
-) -> Runtime<'a> {
+fn runtime(kind: &str, time: &str, event: Event, input: &Input, payload: Value) -> Value {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let agent = input.agent_name.as_deref().unwrap_or_default();
     let severity = match event {
@@ -78,16 +52,17 @@ fn runtime<'a>(
     if let Some(turn) = &input.turn_id {
         scope["turn_id"] = turn.as_str().into();
     }
-    Runtime {
-        id: format!("evt-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1),
-        kind,
-        time,
-        source: json!({ "component": "agent", "name": agent }),
-        scope,
-        correlation: json!({}),
-        severity,
-        payload,
-    }
+    let mut params = json!({
+        "id": format!("evt-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1),
+        "kind": kind,
+        "time": time,
+        "source": { "component": "agent", "name": agent },
+        "scope": scope,
+        "correlation": {},
+        "severity": severity,
+    });
+    params["payload"] = payload;
+    params
 }
 
 /// Returns what PicoClaw tells of the event; of one that it does not know, the whole Input.

@@ -204,12 +204,12 @@ impl Supervisor {
             self.drop_news(1, &error.message);
             return Err(error);
         }
-        if let Err(full) = self.notifications.push(rpc::notification(method, params)) {
+        if let Err(waiting) = self.notifications.push(rpc::notification(method, params)) {
             let error = HandlerError::new(
                 Failure::Other,
                 format!(
-                    "process `{}` does not keep up: {} notifications wait, this one was dropped",
-                    self.process.name, full.waiting
+                    "process `{}` does not keep up: {waiting} notifications wait, this one was dropped",
+                    self.process.name
                 ),
             );
             self.drop_news(1, &error.message);
