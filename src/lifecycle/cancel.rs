@@ -1,6 +1,6 @@
 //! The host's cancellation, watched from several places one after another.
 
-use std::future::{Future, pending};
+use std::future::{Future, pending, ready};
 
 use crate::handler::BoxFuture;
 
@@ -33,12 +33,17 @@ impl<'a> Cancellation<'a> {
         }
     }
 
-    /// Returns whether the host has cancelled, without waiting.
-    pub(super) async fn is_wished(&mut self) -> bool {
+    /// Does `work`; returns `None` when the host cancels before it is done.
+    pub(super) async fn or<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
-            () = self.wished() => true,
-            () = std::future::ready(()) => false,
+            () = self.wished() => None,
+            done = work => Some(done),
         }
+    }
+
+    /// Returns whether the host has cancelled, without waiting.
+    pub(super) async fn is_wished(&mut self) -> bool {
+        self.or(ready(())).await.is_none()
     }
 }

@@ -138,13 +138,10 @@ impl<'a> Decider<'a> {
             observer: Some(&at),
             ..DispatchOptions::default()
         };
-        let (fired, standing) = tokio::select! {
-            biased;
-            () = self.cancel.wished() => {
-                let event = BEFORE_TOOL[at.0.load(Ordering::Relaxed)];
-                return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
-            }
-            fired = self.scope.fire_together(&BEFORE_TOOL, input, options) => fired,
+        let firing = self.scope.fire_together(&BEFORE_TOOL, input, options);
+        let Some((fired, standing)) = self.cancel.or(firing).await else {
+            let event = BEFORE_TOOL[at.0.load(Ordering::Relaxed)];
+            return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
         };
         for verdict in &fired {
             self.trail.push(verdict.clone());
@@ -164,12 +161,8 @@ impl<'a> Decider<'a> {
             return Ok(Verdict::no_opinion(event));
         }
         let input = self.input();
-        let verdict = tokio::select! {
-            biased;
-            () = self.cancel.wished() => {
-                return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
-            }
-            verdict = self.scope.fire(event, input) => verdict,
+        let Some(verdict) = self.cancel.or(self.scope.fire(event, input)).await else {
+            return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
         };
         let Some(end) = end_of(&verdict) else { return Ok(verdict) };
         self.trail.push(verdict);
@@ -245,12 +238,8 @@ impl<'a> Decider<'a> {
         };
         let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, metadata);
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
-        let answer = tokio::select! {
-            biased;
-            () = self.cancel.wished() => {
-                return Err(ToolEnd::Cancelled { during: Stage::Approval });
-            }
-            answer = asking => answer,
+        let Some(answer) = self.cancel.or(asking).await else {
+            return Err(ToolEnd::Cancelled { during: Stage::Approval });
         };
         let Ok(answer) = answer else {
             let message = "approval is needed, and asking for it failed".to_owned();
@@ -286,12 +275,8 @@ impl<'a> Decider<'a> {
         if !executor.has_channel(&input, rank) {
             return Ok(None);
         }
-        let answer = tokio::select! {
-            biased;
-            () = self.cancel.wished() => {
-                return Err(ToolEnd::Cancelled { during: Stage::Approval });
-            }
-            answer = executor.ask_person(&judged, rank) => answer,
+        let Some(answer) = self.cancel.or(executor.ask_person(&judged, rank)).await else {
+            return Err(ToolEnd::Cancelled { during: Stage::Approval });
         };
         let Some(end) = end_of(&answer) else { return Ok(Some(answer)) };
         self.trail.push(answer);

@@ -144,10 +144,9 @@ impl<'a> ModelCall<'a> {
         let Self { scope, mut request, mut cancel, told } = self;
         scope.next_iteration();
         let mut trail = Trail::default();
-        let verdict = tokio::select! {
-            biased;
-            () = cancel.wished() => return ModelOutcome::Cancelled { trail },
-            verdict = scope.fire_with(Event::BeforeLlmCall, |input| request.fill(input)) => verdict,
+        let asking = scope.fire_with(Event::BeforeLlmCall, |input| request.fill(input));
+        let Some(verdict) = cancel.or(asking).await else {
+            return ModelOutcome::Cancelled { trail };
         };
         let mut verdict = match Refused::read(trail, verdict) {
             Ok((empty, verdict)) => {
