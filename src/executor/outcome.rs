@@ -158,12 +158,12 @@ impl Outcome {
         own.stop = if stays { first.stop.clone().or(again) } else { again.or(first.stop.clone()) };
     }
 
-    /// Returns the outcome as far as `bound`'s mode in this session lets it count.
-    pub(super) fn under_mode_of(mut self, bound: &Bound, session: &str) -> Self {
+    /// Leaves of the outcome what `bound`'s mode in this session lets count.
+    pub(super) fn put_under_mode_of(&mut self, bound: &Bound, session: &str) {
         let mode = bound.hook.mode_in(session);
         self.mode = Some(mode);
         if mode == Mode::Enforce {
-            return self;
+            return;
         }
         let said = std::mem::take(&mut self.output);
         self.withholds = false;
@@ -183,7 +183,6 @@ impl Outcome {
             }));
         }
         self.unenforced = Some(said);
-        self
     }
 
     pub(super) fn report(&self, bound: &Bound) -> HookReport {

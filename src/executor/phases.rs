@@ -70,8 +70,8 @@ impl<'e> Stage<'e> {
             let is_due = |it: &Outcome| !it.denied() && it.generation < since;
             let answered = self.record.outcomes.iter().find(|it| it.index == *index);
             if bound.hook.phase.is_answered() && answered.is_none_or(is_due) {
-                let failed = self.interpreter(bound).failed(why);
-                let mut outcome = failed.under_mode_of(bound, self.session());
+                let mut outcome = self.interpreter(bound).failed(why);
+                outcome.put_under_mode_of(bound, self.session());
                 outcome.is_late = true;
                 self.deny_unfollowed(&mut outcome, rewrote);
                 self.take_rewrite(outcome);

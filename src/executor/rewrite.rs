@@ -1,6 +1,7 @@
 //! The current input while hooks rewrite it. The caller's input is never changed.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -18,7 +19,7 @@ const MAX_RENAMES: usize = 4;
 pub(super) struct Current<'a> {
     plan: &'a Plan,
     describe_tool: Option<&'a DescribeTool>,
-    original: Cow<'a, Input>,
+    original: Original<'a>,
     rewritten: Option<Box<Input>>,
     /// Values derived from the input as it is now, each computed at most once for all hooks.
     shared: Shared,
@@ -34,6 +35,23 @@ pub(super) struct Current<'a> {
     pub(super) generation: usize,
     /// Whether a failed redactor replaced the input; nothing may replace it again.
     pub(super) sealed: bool,
+}
+
+/// The input as it came. A copy is boxed: every event would carry its size.
+enum Original<'a> {
+    Given(&'a Input),
+    Completed(Box<Input>),
+}
+
+impl Deref for Original<'_> {
+    type Target = Input;
+
+    fn deref(&self) -> &Input {
+        match self {
+            Self::Given(input) => input,
+            Self::Completed(input) => input,
+        }
+    }
 }
 
 /// What an input says of a tool beside its arguments.
@@ -72,7 +90,10 @@ impl<'a> Current<'a> {
             plan,
             describe_tool,
             matching: plan.matching(&original),
-            original,
+            original: match original {
+                Cow::Borrowed(input) => Original::Given(input),
+                Cow::Owned(input) => Original::Completed(Box::new(input)),
+            },
             rewritten: None,
             shared: Shared::default(),
             first: Shared::default(),

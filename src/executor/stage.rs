@@ -196,7 +196,9 @@ impl<'e> Stage<'e> {
             let outcome = if self.executor.capacity.background.spawn(bound.rank(), work) {
                 started(bound)
             } else {
-                self.interpreter(bound).failed(BACKGROUND_FULL).under_mode_of(bound, self.session())
+                let mut failed = self.interpreter(bound).failed(BACKGROUND_FULL);
+                failed.put_under_mode_of(bound, self.session());
+                failed
             };
             self.record.outcomes.push(outcome);
         }
@@ -274,7 +276,7 @@ impl<'e> Stage<'e> {
         };
         let (result, duration) =
             run(bound, self.event, original, shown, condition, until, place).await;
-        let outcome = match result {
+        let mut outcome = match result {
             Ok(ControlFlow::Break(NotRun::NotForInput)) => {
                 if let Some(observer) = self.observer {
                     let skipped = Outcome::skipped(bound.index, "its `when` does not hold");
@@ -286,14 +288,15 @@ impl<'e> Stage<'e> {
             Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
             Err(error) => interpreter.read(Err(error), stop).await,
         };
-        let is_late = outcome.is_late && may_be_late;
-        let mut outcome = Outcome { is_late, duration, ..self.deny_impossible_name(outcome) };
+        outcome.is_late &= may_be_late;
+        outcome.duration = duration;
+        self.deny_impossible_name(&mut outcome);
         if self.deadlines.has_no_place_for(bound) && outcome.output.decision == Some(Decision::Ask)
         {
             // The place would be taken until a person has answered.
             outcome.output.decision = Some(Decision::Deny);
         }
-        let mut outcome = outcome.under_mode_of(bound, self.session());
+        outcome.put_under_mode_of(bound, self.session());
         outcome.generation = current.generation;
         tracing::debug!(
             event = %self.event,
@@ -313,10 +316,10 @@ impl<'e> Stage<'e> {
 
     /// Denies a call that a hook gave a name that no tool can have, by which no guard could be chosen,
     /// or one name too many.
-    fn deny_impossible_name(&self, mut outcome: Outcome) -> Outcome {
-        let Some(name) = outcome.output.updated_tool_name.as_deref() else { return outcome };
+    fn deny_impossible_name(&self, outcome: &mut Outcome) {
+        let Some(name) = outcome.output.updated_tool_name.as_deref() else { return };
         if outcome.denied() {
-            return outcome;
+            return;
         }
         let named = rewritten(self.current.input(), &outcome.output);
         let cause = named.and_then(|named| self.plan.why_no_choice(&named));
@@ -328,7 +331,6 @@ impl<'e> Stage<'e> {
             outcome.output.reason = Some(reason);
             outcome.status = HookStatus::Blocked;
         }
-        outcome
     }
 
     pub(super) fn interpreter<'i>(&'i self, bound: &'i Bound) -> Interpreter<'i> {
