@@ -68,15 +68,16 @@ fn dispatch(file: &str, times: usize) {
     let executor = Executor::builder(config).registry(support::registry()).build().unwrap();
     let input = support::input(100);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    let dispatches = runtime.spawn(async move {
         // The first starts what is started once.
         for _ in 0..=times {
             let verdict = executor.dispatch(Event::PreToolUse, black_box(&input)).await;
             assert!(verdict.allowed && verdict.failed_open.is_empty(), "{verdict:?}");
         }
+        // The process ends, and its hooks with it.
+        std::mem::forget(executor);
     });
-    // The process ends, and its hooks with it.
-    std::mem::forget(executor);
+    runtime.block_on(dispatches).unwrap();
 }
 
 /// Reads one input so often.
