@@ -1,7 +1,6 @@
 //! One line of the decision log.
 
 use std::collections::HashSet;
-use std::mem::take;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,8 +19,8 @@ const VERSION: u8 = 1;
 pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 /// The longest record, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// The longest message of a record that is too long, in characters.
-const LONGEST_MESSAGE: usize = 4096;
+/// The longest text of a record that is too long, in characters.
+const LONGEST_TEXT: usize = 200;
 
 /// What was decided at one event.
 #[skip_serializing_none]
@@ -188,67 +187,67 @@ impl Record {
         self.each_text(|text| *text = redactor.redact(text).into_owned());
         let mut line = serde_json::to_vec(&self)?;
         if line.len() >= LONGEST {
-            // It repeats what the hooks said.
-            self.message = self.message.map(|text| text.chars().take(LONGEST_MESSAGE).collect());
-            line = serde_json::to_vec(&self)?;
-        }
-        if line.len() >= LONGEST {
-            // The names of a project's files must not cost the input.
-            let of_others = |report: &&HookReport| report.rank < Layer::Project.rank();
-            self.keep_hooks_that_fit(self.hooks.iter().filter(of_others).count())?;
-            line = serde_json::to_vec(&self)?;
-        }
-        if line.len() >= LONGEST {
-            self.input_cut |= self.input.take().is_some() | self.updated_input.take().is_some();
-            line = serde_json::to_vec(&self)?;
-        }
-        if line.len() >= LONGEST {
-            self.each_text(|text| *text = text.chars().take(200).collect());
-            line = serde_json::to_vec(&self)?;
-        }
-        if line.len() >= LONGEST {
-            self.keep_hooks_that_fit(0)?;
+            self.shorten()?;
             line = serde_json::to_vec(&self)?;
         }
         line.push(b'\n');
         Ok(line)
     }
 
-    /// Leaves out hooks of a record that is too long: those of the lowest layers, and no more than must go.
-    /// The highest `at_least` stay. If the record is too long with these alone, all hooks stay.
-    fn keep_hooks_that_fit(&mut self, at_least: usize) -> serde_json::Result<()> {
-        if at_least == self.hooks.len() {
-            return Ok(());
+    /// Shortens a record that is too long until it fits without the hooks of a project, which so cost
+    /// nothing else its place. Then it keeps as many hooks as fit, those of higher layers first.
+    fn shorten(&mut self) -> serde_json::Result<()> {
+        self.hooks.sort_by_key(|report| report.rank);
+        let of_others = self.hooks.partition_point(|report| report.rank < Layer::Project.rank());
+        // It repeats what the hooks said.
+        let message = self.message.clone();
+        self.message.iter_mut().for_each(cut);
+        let steps: [fn(&mut Self); 3] = [
+            |it| it.input_cut |= it.updated_input.take().is_some(),
+            |it| it.input_cut |= it.input.take().is_some(),
+            |it| it.each_text(cut),
+        ];
+        for shorten in steps {
+            if !self.fits_with(of_others)? {
+                shorten(self);
+            }
         }
-        let (all, failed_open) = (take(&mut self.hooks), take(&mut self.failed_open));
-        let mut hooks = all.clone();
-        hooks.sort_by_key(|report| report.rank);
-        self.keep(&hooks[..at_least], &failed_open);
-        if at_least > 0 && serde_json::to_vec(&self)?.len() >= LONGEST {
-            (self.hooks, self.failed_open) = (all, failed_open);
-            return Ok(());
-        }
-        self.hooks_cut = true;
-        let (mut fit, mut too_many) = (at_least, hooks.len());
+        let all = self.hooks.len();
+        let (mut fit, mut too_many) = (0, all + 1);
         while fit + 1 < too_many {
             let middle = usize::midpoint(fit, too_many);
-            self.keep(&hooks[..middle], &failed_open);
-            if serde_json::to_vec(&self)?.len() < LONGEST {
+            if self.fits_with(middle)? {
                 fit = middle;
             } else {
                 too_many = middle;
             }
         }
-        self.keep(&hooks[..fit], &failed_open);
+        self.keep(fit);
+        self.hooks_cut = fit < all;
+        let short = std::mem::replace(&mut self.message, message);
+        if !self.fits_with(fit)? {
+            self.message = short;
+        }
         Ok(())
     }
 
-    /// Replaces the hooks, and keeps those that failed among them.
-    fn keep(&mut self, hooks: &[HookReport], failed_open: &[String]) {
-        self.hooks = hooks.to_vec();
-        let names: HashSet<&str> = hooks.iter().map(|report| report.name.as_str()).collect();
-        let failed = failed_open.iter().filter(|name| names.contains(name.as_str()));
-        self.failed_open = failed.cloned().collect();
+    /// Returns whether the record is short enough with its first hooks alone.
+    fn fits_with(&mut self, hooks: usize) -> serde_json::Result<bool> {
+        let failed_open = self.failed_open.clone();
+        let rest = self.keep(hooks);
+        let length = serde_json::to_vec(&self)?.len();
+        self.hooks.extend(rest);
+        self.failed_open = failed_open;
+        // `hooks_cut` may be added.
+        Ok(length + 32 < LONGEST)
+    }
+
+    /// Keeps the first hooks and the names of those that failed among them. Returns the other hooks.
+    fn keep(&mut self, hooks: usize) -> Vec<HookReport> {
+        let rest = self.hooks.split_off(hooks);
+        let names: HashSet<&str> = self.hooks.iter().map(|report| report.name.as_str()).collect();
+        self.failed_open.retain(|name| names.contains(name.as_str()));
+        rest
     }
 
     /// Changes every text that came from outside, but for the input.
@@ -264,6 +263,11 @@ impl Record {
         }
         self.failed_open.iter_mut().for_each(change);
     }
+}
+
+/// Cuts a text of a record that is too long.
+fn cut(text: &mut String) {
+    *text = text.chars().take(LONGEST_TEXT).collect();
 }
 
 /// Returns the trace, the span and the flags that a `traceparent` names, each in hexadecimal.

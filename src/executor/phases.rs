@@ -83,20 +83,25 @@ impl<'e> Stage<'e> {
     /// has a file, whatever its `on_error` says: without that layer it may have denied, or rewritten.
     fn deny_unfollowed(&self, outcome: &mut Outcome, rewrote: Option<usize>) {
         let bound = &self.plan.hooks[outcome.index];
-        let Some(error) = &outcome.error else { return };
-        let cause = if rewrote.is_some_and(|it| it < bound.rewrite_order()) {
-            "failed on a rewrite of a lower layer"
-        } else if outcome.is_late && bound.rank() < self.executor.lowest_rank {
-            "is late, and a lower layer may have used its time"
-        } else {
-            return;
-        };
+        let cause =
+            if outcome.error.is_some() && rewrote.is_some_and(|it| it < bound.rewrite_order()) {
+                "failed on a rewrite of a lower layer"
+            } else if outcome.is_late && bound.rank() < self.executor.lowest_rank {
+                "is late, and a lower layer may have used its time"
+            } else {
+                return;
+            };
         let contract = self.plan.contract;
         // A late hook keeps no model at work: it may be late each time.
         let is_denied = contract.denial_prevents() && contract.may_block;
         if outcome.unenforced.is_none() && is_denied {
+            // A hook that asked before it was late could still have denied.
+            let error = outcome.error.as_deref().unwrap_or("it was not done when it had answered");
             let reason = format!("hook {} {cause}: {error}", bound.title());
             outcome.drop_rewrite(reason.as_str());
+            if !outcome.denied() {
+                outcome.output.reason = None;
+            }
             outcome.output.decision = Some(Decision::Deny);
             outcome.output.reason.get_or_insert(reason);
             (outcome.failed_open, outcome.withholds) = (false, false);

@@ -113,13 +113,13 @@ impl<'e> Stage<'e> {
     }
 
     /// Returns whether the outcome ends the moment when hooks of the `left` layer and of those below are
-    /// left. A hook that is late, or can't run until a person approves it, denies, but does not keep
-    /// others from running.
+    /// left. A guard that is late, or a hook that can't run until a person approves it, denies, but does
+    /// not keep others from running. They would see what a late rewriter has not rewritten.
     pub(super) fn ends(&self, outcome: &Outcome, left: Option<usize>) -> bool {
         let bound = &self.plan.hooks[outcome.index];
         self.plan.contract.denial_prevents()
             && outcome.denied()
-            && !outcome.is_late
+            && (!outcome.is_late || bound.is_rewriter())
             && bound.hook.untrusted.is_none()
             && left.is_none_or(|left| bound.rewrite_order() >= left)
     }

@@ -319,3 +319,19 @@ fn a_late_guard_denies_where_the_time_may_have_gone_into_a_project_s_files() {
         assert_eq!(done.stdout.contains("\"deny\""), is_denied, "{done:?}");
     }
 }
+
+#[test]
+fn a_named_file_that_can_not_be_built_evaluates_no_file_of_a_project() {
+    let sandbox = Sandbox::new();
+    let unknown = "pre_tool_use: [{ hooks: [{ type: builtin, command: nosuch }] }]\n";
+    let named = sandbox.write("../named.yaml", unknown);
+    sandbox.write("hooks.yaml", "pre_tool_use: [{ hooks: [{ type: command, misspelt: a }] }]\n");
+    let named = named.to_str().unwrap();
+    for command in [&["run", "pre_tool_use"][..], &["explain", "pre_tool_use"]] {
+        let input = json!({ "tool_name": "shell", "tool_input": {} }).to_string();
+        let done = sandbox.hookexec([command, &["--config", named]].concat()).stdin(input).run();
+        let done = done.exits(78);
+        assert!(done.stderr.contains("nosuch"), "{done:?}");
+        assert!(!done.stderr.contains("misspelt"), "{done:?}");
+    }
+}

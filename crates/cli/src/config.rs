@@ -84,12 +84,8 @@ impl ConfigArgs {
     /// Loads the configuration. A caller that runs its hooks first sees to it that the process is
     /// [`not_too_deep`].
     pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
-        let mut options = self.options()?;
-        Loaded::of(&options).map_err(|_| {
-            // Only a named file keeps the others from loading, and of a project's nothing is evaluated.
-            options.isolated = true;
-            all_problems(&options)
-        })
+        let options = self.options()?;
+        Loaded::of(&options).map_err(|first| all_problems(options, first))
     }
 
     /// Loads the configuration, to judge by it in any case: a named file that can't be loaded fails
@@ -218,7 +214,7 @@ impl Loaded {
     /// Builds the executor.
     pub(crate) fn executor(self) -> Result<Executor, CommandError> {
         let options = self.options.clone();
-        self.builder().build().map_err(|_| all_problems(&options))
+        self.builder().build().map_err(|first| all_problems(options, first))
     }
 
     /// Builds the executor with a registry of the caller's own, and returns only the first kind of
@@ -230,7 +226,7 @@ impl Loaded {
     /// Builds the executor of a run that leaves no counts behind.
     pub(crate) fn explaining_executor(self) -> Result<Executor, CommandError> {
         let options = self.options.clone();
-        self.builder().counts_only_read().build().map_err(|_| all_problems(&options))
+        self.builder().counts_only_read().build().map_err(|first| all_problems(options, first))
     }
 
     fn builder(self) -> ExecutorBuilder {
@@ -263,8 +259,13 @@ pub(crate) fn warn_untold(failures: &[Unavailable], text: &str) {
 }
 
 /// Loading and building each stop at their own errors; a person wants to see all of them at once.
-fn all_problems(options: &LoadOptions) -> CommandError {
-    CommandError::config(Executor::check(options, Registry::with_shipped_builtins()).problems)
+///
+/// Only a named file keeps the others from being used, and at an event nothing of a project's file is
+/// evaluated: it is left out.
+fn all_problems(mut options: LoadOptions, first: Diagnostics) -> CommandError {
+    options.isolated = true;
+    let all = Executor::check(&options, Registry::with_shipped_builtins()).problems;
+    CommandError::config(if all.has_errors() { all } else { first })
 }
 
 #[cfg(test)]

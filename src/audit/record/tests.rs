@@ -81,6 +81,48 @@ fn a_record_stays_small_and_says_what_it_lacks() {
 }
 
 #[test]
+fn what_a_project_says_costs_a_record_nothing_else() {
+    let report = |rank: usize, name: String, reason: String| {
+        let report = json!({
+            "name": name, "type": "command", "source": "hooks.yaml", "status": "blocked",
+            "decision": "deny", "reason": reason, "duration_ms": 0.0,
+        });
+        let report: HookReport = serde_json::from_value(report).unwrap();
+        HookReport { rank, ..report }
+    };
+    let record = |input: &Input, of_project: usize| {
+        let reason = "because ".repeat(200);
+        let mut verdict = Verdict::denied(Event::PreToolUse, reason.as_str());
+        verdict.hooks.push(report(1, "guard".to_owned(), reason));
+        if of_project > 0 {
+            let added = (0..18).map(|key| (key.to_string(), "z".repeat(4000).into()));
+            verdict.updated_input = Some(added.collect());
+        }
+        for number in 0..of_project {
+            let said = "\u{1f600}".repeat(500);
+            let message = verdict.message.get_or_insert_default();
+            message.push_str(&said);
+            verdict.hooks.push(report(Layer::Project.rank(), number.to_string(), said));
+        }
+        let record = Record::new("T".into(), input, &verdict, 0.0);
+        let record = record.with_input(input, &verdict, &Redactor::default());
+        let line = record.line(&Redactor::default()).unwrap();
+        assert!(line.len() < LONGEST);
+        serde_json::from_slice::<Record>(&line).unwrap()
+    };
+    // Inputs that have a place, and inputs that have none.
+    for size in [0, 30_000, 55_000, 61_000, 70_000, 200_000] {
+        let texts = (0..size / 1000).map(|key| (key.to_string(), "x".repeat(1000).into()));
+        let input = Input::for_tool("shell", texts.collect());
+        let alone = record(&input, 0);
+        let with_project = record(&input, 60);
+        assert_eq!(with_project.hooks[0], alone.hooks[0], "{size}");
+        assert_eq!(with_project.input, alone.input, "{size}");
+        assert!(with_project.hooks_cut && !alone.hooks_cut, "{size}");
+    }
+}
+
+#[test]
 fn a_secret_is_taken_out_before_a_text_is_cut() {
     let reason = format!("{} ghp_{} {}", "p".repeat(172), "a1B2".repeat(9), "q".repeat(LONGEST));
     let verdict = Verdict::denied(Event::Stop, reason);

@@ -1,10 +1,11 @@
 //! What the events of one request have together: its time, its place, and which layers ran.
 
-use super::layered::{in_layer, with};
+use super::layered::{in_layer, mutates, with};
 use super::*;
 use crate::executor::approval::lifts_asks;
 use crate::executor::time::{Terms, on_terms};
 use crate::executor::{DispatchOptions, Standing};
+use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 
 /// Adds a builtin that sleeps for some seconds and then gives its second argument as its answer.
 fn with_sleeper() -> Registry {
@@ -41,6 +42,32 @@ async fn a_hook_that_is_late_denies_if_a_lower_layer_ran_at_an_earlier_event() {
         });
         let verdict = verdict.await;
         assert_eq!(!verdict.allowed, is_denied, "{layer:?}: {verdict:#?}");
+    }
+}
+
+/// Answers, and then is not done in time.
+struct Lingering;
+
+impl Handler for Lingering {
+    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        let late = HandlerError::new(Failure::TimedOut, "too late");
+        let stdout = br#"{"decision": "ask", "reason": "really?"}"#.to_vec();
+        Box::pin(async move { Err(HandlerError { stdout, ..late }) })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_hook_that_only_asked_denies_where_a_lower_layer_may_have_used_its_time() {
+    let mut registry = with_sleeper();
+    registry.register("lingering", |_: &_, _: &_| Ok(Arc::new(Lingering) as Arc<dyn Handler>));
+    for (layer, decision) in [(Layer::Project, Decision::Deny), (Layer::User, Decision::Ask)] {
+        let guard = Hook::new(PreToolUse, "lingering", Command::Text("guard".into()));
+        let hooks = vec![slow(layer, PreToolUse, "0", "{}"), in_layer(Layer::User, guard)];
+        let executor = with(&registry, hooks);
+        let verdict = on_terms(in_seconds(10), executor.dispatch(PreToolUse, &call("ls"))).await;
+        assert_eq!(verdict.decision, Some(decision), "{layer:?}: {verdict:#?}");
+        let is_told = verdict.message.unwrap().contains("may have used its time");
+        assert_eq!(is_told, decision == Decision::Deny, "{layer:?}");
     }
 }
 
@@ -155,6 +182,27 @@ async fn a_late_hook_keeps_no_other_from_running() {
         let verdict = standing.verdict.unwrap();
         assert_eq!(verdict.allowed, is_allowed, "{events:?}: {verdict:#?}");
         assert!(verdict.system_message.is_some_and(|it| it.contains("seen")), "{events:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_hook_of_the_layer_sees_what_a_late_rewriter_has_not_rewritten() {
+    let seen = json!({"system_message": "seen"});
+    for (is_rewriter, is_seen) in [(true, false), (false, true)] {
+        let mut mask = slow(Layer::User, PreToolUse, "100", "{}");
+        if is_rewriter {
+            mask = mutates(mask);
+        }
+        let hooks = vec![
+            mask,
+            in_layer(Layer::User, say(PreToolUse, &seen)),
+            in_layer(Layer::Project, say(Notification, &json!({}))),
+        ];
+        let executor = with(&with_sleeper(), hooks);
+        let verdict = on_terms(in_seconds(10), executor.dispatch(PreToolUse, &call("ls"))).await;
+        assert!(!verdict.allowed, "{verdict:#?}");
+        let told = verdict.system_message.as_deref().unwrap_or_default();
+        assert_eq!(told.contains("seen"), is_seen, "{verdict:#?}");
     }
 }
 

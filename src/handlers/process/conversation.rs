@@ -152,7 +152,11 @@ impl Conversation {
     fn gave_up(&mut self, id: u64, begun: bool) {
         if !begun {
             self.outgoing.take_back(id);
-        } else if self.cancels {
+            return;
+        }
+        // It need not answer a call that nobody waits for. The first call is the handshake.
+        self.served |= id > 1;
+        if self.cancels {
             let (method, key) = match self.protocol {
                 Protocol::Hooks => ("hook.cancel", "id"),
                 Protocol::Mcp => (mcp::CANCELLED, "requestId"),
