@@ -61,12 +61,12 @@ pub fn state_directory() -> Option<PathBuf> {
 }
 
 /// Returns the project around a directory of the user, given the working directory
-/// `working_dir`: that directory, or a repository around it.
+/// `working_dir`, whose links were followed: that directory, or a repository around it.
 ///
 /// A home directory that is a repository itself does not count. Which one is the home directory
 /// the system's account database says, because a project could set `HOME`.
 pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<PathBuf> {
-    let (directory, working_dir) = (resolve(directory), resolve(working_dir));
+    let directory = resolve(directory);
     let around = |(index, path): &(usize, &Path)| {
         directory.starts_with(path) && (*index == 0 || is_repository(path))
     };

@@ -90,6 +90,19 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Returns `word` as a person can type it, in one line: a name must not be able to write lines of its own.
+pub(crate) fn typed(word: &str) -> String {
+    if !word.contains(char::is_control) {
+        return quoted(word);
+    }
+    let escaped = word.chars().map(|letter| match letter {
+        '\\' | '\'' => format!("\\{letter}"),
+        _ if letter.is_control() => format!("\\u{:04x}", u32::from(letter)),
+        _ => letter.to_string(),
+    });
+    format!("$'{}'", escaped.collect::<String>())
+}
+
 /// Reads `text`.
 pub fn read_script(text: &str) -> Script {
     let script = Script { understood: true, ..Script::default() };

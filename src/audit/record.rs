@@ -21,6 +21,8 @@ pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 const LONGEST: usize = 64 * 1024;
 /// The longest text of a record that is too long, in characters.
 const LONGEST_TEXT: usize = 200;
+/// How much of a text waits for the log, in bytes. A record with more is too long, and cuts it once more.
+const LONGEST_WAITING: usize = 2 * LONGEST;
 
 /// What was decided at one event.
 #[skip_serializing_none]
@@ -128,14 +130,14 @@ impl Record {
         })
     }
 
-    /// Returns the record of a verdict; without the input.
+    /// Returns the record of a verdict; without the input. Of texts it has no more than a record needs.
     pub fn new(time: String, input: &Input, verdict: &Verdict, duration_ms: f64) -> Self {
         let hooks = verdict.hooks.iter().cloned().map(|mut report| {
             (report.stdout, report.stderr) = (None, None);
             report.warnings.clear();
             report
         });
-        Self {
+        let mut record = Self {
             v: VERSION,
             time,
             event: verdict.event,
@@ -158,21 +160,27 @@ impl Record {
             input_cut: false,
             input_redacted: false,
             hooks_cut: false,
-        }
+        };
+        record.each_text(|text| {
+            if text.len() > LONGEST_WAITING {
+                *text = text[..text.floor_char_boundary(LONGEST_WAITING)].to_owned();
+            }
+        });
+        record
     }
 
     /// Adds the input, and the arguments as they were rewritten.
     pub(crate) fn with_input(
         mut self,
         input: &Input,
-        verdict: &Verdict,
+        updated_input: Option<JsonObject>,
         redactor: &Redactor,
     ) -> Self {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(input) else { return self };
         let cleaned = clean(redactor, &mut fields);
         (self.input_cut, self.input_redacted) = (cleaned.cut, cleaned.redacted);
         self.input = Some(Value::Object(fields));
-        self.updated_input.clone_from(&verdict.updated_input);
+        self.updated_input = updated_input;
         if let Some(arguments) = &mut self.updated_input {
             let cleaned = clean(redactor, arguments);
             self.input_cut |= cleaned.cut;

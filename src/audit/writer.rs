@@ -20,7 +20,7 @@ use crate::config::{AuditSettings, Config};
 use crate::directories::resolve;
 use crate::files::{append_private, try_lock};
 use crate::platform::system;
-use crate::wire::{Input, Verdict};
+use crate::wire::{Input, JsonObject, Verdict};
 
 /// How long a verdict waits for its record, to say when it can't be written.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -93,9 +93,11 @@ impl Auditor {
             return vec![LOST.to_owned()];
         };
         let inner = Arc::clone(&self.0);
-        let (input, verdict) = (input.clone(), verdict.clone());
+        let record = inner.record(input, verdict, took);
+        let wanted = self.0.logs.iter().any(|log| log.inputs);
+        let input = wanted.then(|| (input.clone(), verdict.updated_input.clone()));
         let write = move || {
-            let problems = inner.write(&input, &verdict, hooked, took);
+            let problems = inner.write(record, input, hooked);
             // Also those that come too late for the verdict.
             for problem in &problems {
                 tracing::warn!(%event, "{problem}");
@@ -132,18 +134,30 @@ impl Inner {
         deadline.map_or(PATIENCE, |deadline| left(deadline).min(PATIENCE))
     }
 
-    fn write(&self, input: &Input, verdict: &Verdict, hooked: bool, took: Duration) -> Vec<String> {
+    /// Returns the record of a verdict, without the input.
+    fn record(&self, input: &Input, verdict: &Verdict, took: Duration) -> Record {
         let time = format!("{:.3}", Timestamp::now());
         let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
-        let mut problems = Vec::new();
-        let mut plain = Record::new(time, input, verdict, duration_ms);
+        let mut record = Record::new(time, input, verdict, duration_ms);
         let own = || traceparent(input.extra.get("traceparent")?.as_str()?);
-        plain.traceparent = own().or_else(|| self.traceparent.clone());
+        record.traceparent = own().or_else(|| self.traceparent.clone());
+        record
+    }
+
+    /// Writes a record into each log that wants it, with the input and the arguments as they were
+    /// rewritten where a log wants these, too. Returns what could not be written.
+    fn write(
+        &self,
+        mut plain: Record,
+        input: Option<(Input, Option<JsonObject>)>,
+        hooked: bool,
+    ) -> Vec<String> {
+        let mut problems = Vec::new();
         self.sources.name(&mut plain);
         for log in self.logs.iter().filter(|log| hooked || log.all_events) {
             let mut record = plain.clone();
-            if log.inputs {
-                record = record.with_input(input, verdict, &self.redactor);
+            if let Some((input, updated_input)) = input.as_ref().filter(|_| log.inputs) {
+                record = record.with_input(input, updated_input.clone(), &self.redactor);
             }
             let written = record
                 .line(&self.redactor)

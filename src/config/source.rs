@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::layer::Layer;
 use crate::files::real;
+use crate::paths::in_one_line;
 
 /// A configuration file as it was read.
 #[derive(Debug)]
@@ -68,17 +69,7 @@ impl SourceFile {
     /// Returns the path in one line, whatever the name of the file is: it is shown to a model and on a
     /// screen.
     fn shown(&self) -> &str {
-        self.shown.get_or_init(|| {
-            let mut shown = String::new();
-            for letter in self.path.to_string_lossy().chars() {
-                if letter.is_control() {
-                    shown.extend(letter.escape_unicode());
-                } else {
-                    shown.push(letter);
-                }
-            }
-            shown
-        })
+        self.shown.get_or_init(|| in_one_line(&self.path.to_string_lossy()))
     }
 }
 

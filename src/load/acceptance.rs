@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::layers::LoadOptions;
 use crate::config::{Diagnostic, FileConfig, Layer, Limits, Location, SourceFile, Untrusted};
 use crate::directories::{home_directory, is_repository, project_around, project_of, resolve};
-use crate::shell::quoted;
+use crate::paths::in_one_line;
+use crate::shell::typed;
 use crate::trust::bundle::MAX_SCRIPTS;
 use crate::trust::changes::Refusal;
 use crate::trust::{
@@ -98,7 +99,7 @@ impl ProjectFile {
     }
 
     fn name(&self) -> String {
-        self.bundle.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        in_one_line(&self.bundle.path.file_name().unwrap_or_default().to_string_lossy())
     }
 
     /// Returns this action of `hookexec trust` with the file, as the user types it.
@@ -107,11 +108,11 @@ impl ProjectFile {
             self.bundle.path.parent().map(project_of).and_then(|dir| dunce::canonicalize(dir).ok());
         let working_dir = match directory {
             Some(directory) if directory != self.bundle.working_dir => {
-                format!("--cwd {} ", quoted(&self.bundle.working_dir.to_string_lossy()))
+                format!("--cwd {} ", typed(&self.bundle.working_dir.to_string_lossy()))
             }
             _ => String::new(),
         };
-        let path = quoted(&self.bundle.path.to_string_lossy());
+        let path = typed(&self.bundle.path.to_string_lossy());
         format!("`hookexec trust {action} {working_dir}{path}`")
     }
 

@@ -14,8 +14,8 @@ use crate::files::real;
 use crate::policy::Store;
 use crate::trust::TrustStore;
 
-/// How many directories a project's files are looked for in. They are looked for at every event,
-/// before it is known whether a person approved them.
+/// How deep a working directory may be. A project's files are looked for in the directories around it at
+/// every event, before it is known whether a person approved them.
 const MAX_LEVELS: usize = 100;
 
 /// What to load.
@@ -147,8 +147,8 @@ impl Loading {
         let mut found = Vec::new();
         let problem = if out_of_time {
             "the project's hooks files could not be read in time"
-        } else if search.len() > MAX_LEVELS {
-            "the working directory is more than 100 levels below the root of its project"
+        } else if search.first().is_some_and(|it| it.ancestors().count() > MAX_LEVELS) {
+            "the working directory is more than 100 levels deep"
         } else {
             ""
         };

@@ -12,7 +12,7 @@ use crate::config::{
     SourceFile, Value, parse_yaml,
 };
 use crate::event::Event;
-use crate::shell::quoted;
+use crate::shell::typed;
 use crate::trust::Trust;
 
 /// What was loaded.
@@ -258,7 +258,7 @@ impl Loading {
 
 /// Returns what a user runs to take back the approval of the file at `path`.
 fn removal(path: &Path) -> String {
-    format!("run `hookexec trust remove {}` in a terminal", quoted(&path.to_string_lossy()))
+    format!("run `hookexec trust remove {}` in a terminal", typed(&path.to_string_lossy()))
 }
 
 /// Returns the events for which a file has hooks; `None` when only evaluating it would tell.

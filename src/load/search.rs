@@ -27,7 +27,6 @@ pub(super) fn project_search(options: &LoadOptions) -> Vec<PathBuf> {
     let mut directories = working_dir_and_above(options);
     // No repository and not at home: nothing says where the project ends, and above it may lie files
     // of other users, as in /tmp.
-    // And what could not be read in time is not looked at once more.
     let end = if options.without_project { None } else { project_end(&directories, options) };
     let length = end.unwrap_or(1);
     directories.truncate(length);
@@ -62,9 +61,10 @@ pub(super) fn hooks_directories(projects: &[PathBuf]) -> Vec<PathBuf> {
 fn working_dir_and_above(options: &LoadOptions) -> Vec<PathBuf> {
     let working_dir = options.working_dir.clone().or_else(|| std::env::current_dir().ok());
     let Some(start) = working_dir else { return Vec::new() };
-    // As the system follows it: the home directory and the root of a repository are met on that way.
-    let start =
-        dunce::canonicalize(&start).or_else(|_| std::path::absolute(&start)).unwrap_or(start);
+    // As the system follows it: the home directory and the root of a repository are met on that way. What
+    // could not be read in time is not looked at once more.
+    let followed = (!options.without_project).then(|| dunce::canonicalize(&start).ok()).flatten();
+    let start = followed.or_else(|| std::path::absolute(&start).ok()).unwrap_or(start);
     start.ancestors().map(Path::to_owned).collect()
 }
 

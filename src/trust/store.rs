@@ -141,7 +141,7 @@ impl TrustStore {
     pub fn check(&self, bundle: &Bundle) -> Result<(), UnsafeFile> {
         let directory = resolve(&self.directory);
         let own = bundle.path.parent().unwrap_or(Path::new("."));
-        if project_around(&directory, project_of(own)).is_some() {
+        if project_around(&directory, &resolve(project_of(own))).is_some() {
             return Err(UnsafeFile {
                 path: directory,
                 problem: "holds approvals, and lies inside the project".to_owned(),

@@ -99,7 +99,8 @@ mod tests {
                 assert_eq!(again(&verdict), verdict);
 
                 let record = Record::new("T".into(), &input, &verdict, 1.0);
-                let record = record.with_input(&input, &verdict, &Redactor::default());
+                let record =
+                    record.with_input(&input, verdict.updated_input.clone(), &Redactor::default());
                 assert_eq!(record.updated_input.as_ref(), Some(object));
                 assert_eq!(again(&record), record);
             }

@@ -190,7 +190,7 @@ fn a_directory_that_is_too_deep_is_a_failure_of_the_project() {
     let from = ["run", "--from", "claude-code", "--event", "PostToolUse", "--within", "60"];
     let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
     assert!(done.stdout.contains("[REDACTED") && !done.stdout.contains(TOKEN), "{done:?}");
-    assert!(done.stdout.contains("100 levels below the root"), "{done:?}");
+    assert!(done.stdout.contains("more than 100 levels deep"), "{done:?}");
 }
 
 #[test]
@@ -334,4 +334,16 @@ fn a_named_file_that_can_not_be_built_evaluates_no_file_of_a_project() {
         assert!(done.stderr.contains("nosuch"), "{done:?}");
         assert!(!done.stderr.contains("misspelt"), "{done:?}");
     }
+}
+
+#[test]
+fn a_name_of_a_project_s_file_writes_no_line_of_its_own() {
+    let sandbox = Sandbox::new();
+    let name = ".hookexec/hooks.d/a\nwarning: all is well\u{1b}[31m.yaml";
+    sandbox.write(name, "pre_tool_use: [{ hooks: [{ type: command, command: a }] }]\n");
+    let payload = json!({ "cwd": sandbox.project(), "tool_name": "Bash", "tool_input": {} });
+    let answer = under_claude(&sandbox, "PreToolUse", payload);
+    let told = answer["systemMessage"].as_str().unwrap();
+    assert!(told.contains("all is well") && !told.contains('\u{1b}'), "{told}");
+    assert!(!told.lines().any(|line| line.starts_with("warning: all")), "{told}");
 }

@@ -142,6 +142,27 @@ sys.exit(1)
 }
 
 #[tokio::test]
+async fn a_call_that_waits_for_a_child_to_end_is_late() {
+    let project = Project::with(
+        "
+import time
+hello()
+reply(json.loads(sys.stdin.readline()), {})
+os.close(0)
+open('closed', 'w').close()
+time.sleep(100)
+",
+    );
+    let executor = guard(&project);
+    assert!(ask(&executor, "ls").await.allowed);
+    until("its closed stdin", || project.path("closed").exists()).await;
+    let soon = Instant::now() + Duration::from_millis(50);
+    let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), soon).await;
+    assert!(error(&verdict).contains("the time for an answer passed"), "{verdict:#?}");
+    shutdown(&executor).await;
+}
+
+#[tokio::test]
 async fn a_child_that_crashes_all_the_time_is_left_alone() {
     let project = Project::with("hello()\nsys.stdin.readline()\nsys.exit('again')");
     let executor = guard(&project);

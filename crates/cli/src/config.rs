@@ -58,7 +58,10 @@ impl ConfigArgs {
 
     /// Makes `directory` the project, unless one was given or it isn't there.
     pub(crate) fn in_project(mut self, directory: &str) -> Self {
-        if self.cwd.is_none() && Path::new(directory).is_dir() {
+        let directory = Path::new(directory);
+        // Where there is no time for the project, it is not looked at.
+        let is_usable = if self.without_project { Path::is_absolute } else { Path::is_dir };
+        if self.cwd.is_none() && is_usable(directory) {
             self.cwd = Some(directory.into());
         }
         self
@@ -113,7 +116,9 @@ impl ConfigArgs {
     /// Returns what to load.
     pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
-        options.working_dir = Some(self.project()?);
+        let unseen = self.cwd.as_deref().filter(|_| self.without_project);
+        let unseen = unseen.and_then(|directory| std::path::absolute(directory).ok());
+        options.working_dir = Some(unseen.map_or_else(|| self.project(), Ok)?);
         options.files.clone_from(&self.config);
         options.isolated = self.isolated;
         options.without_project = self.without_project;
@@ -278,6 +283,14 @@ mod tests {
     struct Line {
         #[command(flatten)]
         config: ConfigArgs,
+    }
+
+    #[test]
+    fn without_time_for_a_project_its_directory_is_not_looked_at() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("missing");
+        let config = ConfigArgs::default().without_project().in_project(missing.to_str().unwrap());
+        assert_eq!(config.options().unwrap().working_dir, Some(missing));
     }
 
     #[test]

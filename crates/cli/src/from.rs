@@ -161,7 +161,7 @@ impl FromCall {
         let waited = if let Ok(payload) = early {
             payload
         } else {
-            *hooks = self.load(config.clone()).await.1;
+            *hooks = self.load(config, "").await.1;
             payload.await
         };
         let call = match waited.map_err(|error| error.to_string())? {
@@ -169,7 +169,7 @@ impl FromCall {
             Err((problem, named)) => {
                 *native = named.or(*native);
                 if hooks.is_none() {
-                    *hooks = self.load(config.clone()).await.1;
+                    *hooks = self.load(config, "").await.1;
                 }
                 return Err(problem);
             }
@@ -181,7 +181,7 @@ impl FromCall {
         }
         // The time that reading takes is the project's.
         let terms = Terms::until(deadline_of_hooks(started, self.within));
-        let (absent, loaded) = self.load(config.clone().in_project(&call.project)).await;
+        let (absent, loaded) = self.load(config, &call.project).await;
         if loaded.is_some() {
             *hooks = loaded;
         }
@@ -197,21 +197,29 @@ impl FromCall {
         Ok(())
     }
 
-    /// Loads the hooks, and returns which files are missing, or why they can't be loaded in the
-    /// directory that was named. Then the hooks are those of other places, which judge the missing
-    /// answer.
-    async fn load(&self, config: ConfigArgs) -> (Result<Absences, String>, Option<Hooks>) {
-        let problem = match self.load_in_time(config.clone()).await {
+    /// Loads the hooks for a `project`, and returns which files are missing, or why they can't be loaded
+    /// in its directory. Then the hooks are those of other places, which judge the missing answer.
+    async fn load(
+        &self,
+        config: &ConfigArgs,
+        project: &str,
+    ) -> (Result<Absences, String>, Option<Hooks>) {
+        let problem = match self.load_in_time(config, project, |config| config).await {
             Ok((hooks, absent)) => return (Ok(absent), Some(hooks)),
             Err(problem) => problem,
         };
-        let others = self.load_in_time(config.in_any_directory()).await;
+        let others = self.load_in_time(config, project, ConfigArgs::in_any_directory).await;
         (Err(problem), others.ok().map(|(hooks, _)| hooks))
     }
 
     /// Loads the hooks. A project's files have half of the time: what takes longer is a failure of
-    /// the project's layer, and the hooks of the others run.
-    async fn load_in_time(&self, config: ConfigArgs) -> Result<(Hooks, Absences), String> {
+    /// the project's layer, and the hooks of the others run. To find its directory may take long, too.
+    async fn load_in_time(
+        &self,
+        config: &ConfigArgs,
+        project: &str,
+        place: fn(ConfigArgs) -> ConfigArgs,
+    ) -> Result<(Hooks, Absences), String> {
         let load = |config: ConfigArgs| {
             let loaded = config.load_to_judge()?;
             start_due(&loaded.found.config.policies);
@@ -222,12 +230,13 @@ impl FromCall {
             Ok(((loaded.executor()?, config), Absences { once, failures }))
         };
         let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
-        let all = config.clone();
-        let loading = tokio::task::spawn_blocking(move || load(all));
+        let others = config.clone().without_project().in_project(project);
+        let (all, project) = (config.clone(), project.to_owned());
+        let loading = tokio::task::spawn_blocking(move || load(place(all.in_project(&project))));
         match tokio::time::timeout(self.within / 2, loading).await {
             Ok(Ok(loaded)) => loaded,
             Ok(Err(panic)) => Err(panic.to_string()),
-            Err(_) => load(config.without_project()),
+            Err(_) => load(others),
         }
     }
 

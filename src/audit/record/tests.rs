@@ -12,7 +12,7 @@ fn every_record_begins_alike_and_holds_no_secret() {
     let verdict = Verdict::denied(Event::PreToolUse, format!("no {token}"));
     let record = Record::new("T".into(), &input, &verdict, 1.5);
     let line = record
-        .with_input(&input, &verdict, &Redactor::default())
+        .with_input(&input, verdict.updated_input.clone(), &Redactor::default())
         .line(&Redactor::default())
         .unwrap();
     let line = String::from_utf8(line).unwrap();
@@ -28,7 +28,10 @@ fn a_record_stays_small_and_says_what_it_lacks() {
     let mut input = Input::default();
     let line_of = |input: &Input, verdict: &Verdict| {
         let record = Record::new("T".into(), input, verdict, 0.0);
-        record.with_input(input, verdict, &Redactor::default()).line(&Redactor::default()).unwrap()
+        record
+            .with_input(input, verdict.updated_input.clone(), &Redactor::default())
+            .line(&Redactor::default())
+            .unwrap()
     };
     let verdict = Verdict::denied(Event::Stop, "m".repeat(2 * LONGEST));
     input.messages = Some(vec!["x".into(); 3]);
@@ -105,7 +108,7 @@ fn what_a_project_says_costs_a_record_nothing_else() {
             verdict.hooks.push(report(Layer::Project.rank(), number.to_string(), said));
         }
         let record = Record::new("T".into(), input, &verdict, 0.0);
-        let record = record.with_input(input, &verdict, &Redactor::default());
+        let record = record.with_input(input, verdict.updated_input.clone(), &Redactor::default());
         let line = record.line(&Redactor::default()).unwrap();
         assert!(line.len() < LONGEST);
         serde_json::from_slice::<Record>(&line).unwrap()

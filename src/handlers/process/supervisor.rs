@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::timeout_at;
 
-use super::connection::{CallError, Connection, Request};
+use super::connection::{CallError, Connection, End, Request};
 use super::handshake::Roles;
 use super::health::{Gate, Health, TOO_MANY};
 use super::launch::{Launch, Running};
@@ -145,21 +145,30 @@ impl Supervisor {
         let mut result = connection.call(method, params, deadline).await;
         if matches!(result, Err(CallError::Unsent)) {
             // It ended just before. The call can't have been seen, so a new child may have it.
-            if timeout_at(deadline.into(), connection.wait_end()).await.is_ok() {
-                connection = self.connect(deadline).await?;
-                result = connection.call(method, params, deadline).await;
-            }
+            self.end_of(&connection, deadline).await?;
+            connection = self.connect(deadline).await?;
+            result = connection.call(method, params, deadline).await;
         }
         // Twice is bad luck, and the caller's affair; the cause is that of the second end.
         let end = match result {
-            Err(CallError::Unsent) => {
-                timeout_at(deadline.into(), connection.wait_end()).await.ok().flatten()
-            }
+            Err(CallError::Unsent) => self.end_of(&connection, deadline).await?,
             _ => None,
         };
         result.map_err(|error| match end {
             Some(end) => end.before(&self.process.name, method),
             None => error.into_failure(&self.process.name, method, deadline - started),
+        })
+    }
+
+    /// Waits until the process of a connection has ended, and returns how.
+    async fn end_of(
+        &self,
+        connection: &Connection,
+        deadline: Instant,
+    ) -> Result<Option<Arc<End>>, HandlerError> {
+        timeout_at(deadline.into(), connection.wait_end()).await.map_err(|_| {
+            let message = format!("process `{}` was still ending", self.process.name);
+            HandlerError::new(Failure::TimedOut, message)
         })
     }
 
