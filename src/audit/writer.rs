@@ -97,7 +97,7 @@ impl Auditor {
         let wanted = self.0.logs.iter().any(|log| log.inputs);
         let input = wanted.then(|| (input.clone(), verdict.updated_input.clone()));
         let write = move || {
-            let problems = inner.write(record, input, hooked);
+            let problems = inner.write(record, input.as_ref(), hooked);
             // Also those that come too late for the verdict.
             for problem in &problems {
                 tracing::warn!(%event, "{problem}");
@@ -149,14 +149,14 @@ impl Inner {
     fn write(
         &self,
         mut plain: Record,
-        input: Option<(Input, Option<JsonObject>)>,
+        input: Option<&(Input, Option<JsonObject>)>,
         hooked: bool,
     ) -> Vec<String> {
         let mut problems = Vec::new();
         self.sources.name(&mut plain);
         for log in self.logs.iter().filter(|log| hooked || log.all_events) {
             let mut record = plain.clone();
-            if let Some((input, updated_input)) = input.as_ref().filter(|_| log.inputs) {
+            if let Some((input, updated_input)) = input.filter(|_| log.inputs) {
                 record = record.with_input(input, updated_input.clone(), &self.redactor);
             }
             let written = record
