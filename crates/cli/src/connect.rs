@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::server::{Client, ClientError};
 use hookexec::load::LoadOptions;
 use hookexec::{Event, Input, Verdict};
 
 use super::config::ConfigArgs;
 use super::error::{CommandError, warn};
+use super::runtime::Runtime;
+use super::server;
 
 /// Which server to ask.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -40,9 +41,8 @@ impl ConnectArgs {
             return Ok(None);
         }
         let project = options.working_dir.unwrap_or_default();
-        let asked =
-            Client::connect(path).and_then(|mut server| server.dispatch(event, input, &project));
-        let say = |error: &ClientError| warn(&format!("{error}; the hooks run without it"));
+        let asked = Runtime::new()?.block_on(server::verdict(&path, event, input, &project))?;
+        let say = |problem: &String| warn(&format!("{problem}; the hooks run without it"));
         Ok(asked.inspect_err(say).ok())
     }
 

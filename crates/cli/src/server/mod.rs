@@ -1,8 +1,8 @@
 //! The engine as a long-lived server: JSON-RPC 2.0, one object a line, over stdio or a Unix socket.
 //!
 //! [`Server`] answers any number of clients at once; `engine` keeps the configuration and loads it
-//! anew when its files change; `Socket` is the private place where clients find it; [`Client`] is
-//! the blocking side. `docs/serve.md` describes the protocol.
+//! anew when its files change; `Socket` is the private place where clients find it; [`verdict`]
+//! asks there. `docs/serve.md` describes the protocol.
 //!
 //! Nothing in here grows with what clients do: connections, dispatches, line lengths and unsent
 //! answers all have limits, and what is over one of them is answered at once with an error.
@@ -23,7 +23,7 @@ pub(crate) mod socket;
 mod stamp;
 
 pub(crate) use callback::register_host_builtins;
-pub use client::{Client, ClientError};
+pub use client::verdict;
 pub use engine::{Files, Loaded};
 pub use listener::{Limits, Server};
 pub(crate) use protocol::ErrorCode;

@@ -1,8 +1,9 @@
-//! The client: blocking, for a process that asks once and ends.
+//! The client: for a process that asks once and ends.
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
@@ -13,8 +14,6 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
-use tokio::runtime::{Builder, Runtime};
-use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
 use super::protocol;
@@ -30,155 +29,99 @@ const LIMIT: Duration = Duration::from_hours(24);
 /// The longest line that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// A connection to a server.
-#[derive(Debug)]
-pub struct Client {
-    runtime: Runtime,
-    stream: BufReader<UnixStream>,
-    path: PathBuf,
-}
-
-/// Why a server gave no verdict. None of these is an answer to the event.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ClientError(String);
-
-impl Client {
-    /// Connects to the server at `path`, which must be the user's own.
-    ///
-    /// # Errors
-    /// When no server listens there, or another user's does.
-    pub fn connect(path: impl Into<PathBuf>) -> Result<Self, ClientError> {
-        let path = path.into();
-        let shown = path.display();
-        let absent = |cause| ClientError(format!("no server is listening at {shown}: {cause}"));
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(absent)?;
-        let entered = runtime.enter();
-        let stream = open(&path).map_err(|cause| match cause.kind() {
-            // What a socket's timeout looks like.
-            ErrorKind::WouldBlock => silent(&path, &ErrorKind::TimedOut.into()),
-            _ => absent(cause),
-        })?;
-        drop(entered);
-        // Who may decide for the user is the user: a socket planted by another would allow
-        // anything.
-        if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
-            return Err(ClientError(format!("the server at {shown} is another user's")));
-        }
-        Ok(Self { runtime, stream: BufReader::new(stream), path })
-    }
-
-    /// Asks for the verdict on an event of the project in `project`, an absolute path without
-    /// links.
-    ///
-    /// A server that is alive says at once which hooks it starts, so one that is not is found out
-    /// within seconds, however long the hooks themselves may take.
-    ///
-    /// # Errors
-    /// When the server gives no verdict.
-    ///
-    /// # Panics
-    /// Within asynchronous code, which it would block.
-    pub fn dispatch(
-        &mut self,
+/// Asks the server at `path`, which must be the user's own, for the verdict on an event of the project
+/// in `project`, an absolute path without links.
+///
+/// A server that is alive says at once which hooks it starts, so one that is not is found out
+/// within seconds, however long the hooks themselves may take.
+///
+/// # Errors
+/// Why the server gives no verdict.
+///
+/// # Panics
+/// When it is not called within a Tokio runtime that has time and I/O enabled.
+pub async fn verdict(
+    path: &Path,
+    event: Event,
+    input: &Input,
+    project: &Path,
+) -> Result<Verdict, String> {
+    /// Borrows the input: a tree of it would cost as much as the rest.
+    #[derive(Serialize)]
+    struct Params<'a> {
         event: Event,
-        input: &Input,
-        project: &Path,
-    ) -> Result<Verdict, ClientError> {
-        /// Borrows the input: a tree of it would cost as much as the rest.
-        #[derive(Serialize)]
-        struct Params<'a> {
-            event: Event,
-            project: serde_json::Value,
-            progress: bool,
-            input: &'a Input,
-        }
-        let project = serde_json::to_value(project).map_err(|error| self.not_understood(&error))?;
-        let params = Params { event, project, progress: true, input };
-        let line = protocol::request(1, "dispatch", &params);
-        let started = Instant::now();
-        let mut deadline = started + FIRST_SIGN;
-        let write = async { timeout_at(deadline, self.stream.write_all(&line)).await };
-        in_time(self.runtime.block_on(write)).map_err(|cause| silent(&self.path, &cause))?;
-
-        loop {
-            let line = self.line(deadline)?;
-            match self.message(&line)? {
-                Message::Verdict(verdict) => {
-                    self.doubt(event, &verdict)?;
-                    return Ok(*verdict);
-                }
-                Message::Started(timeout) => {
-                    let next = Instant::now() + timeout.min(LIMIT) + GRACE;
-                    deadline = deadline.max(next.min(started + LIMIT));
-                }
-                Message::Other => {}
-            }
-        }
+        project: Value,
+        progress: bool,
+        input: &'a Input,
     }
-
-    /// Refuses a verdict on another event, or one that says two things.
-    fn doubt(&self, event: Event, verdict: &Verdict) -> Result<(), ClientError> {
-        let allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
-        let problem = if verdict.event != event {
-            format!("its verdict is on `{}`, not on `{event}`", verdict.event)
-        } else if verdict.allowed != allowed {
-            "its verdict contradicts itself: `decision` and `allowed` disagree".to_owned()
-        } else {
-            return Ok(());
-        };
-        Err(self.not_understood(&problem))
+    let server = format!("the server at {}", path.display());
+    let silent = |cause: io::Error| format!("{server} does not answer: {cause}");
+    let not_understood = |problem: &dyn Display| format!("{server} is not understood: {problem}");
+    let mut stream = open(path).map_err(|cause| match cause.kind() {
+        // What a socket's timeout looks like.
+        ErrorKind::WouldBlock => silent(ErrorKind::TimedOut.into()),
+        _ => format!("no server is listening at {}: {cause}", path.display()),
+    })?;
+    // Who may decide for the user is the user: a socket planted by another would allow anything.
+    if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
+        return Err(format!("{server} is another user's"));
     }
-
-    fn line(&mut self, deadline: Instant) -> Result<Vec<u8>, ClientError> {
-        let mut line = Vec::new();
-        let mut stream = (&mut self.stream).take(LONGEST);
-        let read = async { timeout_at(deadline, stream.read_until(b'\n', &mut line)).await };
-        let read = in_time(self.runtime.block_on(read)).and_then(|_| match line.last() {
-            Some(b'\n') => Ok(line),
-            _ if line.len() as u64 == LONGEST => Err(ErrorKind::FileTooLarge.into()),
-            _ => Err(ErrorKind::UnexpectedEof.into()),
-        });
-        read.map_err(|cause| silent(&self.path, &cause))
-    }
-
-    fn message(&self, line: &[u8]) -> Result<Message, ClientError> {
-        let mut message =
-            protocol::read_object(line).map_err(|refusal| self.not_understood(&refusal.message))?;
+    let project = serde_json::to_value(project).map_err(|error| not_understood(&error))?;
+    let params = Params { event, project, progress: true, input };
+    let request = protocol::request(1, "dispatch", &params);
+    let started = Instant::now();
+    let mut deadline = started + FIRST_SIGN;
+    in_time(deadline, stream.write_all(&request)).await.map_err(silent)?;
+    let mut stream = BufReader::new(stream);
+    loop {
+        let line = in_time(deadline, next_line(&mut stream)).await.map_err(silent)?;
+        let message = protocol::read_object(&line);
+        let mut message = message.map_err(|refusal| not_understood(&refusal.message))?;
         if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
-            let (path, code) = (self.path.display(), &error["code"]);
-            let message = error["message"].as_str().unwrap_or_default();
-            return Err(ClientError(format!("the server at {path} refused: {message} ({code})")));
+            let said = error["message"].as_str().unwrap_or_default();
+            return Err(format!("{server} refused: {said} ({})", error["code"]));
         }
         if message.get("id") == Some(&json!(1))
             && let Some(result) = message.remove("result")
         {
-            // The verdict's own type would take a missing `decision` for `null`.
-            result.get("decision").ok_or_else(|| self.not_understood(&"`decision` is missing"))?;
-            let verdict = Verdict::deserialize(result);
-            let verdict = verdict.map_err(|error| self.not_understood(&error))?;
-            return Ok(Message::Verdict(Box::new(verdict)));
+            return sound(result, event).map_err(|problem| not_understood(&problem));
         }
         if message.get("method") == Some(&json!("hook.started")) {
             let timeout = message.get("params").map(|params| &params["hook"]["timeout_ms"]);
             let timeout = timeout.and_then(Value::as_u64);
-            let timeout = timeout.ok_or_else(|| self.not_understood(&"`timeout_ms` is missing"))?;
-            return Ok(Message::Started(Duration::from_millis(timeout)));
+            let timeout = timeout.ok_or_else(|| not_understood(&"`timeout_ms` is missing"))?;
+            let next = Instant::now() + Duration::from_millis(timeout).min(LIMIT) + GRACE;
+            deadline = deadline.max(next.min(started + LIMIT));
         }
-        Ok(Message::Other)
-    }
-
-    fn not_understood(&self, problem: &dyn std::fmt::Display) -> ClientError {
-        ClientError(format!("the server at {} is not understood: {problem}", self.path.display()))
     }
 }
 
-fn in_time<T>(done: Result<io::Result<T>, Elapsed>) -> io::Result<T> {
-    done.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+/// Reads a verdict, and refuses one on another event, or one that says two things.
+fn sound(result: Value, event: Event) -> Result<Verdict, String> {
+    // The verdict's own type would take a missing `decision` for `null`.
+    result.get("decision").ok_or("`decision` is missing")?;
+    let verdict = Verdict::deserialize(result).map_err(|error| error.to_string())?;
+    if verdict.event != event {
+        return Err(format!("its verdict is on `{}`, not on `{event}`", verdict.event));
+    }
+    if verdict.allowed != verdict.decision.is_none_or(|it| it == Decision::Allow) {
+        return Err("its verdict contradicts itself: `decision` and `allowed` disagree".to_owned());
+    }
+    Ok(verdict)
 }
 
-fn silent(path: &Path, cause: &io::Error) -> ClientError {
-    ClientError(format!("the server at {} does not answer: {cause}", path.display()))
+async fn next_line(stream: &mut BufReader<UnixStream>) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    stream.take(LONGEST).read_until(b'\n', &mut line).await?;
+    match line.last() {
+        Some(b'\n') => Ok(line),
+        _ if line.len() as u64 == LONGEST => Err(ErrorKind::FileTooLarge.into()),
+        _ => Err(ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+async fn in_time<T>(deadline: Instant, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout_at(deadline, work).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
 /// Connects within [`FIRST_SIGN`]: a suspended server accepts no connection once the queue
@@ -192,11 +135,4 @@ fn open(path: &Path) -> io::Result<UnixStream> {
     let stream = std::os::unix::net::UnixStream::from(socket);
     stream.set_nonblocking(true)?;
     UnixStream::from_std(stream)
-}
-
-enum Message {
-    Verdict(Box<Verdict>),
-    /// A hook started that may take so long.
-    Started(Duration),
-    Other,
 }
