@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
-use tokio::sync::{OwnedRwLockReadGuard, RwLock, watch};
+use tokio::sync::{self, OwnedRwLockReadGuard, RwLock};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
@@ -59,6 +59,8 @@ const RELOAD_TIME: Duration = Duration::from_secs(1);
 pub(crate) struct Engine {
     load: Box<Load>,
     state: Mutex<State>,
+    /// Held by the thread that reads all files.
+    reading: Arc<sync::Mutex<()>>,
 }
 
 struct State {
@@ -66,17 +68,10 @@ struct State {
     stamps: Stamps,
     /// Why the newest files are not in use.
     problem: Option<Arc<Diagnostics>>,
-    /// All files are being read, on a thread of their own.
-    loading: Option<Loading>,
+    /// Since when all files are being read.
+    reading_since: Option<Instant>,
     /// How often all files were read.
     readings: usize,
-}
-
-#[derive(Clone)]
-struct Loading {
-    started: Instant,
-    /// Closed at the end.
-    end: watch::Receiver<()>,
 }
 
 /// One configuration, as long as a dispatch uses it.
@@ -116,9 +111,8 @@ impl Engine {
         let since = SystemTime::now();
         let noted = (Stamps::default(), since);
         let (generation, stamps) = generation(load(Files::All)?, noted, None);
-        let state = State { generation, stamps, problem: None, loading: None, readings: 0 };
-        let state = Mutex::new(state);
-        Ok(Self { load, state })
+        let state = State { generation, stamps, problem: None, reading_since: None, readings: 0 };
+        Ok(Self { load, state: Mutex::new(state), reading: Arc::default() })
     }
 
     /// Returns the configuration, the one on disk when that is another by now and is sound.
@@ -130,21 +124,19 @@ impl Engine {
         let now = Instant::now();
         let half = deadline.map(|it| now + it.saturating_duration_since(now.into_std()) / 2);
         while self.state().stamps.outdated() {
-            let (loading, is_own) = self.start_loading(Same::GoOn);
-            let longest = loading.started + RELOAD_TIME;
+            let longest = self.state().reading_since.unwrap_or(now) + RELOAD_TIME;
             let until = half.map_or(longest, |half| half.min(longest));
-            if timeout_at(until, ended(loading)).await.is_err() {
-                let engine = Arc::clone(self);
-                let renew = move || engine.renew(Files::WithoutProject, Same::GoOn);
-                // What it read, and not what is in use by now: that may have been read before this
-                // request came.
-                match spawn_blocking(renew).await {
-                    Ok(Some(in_use)) => return in_use,
-                    Ok(None) => {}
-                    Err(_) => break,
-                }
-            } else if is_own {
+            if timeout_at(until, self.read_all(Same::GoOn)).await.is_ok() {
                 break;
+            }
+            let engine = Arc::clone(self);
+            let renew = move || engine.renew(Files::WithoutProject, Same::GoOn);
+            // What it read, and not what is in use by now: that may have been read before this
+            // request came.
+            match spawn_blocking(renew).await {
+                Ok(Some(in_use)) => return in_use,
+                Ok(None) => {}
+                Err(_) => break,
             }
         }
         self.in_use()
@@ -158,13 +150,8 @@ impl Engine {
     /// Loads the configuration whether it seems to have changed or not, and starts all processes
     /// anew.
     pub(super) async fn reload(self: &Arc<Self>) -> InUse {
-        loop {
-            let (loading, is_own) = self.start_loading(Same::StartAnew);
-            ended(loading).await;
-            if is_own {
-                return self.state().in_use();
-            }
-        }
+        self.read_all(Same::StartAnew).await;
+        self.in_use()
     }
 
     /// Waits for the dispatches that use the configuration, then ends it.
@@ -177,23 +164,22 @@ impl Engine {
         locked(&self.state)
     }
 
-    /// Begins to read all files, unless that is under way, and returns whether it has begun now.
-    fn start_loading(self: &Arc<Self>, same: Same) -> (Loading, bool) {
-        let mut state = self.state();
-        if let Some(loading) = &state.loading {
-            return (loading.clone(), false);
+    /// Reads all files on another thread, once no other reading is under way; nothing if none has
+    /// changed since, and processes go on. A reading that has begun comes to its end.
+    async fn read_all(self: &Arc<Self>, same: Same) {
+        let held = Arc::clone(&self.reading).lock_owned().await;
+        if same == Same::GoOn && !self.state().stamps.outdated() {
+            return;
         }
-        let (open, end) = watch::channel(());
-        let loading = Loading { started: Instant::now(), end };
-        state.loading = Some(loading.clone());
+        self.state().reading_since = Some(Instant::now());
         let engine = Arc::clone(self);
-        spawn_blocking(move || {
+        let read = move || {
             // After a panic, too, the reading has ended.
             let _ = panic::catch_unwind(AssertUnwindSafe(|| engine.renew(Files::All, same)));
-            engine.state().loading = None;
-            drop(open);
-        });
-        (loading, true)
+            engine.state().reading_since = None;
+            drop(held);
+        };
+        let _ = spawn_blocking(read).await;
     }
 
     /// Puts what is on disk in the place of what is in use, all of it or nothing, and returns what is in
@@ -245,11 +231,6 @@ impl Engine {
         }
         Some(state.in_use())
     }
-}
-
-/// Waits until files are read.
-async fn ended(mut loading: Loading) {
-    while loading.end.changed().await.is_ok() {}
 }
 
 impl State {
