@@ -382,7 +382,7 @@ cat >/dev/null
     fs::write(sandbox.home().join(".codex/config.toml"), "[features]\nhooks = false\n").unwrap();
     let done = doctor(json!([hook("trusted", true)])).exits(1);
     assert!(
-        done.stdout.contains("`features.hooks = false` turns every hook off"),
+        done.stdout.contains("`features.hooks: false` turns every hook off"),
         "{}",
         done.stdout
     );

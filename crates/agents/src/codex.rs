@@ -18,7 +18,10 @@ static SETTINGS: HookSettings = HookSettings {
     directory_variable: Some("CODEX_HOME"),
     file: "hooks.json",
     lenient: false,
+    config_file: Some("config.toml"),
+    off_switches: &[(&["features", "hooks"], false), (&["features", "codex_hooks"], false)],
     managed_files: &["/etc/codex/requirements.toml"],
+    managed_only: &["allow_managed_hooks_only"],
     package: Some(PackageMark::EnabledTable("config.toml")),
     // Codex waits no longer there, and warns at every start of a longer timeout.
     short_waits: &[("SessionEnd", 3), ("Interrupt", 3)],

@@ -23,6 +23,8 @@ pub struct HookSettings {
     pub older_file: Option<&'static str>,
     /// A file beside the project's that may turn hooks off as well.
     pub local_file: Option<&'static str>,
+    /// A file beside `file` that may turn hooks off as well.
+    pub config_file: Option<&'static str>,
     /// The keys that lead to the events.
     pub root: &'static [&'static str],
     /// How entries are arranged.
@@ -133,6 +135,7 @@ impl HookSettings {
         only_of_user: false,
         older_file: None,
         local_file: None,
+        config_file: None,
         root: &["hooks"],
         shape: EntryShape::Groups,
         members: &[EntryMember::Type, EntryMember::Command, EntryMember::Seconds],

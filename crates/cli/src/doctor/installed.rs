@@ -116,10 +116,7 @@ fn entries(
     let (path, count) = (settings.path.display(), installed.len());
     findings.push(Finding::fine(format!("installed for the {scope}: {path} ({count} events)")));
     match settings.agent {
-        Agent::Codex => {
-            let off = switches::codex(settings, Path::new("/"));
-            findings.push(off.unwrap_or_else(|| codex::approval(settings, project)));
-        }
+        Agent::Codex => findings.push(codex::approval(settings, project)),
         Agent::Copilot if scope == Scope::Project => {
             findings.extend(copilot_trust(settings, project));
         }

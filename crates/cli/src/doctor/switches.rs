@@ -3,10 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use super::Finding;
-use crate::settings::{Scope, Settings, user_directory, value_of};
+use crate::settings::{Scope, Settings, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
@@ -14,7 +12,8 @@ pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
     for settings in all {
         let mut paths = vec![settings.path.clone()];
         let local = settings.layout.local_file.filter(|_| settings.scope == Scope::Project);
-        paths.extend(local.map(|file| settings.path.with_file_name(file)));
+        let beside = local.into_iter().chain(settings.layout.config_file);
+        paths.extend(beside.map(|file| settings.path.with_file_name(file)));
         for path in paths {
             let switch = settings.switched_off(&value_of(&path));
             findings.extend(switch.map(|switch| off(&path, &switch)));
@@ -30,20 +29,6 @@ pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
         }
     }
     findings
-}
-
-/// Says when Codex has hooks turned off, in its `config.toml` or in the administrator's
-/// `requirements.toml`.
-pub(super) fn codex(settings: &Settings, root: &Path) -> Option<Finding> {
-    let beside = settings.path.parent().map(Path::to_owned);
-    let configs = [user_directory(settings.layout), beside].into_iter().flatten();
-    let managed = managed_files(settings, root);
-    if let Some(path) = managed.iter().find(|path| is_managed_only(&value_of(path))) {
-        return Some(administrators(path, "allow_managed_hooks_only = true"));
-    }
-    let mut files = configs.map(|directory| directory.join("config.toml")).chain(managed);
-    let path = files.find(|path| features_turn_off(&value_of(path)))?;
-    Some(off(&path, "features.hooks = false"))
 }
 
 fn off(path: &Path, switch: &str) -> Finding {
@@ -73,16 +58,6 @@ fn managed_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns whether a `requirements.toml` leaves no hook but the administrator's.
-fn is_managed_only(requirements: &Value) -> bool {
-    requirements["allow_managed_hooks_only"] == true
-}
-
-/// Returns whether a file of Codex turns hooks off: `hooks = false` in `[features]`.
-fn features_turn_off(config: &Value) -> bool {
-    ["hooks", "codex_hooks"].iter().any(|name| config["features"][name] == false)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -91,12 +66,10 @@ mod tests {
 
     use super::*;
 
-    fn toml(text: &str) -> Value {
-        crate::settings::toml::value(text).unwrap_or_default()
-    }
-
     #[test]
     fn the_switch_is_found_where_codex_looks_for_it() {
+        let toml = |text: &str| crate::settings::toml::value(text).unwrap();
+        let codex = Settings::of(Agent::Codex, Scope::Project, Path::new("/")).unwrap();
         for (config, off) in [
             ("[features]\nhooks = false # for now\n", true),
             ("[features]\ncodex_hooks=false\n", true),
@@ -107,9 +80,9 @@ mod tests {
             ("hooks = false", false),
             ("", false),
         ] {
-            assert_eq!(features_turn_off(&toml(config)), off, "{config}");
+            assert_eq!(codex.switched_off(&toml(config)).is_some(), off, "{config}");
         }
-        let is_managed_only = |text: &str| super::is_managed_only(&toml(text));
+        let is_managed_only = |text: &str| codex.managed_only(&toml(text)).is_some();
         assert!(is_managed_only("a = 1\nallow_managed_hooks_only = true # by order\n[hooks]\n"));
         // Codex 0.169 ignores it there.
         assert!(!is_managed_only("[hooks]\nallow_managed_hooks_only = true\n"));
@@ -123,10 +96,7 @@ mod tests {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
         let settings = Settings::of(agent, Scope::Project, root.path()).unwrap();
-        let found = match agent {
-            Agent::Codex => codex(&settings, root.path()).into_iter().collect(),
-            _ => findings(&[settings], root.path()),
-        };
+        let found = findings(&[settings], root.path());
         found.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
     }
 
