@@ -1,5 +1,6 @@
 //! The conversation with one caller: its question in, the answer out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
 
-use super::desk::{Answer, Asked, Desk};
+use super::desk::{Answer, Desk};
 use super::question::Question;
 use super::screen::Screen;
 use crate::server::socket::{self, Stream};
@@ -30,7 +31,7 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
     // A caller that sends no whole line has asked nothing.
     let Ok(Some(question)) = tokio::time::timeout(PATIENCE, read(reader)).await else { return };
     let question = match question {
-        Ok(question) => question,
+        Ok(question) => Arc::new(question),
         Err(problem) => {
             screen.remark(&format!("a question was denied: {problem}"));
             let reason = format!("`hookexec approve` denies this question: {problem}");
@@ -38,14 +39,12 @@ pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
             return;
         }
     };
-    let (number, question, answer) = match desk.ask(question) {
-        Asked::Approved(number, question, Answer { line, said }) => {
-            screen.remark(&format!("[{number}] {said}: {}", question.call()));
-            write(&mut writer, &line).await;
-            return;
-        }
-        Asked::Open(number, question, answer) => (number, question, answer),
-    };
+    let (number, mut answer) = desk.ask(&question);
+    if let Ok(Answer { line, said }) = answer.try_recv() {
+        screen.remark(&format!("[{number}] {said}: {}", question.call()));
+        write(&mut writer, &line).await;
+        return;
+    }
     screen.show(number, &question);
     let mut end = End { desk, screen, number, said: ENDED.to_owned() };
     let left = question.left();

@@ -33,13 +33,6 @@ pub(super) struct Answer {
     pub(super) said: String,
 }
 
-/// What a question became when it came in.
-pub(super) enum Asked {
-    Open(u64, Arc<Question>, oneshot::Receiver<Answer>),
-    /// Approved before, for its session.
-    Approved(u64, Arc<Question>, Answer),
-}
-
 /// How a question ended.
 #[derive(Clone)]
 pub(super) struct Ended {
@@ -63,22 +56,20 @@ struct State {
 }
 
 impl Desk {
-    /// Takes a question in.
-    pub(super) fn ask(&self, question: Question) -> Asked {
+    /// Takes a question in, and returns its number and where its answer arrives. It is there at once if
+    /// the call was approved before, for its session.
+    pub(super) fn ask(&self, question: &Arc<Question>) -> (u64, oneshot::Receiver<Answer>) {
         let mut state = locked(&self.0);
         state.last += 1;
         let number = state.last;
         let key = (question.session.clone(), question.digest.clone());
-        if state.approved.contains(&key) {
-            let answer = answer(&question, &Choice::Once, "approved for this session before");
-            state.end(number, question.tool.clone(), answer.said.clone());
-            return Asked::Approved(number, question.into(), answer);
-        }
         let (sender, receiver) = oneshot::channel();
-        let question = Arc::new(question);
-        state.open.insert(number, (Arc::clone(&question), sender));
+        state.open.insert(number, (Arc::clone(question), sender));
         state.version += 1;
-        Asked::Open(number, question, receiver)
+        if state.approved.contains(&key) {
+            state.answer(number, &Choice::Once, "approved for this session before");
+        }
+        (number, receiver)
     }
 
     /// Answers an open question; `digest` is that of the call which the person was shown.
@@ -110,11 +101,7 @@ impl Desk {
             }
             state.approved.push_back(key);
         }
-        let Some((question, sender)) = state.open.remove(&number) else { return Ok(()) };
-        let answer = answer(&question, choice, place);
-        state.end(number, question.tool.clone(), answer.said.clone());
-        // Its conversation has ended, and says so itself.
-        let _ = sender.send(answer);
+        state.answer(number, choice, place);
         Ok(())
     }
 
@@ -154,6 +141,14 @@ impl Desk {
 }
 
 impl State {
+    fn answer(&mut self, number: u64, choice: &Choice, place: &str) {
+        let Some((question, sender)) = self.open.remove(&number) else { return };
+        let answer = answer(&question, choice, place);
+        self.end(number, question.tool.clone(), answer.said.clone());
+        // If its conversation has ended, that says so itself.
+        let _ = sender.send(answer);
+    }
+
     fn end(&mut self, number: u64, tool: String, said: String) {
         self.version += 1;
         if self.ended.len() == ENDED {
