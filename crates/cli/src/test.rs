@@ -86,7 +86,12 @@ pub(super) struct ConfigCoverage {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let results = self.results(&self.paths()?)?;
+        let filter = self.filter.as_deref();
+        let mut results = run_cases(&self.paths()?, filter, self.cwd.as_deref())?;
+        results.min_coverage = self.min_coverage;
+        results.enough_coverage = self.min_coverage.is_none_or(|wanted| {
+            results.coverage.iter().all(|one| one.report.percent >= f64::from(wanted))
+        });
         if self.filter.is_some() && results.passed + results.failed == 0 {
             let hint = "the filter is a part of a case's name; without it all cases run";
             return Err(CommandError::usage("no case has such a name").hint(hint));
@@ -99,19 +104,6 @@ impl Args {
         }
         let passed = results.failed == 0 && results.enough_coverage;
         Ok(if passed { Exit::Success } else { Exit::Negative })
-    }
-
-    fn results(&self, paths: &[PathBuf]) -> Result<Results, CommandError> {
-        config::not_too_deep()?;
-        let files = case_files(paths)?;
-        let working_dir = config::project(self.cwd.as_deref())?;
-        let mut benches = benches(&files, &working_dir)?;
-        let mut results = Runtime::new()?.run(self.run(&files, &mut benches))??;
-        results.min_coverage = self.min_coverage;
-        results.enough_coverage = self.min_coverage.is_none_or(|wanted| {
-            results.coverage.iter().all(|one| one.report.percent >= f64::from(wanted))
-        });
-        Ok(results)
     }
 
     fn paths(&self) -> Result<Vec<PathBuf>, CommandError> {
@@ -138,42 +130,46 @@ impl Args {
         }
         Ok(paths)
     }
-
-    async fn run(
-        &self,
-        files: &[CaseFile],
-        benches: &mut [Tested],
-    ) -> Result<Results, CommandError> {
-        let wanted = |name: &str| self.filter.as_ref().is_none_or(|part| name.contains(part));
-        let mut results = Results::default();
-        for file in files {
-            let bench = find(benches, &file.configs);
-            let bench =
-                bench.ok_or_else(|| CommandError::internal("a hooks file is not loaded"))?;
-            let mut cases = Vec::new();
-            for case in file.cases.iter().filter(|case| wanted(&case.name)) {
-                cases.push(bench.run(case).await.map_err(CommandError::config)?);
-            }
-            let passed = cases.iter().filter(|case| case.passed).count();
-            results.passed += passed;
-            results.failed += cases.len() - passed;
-            let (path, config) = (file.path.clone(), joined(&file.configs));
-            results.files.push(FileResults { path, config, cases });
-        }
-        let coverage = |Tested { configs, bench, .. }: &Tested| ConfigCoverage {
-            config: joined(configs),
-            report: bench.coverage(),
-        };
-        results.coverage = benches.iter().map(coverage).collect();
-        Ok(results)
-    }
 }
 
-/// Runs all cases of these files; the hooks run in `project`.
-pub(super) fn cases(files: &[PathBuf], project: PathBuf) -> Result<Results, CommandError> {
-    let (filter, min_coverage, format) = (None, None, Format::Text);
-    let args = Args { files: Vec::new(), filter, format, min_coverage, cwd: Some(project) };
-    args.results(files)
+/// Runs the cases of these files whose name contains `filter`; the hooks run in `project`.
+pub(super) fn run_cases(
+    paths: &[PathBuf],
+    filter: Option<&str>,
+    project: Option<&Path>,
+) -> Result<Results, CommandError> {
+    config::not_too_deep()?;
+    let files = case_files(paths)?;
+    let mut benches = benches(&files, &config::project(project)?)?;
+    Runtime::new()?.run(run(&files, filter, &mut benches))?
+}
+
+async fn run(
+    files: &[CaseFile],
+    filter: Option<&str>,
+    benches: &mut [Tested],
+) -> Result<Results, CommandError> {
+    let wanted = |name: &str| filter.is_none_or(|part| name.contains(part));
+    let mut results = Results::default();
+    for file in files {
+        let bench = find(benches, &file.configs);
+        let bench = bench.ok_or_else(|| CommandError::internal("a hooks file is not loaded"))?;
+        let mut cases = Vec::new();
+        for case in file.cases.iter().filter(|case| wanted(&case.name)) {
+            cases.push(bench.run(case).await.map_err(CommandError::config)?);
+        }
+        let passed = cases.iter().filter(|case| case.passed).count();
+        results.passed += passed;
+        results.failed += cases.len() - passed;
+        let (path, config) = (file.path.clone(), joined(&file.configs));
+        results.files.push(FileResults { path, config, cases });
+    }
+    let coverage = |Tested { configs, bench, .. }: &Tested| ConfigCoverage {
+        config: joined(configs),
+        report: bench.coverage(),
+    };
+    results.coverage = benches.iter().map(coverage).collect();
+    Ok(results)
 }
 
 fn case_files(paths: &[PathBuf]) -> Result<Vec<CaseFile>, CommandError> {

@@ -12,7 +12,7 @@ use hookexec::{Config, Executor, Registry};
 use super::archive::Archive;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::system;
-use crate::test::{self, Results};
+use crate::test::{Results, run_cases};
 
 /// Returns the files of test cases: those beside `hooks.yaml`.
 pub(super) fn test_files<'n>(names: impl Iterator<Item = &'n String>) -> Vec<String> {
@@ -56,7 +56,7 @@ pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, Command
     let executor = Executor::builder(config).registry(Registry::with_shipped_builtins());
     executor.working_dir(&project).build().map_err(CommandError::config)?;
     let cases: Vec<PathBuf> = archive.manifest.tests.iter().map(|name| bundle.join(name)).collect();
-    test::cases(&cases, project)
+    run_cases(&cases, None, Some(&project))
 }
 
 /// How the names of such directories begin.
