@@ -8,7 +8,7 @@ use hookexec::config::{Diagnostic, Severity};
 use hookexec::internal::{Check, ProcessCheck, WorstCase};
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
-use hookexec_agents::{Agent, NativeEvent};
+use hookexec_agents::{Agent, NativeEvent, events_of_host};
 use serde_json::{Value, json};
 
 use super::config::{ConfigArgs, not_too_deep};
@@ -35,7 +35,7 @@ pub(crate) struct Args {
 
     /// Warn about hooks that this host never calls, and about events that may take longer than it
     /// waits. HOST is a coding agent, `docker-agent` or `picoclaw`
-    #[arg(long, value_name = "HOST", value_parser = host)]
+    #[arg(long, value_name = "HOST", value_parser = events_of_host)]
     host: Option<DeclaredEvents>,
 
     /// Warn when the hooks of an event may take longer together [default: with a coding agent, what
@@ -238,10 +238,6 @@ fn longer_wait(agent: Agent, moments: &[&Moment<'_>]) -> Option<u64> {
         })
     };
     moments.iter().all(suffices).then_some(wait)
-}
-
-fn host(name: &str) -> Result<DeclaredEvents, String> {
-    hookexec_agents::events_of_host(name).map_err(|error| error.to_string())
 }
 
 /// Returns everything that was found, for programs.

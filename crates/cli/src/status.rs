@@ -89,10 +89,8 @@ fn rows(agent: Agent, project: &Path) -> Vec<Row> {
 fn row(agent: Agent, scope: Scope, project: &Path) -> Option<Row> {
     let (found, path, hooks) = if let Some(settings) = Settings::of(agent, scope, project) {
         let hooks = store::read(&settings.path).map_err(|error| error.to_string());
-        let hooks = hooks.and_then(|text| {
-            let found = settings.installed(text.as_deref().unwrap_or_default());
-            found.map(|found| found.len()).map_err(|error| error.to_string())
-        });
+        let hooks = hooks
+            .and_then(|text| Ok(settings.installed(text.as_deref().unwrap_or_default())?.len()));
         (settings.is_found(), settings.path, hooks)
     } else {
         let file = PluginFile::of(agent, scope, project)?;

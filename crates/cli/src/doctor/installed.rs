@@ -109,7 +109,7 @@ fn entries(
     let scope = settings.scope;
     let text = store::read(&settings.path).map_err(|error| error.to_string())?;
     let text = text.unwrap_or_default();
-    let installed = settings.installed(&text).map_err(|error| error.to_string())?;
+    let installed = settings.installed(&text)?;
     if installed.is_empty() {
         return Ok(None);
     }
@@ -122,7 +122,7 @@ fn entries(
         }
         _ => {}
     }
-    let live = settings.live(&text).map_err(|error| error.to_string())?;
+    let live = settings.live(&text)?;
     if live.len() < installed.len() {
         let (dead, title) = (count - live.len(), settings.agent.title());
         findings.push(Finding::problem(format!(

@@ -28,7 +28,6 @@ use super::error::{CommandError, OrCommandError as _, unreadable};
 use super::output;
 use super::report::counted;
 use super::settings::store;
-use super::settings::text::EditError;
 use super::table::steps;
 use format::Format;
 use settings::Import;
@@ -99,7 +98,7 @@ impl Args {
         let (agent, import, written) = match self.engine {
             Engine::Agent(format) => {
                 let import = settings::read(format, SourceFile::new(file, text), file);
-                let import = import.map_err(|EditError(error)| wrong(error))?;
+                let import = import.map_err(wrong)?;
                 let written = yaml::write(format, file, &import);
                 (Some(format.agent), import, written)
             }

@@ -16,7 +16,7 @@ use super::matcher::{self, Alternatives};
 use super::mcp::{self, Server};
 use super::permissions;
 use super::yaml::{self, Group, Hook};
-use crate::settings::text::{self, EditError};
+use crate::settings::text;
 
 /// What an import comes to.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Import {
 const SWITCHED_OFF: &str = "disableAllHooks";
 
 /// Reads the `hooks` of an agent's settings file at `path`.
-pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Import, EditError> {
+pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Import, String> {
     let source = Arc::new(source);
     let mut importer = Importer {
         format,
@@ -59,7 +59,7 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
         import: Import::default(),
     };
     let Some(root @ Json::Object(_)) = text::parse(&source.text)? else {
-        return Err(EditError("it is not a JSON object".to_owned()));
+        return Err("it is not a JSON object".to_owned());
     };
     let root = tree(&root);
     if let Some(settings) = object(&mut importer.reader, &root, "the file") {
@@ -103,12 +103,12 @@ pub(super) struct Importer {
 }
 
 impl Importer {
-    fn settings(&mut self, settings: &Fields<'_>) -> Result<(), EditError> {
+    fn settings(&mut self, settings: &Fields<'_>) -> Result<(), String> {
         let is_claudes = self.format.agent == Agent::ClaudeCode;
         let permissions = settings.get("permissions").filter(|_| is_claudes);
         let hooks = settings.get("hooks");
         if hooks.is_none() && permissions.is_none() {
-            return Err(EditError("it has no `hooks`".to_owned()));
+            return Err("it has no `hooks`".to_owned());
         }
         if settings.get(SWITCHED_OFF).is_some_and(|off| matches!(off.value, Value::Bool(true))) {
             let title = self.format.agent.title();

@@ -20,7 +20,6 @@ use call::Call;
 use jsonc_parser::cst::CstInputValue as Json;
 use live::Live;
 use serde_json::Value;
-use text::EditError;
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -98,7 +97,7 @@ impl Settings {
 
     /// Returns `text` with the entries in it, and without those of an earlier installation. An
     /// entry that the user changed by hand stays, and no second one is added for its event.
-    pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, EditError> {
+    pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, String> {
         let text = text.unwrap_or_default();
         let by_hand = self.by_hand(text)?;
         let (mark, text) = self.split_mark(text);
@@ -127,7 +126,7 @@ impl Settings {
 
     /// Returns `text` without the entries. Lists and objects that were empty `before` stay, and
     /// entries that the user changed by hand.
-    pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
+    pub(crate) fn without(&self, text: &str, before: Option<&str>) -> Result<String, String> {
         let (mark, text) = self.split_mark(text);
         let before = self.split_mark(before.unwrap_or_default()).1;
         let ours = |command: &str| Call::of(self.agent, command).is_some();
@@ -157,14 +156,14 @@ impl Settings {
     ///
     /// # Errors
     /// When the agent can't read the text.
-    pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, EditError> {
+    pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, String> {
         let (_, text) = self.split_mark(text);
         let settings = self.value(text)?;
         Ok(live::entries(self.layout, self.root, &settings, &|command| self.is_ours(command)))
     }
 
     /// Returns the value of a text as the agent reads it.
-    fn value(&self, text: &str) -> Result<Value, EditError> {
+    fn value(&self, text: &str) -> Result<Value, String> {
         if self.is_toml() {
             return toml::value(text);
         }
@@ -173,21 +172,19 @@ impl Settings {
                 return error;
             }
             let title = self.agent.title();
-            EditError(format!(
-                "{title} ignores all hooks in a file with comments or trailing commas"
-            ))
+            format!("{title} ignores all hooks in a file with comments or trailing commas")
         })
     }
 
     /// Returns the entries that call hookexec, but are not as `install` writes them.
-    pub(crate) fn by_hand(&self, text: &str) -> Result<Vec<Live>, EditError> {
+    pub(crate) fn by_hand(&self, text: &str) -> Result<Vec<Live>, String> {
         let mut live = self.live(text)?;
         live.retain(|live| Call::of(self.agent, &live.command).is_none());
         Ok(live)
     }
 
     /// Returns the commands in `text` that are hookexec's.
-    pub(crate) fn installed(&self, text: &str) -> Result<Vec<String>, EditError> {
+    pub(crate) fn installed(&self, text: &str) -> Result<Vec<String>, String> {
         let text = self.split_mark(text).1;
         let value = if self.is_toml() { toml::value(text) } else { text::unambiguous(text, true) };
         let mut commands = text::commands(&value?);

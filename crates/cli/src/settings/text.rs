@@ -12,38 +12,24 @@ use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-/// Why a text cannot be edited.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct EditError(pub(crate) String);
-
 /// Appends `element` to the array at `path`; creates the members of the path that are missing.
-pub(crate) fn append(
-    text: &str,
-    path: &[&str],
-    element: CstInputValue,
-) -> Result<String, EditError> {
+pub(crate) fn append(text: &str, path: &[&str], element: CstInputValue) -> Result<String, String> {
     let (tree, mut object) = editable(text)?;
-    let (last, outer) = path.split_last().ok_or_else(|| EditError("no path".to_owned()))?;
+    let (last, outer) = path.split_last().ok_or("no path")?;
     for key in outer {
         object = object
             .object_value_or_create(key)
-            .ok_or_else(|| EditError(format!("`{key}` is not an object")))?;
+            .ok_or_else(|| format!("`{key}` is not an object"))?;
     }
-    let entries = object
-        .array_value_or_create(last)
-        .ok_or_else(|| EditError(format!("`{last}` is not a list")))?;
+    let entries =
+        object.array_value_or_create(last).ok_or_else(|| format!("`{last}` is not a list"))?;
     entries.ensure_multiline();
     entries.append(element);
     Ok(tree.to_string())
 }
 
 /// Sets the member `key` of the outermost object, unless it is there.
-pub(crate) fn set_default(
-    text: &str,
-    key: &str,
-    value: CstInputValue,
-) -> Result<String, EditError> {
+pub(crate) fn set_default(text: &str, key: &str, value: CstInputValue) -> Result<String, String> {
     let (tree, object) = editable(text)?;
     if object.get(key).is_none() {
         object.append(key, value);
@@ -57,7 +43,7 @@ pub(crate) fn remove(
     text: &str,
     ours: impl Fn(&str) -> bool,
     before: &str,
-) -> Result<String, EditError> {
+) -> Result<String, String> {
     let tree = tree(text)?;
     let before = parse(before).ok().flatten().map(Value::from).unwrap_or_default();
     if let Some(root) = tree.value() {
@@ -137,8 +123,8 @@ pub(crate) fn commands(settings: &Value) -> Vec<String> {
 
 /// Returns the value of a text in which no key appears twice in one object: agents differ in which
 /// of the two they use.
-pub(crate) fn unambiguous(text: &str, lenient: bool) -> Result<Value, EditError> {
-    fn check(node: &Node<'_>) -> Result<(), EditError> {
+pub(crate) fn unambiguous(text: &str, lenient: bool) -> Result<Value, String> {
+    fn check(node: &Node<'_>) -> Result<(), String> {
         match node {
             Node::Array(array) => array.elements.iter().try_for_each(check),
             Node::Object(object) => {
@@ -147,7 +133,7 @@ pub(crate) fn unambiguous(text: &str, lenient: bool) -> Result<Value, EditError>
                     let key = property.name.as_str();
                     if !keys.insert(key) {
                         let what = format!("the key `{key}` appears twice in one object");
-                        return Err(EditError(what));
+                        return Err(what);
                     }
                     check(&property.value)
                 })
@@ -160,26 +146,26 @@ pub(crate) fn unambiguous(text: &str, lenient: bool) -> Result<Value, EditError>
     Ok(root.into())
 }
 
-fn tree(text: &str) -> Result<CstRootNode, EditError> {
+fn tree(text: &str) -> Result<CstRootNode, String> {
     unambiguous(text, true)?;
     CstRootNode::parse(text, &options(true)).map_err(|error| invalid(&error))
 }
 
 /// Returns the tree of a text to edit, and its outermost object.
-fn editable(text: &str) -> Result<(CstRootNode, CstObject), EditError> {
+fn editable(text: &str) -> Result<(CstRootNode, CstObject), String> {
     let tree = tree(text)?;
     let object = tree.object_value();
-    let object = object.ok_or_else(|| EditError("it is not a JSON object".to_owned()))?;
+    let object = object.ok_or("it is not a JSON object")?;
     Ok((tree, object))
 }
 
 /// Reads a text with comments and trailing commas.
-pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, EditError> {
+pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, String> {
     parse_with(text, true)
 }
 
 /// Reads a text as `JSON.parse` does; where it is `lenient`, with comments and trailing commas.
-fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> {
+fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, String> {
     refuse_mark(text)?;
     let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
     let parsed =
@@ -199,9 +185,9 @@ fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, EditError> 
 }
 
 /// Refuses a text with a byte order mark.
-pub(super) fn refuse_mark(text: &str) -> Result<(), EditError> {
+pub(super) fn refuse_mark(text: &str) -> Result<(), String> {
     let why = "it begins with a byte order mark (BOM): save it as UTF-8 without one";
-    if text.starts_with('\u{feff}') { Err(EditError(why.to_owned())) } else { Ok(()) }
+    if text.starts_with('\u{feff}') { Err(why.to_owned()) } else { Ok(()) }
 }
 
 fn options(lenient: bool) -> ParseOptions {
@@ -217,8 +203,8 @@ fn options(lenient: bool) -> ParseOptions {
     }
 }
 
-fn invalid(error: &dyn std::fmt::Display) -> EditError {
-    EditError(format!("it is not valid JSON: {error}"))
+fn invalid(error: &dyn std::fmt::Display) -> String {
+    format!("it is not valid JSON: {error}")
 }
 
 #[cfg(test)]

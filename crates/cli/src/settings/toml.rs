@@ -4,19 +4,19 @@ use jsonc_parser::cst::CstInputValue;
 use serde_json::Value;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike};
 
-use super::text::{EditError, refuse_mark};
+use super::text::refuse_mark;
 
 /// The key of the list.
 const HOOKS: &str = "hooks";
 
 /// Returns the value of a text.
-pub(crate) fn value(text: &str) -> Result<Value, EditError> {
+pub(crate) fn value(text: &str) -> Result<Value, String> {
     refuse_mark(text)?;
     toml_edit::de::from_str(text).map_err(|error| invalid(&error))
 }
 
 /// Appends a hook.
-pub(super) fn append(text: &str, hook: CstInputValue) -> Result<String, EditError> {
+pub(super) fn append(text: &str, hook: CstInputValue) -> Result<String, String> {
     let mut document = parse(text)?;
     let mut table = Table::new();
     let members = if let CstInputValue::Object(members) = hook { members } else { Vec::new() };
@@ -32,14 +32,14 @@ pub(super) fn append(text: &str, hook: CstInputValue) -> Result<String, EditErro
     match list {
         Item::ArrayOfTables(tables) => tables.push(table),
         Item::Value(toml_edit::Value::Array(list)) => list.push(table.into_inline_table()),
-        _ => return Err(EditError(format!("`{HOOKS}` is not a list"))),
+        _ => return Err(format!("`{HOOKS}` is not a list")),
     }
     Ok(written(&document, text))
 }
 
 /// Removes every hook with a command that is `ours`, and the list if that leaves it empty. Comments
 /// above the hooks stay.
-pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, EditError> {
+pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, String> {
     let mut document = parse(text)?;
     let is_ours =
         |hook: &dyn TableLike| hook.get("command").and_then(Item::as_str).is_some_and(&ours);
@@ -78,24 +78,24 @@ fn written(document: &DocumentMut, before: &str) -> String {
     if before.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
 }
 
-fn parse(text: &str) -> Result<DocumentMut, EditError> {
+fn parse(text: &str) -> Result<DocumentMut, String> {
     refuse_mark(text)?;
     text.parse().map_err(|error| invalid(&error))
 }
 
-fn invalid(error: &dyn std::fmt::Display) -> EditError {
-    EditError(format!("it is not valid TOML: {error}"))
+fn invalid(error: &dyn std::fmt::Display) -> String {
+    format!("it is not valid TOML: {error}")
 }
 
-fn item(value: CstInputValue) -> Result<Item, EditError> {
+fn item(value: CstInputValue) -> Result<Item, String> {
     Ok(match value {
         CstInputValue::String(text) => toml_edit::value(text),
         CstInputValue::Bool(value) => toml_edit::value(value),
         CstInputValue::Number(number) => {
-            let number: i64 = number.parse().map_err(|_| EditError(number))?;
+            let number: i64 = number.parse().map_err(|_| number)?;
             toml_edit::value(number)
         }
-        _ => return Err(EditError("a hook holds texts, numbers and switches only".to_owned())),
+        _ => return Err("a hook holds texts, numbers and switches only".to_owned()),
     })
 }
 

@@ -131,6 +131,6 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         ("{'hooks': {}}", "not valid JSON"),
     ] {
         let error = append(text, &["hooks", "Stop"], element("Stop")).unwrap_err();
-        assert!(error.0.contains(reason), "{text}: {error}");
+        assert!(error.contains(reason), "{text}: {error}");
     }
 }
