@@ -1,6 +1,6 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,8 +18,7 @@ use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
 use super::scripts::missing;
-use super::shell_texts::ShellTexts;
-use super::{CommandError, Exit, from, install};
+use super::{CommandError, Exit, from, install, shell_texts};
 
 /// Checks the hooks files: every problem of every file at once
 ///
@@ -167,11 +166,11 @@ fn start(config: &ConfigArgs) -> Result<Vec<ProcessCheck>, CommandError> {
 /// Returns what is wrong with the commands of hooks: programs and scripts that are not there (they
 /// may be when the hook runs), and texts that no shell can run.
 fn commands(check: &Check, project: &Path) -> Vec<Diagnostic> {
-    let mut texts = ShellTexts::default();
-    let mut problems = Vec::new();
+    let (mut seen, mut problems) = (BTreeSet::new(), Vec::new());
     for hook in check.configured() {
         let place = hook.key_locations.get("command").unwrap_or(&hook.location);
-        let found = missing(hook, project).into_iter().chain(texts.problems(hook));
+        let found =
+            missing(hook, project).into_iter().chain(shell_texts::problems(hook, &mut seen));
         problems.extend(found.map(|problem| problem.at(place.clone())));
     }
     problems

@@ -178,15 +178,11 @@ impl Loaded {
     pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
         let nothing = self.found.config.files.is_empty() && self.found.config.failed.is_empty();
         let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
-        nothing.into_iter().chain(self.left_out())
-    }
-
-    /// Returns which files are not read, and what to do about it.
-    pub(crate) fn left_out(&self) -> impl Iterator<Item = String> {
-        self.found.config.left_out.iter().map(|problem| match &problem.hint {
+        let left_out = self.found.config.left_out.iter().map(|problem| match &problem.hint {
             Some(hint) => format!("{problem}; {hint}"),
             None => problem.to_string(),
-        })
+        });
+        nothing.into_iter().chain(left_out)
     }
 
     /// Returns which files, and which hooks of approved files, fail.

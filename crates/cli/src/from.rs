@@ -110,7 +110,7 @@ impl FromCall {
             Ok(runtime) => runtime,
             Err(error) => return self.caller.fail(&error.to_string()),
         };
-        let mut progress = Progress::default();
+        let mut progress = Progress { native: self.caller.native(), ..Progress::default() };
         let decided = runtime.run(async {
             let decide = self.decide(config, started, &mut progress, &standing);
             tokio::time::timeout(self.within, decide).await.unwrap_or_else(|_| Err(self.late()))
@@ -154,7 +154,6 @@ impl FromCall {
         standing: &Standing,
     ) -> Result<(), String> {
         let Progress { native, call: read, absences, hooks, moment } = progress;
-        *native = self.caller.native();
         let (agent, hint) = (self.agent, self.caller.hint.clone());
         let mut payload = tokio::task::spawn_blocking(move || payload(agent, hint.as_deref()));
         let early = tokio::time::timeout(self.within / 4, &mut payload).await;
@@ -244,10 +243,8 @@ impl FromCall {
     fn answer(&self, progress: &mut Progress, problem: Option<String>) -> Answer {
         let Progress { native, call, absences, hooks, moment } = progress;
         let executor = hooks.as_ref().map(|(executor, _)| executor);
-        let failure = |problem: &str| match *native {
-            Some(_) => hookexec_agents::failure(self.agent, *native, executor, problem),
-            None => self.caller.failure(problem),
-        };
+        let failure =
+            |problem: &str| hookexec_agents::failure(self.agent, *native, executor, problem);
         let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
             return failure(&problem.unwrap_or_else(|| self.late()));
         };

@@ -19,33 +19,29 @@ const ALWAYS_SET: &str = "PWD OLDPWD HOME PATH IFS PPID OPTARG OPTIND LINENO RAN
     HOOKEXEC_TOOL_NAME HOOKEXEC_SESSION_ID HOOKEXEC_CONFIG_DIR HOOKEXEC_PROJECT_DIR HOOKEXEC_FILE \
     HOOKEXEC_FILES HOOKEXEC_COMMAND";
 
-/// Checks the command texts of hooks, each text once.
-#[derive(Default)]
-pub(crate) struct ShellTexts<'h> {
-    seen: BTreeSet<(&'h str, &'h str)>,
-}
-
-impl<'h> ShellTexts<'h> {
-    /// Returns what is wrong with the command text of `hook`; nothing when it has none.
-    ///
-    /// A shell of the system reads the text and runs nothing of it. No other program that the file
-    /// names is run, and texts of files that are not approved are not handed to a shell.
-    pub(crate) fn problems(&mut self, hook: &'h Hook) -> Vec<Diagnostic> {
-        let Some(Command::Text(text)) = &hook.command else { return Vec::new() };
-        let shell = hook.shell.as_deref().unwrap_or(DEFAULT_SHELL);
-        if hook.kind != "command" || !hook.enabled || !is_shell(shell) {
-            return Vec::new();
-        }
-        let mut problems: Vec<Diagnostic> = unset_variables(hook, text);
-        if text.contains('\u{a0}') {
-            let problem = Diagnostic::warning("a no-break space (U+00A0) in the command");
-            problems.push(problem.hint("a shell takes it for a letter: replace it with a space"));
-        }
-        if hook.untrusted.is_none() && is_of_system(shell) && self.seen.insert((shell, text)) {
-            problems.extend(syntax(shell, text).or_else(|| missing_program(hook, shell, text)));
-        }
-        problems
+/// Returns what is wrong with the command text of `hook`; nothing when it has none. Each text is handed
+/// to its shell once, and kept in `seen`.
+///
+/// A shell of the system reads the text and runs nothing of it. No other program that the file
+/// names is run, and texts of files that are not approved are not handed to a shell.
+pub(crate) fn problems<'h>(
+    hook: &'h Hook,
+    seen: &mut BTreeSet<(&'h str, &'h str)>,
+) -> Vec<Diagnostic> {
+    let Some(Command::Text(text)) = &hook.command else { return Vec::new() };
+    let shell = hook.shell.as_deref().unwrap_or(DEFAULT_SHELL);
+    if hook.kind != "command" || !hook.enabled || !is_shell(shell) {
+        return Vec::new();
     }
+    let mut problems: Vec<Diagnostic> = unset_variables(hook, text);
+    if text.contains('\u{a0}') {
+        let problem = Diagnostic::warning("a no-break space (U+00A0) in the command");
+        problems.push(problem.hint("a shell takes it for a letter: replace it with a space"));
+    }
+    if hook.untrusted.is_none() && is_of_system(shell) && seen.insert((shell, text)) {
+        problems.extend(syntax(shell, text).or_else(|| missing_program(hook, shell, text)));
+    }
+    problems
 }
 
 /// Returns whether a shell is found by its name, or stands where systems have their shells.

@@ -47,61 +47,51 @@ pub(crate) fn remove(
     let tree = tree(text)?;
     let before = parse(before).ok().flatten().map(Value::from).unwrap_or_default();
     if let Some(root) = tree.value() {
-        Removal { ours: &ours, before }.strip(&root, Some(""));
+        strip(&root, Some(""), &ours, &before);
     }
     Ok(tree.to_string())
 }
 
-struct Removal<'r> {
-    ours: &'r dyn Fn(&str) -> bool,
-    before: Value,
-}
-
-impl Removal<'_> {
-    /// Removes the elements in `node`, and returns whether that leaves it without a purpose.
-    ///
-    /// `path` is the JSON pointer of a `node` that is not in a list.
-    fn strip(&self, node: &CstNode, path: Option<&str>) -> bool {
-        // The other members of a group of hooks.
-        const LABELS: [&str; 4] = ["matcher", "name", "description", "sequential"];
-        let mut changed = false;
-        if let Some(list) = node.as_array() {
-            for element in list.elements() {
-                if self.is_ours(&element) || self.strip(&element, None) {
-                    element.remove();
-                    changed = true;
-                }
-            }
-            return changed && list.elements().is_empty();
-        }
-        let Some(object) = node.as_object() else { return false };
-        for member in object.properties() {
-            let (Some(name), Some(value)) = (member.decoded_name(), member.value()) else {
-                continue;
-            };
-            let path = path.map(|path| format!("{path}/{name}"));
-            if self.strip(&value, path.as_deref())
-                && path.is_none_or(|path| self.before.pointer(&path).is_none())
-            {
-                member.remove();
+/// Removes the elements in `node` that are `ours`, and returns whether that leaves it without a purpose.
+///
+/// `path` is the JSON pointer of a `node` that is not in a list.
+fn strip(node: &CstNode, path: Option<&str>, ours: &dyn Fn(&str) -> bool, before: &Value) -> bool {
+    // The other members of a group of hooks.
+    const LABELS: [&str; 4] = ["matcher", "name", "description", "sequential"];
+    let mut changed = false;
+    if let Some(list) = node.as_array() {
+        for element in list.elements() {
+            if is_ours(&element, ours) || strip(&element, None, ours, before) {
+                element.remove();
                 changed = true;
             }
         }
-        let names = object.properties().into_iter().filter_map(|member| member.decoded_name());
-        changed && names.into_iter().all(|name| path.is_none() && LABELS.contains(&&*name))
+        return changed && list.elements().is_empty();
     }
+    let Some(object) = node.as_object() else { return false };
+    for member in object.properties() {
+        let (Some(name), Some(value)) = (member.decoded_name(), member.value()) else { continue };
+        let path = path.map(|path| format!("{path}/{name}"));
+        if strip(&value, path.as_deref(), ours, before)
+            && path.is_none_or(|path| before.pointer(&path).is_none())
+        {
+            member.remove();
+            changed = true;
+        }
+    }
+    let names = object.properties().into_iter().filter_map(|member| member.decoded_name());
+    changed && names.into_iter().all(|name| path.is_none() && LABELS.contains(&&*name))
+}
 
-    fn is_ours(&self, element: &CstNode) -> bool {
-        let members = element.as_object().map(|object| object.properties());
-        members.into_iter().flatten().any(|member| {
-            let command =
-                member.value().and_then(|value| value.as_string_lit()?.decoded_value().ok());
-            let is_command = member.decoded_name().as_deref() == Some("command");
-            // Kiro has the command in an object of its own.
-            is_command && command.is_some_and(|command| (self.ours)(&command))
-                || member.value().is_some_and(|value| self.is_ours(&value))
-        })
-    }
+fn is_ours(element: &CstNode, ours: &dyn Fn(&str) -> bool) -> bool {
+    let members = element.as_object().map(|object| object.properties());
+    members.into_iter().flatten().any(|member| {
+        let command = member.value().and_then(|value| value.as_string_lit()?.decoded_value().ok());
+        let is_command = member.decoded_name().as_deref() == Some("command");
+        // Kiro has the command in an object of its own.
+        is_command && command.is_some_and(|command| ours(&command))
+            || member.value().is_some_and(|value| is_ours(&value, ours))
+    })
 }
 
 /// Returns every `command` in the settings.
