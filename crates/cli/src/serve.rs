@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::server::engine::Load;
 use crate::server::{Files, Limits, Loaded, Server, Socket, register_host_builtins};
 use hookexec::Registry;
-use hookexec::config::Diagnostics;
 use hookexec::internal::Policy;
 use hookexec::load::LoadOptions;
 use tokio::task::spawn_blocking;
@@ -17,8 +17,6 @@ use super::log::LogArgs;
 use super::runtime::{self, Runtime};
 use super::system;
 use super::{Exit, output};
-
-pub(crate) type Loader = Box<dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync>;
 
 /// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
 ///
@@ -80,7 +78,7 @@ impl Args {
     }
 
     /// Returns what loads the configuration any number of times.
-    fn loader(&self) -> Result<Loader, CommandError> {
+    fn loader(&self) -> Result<Box<Load>, CommandError> {
         let mut registry = Registry::with_shipped_builtins();
         register_host_builtins(&mut registry, &self.builtin)
             .map_err(|problem| CommandError::usage(format!("`--builtin`: {problem}")))?;
@@ -100,7 +98,7 @@ impl Args {
 }
 
 /// Returns what loads the configuration any number of times, and warns about what it lacks.
-pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Loader, CommandError> {
+pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Load>, CommandError> {
     not_too_deep()?;
     let refresher = Refresher::new();
     Ok(Box::new(move |files| {

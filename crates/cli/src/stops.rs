@@ -4,8 +4,8 @@
 //! counts itself. For the other agents the count of a session stands in a file of the state
 //! directory.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use hookexec::event::MAX_CONTINUES;
 use hookexec::internal::{files, state_directory};
@@ -24,15 +24,13 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
         Some(Event::UserPromptSubmit | Event::SessionEnd) => false,
         _ => return,
     };
-    let counts = Counts::of(call);
+    let counts = counts_of(call);
     if !stops || verdict.decision != Some(Decision::Deny) {
-        if let Some(counts) = counts {
-            counts.reset();
-        }
+        let _ = counts.map(fs::remove_file);
         return;
     }
     let rank = verdict.rank_of(Decision::Deny).unwrap_or_default();
-    let added = counts.map_or_else(|| Err(io::ErrorKind::NotFound.into()), |it| it.add(rank));
+    let added = counts.map_or_else(|| Err(io::ErrorKind::NotFound.into()), |it| add(&it, rank));
     let told = match added {
         Ok(true) => return,
         Ok(false) => format!("hooks kept the model at work {MAX_CONTINUES} times in a row"),
@@ -46,38 +44,31 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     verdict.allowed = true;
 }
 
-/// The counts of one session, or of one of its subagents: a number for each rank of layers.
-struct Counts(PathBuf);
+/// Returns the file with the counts of a session, or of one of its subagents: a number for each rank of
+/// layers.
+fn counts_of(call: &NativeCall) -> Option<PathBuf> {
+    let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
+    let subagent = subagent.filter(|_| call.event == Some(Event::SubagentStop));
+    let parts = [call.agent.name(), &call.input.session_id, subagent.unwrap_or_default()];
+    let name = &files::digest(parts.map(|part| format!("{part}\0")).concat().as_bytes())[..32];
+    Some(state_directory()?.join("hookexec/stops").join(name))
+}
 
-impl Counts {
-    fn of(call: &NativeCall) -> Option<Self> {
-        let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
-        let subagent = subagent.filter(|_| call.event == Some(Event::SubagentStop));
-        let parts = [call.agent.name(), &call.input.session_id, subagent.unwrap_or_default()];
-        let name = &files::digest(parts.map(|part| format!("{part}\0")).concat().as_bytes())[..32];
-        Some(Self(state_directory()?.join("hookexec/stops").join(name)))
+/// Counts one more for the layers of `rank`, and returns whether it is within the bound.
+fn add(path: &Path, rank: usize) -> io::Result<bool> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read?,
+    };
+    let count = |number: &str| number.parse().unwrap_or(MAX_CONTINUES);
+    let mut counts: Vec<u32> = text.split_whitespace().map(count).collect();
+    counts.resize(counts.len().max(rank + 1), 0);
+    if counts[rank] >= MAX_CONTINUES {
+        let _ = fs::remove_file(path);
+        return Ok(false);
     }
-
-    /// Counts one more for the layers of `rank`, and returns whether it is within the bound.
-    fn add(&self, rank: usize) -> io::Result<bool> {
-        let text = match std::fs::read_to_string(&self.0) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            read => read?,
-        };
-        let count = |number: &str| number.parse().unwrap_or(MAX_CONTINUES);
-        let mut counts: Vec<u32> = text.split_whitespace().map(count).collect();
-        counts.resize(counts.len().max(rank + 1), 0);
-        if counts[rank] >= MAX_CONTINUES {
-            self.reset();
-            return Ok(false);
-        }
-        counts[rank] += 1;
-        let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
-        files::replace_private(&self.0, format!("{}\n", counts.join(" ")).as_bytes())?;
-        Ok(true)
-    }
-
-    fn reset(&self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
+    counts[rank] += 1;
+    let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+    files::replace_private(path, format!("{}\n", counts.join(" ")).as_bytes())?;
+    Ok(true)
 }

@@ -255,10 +255,8 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Pat
     let names = names.join(", ");
     let seen = firing.iter().filter_map(|it| last_seen(agent, it.call.native, project)).max();
     match seen {
-        Some(Seen { is_here: true, time }) => {
-            Finding::fine(format!("{event}: {names}, last seen {}", ago(time)))
-        }
-        Some(Seen { time, .. }) => {
+        Some((true, time)) => Finding::fine(format!("{event}: {names}, last seen {}", ago(time))),
+        Some((false, time)) => {
             Finding::warning(format!("never seen in this project; last in another, {}", ago(time)))
                 .about(format!("{event} ({names})"))
         }
@@ -303,7 +301,7 @@ pub(super) fn by_plugin(
 /// Says when the plugin or package of an agent called last; `None` if it never did.
 fn last_call(agent: Agent, caller: &str, project: &Path) -> Option<Finding> {
     let seen = agent.events().iter().filter_map(|native| last_seen(agent, native, project)).max();
-    let Seen { is_here, time } = seen?;
+    let (is_here, time) = seen?;
     let ago = ago(time);
     Some(if is_here {
         Finding::fine(format!("{caller} last called {ago}"))
@@ -314,19 +312,12 @@ fn last_call(agent: Agent, caller: &str, project: &Path) -> Option<Finding> {
     })
 }
 
-/// When an agent called last.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
-    /// Whether it worked in the project that is looked at.
-    is_here: bool,
-    time: SystemTime,
-}
-
-fn last_seen(agent: Agent, native: &NativeEvent, project: &Path) -> Option<Seen> {
+/// Returns whether an agent worked in the project when it called last, and when that was.
+fn last_seen(agent: Agent, native: &NativeEvent, project: &Path) -> Option<(bool, SystemTime)> {
     let note = firings(agent)?.join(native.name);
     let time = note.metadata().ok()?.modified().ok()?;
     let text = store::text(&note);
-    Some(Seen { is_here: is_in(Path::new(text.trim_end_matches('\n')), project), time })
+    Some((is_in(Path::new(text.trim_end_matches('\n')), project), time))
 }
 
 /// Returns whether `directory` is in the project, or both are in the same repository.

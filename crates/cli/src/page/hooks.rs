@@ -51,7 +51,9 @@ fn table(page: &mut String, hooks: &[HookStatistics]) {
          <td class=\"range\"></td>\
          </tr></thead><tbody>\n",
     );
-    let scale = Scale::of(hooks);
+    let least = hooks.iter().map(|hook| log(hook.p50_ms)).fold(f64::INFINITY, f64::min);
+    let most = hooks.iter().map(|hook| log(hook.p99_ms)).fold(f64::NEG_INFINITY, f64::max);
+    let scale = (most - least).max(0.01);
     let mut sums = [0; COUNTS.len()];
     for hook in hooks {
         let counts = counts(hook);
@@ -69,7 +71,7 @@ fn table(page: &mut String, hooks: &[HookStatistics]) {
             let time = milliseconds(time);
             let _ = write!(page, "<td class=\"n\" data-label=\"{label}\">{time}</td>");
         }
-        let _ = writeln!(page, "{}</tr>", scale.cell(hook));
+        let _ = writeln!(page, "{}</tr>", bar(hook, least, scale));
     }
     page.push_str("</tbody><tfoot><tr><th scope=\"row\">all</th>");
     cells(page, sums);
@@ -78,8 +80,8 @@ fn table(page: &mut String, hooks: &[HookStatistics]) {
         "<td></td><td></td><td class=\"range\"></td></tr></tfoot></table>\n\
          <p class=\"note\">Half of a hook's runs took at most p50, 99 of 100 at most p99.<span class=\"wide\"> The bars go from \
          the one to the other, on a logarithmic scale from {} to {} ms.</span></p>",
-        milliseconds(10_f64.powf(scale.least)),
-        milliseconds(10_f64.powf(scale.least + scale.width))
+        milliseconds(10_f64.powf(least)),
+        milliseconds(10_f64.powf(least + scale))
     );
 }
 
@@ -110,28 +112,14 @@ pub(super) fn milliseconds(time: f64) -> String {
     }
 }
 
-/// A logarithmic scale from the shortest to the longest time.
-struct Scale {
-    least: f64,
-    width: f64,
-}
-
-impl Scale {
-    fn of(hooks: &[HookStatistics]) -> Self {
-        let least = hooks.iter().map(|hook| log(hook.p50_ms)).fold(f64::INFINITY, f64::min);
-        let most = hooks.iter().map(|hook| log(hook.p99_ms)).fold(f64::NEG_INFINITY, f64::max);
-        Self { least, width: (most - least).max(0.01) }
-    }
-
-    fn cell(&self, hook: &HookStatistics) -> String {
-        let percent = |time: f64| (log(time) - self.least) / self.width * 100.0;
-        let (left, right) = (percent(hook.p50_ms), percent(hook.p99_ms));
-        let width = (right - left).max(1.5);
-        format!(
-            "<td class=\"range\" aria-hidden=\"true\"><span class=\"bar\"><i style=\"left:{:.1}%;width:{width:.1}%\"></i></span></td>",
-            left.min(100.0 - width)
-        )
-    }
+/// Returns the bar of a hook on a logarithmic scale that begins at `least` and has the width `scale`.
+fn bar(hook: &HookStatistics, least: f64, scale: f64) -> String {
+    let [left, right] = [hook.p50_ms, hook.p99_ms].map(|time| (log(time) - least) / scale * 100.0);
+    let width = (right - left).max(1.5);
+    format!(
+        "<td class=\"range\" aria-hidden=\"true\"><span class=\"bar\"><i style=\"left:{:.1}%;width:{width:.1}%\"></i></span></td>",
+        left.min(100.0 - width)
+    )
 }
 
 /// Returns the logarithm of a time; below a hundredth of a millisecond all are alike.
