@@ -193,7 +193,7 @@ impl Args {
         let there = settings
             .live(current.as_deref().unwrap_or_default())
             .map_err(|error| uneditable(settings, &error))?;
-        for live in there.iter().filter(|live| Call::of(settings.agent, &live.command).is_none()) {
+        for live in there.iter().filter(|live| live.call.is_none()) {
             let (path, Live { event, command, .. }) = (path.display(), live);
             warn(&format!(
                 "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \
@@ -302,11 +302,11 @@ impl Args {
     ) -> Vec<Entry> {
         let mut configs = configs.to_vec();
         if configs.is_empty() {
-            configs = kept_configs(settings.agent, there);
+            configs = kept_configs(there);
         }
         let hooks = configured(&configs);
         let timeout = self.timeout.unwrap_or_else(|| {
-            kept_timeout(settings.agent, there).max(approval_timeout(&hooks).unwrap_or_default())
+            kept_timeout(there).max(approval_timeout(&hooks).unwrap_or_default())
         });
         let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
         entries(settings.agent, program, timeout, &configs, &events)
@@ -347,13 +347,11 @@ fn configured(configs: &[String]) -> Vec<Hook> {
 }
 
 /// Returns the hooks files that the installed entries name.
-fn kept_configs(agent: Agent, there: &[Live]) -> Vec<String> {
-    let mut configs = Vec::new();
-    for call in there.iter().filter_map(|live| Call::of(agent, &live.command)) {
-        for config in call.configs {
-            if !configs.contains(&config) {
-                configs.push(config);
-            }
+fn kept_configs(there: &[Live]) -> Vec<String> {
+    let mut configs: Vec<String> = Vec::new();
+    for config in there.iter().filter_map(|live| live.call.as_ref()).flat_map(|it| &it.configs) {
+        if !configs.contains(config) {
+            configs.push(config.clone());
         }
     }
     configs

@@ -181,7 +181,7 @@ fn registered(
     live: Live,
     findings: &mut Vec<Finding>,
 ) -> Option<Registered> {
-    let Live { event, command, timeout, fails_closed, odd } = live;
+    let Live { event, command, call, timeout, fails_closed, odd } = live;
     let Some(native) = agent.events().iter().find(|row| row.name == event) else {
         let text = format!("not an event of {}, and never called", agent.title());
         findings.push(Finding::problem(text).about(format!("`{event}`")));
@@ -197,7 +197,7 @@ fn registered(
         ));
         return None;
     }
-    let (call, wrapped) = match (Call::of(agent, &command), unwrapped(agent, &command)) {
+    let (call, wrapped) = match (call, unwrapped(agent, &command)) {
         (Some(call), _) => (call, false),
         (None, Some(call)) => (call, true),
         (None, None) => {

@@ -4,7 +4,6 @@ use crate::codex::{self, Approval};
 use crate::error::{CommandError, warn};
 use crate::output;
 use crate::report::counted;
-use crate::settings::call::Call;
 use crate::settings::live::Live;
 use crate::settings::{Entry, Settings};
 
@@ -20,7 +19,7 @@ pub(super) fn approve(
 ) -> Result<(), CommandError> {
     let by_hand = |entry: &Entry| {
         let mut same = there.iter().filter(|live| live.event == entry.native.name);
-        same.any(|live| Call::of(settings.agent, &live.command).is_none())
+        same.any(|live| live.call.is_none())
     };
     let entries: Vec<Entry> = entries.into_iter().filter(|entry| !by_hand(entry)).collect();
     let path = settings.path.display();

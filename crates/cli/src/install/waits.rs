@@ -6,7 +6,6 @@ use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec_agents::{Agent, NativeEvent};
 
-use crate::settings::call::Call;
 use crate::settings::live::Live;
 
 /// How long the agents wait without `--timeout`, in seconds.
@@ -28,15 +27,14 @@ pub(super) fn approval_timeout(hooks: &[Hook]) -> Option<u64> {
 }
 
 /// Returns how long the agent waits as it is installed, in seconds.
-pub(super) fn kept_timeout(agent: Agent, there: &[Live]) -> u64 {
+pub(super) fn kept_timeout(there: &[Live]) -> u64 {
     let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
     let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
     if (2..=LONGEST).contains(&written) {
         return written;
     }
     // An agent without timeouts in its settings: `--within` of the entries tells.
-    let calls = there.iter().filter_map(|live| Call::of(agent, &live.command));
-    let within = calls.map(|call| call.within).max();
+    let within = there.iter().filter_map(|live| Some(live.call.as_ref()?.within)).max();
     (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
 }
 

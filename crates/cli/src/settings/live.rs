@@ -3,12 +3,16 @@
 use hookexec_agents::{EntryMember, EntryShape, HookSettings};
 use serde_json::Value;
 
+use super::call::Call;
+
 /// An entry that the agent reads as a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Live {
     /// The agent's event that it is under.
     pub(crate) event: String,
     pub(crate) command: String,
+    /// The command, if it is as `install` writes it.
+    pub(crate) call: Option<Call>,
     /// The `timeout` beside it, in seconds.
     pub(crate) timeout: Option<f64>,
     /// Whether the entry tells the agent to take its failure for a denial, where that is possible.
@@ -17,7 +21,7 @@ pub(crate) struct Live {
     pub(crate) odd: Vec<String>,
 }
 
-/// Returns the entries of hooks under `root` whose commands are `ours`.
+/// Returns the entries of hooks under `root` whose commands are `ours`, each yet without its call.
 pub(super) fn entries(
     layout: &HookSettings,
     root: &[&str],
@@ -83,6 +87,7 @@ fn hook(layout: &HookSettings, event: &str, entry: &Value) -> Option<Live> {
     Some(Live {
         event: event.to_owned(),
         command: entry["command"].as_str()?.to_owned(),
+        call: None,
         timeout: entry["timeout"].as_f64().map(|timeout| timeout / unit),
         fails_closed: (!has(EntryMember::FailClosed) || entry["failClosed"] == true)
             && (!has(EntryMember::OnFailure) || entry["onFailure"] == "block")

@@ -99,7 +99,7 @@ impl Settings {
     /// entry that the user changed by hand stays, and no second one is added for its event.
     pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, String> {
         let text = text.unwrap_or_default();
-        let by_hand = self.by_hand(text)?;
+        let there = self.live(text)?;
         let (mark, text) = self.split_mark(text);
         let is_blank = text.trim().is_empty() && !self.is_toml();
         let mut text = self.without(if is_blank { "{}\n" } else { text }, None)?;
@@ -107,7 +107,7 @@ impl Settings {
             text = text::set_default(&text, "version", Json::Number(version.to_owned()))?;
         }
         for entry in entries {
-            if by_hand.iter().any(|live| live.event == entry.native.name) {
+            if there.iter().any(|live| live.call.is_none() && live.event == entry.native.name) {
                 continue;
             }
             if self.is_toml() {
@@ -159,7 +159,12 @@ impl Settings {
     pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, String> {
         let (_, text) = self.split_mark(text);
         let settings = self.value(text)?;
-        Ok(live::entries(self.layout, self.root, &settings, &|command| self.is_ours(command)))
+        let ours = |command: &str| self.is_ours(command);
+        let mut live = live::entries(self.layout, self.root, &settings, &ours);
+        for live in &mut live {
+            live.call = Call::of(self.agent, &live.command);
+        }
+        Ok(live)
     }
 
     /// Returns the value of a text as the agent reads it.
@@ -174,13 +179,6 @@ impl Settings {
             let title = self.agent.title();
             format!("{title} ignores all hooks in a file with comments or trailing commas")
         })
-    }
-
-    /// Returns the entries that call hookexec, but are not as `install` writes them.
-    pub(crate) fn by_hand(&self, text: &str) -> Result<Vec<Live>, String> {
-        let mut live = self.live(text)?;
-        live.retain(|live| Call::of(self.agent, &live.command).is_none());
-        Ok(live)
     }
 
     /// Returns the commands in `text` that are hookexec's.
