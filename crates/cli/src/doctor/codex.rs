@@ -7,11 +7,12 @@ use hookexec_agents::Agent;
 use super::Finding;
 use super::installed::install;
 use crate::codex::{self, CodexHook};
-use crate::settings::{Scope, Settings, user_directory};
+use crate::settings::{Settings, user_directory};
 
 /// Says whether Codex was told that the hooks of `settings` may run.
 pub(super) fn approval(settings: &Settings, project: &Path) -> Finding {
-    let advice = advice(settings.scope);
+    let advice =
+        format!("run `{} --approve`, or {IN_CODEX}", install(Agent::Codex, settings.scope));
     let hooks = match codex::hooks(project) {
         Ok(hooks) => hooks,
         Err(error) => return guess(settings, &advice, &error),
@@ -34,10 +35,6 @@ pub(super) fn approval_of_plugin(project: &Path) -> Finding {
 }
 
 const IN_CODEX: &str = "open `/hooks` in `codex`";
-
-fn advice(scope: Scope) -> String {
-    format!("run `{} --approve`, or {IN_CODEX}", install(Agent::Codex, scope))
-}
 
 fn judge(hooks: &[CodexHook], advice: &str) -> Finding {
     let any = |wanted: &dyn Fn(&CodexHook) -> bool| hooks.iter().any(wanted);

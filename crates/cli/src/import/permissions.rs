@@ -58,8 +58,8 @@ fn of_list<'n>(
     for node in list(reader, rules, &format!("`permissions.{name}`")) {
         let Some(rule) = string(reader, node, "a permission rule") else { continue };
         match counterpart(&rule, builtin) {
-            Ok(Counterpart::Command) => commands.push(rule),
-            Ok(Counterpart::Tool(pattern)) => tools.push(pattern),
+            Ok(None) => commands.push(rule),
+            Ok(Some(pattern)) => tools.push(pattern),
             Err((why, hint)) => {
                 let message = format!("the permission rule `{rule}` is not taken over: {why}");
                 reader.report(node, Diagnostic::warning(message).hint(hint));
@@ -77,15 +77,9 @@ fn of_list<'n>(
     (groups.into_iter().flatten().collect(), is_whole && reader.errors() == errors)
 }
 
-enum Counterpart {
-    /// The builtin reads the rule as it is.
-    Command,
-    /// `deny_tools` with this pattern.
-    Tool(String),
-}
-
-/// Returns what stands for a rule, or why nothing does and what to do.
-fn counterpart(rule: &str, builtin: &str) -> Result<Counterpart, (String, &'static str)> {
+/// Returns the pattern of `deny_tools` that stands for a rule, `None` if `builtin` reads the rule as it
+/// is, or why nothing stands for it and what to do.
+fn counterpart(rule: &str, builtin: &str) -> Result<Option<String>, (String, &'static str)> {
     let denies = builtin == "deny_commands";
     let is_command = rule.starts_with("Bash(") && rule.ends_with(')') && rule != "Bash(*)";
     if is_command {
@@ -95,7 +89,7 @@ fn counterpart(rule: &str, builtin: &str) -> Result<Counterpart, (String, &'stat
         let hint = "write what it means as hooks by hand (`hookexec docs commands`)";
         return match prepared {
             Some(Err(problem)) => Err((problem, hint)),
-            _ => Ok(Counterpart::Command),
+            _ => Ok(None),
         };
     }
     let tool = rule.strip_suffix("(*)").unwrap_or(rule);
@@ -109,7 +103,7 @@ fn counterpart(rule: &str, builtin: &str) -> Result<Counterpart, (String, &'stat
         return Err(("hookexec has no list that asks about or allows such calls".to_owned(), hint));
     }
     if TOOLS.contains(&tool) {
-        return Ok(Counterpart::Tool(tool.to_owned()));
+        return Ok(Some(tool.to_owned()));
     }
     let is_plain =
         |text: &str| text.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-".contains(&it));
@@ -119,7 +113,7 @@ fn counterpart(rule: &str, builtin: &str) -> Result<Counterpart, (String, &'stat
             // `mcp__server` is every tool of the server.
             let whole = name.contains("__") && !rule.ends_with("__*");
             let rest = if whole { "" } else { "__.*" };
-            return Ok(Counterpart::Tool(format!("mcp__{name}{rest}")));
+            return Ok(Some(format!("mcp__{name}{rest}")));
         }
     }
     let hint = "write a hook with a `matcher` and a `when:` by hand";
