@@ -39,12 +39,12 @@ pub(crate) enum Signal {
 impl Signal {
     const ALL: [Self; 3] = [Self::Logs, Self::Metrics, Self::Traces];
 
-    /// Returns the last part of its path, and its word in the names of variables.
-    const fn name(self) -> (&'static str, &'static str) {
+    /// Returns the last part of its path, which in upper case is its word in the names of variables.
+    const fn name(self) -> &'static str {
         match self {
-            Self::Logs => ("logs", "LOGS"),
-            Self::Metrics => ("metrics", "METRICS"),
-            Self::Traces => ("traces", "TRACES"),
+            Self::Logs => "logs",
+            Self::Metrics => "metrics",
+            Self::Traces => "traces",
         }
     }
 }
@@ -70,7 +70,7 @@ impl Collector {
     /// for all if they are empty.
     pub(crate) fn new(to: Option<&str>, signals: &[Signal]) -> Result<Self, CommandError> {
         let base_of = |to: &str| {
-            let mut endings = Signal::ALL.iter().map(|signal| format!("/v1/{}", signal.name().0));
+            let mut endings = Signal::ALL.iter().map(|signal| format!("/v1/{}", signal.name()));
             endings
                 .find_map(|ending| Some(to.trim_end_matches('/').strip_suffix(&ending)?.to_owned()))
         };
@@ -111,7 +111,7 @@ struct Endpoint {
 
 impl Endpoint {
     fn new(signal: Signal, to: Option<&str>, patience: Duration) -> Result<Self, CommandError> {
-        let (path, word) = signal.name();
+        let (path, word) = (signal.name(), &*signal.name().to_uppercase());
         let below = |base: &str| format!("{}/v1/{path}", base.trim_end_matches('/'));
         let own = || of_signal(word, "ENDPOINT");
         let base = || variable("OTEL_EXPORTER_OTLP_ENDPOINT").map(|base| below(&base));
@@ -178,7 +178,7 @@ impl Endpoint {
         }
         let said = String::from_utf8_lossy(&said[..said.len().min(200)]);
         let said: String = said.chars().filter(|it| !it.is_control()).collect();
-        let mut why = format!("{host} answered {status} to {}: {said}", self.signal.name().0);
+        let mut why = format!("{host} answered {status} to {}: {said}", self.signal.name());
         if status.as_u16() == 404 {
             why += "; if it takes no such signal, leave it out with `--signals`";
         }

@@ -75,7 +75,8 @@ impl Requests {
         let mut attributes = attributes(parcel, self.inputs);
         let hooks = serde_json::to_value(&record.hooks).unwrap_or_default();
         attributes.push(pair("hookexec.hooks", hooks));
-        let trace = Trace::of(parcel);
+        let trace = trace_of(parcel).map(|(id, _, flags)| (id, span_of(parcel), flags.into()));
+        let (trace_id, span_id, flags) = trace.unwrap_or_default();
         LogRecord {
             time_unix_nano: time(record),
             observed_time_unix_nano: now_in_nanoseconds(),
@@ -83,9 +84,9 @@ impl Requests {
             severity_text: severity.as_str_name().trim_start_matches("SEVERITY_NUMBER_").to_owned(),
             body: any(summary(record).into()),
             attributes,
-            flags: trace.as_ref().map_or(0, |trace| trace.flags.into()),
-            trace_id: trace.as_ref().map(|trace| trace.id.clone()).unwrap_or_default(),
-            span_id: trace.map(|_| span_of(parcel)).unwrap_or_default(),
+            flags,
+            trace_id,
+            span_id,
             event_name: EVENT_NAME.to_owned(),
             ..LogRecord::default()
         }
@@ -93,7 +94,7 @@ impl Requests {
 
     fn span(&self, parcel: &Parcel) -> Option<Span> {
         let record = &*parcel.record;
-        let trace = Trace::of(parcel).filter(|trace| trace.flags & 1 == 1)?;
+        let (trace_id, parent_span_id, flags) = trace_of(parcel).filter(|it| it.2 & 1 == 1)?;
         let end = time(record);
         let took = Duration::try_from_secs_f64(record.duration_ms / 1e3).unwrap_or_default();
         let events = record.hooks.iter().map(|report| Event {
@@ -103,9 +104,9 @@ impl Requests {
             ..Event::default()
         });
         Some(Span {
-            trace_id: trace.id,
-            parent_span_id: trace.parent,
-            flags: trace.flags.into(),
+            trace_id,
+            parent_span_id,
+            flags: flags.into(),
             name: format!("hookexec {}", record.event),
             kind: SpanKind::Internal.into(),
             start_time_unix_nano: end
@@ -194,19 +195,10 @@ fn histogram((labels, times): (Labels, Times), state: &State, now: u64) -> Histo
     }
 }
 
-/// The trace that a record belongs to.
-struct Trace {
-    id: Vec<u8>,
-    parent: Vec<u8>,
-    flags: u8,
-}
-
-impl Trace {
-    fn of(parcel: &Parcel) -> Option<Self> {
-        let [id, parent, flags] = read_traceparent(parcel.record.traceparent.as_deref()?)?;
-        let flags = u8::from_str_radix(flags, 16).ok()?;
-        Some(Self { id: bytes(id), parent: bytes(parent), flags })
-    }
+/// Returns the trace that a record belongs to: its id, the parent span, and the flags.
+fn trace_of(parcel: &Parcel) -> Option<(Vec<u8>, Vec<u8>, u8)> {
+    let [id, parent, flags] = read_traceparent(parcel.record.traceparent.as_deref()?)?;
+    Some((bytes(id), bytes(parent), u8::from_str_radix(flags, 16).ok()?))
 }
 
 /// Returns the id of a record's own span: the same each time that it is sent.
