@@ -84,61 +84,36 @@ serve(answer)
 }
 
 #[tokio::test]
-async fn a_child_that_crashes_after_late_replies_is_started_again() {
-    let project = Project::with(
-        "
+async fn a_child_that_crashes_after_calls_that_were_given_up_is_started_again() {
+    // It answers too late, or not at all.
+    for answer in ["reply(message, {})", ""] {
+        let project = Project::with(&format!(
+            "
 import time
 hello()
 message = json.loads(sys.stdin.readline())
 open('asked', 'w').close()
 while not os.path.exists('late'):
     time.sleep(0.01)
-reply(message, {})
+{answer}
 sys.exit(1)
-",
-    );
-    let executor = guard(&project);
-    for round in 1..=6 {
-        let _ = std::fs::remove_file(project.path("late"));
-        while !project.path("asked").exists() {
-            let soon = Instant::now() + Duration::from_millis(50);
-            let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), soon).await;
-            let error = error(&verdict);
-            assert!(!error.contains("left alone"), "round {round}: {error}");
+"
+        ));
+        let executor = guard(&project);
+        for round in 1..=6 {
+            let _ = std::fs::remove_file(project.path("late"));
+            while !project.path("asked").exists() {
+                let soon = Instant::now() + Duration::from_millis(50);
+                let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), soon).await;
+                let error = error(&verdict);
+                assert!(!error.contains("left alone"), "round {round}: {error}");
+            }
+            std::fs::remove_file(project.path("asked")).unwrap();
+            project.write("late", "");
+            until("its crash", || statistics(&executor).crashes == round).await;
         }
-        std::fs::remove_file(project.path("asked")).unwrap();
-        project.write("late", "");
-        until("its crash", || statistics(&executor).crashes == round).await;
+        shutdown(&executor).await;
     }
-    shutdown(&executor).await;
-}
-
-#[tokio::test]
-async fn a_child_that_crashes_after_calls_that_were_given_up_is_started_again() {
-    let project = Project::with(
-        "
-hello()
-sys.stdin.readline()
-open('asked', 'w').close()
-while not os.path.exists('given up'):
-    time.sleep(0.01)
-sys.exit(1)
-",
-    );
-    let executor = guard(&project);
-    for round in 1..=6 {
-        let _ = std::fs::remove_file(project.path("given up"));
-        while !project.path("asked").exists() {
-            let soon = Instant::now() + Duration::from_millis(50);
-            let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), soon).await;
-            let error = error(&verdict);
-            assert!(!error.contains("left alone"), "round {round}: {error}");
-        }
-        std::fs::remove_file(project.path("asked")).unwrap();
-        project.write("given up", "");
-        until("its crash", || statistics(&executor).crashes == round).await;
-    }
-    shutdown(&executor).await;
 }
 
 #[tokio::test]
