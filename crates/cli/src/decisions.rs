@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::records::{Batch, Filter, HookStatistics, Log, Queue, Statistics};
+use crate::records::{self, Batch, Filter, HookStatistics, Queue, Statistics};
 use hookexec::config::Hook;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
@@ -86,10 +86,9 @@ impl Args {
         if self.follow {
             return self.follow(&path);
         }
-        let log = Log::find(&path).or_usage(unreadable(&path))?;
         let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
         let (mut rows, mut page) = (String::new(), Page::default());
-        log.read(|line| match line {
+        records::read(&path, |line| match line {
             Some(record) if !self.filter.wants(&record) => {}
             Some(record) if self.counts() => {
                 numbers.statistics.add(&record);

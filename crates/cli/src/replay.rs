@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::records::Log;
+use crate::records;
 use crate::testing::{Change, Replay, Replayed};
 use hookexec::Config;
 use hookexec::internal::audit::Record;
@@ -95,7 +95,6 @@ impl Summary {
         other: Option<&Replay>,
         candidate: &Replay,
     ) -> Result<Self, CommandError> {
-        let log = Log::find(path).or_usage(decisions::unreadable(path))?;
         let runtime = Runtime::new()?;
         let (mut summary, mut stopped) = (Self::default(), None);
         let replayed = async |record: Record| {
@@ -109,7 +108,7 @@ impl Summary {
             let replayed = candidate.run(&record, &before).await;
             (before, replayed)
         };
-        log.read(|line| {
+        records::read(path, |line| {
             let Some(record) = line else {
                 summary.unreadable += 1;
                 return;

@@ -18,12 +18,6 @@ use hookexec::wire::{Decision, HookReport};
 /// The most full files that are looked for.
 const MAX_KEPT: usize = 100;
 
-/// A decision log with the full files that were kept, oldest first.
-#[derive(Debug)]
-pub(crate) struct Log {
-    pub(crate) files: Vec<PathBuf>,
-}
-
 /// A record; `None` for a line that is not one: it was cut, or another program wrote it.
 pub(crate) type LogLine = Option<Box<Record>>;
 
@@ -100,39 +94,36 @@ impl Filter {
     }
 }
 
-impl Log {
-    /// Finds the files of a log.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub(crate) fn find(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref();
-        let mut files: Vec<PathBuf> = (1..=MAX_KEPT)
-            .map(|number| numbered(path, &number.to_string()))
-            .take_while(|file| file.exists())
-            .collect();
-        files.reverse();
-        if path.exists() {
-            files.push(path.to_owned());
-        }
-        if files.is_empty() {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "the file does not exist"));
-        }
-        Ok(Self { files })
+/// Returns the files of the log at `path` with the full files that were kept, oldest first.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = (1..=MAX_KEPT)
+        .map(|number| numbered(path, &number.to_string()))
+        .take_while(|file| file.exists())
+        .collect();
+    files.reverse();
+    if path.exists() {
+        files.push(path.to_owned());
     }
+    if files.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the file does not exist"));
+    }
+    Ok(files)
+}
 
-    /// Reads line after line, and calls `each` with it.
-    ///
-    /// # Errors
-    /// When a file can't be read.
-    pub(crate) fn read(&self, mut each: impl FnMut(LogLine)) -> io::Result<()> {
-        for path in &self.files {
-            for line in BufReader::new(File::open(path)?).split(b'\n') {
-                parse(&line?).into_iter().for_each(&mut each);
-            }
+/// Reads the log at `path` line after line, and calls `each` with it.
+///
+/// # Errors
+/// When there is none, or a file can't be read.
+pub(crate) fn read(path: &Path, mut each: impl FnMut(LogLine)) -> io::Result<()> {
+    for file in files(path)? {
+        for line in BufReader::new(File::open(file)?).split(b'\n') {
+            parse(&line?).into_iter().for_each(&mut each);
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Reads a line: a record, or one that was cut and perhaps another that was appended to it.

@@ -5,7 +5,7 @@ mod log;
 mod queue;
 mod statistics;
 
-pub(crate) use log::{Filter, Log, is_wanted};
+pub(crate) use log::{Filter, is_wanted, read};
 pub(crate) use queue::{Batch, Queue};
 #[cfg(feature = "http")]
 pub(crate) use queue::{Loss, Parcel, Position, waiting};

@@ -8,7 +8,7 @@ use hookexec::internal::audit::{Record, numbered};
 use hookexec::internal::files::{digest, open_lock, open_regular};
 use serde::{Deserialize, Serialize};
 
-use super::log::{Log, parse};
+use super::log::{files, parse};
 
 /// The most records of one request, as in the SDKs of OpenTelemetry.
 const MOST_RECORDS: usize = 512;
@@ -134,7 +134,7 @@ pub(crate) fn waiting(positions: &[Position]) -> u64 {
 
 /// Opens all files while none of them is renamed.
 fn files_of(path: &Path) -> io::Result<Vec<BufReader<File>>> {
-    if Log::find(path).is_err() {
+    if files(path).is_err() {
         return Ok(Vec::new());
     }
     // Where only another user may write, the files are opened without the lock.
@@ -142,8 +142,7 @@ fn files_of(path: &Path) -> io::Result<Vec<BufReader<File>>> {
     if let Some(lock) = &lock {
         lock.lock()?;
     }
-    let files = Log::find(path)?;
-    files.files.iter().map(|file| Ok(BufReader::new(open_regular(file)?))).collect()
+    files(path)?.iter().map(|file| Ok(BufReader::new(open_regular(file)?))).collect()
 }
 
 /// Returns the digest of the first line, or `None` when it is not whole yet.
