@@ -81,7 +81,11 @@ pub fn read(
             found
         }
         (None, Some(hinted)) => hinted,
-        (None, None) => return Err(fail(None, unnamed(hint))),
+        (None, None) => {
+            let given = hint.map(|hint| format!("`{hint}` is none of this agent's"));
+            let given = given.unwrap_or_else(|| "none was given".to_owned());
+            return Err(fail(None, format!("it names no event, and {given}")));
+        }
     };
     call(agent, native, payload, env).map_err(|cause| fail(Some(native), cause))
 }
@@ -177,13 +181,6 @@ impl NativeEvent {
             Err(_) if !self.is_deciding() => Ok(one_argument(value)),
             read => read,
         }
-    }
-}
-
-fn unnamed(hint: Option<&str>) -> String {
-    match hint {
-        Some(hint) => format!("it names no event, and `{hint}` is none of this agent's"),
-        None => "it names no event, and none was given".to_owned(),
     }
 }
 
