@@ -106,15 +106,9 @@ fn table(page: &mut String, times: &[(i64, Option<Decision>)]) {
 
 /// Returns the next number that reads well on a scale.
 fn round(highest: u32) -> u32 {
-    let mut unit = 1;
-    loop {
-        for step in [1, 2, 4, 6, 8, 10] {
-            if step * unit >= highest {
-                return step * unit;
-            }
-        }
-        unit *= 10;
-    }
+    let units = (0..=9).map(|power| 10_u32.pow(power));
+    let mut numbers = units.flat_map(|unit| [1, 2, 4, 6, 8].map(|it| unit.saturating_mul(it)));
+    numbers.find(|number| *number >= highest).unwrap_or(highest)
 }
 
 fn duration(seconds: i64) -> String {
