@@ -19,8 +19,8 @@ const ALWAYS_SET: &str = "PWD OLDPWD HOME PATH IFS PPID OPTARG OPTIND LINENO RAN
     HOOKEXEC_TOOL_NAME HOOKEXEC_SESSION_ID HOOKEXEC_CONFIG_DIR HOOKEXEC_PROJECT_DIR HOOKEXEC_FILE \
     HOOKEXEC_FILES HOOKEXEC_COMMAND";
 
-/// Returns what is wrong with the command text of `hook`; nothing when it has none. Each text is handed
-/// to its shell once, and kept in `seen`.
+/// Returns what is wrong with the command text of `hook`; nothing when it has none. Each text is
+/// handed to its shell once, and kept in `seen`.
 ///
 /// A shell of the system reads the text and runs nothing of it. No other program that the file
 /// names is run, and texts of files that are not approved are not handed to a shell.
@@ -129,8 +129,8 @@ fn is_named_without_dollar(text: &str, name: &str) -> bool {
     })
 }
 
-/// Returns the names behind each `$NAME` and `${NAME}`, outside of single quotes. `${NAME:-value}` and
-/// its like need nothing.
+/// Returns the names behind each `$NAME` and `${NAME}`, outside of single quotes. `${NAME:-value}`
+/// and its like need nothing.
 fn needed_variables(text: &str) -> Vec<&str> {
     let expanded = QUOTED.captures_iter(text).filter_map(|part| part.get(1));
     let variables = expanded.flat_map(|part| VARIABLE.captures_iter(part.as_str()));
@@ -138,7 +138,8 @@ fn needed_variables(text: &str) -> Vec<&str> {
     names.map(|name| name.as_str()).collect()
 }
 
-/// The parts of a text: one in single quotes, or in the group a part in which variables are expanded.
+/// The parts of a text: one in single quotes, or in the group a part in which variables are
+/// expanded.
 #[expect(clippy::unwrap_used, reason = "a test reads it")]
 static QUOTED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"(?s)'[^']*'|("(?:[^"\\]|\\.)*"?|\\.|[^'"\\]+)"#).unwrap());

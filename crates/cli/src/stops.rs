@@ -44,8 +44,8 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     verdict.allowed = true;
 }
 
-/// Returns the file with the counts of a session, or of one of its subagents: a number for each rank of
-/// layers.
+/// Returns the file with the counts of a session, or of one of its subagents: a number for each
+/// rank of layers.
 fn counts_of(call: &NativeCall) -> Option<PathBuf> {
     let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
     let subagent = subagent.filter(|_| call.event == Some(Event::SubagentStop));

@@ -56,8 +56,8 @@ struct State {
 }
 
 impl Desk {
-    /// Takes a question in, and returns its number and where its answer arrives. It is there at once if
-    /// the call was approved before, for its session.
+    /// Takes a question in, and returns its number and where its answer arrives. The answer is
+    /// there at once if the call was approved before, for its session.
     pub(super) fn ask(&self, question: &Arc<Question>) -> (u64, oneshot::Receiver<Answer>) {
         let mut state = locked(&self.0);
         state.last += 1;

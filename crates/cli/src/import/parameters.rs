@@ -49,7 +49,8 @@ pub(super) fn http(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> O
     Some(with + " }")
 }
 
-/// Says `$NAME` and `${NAME}` in our words. Claude Code leaves out a variable that is not in its list.
+/// Says `$NAME` and `${NAME}` in our words. Claude Code leaves out a variable that is not in its
+/// list.
 fn with_references(text: &str, allowed: &[String]) -> String {
     let said = |found: &Captures<'_>| {
         let name = found.get(1).or(found.get(2)).map_or("", |name| name.as_str());

@@ -77,8 +77,8 @@ fn of_list<'n>(
     (groups.into_iter().flatten().collect(), is_whole && reader.errors() == errors)
 }
 
-/// Returns the pattern of `deny_tools` that stands for a rule, `None` if `builtin` reads the rule as it
-/// is, or why nothing stands for it and what to do.
+/// Returns the pattern of `deny_tools` that stands for a rule, `None` if `builtin` reads the rule
+/// as it is, or why nothing stands for it and what to do.
 fn counterpart(rule: &str, builtin: &str) -> Result<Option<String>, (String, &'static str)> {
     let denies = builtin == "deny_commands";
     let is_command = rule.starts_with("Bash(") && rule.ends_with(')') && rule != "Bash(*)";

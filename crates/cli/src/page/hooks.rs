@@ -112,7 +112,8 @@ pub(super) fn milliseconds(time: f64) -> String {
     }
 }
 
-/// Returns the bar of a hook on a logarithmic scale that begins at `least` and has the width `scale`.
+/// Returns the bar of a hook on a logarithmic scale that begins at `least` and has the width
+/// `scale`.
 fn bar(hook: &HookStatistics, least: f64, scale: f64) -> String {
     let [left, right] = [hook.p50_ms, hook.p99_ms].map(|time| (log(time) - least) / scale * 100.0);
     let width = (right - left).max(1.5);

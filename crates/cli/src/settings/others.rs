@@ -1,5 +1,5 @@
-//! Other ways in which an agent calls hookexec: by its own package, a plugin or an extension that the
-//! agent itself installs, and by settings of Claude Code that it loads as well.
+//! Other ways in which an agent calls hookexec: by its own package, a plugin or an extension that
+//! the agent itself installs, and by settings of Claude Code that it loads as well.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -52,7 +52,8 @@ pub(crate) fn remove(
     Ok(tree.to_string())
 }
 
-/// Removes the elements in `node` that are `ours`, and returns whether that leaves it without a purpose.
+/// Removes the elements in `node` that are `ours`, and returns whether that leaves it without a
+/// purpose.
 ///
 /// `path` is the JSON pointer of a `node` that is not in a list.
 fn strip(node: &CstNode, path: Option<&str>, ours: &dyn Fn(&str) -> bool, before: &Value) -> bool {

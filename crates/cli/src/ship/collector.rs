@@ -39,7 +39,7 @@ pub(crate) enum Signal {
 impl Signal {
     const ALL: [Self; 3] = [Self::Logs, Self::Metrics, Self::Traces];
 
-    /// Returns the last part of its path, which in upper case is its word in the names of variables.
+    /// Returns the last part of its path. In upper case it is its word in the names of variables.
     const fn name(self) -> &'static str {
         match self {
             Self::Logs => "logs",

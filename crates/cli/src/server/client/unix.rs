@@ -29,8 +29,8 @@ const LIMIT: Duration = Duration::from_hours(24);
 /// The longest line that is read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// Asks the server at `path`, which must be the user's own, for the verdict on an event of the project
-/// in `project`, an absolute path without links.
+/// Asks the server at `path`, which must be the user's own, for the verdict on an event of the
+/// project in `project`, an absolute path without links.
 ///
 /// A server that is alive says at once which hooks it starts, so one that is not is found out
 /// within seconds, however long the hooks themselves may take.
