@@ -2,17 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Shipped, Surroundings, Work};
+use super::{Surroundings, Work};
 use crate::handlers::builtin::{Asked, BuiltinError, too_long};
 use crate::suggest;
 use crate::wire::{Input, Output};
-
-pub(super) const ADD_CONTEXT: Shipped = Shipped {
-    name: "add_context",
-    page: include_str!("pages/add_context.md"),
-    prepare,
-    ..Shipped::LOOKS
-};
 
 /// Fields that docker-agent has and that are kept among the other keys of an input.
 const OTHER_FIELDS: &str = "\
@@ -28,7 +21,7 @@ enum Part {
     Field(Vec<String>),
 }
 
-fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     if args.is_empty() {
         return Err("it needs a text".to_owned());
     }

@@ -1,41 +1,20 @@
 //! Builtins that show the model a git repository: its state, what changed, the last commits.
 
 use super::git::Git;
-use super::{Shipped, Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments, text};
 use crate::handlers::builtin::BuiltinError;
 use crate::wire::Output;
 
-pub(super) const ADD_GIT_STATUS: Shipped = Shipped {
-    name: "add_git_status",
-    page: include_str!("pages/add_git_status.md"),
-    prepare: status,
-    ..Shipped::LOOKS
-};
-
-pub(super) const ADD_GIT_DIFF: Shipped = Shipped {
-    name: "add_git_diff",
-    page: include_str!("pages/add_git_diff.md"),
-    prepare: diff,
-    ..Shipped::LOOKS
-};
-
-pub(super) const ADD_RECENT_COMMITS: Shipped = Shipped {
-    name: "add_recent_commits",
-    page: include_str!("pages/add_recent_commits.md"),
-    prepare: commits,
-    ..Shipped::LOOKS
-};
-
 const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];
 
-fn status(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn status(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     arguments::none(args)?;
     Ok(shown(surroundings, "Git status", 4 << 10, |git| {
         git.ask(&["status", "--short", "--branch", "--ignore-submodules=dirty"])
     }))
 }
 
-fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (form, title) = match arguments::at_most_one(args)? {
         None => ("--stat", "Uncommitted changes"),
         Some("full") => ("--patch", "Uncommitted changes in full"),
@@ -52,7 +31,7 @@ fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     }))
 }
 
-fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let count = arguments::at_most_one(args)?.unwrap_or("10");
     let count = format!("--max-count={}", arguments::at_least(1_u32, "N", count)?);
     Ok(shown(surroundings, "Recent commits", 16 << 10, move |git| {

@@ -3,57 +3,31 @@
 use std::fs;
 
 use super::git::Git;
-use super::{Shipped, Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments, text};
 use crate::handlers::builtin::BuiltinError;
 use crate::platform::system;
 use crate::wire::{Input, Output};
-
-pub(super) const ADD_DATE: Shipped = Shipped {
-    name: "add_date",
-    page: include_str!("pages/add_date.md"),
-    inline: true,
-    prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(date(all)))),
-    ..Shipped::LOOKS
-};
-
-pub(super) const ADD_DIRECTORY_LISTING: Shipped = Shipped {
-    name: "add_directory_listing",
-    page: include_str!("pages/add_directory_listing.md"),
-    prepare: |surroundings, args| told(surroundings, args, listing),
-    ..Shipped::LOOKS
-};
-
-pub(super) const ADD_ENVIRONMENT_INFO: Shipped = Shipped {
-    name: "add_environment_info",
-    page: include_str!("pages/add_environment_info.md"),
-    prepare: |surroundings, args| told(surroundings, args, environment),
-    ..Shipped::LOOKS
-};
-
-pub(super) const ADD_USER_INFO: Shipped = Shipped {
-    name: "add_user_info",
-    page: include_str!("pages/add_user_info.md"),
-    inline: true,
-    prepare: |surroundings, args| told(surroundings, args, |all, _| Ok(Some(user(all)))),
-    ..Shipped::LOOKS
-};
 
 /// The most entries of a directory that are shown.
 const MOST: usize = 100;
 
 type Tell = fn(&Surroundings, &Input) -> Result<Option<String>, BuiltinError>;
 
-fn told(surroundings: &Surroundings, args: &[String], tell: Tell) -> Result<Work, String> {
+pub(super) fn told(
+    surroundings: &Surroundings,
+    args: &[String],
+    tell: Tell,
+) -> Result<Work, String> {
     arguments::none(args)?;
     let surroundings = surroundings.clone();
     Ok(Box::new(move |input| Ok(tell(&surroundings, input)?.map(Output::context))))
 }
 
-fn date(surroundings: &Surroundings) -> String {
+pub(super) fn date(surroundings: &Surroundings) -> String {
     format!("Today's date: {}", surroundings.now().strftime("%A, %Y-%m-%d"))
 }
 
-fn listing(_: &Surroundings, input: &Input) -> Result<Option<String>, BuiltinError> {
+pub(super) fn listing(_: &Surroundings, input: &Input) -> Result<Option<String>, BuiltinError> {
     if input.cwd.is_empty() {
         return Ok(None);
     }
@@ -77,7 +51,10 @@ fn listing(_: &Surroundings, input: &Input) -> Result<Option<String>, BuiltinErr
     Ok((!names.is_empty()).then(listing))
 }
 
-fn environment(surroundings: &Surroundings, input: &Input) -> Result<Option<String>, BuiltinError> {
+pub(super) fn environment(
+    surroundings: &Surroundings,
+    input: &Input,
+) -> Result<Option<String>, BuiltinError> {
     if input.cwd.is_empty() {
         return Ok(None);
     }
@@ -94,7 +71,7 @@ fn environment(surroundings: &Surroundings, input: &Input) -> Result<Option<Stri
     Ok(Some(lines.join("\n")))
 }
 
-fn user(surroundings: &Surroundings) -> String {
+pub(super) fn user(surroundings: &Surroundings) -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| surroundings.var(name));
     let user = name.map_or_else(system::user_id, |name| text::one_line(&name.to_string_lossy()));
     let host = text::one_line(&system::host_name());

@@ -5,16 +5,9 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Shipped, Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments, text};
 use crate::files;
 use crate::wire::Output;
-
-pub(super) const ADD_PROMPT_FILES: Shipped = Shipped {
-    name: "add_prompt_files",
-    page: include_str!("pages/add_prompt_files.md"),
-    prepare,
-    ..Shipped::LOOKS
-};
 
 /// The most that is read of one file, in bytes.
 const MOST: usize = 64 * 1024;
@@ -23,7 +16,7 @@ const MOST_LISTED: usize = 50;
 /// The most directories that are searched for them.
 const MOST_SEARCHED: usize = 5000;
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, names) = arguments::options(args, &["depth"])?;
     let depth = options.first().map(|(_, value)| arguments::at_least(1, "--depth", value));
     let depth: u32 = depth.transpose()?.unwrap_or_default();

@@ -1,30 +1,12 @@
 //! `allow_tools` and `deny_tools`: lists of tools, by whole name.
 
-use super::{Shipped, Surroundings, Work, guards_tools};
+use super::{Surroundings, Work};
 use crate::matcher::Matcher;
 use crate::pattern::is_invisible;
 use crate::tools::TOOL_KINDS;
 use crate::wire::Output;
 
-pub(super) const ALLOW_TOOLS: Shipped = Shipped {
-    name: "allow_tools",
-    page: include_str!("pages/allow_tools.md"),
-    suits: guards_tools,
-    inline: true,
-    prepare: prepare_allow,
-    ..Shipped::LOOKS
-};
-
-pub(super) const DENY_TOOLS: Shipped = Shipped {
-    name: "deny_tools",
-    page: include_str!("pages/deny_tools.md"),
-    suits: guards_tools,
-    inline: true,
-    prepare: prepare_deny,
-    ..Shipped::LOOKS
-};
-
-fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let listed = matchers(args)?;
     let names = args.join("`, `");
     Ok(Box::new(move |input| {
@@ -45,7 +27,7 @@ fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     }))
 }
 
-fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let listed = matchers(args)?;
     Ok(Box::new(move |input| {
         let tool = input.tool();

@@ -5,25 +5,17 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::secrets::Redactor;
-use super::{Shipped, Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments, text};
 use crate::files::append_private;
 use crate::handlers::builtin::BuiltinError;
 use crate::wire::{Input, JsonObject};
-
-pub(super) const AUDIT_LOG: Shipped = Shipped {
-    name: "audit_log",
-    page: include_str!("pages/audit_log.md"),
-    suits: |_| true,
-    prepare,
-    ..Shipped::ACTS
-};
 
 /// The longest text that is kept whole, in bytes.
 const LONGEST_TEXT: usize = 4096;
 /// The longest record, in bytes.
 const LONGEST_RECORD: usize = 64 * 1024;
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let path = arguments::at_most_one(args)?.ok_or("it needs the file to write to, `PATH`")?;
     let path = place(surroundings, path)?;
     let redactor = Redactor::new(surroundings.env());

@@ -5,22 +5,11 @@ use std::sync::Mutex;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{Shipped, Surroundings, Work, tool};
-use crate::event::{Event, Rewrite};
+use super::{Surroundings, Work, tool};
+use crate::event::{Contract, Event, Rewrite};
 use crate::locks::locked;
 use crate::matcher::Matcher;
 use crate::wire::{Input, Output};
-
-pub(super) const ELIDE_REPEATED_TOOL_RESULTS: Shipped = Shipped {
-    name: "elide_repeated_tool_results",
-    page: include_str!("pages/elide_repeated_tool_results.md"),
-    suits: |contract| {
-        contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
-    },
-    rewrites: true,
-    prepare,
-    ..Shipped::ACTS
-};
 
 /// The events after which the model may have lost a response.
 const FORGETTING: [Event; 7] = [
@@ -37,7 +26,11 @@ const SHORTEST: usize = 200;
 const MOST_SESSIONS: usize = 64;
 const MOST_CALLS: usize = 1024;
 
-fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn suits(contract: &Contract) -> bool {
+    contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
+}
+
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let tools: Vec<Matcher> = args
         .iter()
         .map(|arg| Matcher::new(arg).map_err(|error| error.to_string()))

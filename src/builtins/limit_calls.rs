@@ -3,41 +3,16 @@
 use serde_json::Value;
 
 use super::arguments::{at_most_one, options};
-use super::{Shipped, Surroundings, Work, add_context, guards_tools};
+use super::{Surroundings, Work, add_context};
 use crate::config::Period;
 use crate::counts::{Counted, MAX_TIMES};
-use crate::event::Event;
 use crate::files::digest;
 use crate::handlers::builtin::Asked;
 use crate::wire::{Output, Stop, StopScope};
 
-pub(super) const LIMIT_CALLS: Shipped = Shipped {
-    name: "limit_calls",
-    page: include_str!("pages/limit_calls.md"),
-    suits: guards_tools,
-    prepare: prepare_calls,
-    ..Shipped::ACTS
-};
-
-pub(super) const LIMIT_SAME_CALLS: Shipped = Shipped {
-    name: "limit_same_calls",
-    page: include_str!("pages/limit_same_calls.md"),
-    suits: guards_tools,
-    prepare: prepare_same_calls,
-    ..Shipped::ACTS
-};
-
-pub(super) const LIMIT_FAILED_CALLS: Shipped = Shipped {
-    name: "limit_failed_calls",
-    page: include_str!("pages/limit_failed_calls.md"),
-    suits: |contract| contract.event == Event::PostToolUse,
-    prepare: prepare_failed_calls,
-    ..Shipped::ACTS
-};
-
 type Decide = fn(String) -> Output;
 
-fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, others) = options(args, &["per", "by", "decision"])?;
     let most = number(&others)?;
     let decide = decision(&options)?;
@@ -71,7 +46,7 @@ fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     }))
 }
 
-fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, others) = options(args, &["decision"])?;
     let most = number(&others)?;
     let decide = decision(&options)?;
@@ -89,7 +64,7 @@ fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String>
     }))
 }
 
-fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (_, others) = options(args, &[])?;
     let most = number(&others)?;
     Ok(Box::new(move |asked| {

@@ -5,20 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::spill::Spill;
-use super::{Shipped, Surroundings, Work, arguments, text, tool};
-use crate::event::{Event, Rewrite};
+use super::{Surroundings, Work, arguments, text, tool};
+use crate::event::Event;
 use crate::wire::{Input, Output};
-
-pub(super) const LIMIT_LARGE_TOOL_RESULTS: Shipped = Shipped {
-    name: "limit_large_tool_results",
-    page: include_str!("pages/limit_large_tool_results.md"),
-    suits: |contract| {
-        contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd
-    },
-    rewrites: true,
-    prepare,
-    ..Shipped::ACTS
-};
 
 /// What is kept free beside the notice that says what was cut.
 const SPARE_BYTES: usize = 32;
@@ -37,7 +26,7 @@ enum End {
     Tail,
 }
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let mut limit = Limit { bytes: 50 * 1024, lines: 2000, keep: None };
     let (options, others) = arguments::options(args, &["max-bytes", "max-lines", "keep"])?;
     for (option, value) in options {

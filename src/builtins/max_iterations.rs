@@ -1,19 +1,9 @@
 //! `max_iterations`: ends a turn that calls the model too often.
 
-use super::{Shipped, Surroundings, Work, arguments};
-use crate::event::Event;
+use super::{Surroundings, Work, arguments};
 use crate::wire::{Output, Stop, StopScope};
 
-pub(super) const MAX_ITERATIONS: Shipped = Shipped {
-    name: "max_iterations",
-    page: include_str!("pages/max_iterations.md"),
-    suits: |contract| contract.event == Event::BeforeLlmCall,
-    inline: true,
-    prepare,
-    ..Shipped::LOOKS
-};
-
-fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let limit = arguments::at_most_one(args)?.ok_or("it needs the number of model calls, `N`")?;
     let limit: u64 = arguments::at_least(1, "N", limit)?;
     Ok(Box::new(move |input| {

@@ -30,44 +30,96 @@ mod tool;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use add_info::told;
 pub use page::Argument;
 pub use surroundings::Surroundings;
 
 use crate::calls::Reading;
 use crate::config::{Command, Hook};
 use crate::counts::{CountingHook, Counts};
-use crate::event::{ContextMode, Contract, Event};
+use crate::event::{ContextMode, Contract, Event, Rewrite};
 use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counting, Function};
 use crate::locks::locked;
 use crate::registry::Registry;
 use crate::wire::{Input, Output};
 
 /// Every shipped builtin, in the order in which they are shown.
-static SHIPPED: &[&Shipped] = &[
-    &protect_paths::PROTECT_PATHS,
-    &allow_tools::ALLOW_TOOLS,
-    &allow_tools::DENY_TOOLS,
-    &commands::ALLOW_COMMANDS,
-    &commands::DENY_COMMANDS,
-    &commands::ASK_COMMANDS,
-    &limit_calls::LIMIT_CALLS,
-    &limit_calls::LIMIT_SAME_CALLS,
-    &limit_calls::LIMIT_FAILED_CALLS,
-    &max_iterations::MAX_ITERATIONS,
-    &audit_log::AUDIT_LOG,
-    &redact_secrets::REDACT_SECRETS,
-    &http_post::HTTP_POST,
-    &limit_large_tool_results::LIMIT_LARGE_TOOL_RESULTS,
-    &elide_repeated_tool_results::ELIDE_REPEATED_TOOL_RESULTS,
-    &add_context::ADD_CONTEXT,
-    &add_info::ADD_DATE,
-    &add_info::ADD_ENVIRONMENT_INFO,
-    &add_prompt_files::ADD_PROMPT_FILES,
-    &add_git::ADD_GIT_STATUS,
-    &add_git::ADD_GIT_DIFF,
-    &add_git::ADD_RECENT_COMMITS,
-    &add_info::ADD_DIRECTORY_LISTING,
-    &add_info::ADD_USER_INFO,
+static SHIPPED: [Shipped; 24] = [
+    looks("protect_paths", include_str!("pages/protect_paths.md"), protect_paths::prepare)
+        .at(guards_tools),
+    looks("allow_tools", include_str!("pages/allow_tools.md"), allow_tools::prepare_allow)
+        .at(guards_tools)
+        .inline(),
+    looks("deny_tools", include_str!("pages/deny_tools.md"), allow_tools::prepare_deny)
+        .at(guards_tools)
+        .inline(),
+    Shipped {
+        why_silent: commands::why_not_allowed,
+        ..looks("allow_commands", include_str!("pages/allow_commands.md"), commands::prepare_allow)
+    }
+    .at(guards_tools),
+    looks("deny_commands", include_str!("pages/deny_commands.md"), commands::prepare_deny)
+        .at(guards_tools),
+    looks("ask_commands", include_str!("pages/ask_commands.md"), commands::prepare_ask)
+        .at(guards_tools),
+    acts("limit_calls", include_str!("pages/limit_calls.md"), limit_calls::prepare_calls)
+        .at(guards_tools),
+    acts(
+        "limit_same_calls",
+        include_str!("pages/limit_same_calls.md"),
+        limit_calls::prepare_same_calls,
+    )
+    .at(guards_tools),
+    acts(
+        "limit_failed_calls",
+        include_str!("pages/limit_failed_calls.md"),
+        limit_calls::prepare_failed_calls,
+    )
+    .at(|contract| contract.event == Event::PostToolUse),
+    looks("max_iterations", include_str!("pages/max_iterations.md"), max_iterations::prepare)
+        .at(|contract| contract.event == Event::BeforeLlmCall)
+        .inline(),
+    acts("audit_log", include_str!("pages/audit_log.md"), audit_log::prepare).at(|_| true),
+    Shipped {
+        on_failure: redact_secrets::withheld,
+        ..looks("redact_secrets", include_str!("pages/redact_secrets.md"), redact_secrets::prepare)
+    }
+    .at(|contract| contract.rewrite != Rewrite::None)
+    .rewrites(),
+    acts("http_post", include_str!("pages/http_post.md"), http_post::prepare).at(|_| true),
+    acts(
+        "limit_large_tool_results",
+        include_str!("pages/limit_large_tool_results.md"),
+        limit_large_tool_results::prepare,
+    )
+    .at(|contract| contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd)
+    .rewrites(),
+    acts(
+        "elide_repeated_tool_results",
+        include_str!("pages/elide_repeated_tool_results.md"),
+        elide_repeated_tool_results::prepare,
+    )
+    .at(elide_repeated_tool_results::suits)
+    .rewrites(),
+    looks("add_context", include_str!("pages/add_context.md"), add_context::prepare),
+    looks("add_date", include_str!("pages/add_date.md"), |all, args| {
+        told(all, args, |all, _| Ok(Some(add_info::date(all))))
+    })
+    .inline(),
+    looks("add_environment_info", include_str!("pages/add_environment_info.md"), |all, args| {
+        told(all, args, add_info::environment)
+    }),
+    looks("add_prompt_files", include_str!("pages/add_prompt_files.md"), add_prompt_files::prepare),
+    looks("add_git_status", include_str!("pages/add_git_status.md"), add_git::status),
+    looks("add_git_diff", include_str!("pages/add_git_diff.md"), add_git::diff),
+    looks("add_recent_commits", include_str!("pages/add_recent_commits.md"), add_git::commits),
+    looks("add_directory_listing", include_str!("pages/add_directory_listing.md"), |all, args| {
+        told(all, args, add_info::listing)
+    }),
+    looks("add_user_info", include_str!("pages/add_user_info.md"), |all, args| {
+        told(all, args, |all, _| Ok(Some(add_info::user(all))))
+    })
+    .inline(),
 ];
 
 /// A builtin that comes with the crate.
@@ -88,8 +140,11 @@ pub struct Shipped {
     looks: bool,
     /// Why it had no opinion on an input with these arguments, where it can say that.
     why_silent: fn(&[String], &Input) -> Option<String>,
-    prepare: fn(&Surroundings, &[String]) -> Result<Work, String>,
+    prepare: Prepare,
 }
+
+/// Understands the arguments of a hook.
+type Prepare = fn(&Surroundings, &[String]) -> Result<Work, String>;
 
 /// A builtin with its arguments understood, ready to run any number of times.
 pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
@@ -104,7 +159,7 @@ fn guards_tools(contract: &Contract) -> bool {
 
 /// Returns every shipped builtin, in the order in which they are shown.
 pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
-    SHIPPED.iter().copied()
+    SHIPPED.iter()
 }
 
 impl Registry {
@@ -117,23 +172,38 @@ impl Registry {
     }
 }
 
-impl Shipped {
-    /// A builtin that changes nothing outside of itself, has no arguments, gives the model context
-    /// and may block.
-    const LOOKS: Self = Self { looks: true, ..Self::ACTS };
+/// Returns a builtin that changes nothing outside of itself, gives the model context and may block.
+const fn looks(name: &'static str, page: &'static str, prepare: Prepare) -> Shipped {
+    Shipped { looks: true, ..acts(name, page, prepare) }
+}
 
-    /// The same, but it writes, sends or counts something.
-    const ACTS: Self = Self {
-        name: "",
-        page: "",
+/// Returns one that writes, sends or counts something.
+const fn acts(name: &'static str, page: &'static str, prepare: Prepare) -> Shipped {
+    Shipped {
+        name,
+        page,
         suits: |contract| contract.context != ContextMode::None,
         inline: false,
         rewrites: false,
         on_failure: |_| None,
         looks: false,
         why_silent: |_, _| None,
-        prepare: |_, _| Err(String::new()),
-    };
+        prepare,
+    }
+}
+
+impl Shipped {
+    const fn at(self, suits: fn(&Contract) -> bool) -> Self {
+        Self { suits, ..self }
+    }
+
+    const fn inline(self) -> Self {
+        Self { inline: true, ..self }
+    }
+
+    const fn rewrites(self) -> Self {
+        Self { rewrites: true, ..self }
+    }
 
     /// Returns the shipped builtin of that name.
     pub fn named(name: &str) -> Option<&'static Self> {

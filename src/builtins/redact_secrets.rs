@@ -3,21 +3,11 @@
 use serde_json::Value;
 
 use super::secrets::Redactor;
-use super::{Shipped, Surroundings, Work, arguments};
+use super::{Surroundings, Work, arguments};
 use crate::event::{Event, Rewrite};
 use crate::wire::{Input, InputChange, JsonObject, Output};
 
-pub(super) const REDACT_SECRETS: Shipped = Shipped {
-    name: "redact_secrets",
-    page: include_str!("pages/redact_secrets.md"),
-    suits: |contract| contract.rewrite != Rewrite::None,
-    rewrites: true,
-    on_failure: withheld,
-    prepare,
-    ..Shipped::LOOKS
-};
-
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     arguments::none(args)?;
     let redactor = Redactor::new(surroundings.env());
     Ok(Box::new(move |input| {
@@ -37,7 +27,7 @@ fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String>
 }
 
 /// What was not looked through may hold any secret.
-fn withheld(event: Event) -> Option<Output> {
+pub(super) fn withheld(event: Event) -> Option<Output> {
     const WITHHELD: &str = "[withheld: secrets could not be taken out of it]";
     let contract = event.contract();
     match contract.rewrite {

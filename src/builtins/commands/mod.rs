@@ -5,38 +5,13 @@ mod patterns;
 mod unlisted;
 
 use super::arguments::options;
-use super::{Shipped, Surroundings, Work, guards_tools};
+use super::{Surroundings, Work};
 use crate::calls::{Command, Deeds, kinds};
 use crate::wire::{Input, Output};
 use patterns::{Match, Pattern};
 use unlisted::unlisted;
 
-pub(super) const ALLOW_COMMANDS: Shipped = Shipped {
-    name: "allow_commands",
-    page: include_str!("../pages/allow_commands.md"),
-    suits: guards_tools,
-    prepare: prepare_allow,
-    why_silent: why_not_allowed,
-    ..Shipped::LOOKS
-};
-
-pub(super) const DENY_COMMANDS: Shipped = Shipped {
-    name: "deny_commands",
-    page: include_str!("../pages/deny_commands.md"),
-    suits: guards_tools,
-    prepare: |_, args| prepare_list(args, "denied", Output::deny),
-    ..Shipped::LOOKS
-};
-
-pub(super) const ASK_COMMANDS: Shipped = Shipped {
-    name: "ask_commands",
-    page: include_str!("../pages/ask_commands.md"),
-    suits: guards_tools,
-    prepare: |_, args| prepare_list(args, "listed", Output::ask),
-    ..Shipped::LOOKS
-};
-
-fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, texts) = options(args, &["otherwise"])?;
     let otherwise = ask_or_deny(&options)?;
     let patterns = Pattern::list(&texts)?;
@@ -52,7 +27,7 @@ fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
 }
 
 /// Returns why `allow_commands` with these arguments has no opinion on a call.
-fn why_not_allowed(args: &[String], input: &Input) -> Option<String> {
+pub(super) fn why_not_allowed(args: &[String], input: &Input) -> Option<String> {
     if !is_shell(input) {
         return Some(format!("`{}` is not a tool that runs commands", input.tool()));
     }
@@ -62,6 +37,14 @@ fn why_not_allowed(args: &[String], input: &Input) -> Option<String> {
 
 fn is_shell(input: &Input) -> bool {
     kinds(input).iter().any(|kind| kind == "shell")
+}
+
+pub(super) fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    prepare_list(args, "denied", Output::deny)
+}
+
+pub(super) fn prepare_ask(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    prepare_list(args, "listed", Output::ask)
 }
 
 type Decide = fn(String) -> Output;

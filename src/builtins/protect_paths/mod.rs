@@ -9,7 +9,7 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Shipped, Surroundings, Work, guards_tools, tool};
+use super::{Surroundings, Work, tool};
 use crate::handlers::builtin::BuiltinError;
 use crate::paths::lexical;
 use crate::platform::Platform;
@@ -20,20 +20,12 @@ use texts::TOO_MANY;
 use wildcards::{Finder, has_wildcard};
 use words::UNKNOWN;
 
-pub(super) const PROTECT_PATHS: Shipped = Shipped {
-    name: "protect_paths",
-    page: include_str!("../pages/protect_paths.md"),
-    suits: guards_tools,
-    prepare,
-    ..Shipped::LOOKS
-};
-
 /// How many directories one call may name as places that other paths start from.
 const MOST_BASES: usize = 256;
 /// How many paths of one call can be checked.
 const MOST_PATHS: usize = 200_000;
 
-fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let rules = Rules::parse(args, surroundings.home(), Platform::HERE)?;
     let surroundings = surroundings.clone();
     Ok(Box::new(move |input| {
