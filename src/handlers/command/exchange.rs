@@ -69,12 +69,10 @@ pub(super) enum End {
 impl Exchange {
     /// Takes over a started child whose three streams are pipes.
     pub(super) fn new(mut group: Group, max_output: usize, room: &Arc<Room>) -> Self {
-        Self {
-            stdin: group.take_stdin(),
-            stdout: Capture::new("stdout", group.take_stdout(), max_output, room),
-            stderr: Capture::new("stderr", group.take_stderr(), max_output, room),
-            group,
-        }
+        let (stdin, stdout, stderr) = group.take_pipes();
+        let stdout = Capture::new("stdout", stdout, max_output, room);
+        let stderr = Capture::new("stderr", stderr, max_output, room);
+        Self { group, stdin, stdout, stderr }
     }
 
     /// Writes `input` to the child, reads what it says and waits for its end, all at once and until

@@ -4,20 +4,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-
-use tokio::process::Command as Spawn;
 
 use super::capture::Overflow;
 use super::environment::{Environment, set_call_variables};
 use super::exchange::{End, Ending, Exchange, STOP_TIME};
-use super::group::{Group, add_raw};
+use super::launch::Launch;
 use super::place::{self, absolute};
 use super::program::Program;
 use super::shells::{Invocation, Language};
-use super::start_error::start_error;
 use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
 use crate::handler::{
@@ -81,11 +77,7 @@ pub(crate) fn build(
         return Err(BuildError::new("a command can't have a zero byte").at("command"));
     }
     Ok(Arc::new(CommandHandler {
-        program,
-        arguments,
-        raw,
-        environment,
-        directory,
+        launch: Launch { program, arguments, raw, environment, directory },
         config_dir,
         remedy: OnceLock::new(),
         max_output: hook.max_output,
@@ -97,12 +89,7 @@ pub(crate) fn build(
 /// A command hook, resolved as far as it can be before an event comes.
 #[derive(Debug)]
 struct CommandHandler {
-    program: Program,
-    arguments: Vec<String>,
-    /// What follows them on the command line, not quoted.
-    raw: Option<String>,
-    environment: Environment,
-    directory: Arc<Path>,
+    launch: Launch,
     /// The directory of its hooks file.
     config_dir: Arc<Path>,
     /// What to write in the place of a path that is looked for in the wrong directory.
@@ -128,10 +115,11 @@ impl Handler for CommandHandler {
 
     fn remedy(&self) -> Option<&str> {
         let remedy = || {
-            let file = self.program.file().ok();
-            let name = file.and_then(|file| file.strip_prefix(&self.directory).ok()?.to_str());
-            let words = name.into_iter().chain(self.arguments.iter().map(String::as_str));
-            place::path_from_config(words, &self.directory, &self.config_dir)
+            let Launch { program, arguments, directory, .. } = &self.launch;
+            let file = program.file().ok();
+            let name = file.and_then(|file| file.strip_prefix(directory).ok()?.to_str());
+            let words = name.into_iter().chain(arguments.iter().map(String::as_str));
+            place::path_from_config(words, directory, &self.config_dir)
         };
         self.remedy.get_or_init(remedy).as_deref()
     }
@@ -141,7 +129,8 @@ impl CommandHandler {
     /// Runs the command once.
     async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Ran, HandlerError> {
         let start = Instant::now();
-        let group = self.start(call).await?;
+        let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
+        let group = group.await.map_err(|message| HandlerError::new(Failure::Start, message))?;
         let exchange = Exchange::new(group, self.max_output, &call.room());
         let deadline = call.deadline;
         let (ending, left) = exchange.run(&stdin, deadline, self.may_leave).await;
@@ -155,23 +144,6 @@ impl CommandHandler {
             (left, _) => left.into_iter().for_each(Exchange::abandon),
         }
         self.report(ending, call.deadline.saturating_duration_since(start))
-    }
-
-    async fn start(&self, call: &Call<'_>) -> Result<Group, HandlerError> {
-        let failure = |message| HandlerError::new(Failure::Start, message);
-        let program = self.program.file().map_err(|error| failure(error.to_string()))?;
-        // An absolute path and no `pre_exec`: see `program`.
-        let mut command = Spawn::new(program);
-        command.args(&self.arguments).current_dir(&*self.directory);
-        if let Some(raw) = &self.raw {
-            add_raw(&mut command, raw);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        self.environment.apply(&mut command);
-        set_call_variables(call, &mut command);
-        Group::spawn_patiently(&mut command, call.deadline)
-            .await
-            .map_err(|error| failure(start_error(&error, program, &self.directory)))
     }
 
     fn report(&self, ending: Ending, limit: Duration) -> Result<Ran, HandlerError> {
@@ -234,7 +206,7 @@ fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
             error
         }
     };
-    let file = shell.file().map_err(|error| missing(error.to_string()))?;
+    let file = shell.file().map_err(missing)?;
     if !file.is_file() {
         return Err(missing(format!("the shell `{}` does not exist", file.display())));
     }

@@ -6,11 +6,12 @@ mod exchange;
 pub(crate) mod expand;
 pub(crate) mod group;
 mod handler;
+pub(crate) mod launch;
 pub(crate) mod place;
 pub(crate) mod program;
 pub(crate) mod shells;
 #[cfg_attr(unix, path = "start_error/unix.rs")]
 #[cfg_attr(windows, path = "start_error/windows.rs")]
-pub(crate) mod start_error;
+mod start_error;
 
 pub(crate) use handler::build;

@@ -5,7 +5,6 @@
 //! host has: 30 ms a hook with a gibibyte.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -21,15 +20,6 @@ pub(crate) struct Program {
     /// Where it is looked for.
     path: OsString,
     file: OnceLock<PathBuf>,
-}
-
-/// No file stands for the program.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotFound {
-    name: String,
-    path: OsString,
-    /// A file of that name which may not be executed.
-    barred: Option<PathBuf>,
 }
 
 impl Program {
@@ -50,8 +40,8 @@ impl Program {
         program
     }
 
-    /// Returns the absolute path of its file.
-    pub(crate) fn file(&self) -> Result<&Path, NotFound> {
+    /// Returns the absolute path of its file; an error in words when there is none.
+    pub(crate) fn file(&self) -> Result<&Path, String> {
         if let Some(file) = self.file.get() {
             return Ok(file);
         }
@@ -59,7 +49,7 @@ impl Program {
         Ok(self.file.get_or_init(|| found))
     }
 
-    fn find(&self) -> Result<PathBuf, NotFound> {
+    fn find(&self) -> Result<PathBuf, String> {
         let mut barred = None;
         let files = files::programs(OsStr::new(&self.name), &self.path);
         for file in files.filter(|file| file.is_file()) {
@@ -68,19 +58,13 @@ impl Program {
             }
             barred.get_or_insert(file);
         }
-        Err(NotFound { name: self.name.clone(), path: self.path.clone(), barred })
-    }
-}
-
-impl fmt::Display for NotFound {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, path, barred } = self;
-        write!(formatter, "the program `{name}` was not found in PATH ({})", path.display())?;
-        match barred {
+        let hint = match barred {
             Some(file) => {
-                write!(formatter, "; `{0}` may not be executed: run `chmod +x {0}`", file.display())
+                format!("; `{0}` may not be executed: run `chmod +x {0}`", file.display())
             }
-            None => write!(formatter, ": install it, or give its absolute path"),
-        }
+            None => ": install it, or give its absolute path".to_owned(),
+        };
+        let (name, path) = (&self.name, self.path.display());
+        Err(format!("the program `{name}` was not found in PATH ({path}){hint}"))
     }
 }

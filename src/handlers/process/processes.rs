@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 
 use super::injected::Injections;
-use super::launch::Launch;
+use super::launch;
 use super::statistics::ProcessStatistics;
 use super::supervisor::Supervisor;
 use crate::config::{Location, Process};
@@ -86,7 +86,7 @@ impl Processes {
         env: &Arc<BTreeMap<OsString, OsString>>,
     ) -> Self {
         let entries = processes.into_iter().map(|(name, process)| {
-            let launch = Launch::new(&process, working_dir, env);
+            let launch = launch::resolve(&process, working_dir, env);
             (name, Entry::new(Supervisor::new(process, launch)))
         });
         Self { entries: entries.collect(), injections: Mutex::default() }

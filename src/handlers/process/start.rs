@@ -28,8 +28,7 @@ impl Supervisor {
         };
         let launch = launch.as_ref().map_err(|error| failed(Failure::Start, &error.message))?;
         locked(counters).starts += 1;
-        let running = launch
-            .start(process, notifications, counters)
+        let running = Running::start(launch, process, notifications, counters)
             .await
             .map_err(|error| failed(Failure::Start, &error))?;
         let method = handshake::method(process.protocol);

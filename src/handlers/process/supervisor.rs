@@ -14,12 +14,13 @@ use tokio::time::timeout_at;
 use super::connection::{CallError, Connection, End, Request};
 use super::handshake::Roles;
 use super::health::{Gate, Health, TOO_MANY};
-use super::launch::{Launch, Running};
+use super::launch::Running;
 use super::notifications::NotificationQueue;
 use super::start::StartError;
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config::Process;
 use crate::handler::{BuildError, Failure, HandlerError};
+use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use crate::rpc;
 
@@ -94,7 +95,9 @@ impl Supervisor {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.process == other.process
             && match (&self.launch, &other.launch) {
-                (Ok(own), Ok(other)) => own.is_same(other),
+                (Ok(own), Ok(other)) => {
+                    own.environment == other.environment && own.directory == other.directory
+                }
                 _ => false,
             }
     }

@@ -36,7 +36,7 @@ impl Server {
             ErrorKind::NotFound => "`codex` is not on the PATH".to_owned(),
             _ => not_started(&error),
         })?;
-        let (Some(stdin), Some(stdout)) = (group.take_stdin(), group.take_stdout()) else {
+        let (Some(stdin), Some(stdout), _) = group.take_pipes() else {
             return Err(not_started(&ErrorKind::BrokenPipe.into()));
         };
         let (lines, deadline) = (BufReader::new(stdout).lines(), Instant::now() + PATIENCE);

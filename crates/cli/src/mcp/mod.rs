@@ -87,7 +87,7 @@ impl Args {
     /// Starts the server, and talks until one of the two sides ends.
     async fn run(&self, mut signals: Signals, proxy: &Arc<Proxy>) -> Result<Exit, CommandError> {
         let mut group = self.start()?;
-        let (Some(stdin), Some(stdout)) = (group.take_stdin(), group.take_stdout()) else {
+        let (Some(stdin), Some(stdout), _) = group.take_pipes() else {
             return Err(CommandError::internal("the pipes of the MCP server are missing"));
         };
         let (to_server, for_server) = mpsc::channel(QUEUE);

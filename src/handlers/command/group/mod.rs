@@ -24,6 +24,9 @@ pub(crate) use system::{Output, add_raw, read_left, write_at_once};
 const BUSY_TRIES: u32 = 20;
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
+/// Our ends of a child's stdin, stdout and stderr.
+type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+
 /// A running child and everything it started that stayed in its group.
 ///
 /// * **Order**: [`terminate`](Self::terminate), a kill timeout, [`kill`](Self::kill), then
@@ -72,19 +75,9 @@ impl Group {
         }
     }
 
-    /// Hands over the child's end of stdin, once, when it is a pipe.
-    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
-        self.leader.as_mut()?.take_stdin()
-    }
-
-    /// Hands over the child's end of stdout, once, when it is a pipe.
-    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
-        self.leader.as_mut()?.take_stdout()
-    }
-
-    /// Hands over the child's end of stderr, once, when it is a pipe.
-    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
-        self.leader.as_mut()?.take_stderr()
+    /// Hands over our ends of the child's stdin, stdout and stderr, once, where they are pipes.
+    pub fn take_pipes(&mut self) -> Pipes {
+        self.leader.as_mut().map(Leader::take_pipes).unwrap_or_default()
     }
 
     /// Waits until the leader ends, and reaps it. From then on the group is not signalled any more.

@@ -7,7 +7,9 @@ use std::process::ExitStatus;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::AsyncRead;
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin, Command};
+
+use super::Pipes;
 
 /// The leader of a process group.
 #[derive(Debug)]
@@ -28,16 +30,9 @@ impl Leader {
         self.id.map(|id| id.as_raw_nonzero().get().cast_unsigned())
     }
 
-    pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
-        self.child.stdin.take()
-    }
-
-    pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
-        self.child.stdout.take()
-    }
-
-    pub(super) fn take_stderr(&mut self) -> Option<ChildStderr> {
-        self.child.stderr.take()
+    pub(super) fn take_pipes(&mut self) -> Pipes {
+        let child = &mut self.child;
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
     }
 
     /// Waits until the leader ends, and reaps it.

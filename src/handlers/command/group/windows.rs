@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, CommandWrapper, JobObject};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, Command};
 use tokio::time::timeout;
+
+use super::Pipes;
 
 /// No console window appears, and Ctrl-C in the agent's console does not reach the hook.
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
@@ -56,16 +58,9 @@ impl Leader {
         self.id
     }
 
-    pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
-        self.child.stdin().take()
-    }
-
-    pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
-        self.child.stdout().take()
-    }
-
-    pub(super) fn take_stderr(&mut self) -> Option<ChildStderr> {
-        self.child.stderr().take()
+    pub(super) fn take_pipes(&mut self) -> Pipes {
+        let child = &mut self.child;
+        (child.stdin().take(), child.stdout().take(), child.stderr().take())
     }
 
     /// Waits until the child itself ends; the job may go on.

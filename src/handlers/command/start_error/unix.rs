@@ -6,6 +6,7 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use crate::files;
+use crate::platform::system::may_execute;
 
 /// Returns the cause of a failed start, and what to do.
 ///
@@ -37,10 +38,10 @@ pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -
         }
         Some(Errno::ACCESS) if program.is_dir() => format!("`{shown}` is a directory"),
         Some(Errno::ACCESS) if !program.is_file() => format!("`{shown}` is not a regular file"),
-        Some(Errno::ACCESS) if may_run(program) && interpreter(program).is_none() => {
+        Some(Errno::ACCESS) if may_execute(program) && interpreter(program).is_none() => {
             format!("its working directory `{place}` may not be entered")
         }
-        Some(Errno::ACCESS) => match interpreter(program).filter(|_| may_run(program)) {
+        Some(Errno::ACCESS) => match interpreter(program).filter(|_| may_execute(program)) {
             Some(interpreter) => format!(
                 "the interpreter `{interpreter}` of `{shown}`, or the working directory `{place}`, may not be used"
             ),
@@ -75,8 +76,4 @@ fn interpreter(script: &Path) -> Option<String> {
     let line = line.strip_prefix("#!")?.trim_matches([' ', '\t', '\n']);
     let program = line.split([' ', '\t']).next().filter(|program| !program.is_empty())?;
     Some(program.escape_debug().to_string())
-}
-
-fn may_run(program: &Path) -> bool {
-    rustix::fs::access(program, rustix::fs::Access::EXEC_OK).is_ok()
 }

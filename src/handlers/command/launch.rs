@@ -1,0 +1,50 @@
+//! How the child of a command or of a process is started.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::process::Command;
+
+use super::environment::Environment;
+use super::group::{Group, add_raw};
+use super::program::Program;
+use super::start_error::start_error;
+
+/// All of a child that is known before it is started.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    pub(crate) program: Program,
+    pub(crate) arguments: Vec<String>,
+    /// What follows them on the command line, not quoted.
+    pub(crate) raw: Option<String>,
+    pub(crate) environment: Environment,
+    pub(crate) directory: Arc<Path>,
+}
+
+impl Launch {
+    /// Starts the child, with pipes; `prepare` adds what is known only now.
+    ///
+    /// # Errors
+    /// When the system can't start it: the cause, in words.
+    pub(crate) async fn start(
+        &self,
+        deadline: Instant,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Result<Group, String> {
+        let program = self.program.file()?;
+        // An absolute path and no `pre_exec`: see `program`.
+        let mut command = Command::new(program);
+        command.args(&self.arguments).current_dir(&*self.directory);
+        if let Some(raw) = &self.raw {
+            add_raw(&mut command, raw);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.environment.apply(&mut command);
+        prepare(&mut command);
+        Group::spawn_patiently(&mut command, deadline)
+            .await
+            .map_err(|error| start_error(&error, program, &self.directory))
+    }
+}
