@@ -18,8 +18,7 @@ const MOST_SEARCHED: usize = 5000;
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, names) = arguments::options(args, &["depth"])?;
-    let depth = options.first().map(|(_, value)| arguments::at_least(1, "--depth", value));
-    let depth: u32 = depth.transpose()?.unwrap_or_default();
+    let depth: u32 = options.number("depth", 1)?.unwrap_or_default();
     if names.is_empty() {
         return Err("it needs at least one file name".to_owned());
     }

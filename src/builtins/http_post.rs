@@ -3,14 +3,10 @@
 #[cfg(feature = "http")]
 mod post;
 
-use super::{Surroundings, Work};
+#[cfg(feature = "http")]
+pub(super) use post::prepare;
 
 #[cfg(not(feature = "http"))]
-pub(super) fn prepare(_: &Surroundings, _: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(_: &super::Surroundings, _: &[String]) -> Result<super::Work, String> {
     Err("this hookexec was built without the feature `http`".to_owned())
-}
-
-#[cfg(feature = "http")]
-pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
-    post::prepare(surroundings, args)
 }

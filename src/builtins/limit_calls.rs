@@ -2,32 +2,22 @@
 
 use serde_json::Value;
 
-use super::arguments::{at_most_one, options};
+use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
 use super::{Surroundings, Work, add_context};
 use crate::config::Period;
+use crate::config::kinds::Words as _;
 use crate::counts::{Counted, MAX_TIMES};
 use crate::files::digest;
 use crate::handlers::builtin::Asked;
 use crate::wire::{Output, Stop, StopScope};
 
-type Decide = fn(String) -> Output;
-
 pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, others) = options(args, &["per", "by", "decision"])?;
     let most = number(&others)?;
     let decide = decision(&options)?;
-    let value = |wanted| options.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
-    let per = match value("per") {
-        None | Some("session") => Period::Session,
-        Some("turn") => Period::Turn,
-        Some("hour") => Period::Hour,
-        Some(other) => {
-            return Err(format!("`--per` must be `session`, `turn` or `hour`, found `{other}`"));
-        }
-    };
-    let by =
-        value("by").map(|field| Ok::<_, String>((field.to_owned(), add_context::path(field)?)));
-    let by = by.transpose()?;
+    let per = options.word("per", Period::WORDS)?.unwrap_or_default();
+    let named = |field: &str| Ok::<_, String>((field.to_owned(), add_context::path(field)?));
+    let by = options.get("by").map(named).transpose()?;
     Ok(Box::new(move |asked| {
         let (window, span) = per.window(asked)?;
         let key = by
@@ -92,19 +82,14 @@ fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
 }
 
 fn number(others: &[&str]) -> Result<usize, String> {
-    let others: Vec<String> = others.iter().map(|it| (*it).to_owned()).collect();
-    let text = at_most_one(&others)?.ok_or("it needs a number, `N`")?;
+    let text = at_most_one(others)?.ok_or("it needs a number, `N`")?;
     let number = text.parse().ok().filter(|number| (1..=MAX_TIMES).contains(number));
     let number = number.and_then(|number| usize::try_from(number).ok());
     number.ok_or_else(|| format!("N must be a whole number from 1 to {MAX_TIMES}, found `{text}`"))
 }
 
-fn decision(options: &[(&str, &str)]) -> Result<Decide, String> {
-    match options.iter().find(|(name, _)| *name == "decision") {
-        None | Some((_, "deny")) => Ok(Output::deny),
-        Some((_, "ask")) => Ok(Output::ask),
-        Some((_, other)) => Err(format!("`--decision` must be `deny` or `ask`, found `{other}`")),
-    }
+fn decision(options: &Options<'_>) -> Result<Decide, String> {
+    Ok(options.word("decision", &DECISIONS)?.unwrap_or(Output::deny))
 }
 
 fn text(value: Option<&Value>) -> String {

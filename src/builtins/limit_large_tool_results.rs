@@ -27,17 +27,12 @@ enum End {
 }
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
-    let mut limit = Limit { bytes: 50 * 1024, lines: 2000, keep: None };
     let (options, others) = arguments::options(args, &["max-bytes", "max-lines", "keep"])?;
-    for (option, value) in options {
-        match (option, value) {
-            ("max-bytes", _) => limit.bytes = arguments::at_least(1024, "--max-bytes", value)?,
-            ("max-lines", _) => limit.lines = arguments::at_least(10, "--max-lines", value)?,
-            (_, "head") => limit.keep = Some(End::Head),
-            (_, "tail") => limit.keep = Some(End::Tail),
-            _ => return Err(format!("--keep can be `head` or `tail`, found `{value}`")),
-        }
-    }
+    let limit = Limit {
+        bytes: options.number("max-bytes", 1024)?.unwrap_or(50 * 1024),
+        lines: options.number("max-lines", 10)?.unwrap_or(2000),
+        keep: options.word("keep", &[("head", End::Head), ("tail", End::Tail)])?,
+    };
     if let [other, ..] = &*others {
         return Err(format!("it takes options only, found `{other}`"));
     }

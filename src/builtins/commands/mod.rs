@@ -4,7 +4,7 @@ mod hazards;
 mod patterns;
 mod unlisted;
 
-use super::arguments::options;
+use super::arguments::{DECISIONS, Decide, options};
 use super::{Surroundings, Work};
 use crate::calls::{Command, Deeds, kinds};
 use crate::wire::{Input, Output};
@@ -13,7 +13,7 @@ use unlisted::unlisted;
 
 pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, texts) = options(args, &["otherwise"])?;
-    let otherwise = ask_or_deny(&options)?;
+    let otherwise = options.word("otherwise", &DECISIONS)?;
     let patterns = Pattern::list(&texts)?;
     Ok(Box::new(move |asked| {
         if !is_shell(asked) {
@@ -47,21 +47,9 @@ pub(super) fn prepare_ask(_: &Surroundings, args: &[String]) -> Result<Work, Str
     prepare_list(args, "listed", Output::ask)
 }
 
-type Decide = fn(String) -> Output;
-
-/// Reads the only option, whose value is `ask` or `deny`.
-fn ask_or_deny(options: &[(&str, &str)]) -> Result<Option<Decide>, String> {
-    match options.first() {
-        None => Ok(None),
-        Some((_, "ask")) => Ok(Some(Output::ask)),
-        Some((_, "deny")) => Ok(Some(Output::deny)),
-        Some((name, other)) => Err(format!("`--{name}` must be `ask` or `deny`, found `{other}`")),
-    }
-}
-
 fn prepare_list(args: &[String], is: &'static str, decide: Decide) -> Result<Work, String> {
     let (options, texts) = options(args, &["uncertain"])?;
-    let if_uncertain = ask_or_deny(&options)?.unwrap_or(Output::ask);
+    let if_uncertain = options.word("uncertain", &DECISIONS)?.unwrap_or(Output::ask);
     let patterns = Pattern::list(&texts)?;
     Ok(Box::new(move |asked| {
         let mut uncertain = None;

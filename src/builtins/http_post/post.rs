@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How much of an answer is read: it does not count.
 const READ: usize = 64 << 10;
 
-pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(crate) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let post = Post::parse(surroundings, args)?;
     Ok(Box::new(move |input| post.send(input).map(|()| None)))
 }
