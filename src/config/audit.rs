@@ -34,22 +34,12 @@ impl AuditSettings {
 }
 
 /// Whether inputs are recorded.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(crate) enum AuditInput {
-    /// They are not.
-    #[default]
-    None,
-    /// Without secrets; what is long is cut.
-    Redacted,
-}
+#[derive(Clone, Copy)]
+pub(crate) struct AuditInput(pub(super) bool);
 
-/// Whether events are recorded that no hook is configured for.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(crate) enum AuditEvents {
-    #[default]
-    Hooked,
-    All,
-}
+/// Whether events are recorded, too, that no hook is configured for.
+#[derive(Clone, Copy)]
+pub(crate) struct AuditEvents(pub(super) bool);
 
 impl Kind<'_> for AuditSettings {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
@@ -61,8 +51,8 @@ impl Kind<'_> for AuditSettings {
         }
         let path = keys.path?;
         let mut settings = Self::new(reader.audit_path(path.node, &path.value.0)?);
-        settings.inputs = keys.input == Some(AuditInput::Redacted);
-        settings.all_events = keys.events == Some(AuditEvents::All);
+        settings.inputs = keys.input.is_some_and(|it| it.0);
+        settings.all_events = keys.events.is_some_and(|it| it.0);
         if let Some(size) = keys.max_size {
             settings.max_size = u64::try_from(size.0).unwrap_or(u64::MAX);
         }

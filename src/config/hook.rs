@@ -216,10 +216,8 @@ impl Reader {
 
     fn key_locations(&self, fields: &Fields<'_>) -> KeyLocations {
         let known = |name: &str| HookKeys::KEYS.iter().find(|key| key.name == name);
-        fields
-            .iter()
-            .filter_map(|(name, _, value)| Some((known(name)?.name, self.location(value))))
-            .collect()
+        let place = |(name, _, value)| Some((known(name)?.name, self.location(value)));
+        KeyLocations(fields.iter().filter_map(place).collect())
     }
 }
 

@@ -17,7 +17,7 @@ use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
 use super::pack::{Digest, Packs};
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
-use super::process::{Argv, Start};
+use super::process::{Argv, Eager};
 use super::rollout::{Rollout, RolloutBy};
 use super::section::Kind;
 use super::units::{AnswerSize, LongDuration, Size};
@@ -241,7 +241,7 @@ section! {
         "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
     inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`",
         "which environment variables it inherits: all, none, or those named";
-    start "start": Start, "`lazy`", "when it starts: at its first call, or with the program";
+    start "start": Eager, "`lazy`", "when it starts: at its first call, or with the program";
     start_timeout "start_timeout": Duration, "5 s", "how long its handshake may take";
     timeout "timeout": Duration, "`defaults`, else 60 s",
         "how long a call may take if the hook has no `timeout`";
@@ -301,9 +301,9 @@ words! { SideEffects:
 words! { Period: "session" => Self::Session, "turn" => Self::Turn, "hour" => Self::Hour }
 words! { EventMethod: "event" => Self::Event, "runtime_event" => Self::RuntimeEvent }
 words! { Protocol: "hooks" => Self::Hooks, "mcp" => Self::Mcp }
-words! { Start: "lazy" => Self::Lazy, "eager" => Self::Eager }
-words! { AuditInput: "none" => Self::None, "redacted" => Self::Redacted }
-words! { AuditEvents: "hooked" => Self::Hooked, "all" => Self::All }
+words! { Eager: "lazy" => Self(false), "eager" => Self(true) }
+words! { AuditInput: "none" => Self(false), "redacted" => Self(true) }
+words! { AuditEvents: "hooked" => Self(false), "all" => Self(true) }
 words! { Layer:
     "user" => Self::User, "project" => Self::Project, "command_line" => Self::CommandLine
 }

@@ -12,13 +12,9 @@ use super::picoclaw::Shorthand;
 use super::reader::Reader;
 use super::section::Kind;
 
-/// When a process starts.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(crate) enum Start {
-    #[default]
-    Lazy,
-    Eager,
-}
+/// Whether a process starts with the program.
+#[derive(Clone, Copy)]
+pub(crate) struct Eager(pub(super) bool);
 
 /// A program and its arguments.
 pub(crate) struct Argv(Vec<String>);
@@ -63,7 +59,7 @@ impl Reader {
             working_dir: keys.working_dir.or(keys.dir).map(|Filled(text)| text),
             env: keys.env.unwrap_or_default(),
             inherit_env: inherit_env.unwrap_or_default(),
-            eager: keys.start == Some(Start::Eager),
+            eager: keys.start.is_some_and(|it| it.0),
             start_timeout: keys.start_timeout.unwrap_or(Process::DEFAULT_START_TIMEOUT),
             timeout: keys.timeout,
             max_line: keys.max_line.map_or(Process::DEFAULT_MAX_LINE, |size| size.0),

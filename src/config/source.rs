@@ -169,7 +169,7 @@ impl Location {
 
 /// Where the keys of one hook are.
 #[derive(Clone, Default)]
-pub struct KeyLocations(Vec<(&'static str, Location)>);
+pub struct KeyLocations(pub(super) Vec<(&'static str, Location)>);
 
 impl KeyLocations {
     /// Returns where the value of a key is.
@@ -187,12 +187,6 @@ impl fmt::Debug for KeyLocations {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by_name: BTreeMap<_, _> = self.0.iter().map(|(name, place)| (name, place)).collect();
         by_name.fmt(formatter)
-    }
-}
-
-impl FromIterator<(&'static str, Location)> for KeyLocations {
-    fn from_iter<I: IntoIterator<Item = (&'static str, Location)>>(keys: I) -> Self {
-        Self(keys.into_iter().collect())
     }
 }
 

@@ -77,14 +77,7 @@ present! {
     String: "a string", Value::String;
     JsonObject: "an object", Value::Object;
     Vec<Value>: "an array", Value::Array;
-}
-
-impl Present for bool {
-    const EXPECTED: &'static str = "true or false";
-
-    fn of(value: Value) -> Result<Self, Value> {
-        value.as_bool().ok_or(value)
-    }
+    bool: "true or false", Value::Bool;
 }
 
 impl Present for u64 {
