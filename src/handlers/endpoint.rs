@@ -6,7 +6,7 @@ use super::builtin::joined;
 use super::command::expand::{Variables, required_env_references};
 use crate::config::Hook;
 use crate::handler::{BuildError, Call, Failure, HandlerError, NO_ROOM, Room};
-use crate::http::{Ask, Client, NoReply, Reply};
+use crate::http::{Ask, Client, Reply};
 
 /// A server, the headers of each request to it, and the limit of its replies.
 #[derive(Debug)]
@@ -77,15 +77,7 @@ impl Endpoint {
         }
         let (most, host) = (self.most, self.client.host());
         let patience = deadline.saturating_duration_since(Instant::now());
-        let reply = self.client.ask(ask, headers, most, patience).map_err(|no_reply| {
-            let NoReply { timed_out, unsent, message } = no_reply;
-            let failure = match (timed_out, unsent) {
-                (true, _) => Failure::TimedOut,
-                (_, true) => Failure::Start,
-                _ => Failure::Other,
-            };
-            HandlerError::new(failure, message)
-        })?;
+        let reply = self.client.ask(ask, headers, most, patience)?;
         if reply.body.len() > most {
             let message = format!(
                 "{host} answered with more than {most} bytes; answer less, or raise the hook's \

@@ -10,6 +10,7 @@ use ureq::{Agent, Body, Error, RequestBuilder};
 
 use super::address::is_public;
 use super::roots::tls_for;
+use crate::handler::{Failure, HandlerError};
 
 /// Posts to one address, each time over a connection of its own.
 #[derive(Debug)]
@@ -37,15 +38,6 @@ pub(crate) struct Reply {
     pub(crate) headers: ureq::http::HeaderMap,
     /// At most one byte longer than what was asked for.
     pub(crate) body: Vec<u8>,
-}
-
-/// Why nothing was answered.
-#[derive(Debug)]
-pub(crate) struct NoReply {
-    pub(crate) timed_out: bool,
-    /// The server got nothing of the request.
-    pub(crate) unsent: bool,
-    pub(crate) message: String,
 }
 
 impl Client {
@@ -106,14 +98,14 @@ impl Client {
 
     /// Asks the server, with headers of this request, and reads at most `most` bytes of the answer,
     /// and one more if there are more. Blocks for up to `patience`, from the look-up of the name to
-    /// the end of the answer.
+    /// the end of the answer. It is a failure to start when the server got nothing of the request.
     pub(crate) fn ask(
         &self,
         ask: Ask<'_>,
         headers: &[(&str, &str)],
         most: usize,
         patience: Duration,
-    ) -> Result<Reply, NoReply> {
+    ) -> Result<Reply, HandlerError> {
         let sent = match ask {
             Ask::Post(body) => {
                 self.prepared(self.agent.post(&self.url), headers, patience).send(body)
@@ -135,15 +127,19 @@ impl Client {
         all.fold(request, |request, (name, value)| request.header(name, value))
     }
 
-    fn reply(&self, sent: Result<Response<Body>, Error>, most: usize) -> Result<Reply, NoReply> {
-        let failed = |error: Error| NoReply {
-            timed_out: matches!(error, Error::Timeout(_)),
-            unsent: match &error {
-                Error::HostNotFound | Error::ConnectionFailed => true,
-                Error::Io(error) => error.kind() == ErrorKind::ConnectionRefused,
-                _ => false,
-            },
-            message: format!("the post to {} failed: {error}", self.host),
+    fn reply(
+        &self,
+        sent: Result<Response<Body>, Error>,
+        most: usize,
+    ) -> Result<Reply, HandlerError> {
+        let failed = |error: Error| {
+            let failure = match &error {
+                Error::Timeout(_) => Failure::TimedOut,
+                Error::HostNotFound | Error::ConnectionFailed => Failure::Start,
+                Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => Failure::Start,
+                _ => Failure::Other,
+            };
+            HandlerError::new(failure, format!("the post to {} failed: {error}", self.host))
         };
         let response = sent.map_err(failed)?;
         let (status, headers) = (response.status(), response.headers().clone());
@@ -152,7 +148,7 @@ impl Client {
             let why =
                 "its answer has no length, so a broken connection could not be told from its end";
             let message = format!("the post to {} failed: {why}", self.host);
-            return Err(NoReply { timed_out: false, unsent: false, message });
+            return Err(HandlerError::new(Failure::Other, message));
         }
         let mut body = Vec::new();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
