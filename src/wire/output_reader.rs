@@ -187,7 +187,10 @@ impl Reader {
         for (key, value) in object.into_iter().filter(|(_, value)| !value.is_null()) {
             let name = format!("decision.{key}");
             match key.as_str() {
-                "behavior" => decision = Some(behavior(&name, &value)?),
+                "behavior" => {
+                    let words = [("allow", Decision::Allow), ("deny", Decision::Deny)];
+                    decision = Some(one_of(&name, &value, BEHAVIORS, &words)?);
+                }
                 "message" => message = Some(value_as(&name, value)?),
                 "updatedInput" => {
                     self.change_input(InputChange::Replace(value_as(&name, value)?))?;
@@ -207,21 +210,11 @@ impl Reader {
     }
 
     fn change_response(&mut self, value: Value) -> Result<(), WireError> {
-        match self.output.updated_tool_response.replace(value) {
-            Some(before) if Some(&before) != self.output.updated_tool_response.as_ref() => {
-                Err(ambiguous("updated_tool_response"))
-            }
-            _ => Ok(()),
-        }
+        set("updated_tool_response", &mut self.output.updated_tool_response, value)
     }
 
     fn change_input(&mut self, change: InputChange) -> Result<(), WireError> {
-        match self.output.updated_input.replace(change) {
-            Some(before) if Some(&before) != self.output.updated_input.as_ref() => {
-                Err(ambiguous("updated_input"))
-            }
-            _ => Ok(()),
-        }
+        set("updated_input", &mut self.output.updated_input, change)
     }
 
     /// Keeps the name of an unknown key for the report.
@@ -253,6 +246,12 @@ impl Reader {
         self.output.reason = (!reasons.is_empty()).then(|| reasons.join("\n")).or(reason);
         self.output
     }
+}
+
+/// Sets what `key` gives, which another key may have given as well.
+fn set<T: PartialEq>(key: &str, field: &mut Option<T>, value: T) -> Result<(), WireError> {
+    let before = field.replace(value);
+    if before.is_some() && before != *field { Err(ambiguous(key)) } else { Ok(()) }
 }
 
 /// Returns every key with its value and whether it was in `hook_specific_output`.
@@ -310,10 +309,6 @@ const BEHAVIORS: &str = "`allow` or `deny`";
 
 fn word(key: &str, value: &Value) -> Result<Decision, WireError> {
     one_of(key, value, DECISIONS, &WORDS)
-}
-
-fn behavior(key: &str, value: &Value) -> Result<Decision, WireError> {
-    one_of(key, value, BEHAVIORS, &[("allow", Decision::Allow), ("deny", Decision::Deny)])
 }
 
 fn one_of(
