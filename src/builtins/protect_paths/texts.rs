@@ -15,11 +15,7 @@ const JOINTS: [char; 17] =
     ['=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
 
 /// Why a call can't be checked.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct Unchecked(pub(super) &'static str);
-
-pub(super) const TOO_MANY: Unchecked = Unchecked("the call names more paths than can be checked");
+pub(super) const TOO_MANY: &str = "the call names more paths than can be checked";
 
 /// Texts, each once, in order, with whether its wildcards match names that begin with a dot.
 #[derive(Debug, Default)]
@@ -39,7 +35,7 @@ impl Texts {
 
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
-    pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), Unchecked> {
+    pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
         let decoded = text.contains('%').then(|| percent_decoded(text));
         for text in std::iter::once(text).chain(decoded.as_deref()) {
             let behind = text.match_indices(JOINTS).take(64);
@@ -61,7 +57,7 @@ impl Texts {
         Ok(())
     }
 
-    fn add(&mut self, text: &str, dots: bool) -> Result<(), Unchecked> {
+    fn add(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
         let short;
         let text = if text.len() > LONGEST {
             // A tool may shorten a path before the system sees it, and a pattern may match a short one.

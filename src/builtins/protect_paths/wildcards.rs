@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::texts::{TOO_MANY, Unchecked, simplified};
+use super::texts::{TOO_MANY, simplified};
 use super::words::UNKNOWN;
 use crate::platform::Platform;
 
@@ -24,7 +24,7 @@ impl Finder {
 
     /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
     /// exist: it may be about to be made. With `dots` a wildcard matches names that begin with a dot.
-    pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, Unchecked> {
+    pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
         let mut places = vec![PathBuf::from("/")];
         for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
             if !has_wildcard(part) {
@@ -62,7 +62,7 @@ impl Finder {
         Ok(places)
     }
 
-    fn names(&mut self, directory: &Path) -> Result<Vec<String>, Unchecked> {
+    fn names(&mut self, directory: &Path) -> Result<Vec<String>, &'static str> {
         let Ok(entries) = fs::read_dir(self.platform.native(directory)) else {
             return Ok(Vec::new());
         };
