@@ -45,7 +45,7 @@ impl Remote {
         let server = wire::read_initialized(&server).map_err(|problem| {
             self.protocol(&format!("its answer to `{}`: {problem}", wire::INITIALIZE))
         })?;
-        let id = welcome.headers.get(SESSION).and_then(|id| id.to_str().ok());
+        let id = welcome.header(SESSION);
         let session: Session<'_> =
             id.map(|id| (SESSION, id)).into_iter().chain([(VERSION, &*server.version)]).collect();
         let result = self.call_in(&session, params, until);
@@ -83,7 +83,7 @@ impl Remote {
 
     /// Returns the result of the call `id` in a reply: one message, or a stream of them.
     fn result(&self, reply: &Reply, id: u64, method: &str) -> Result<String, HandlerError> {
-        let kind = reply.headers.get("content-type").and_then(|kind| kind.to_str().ok());
+        let kind = reply.header("content-type");
         let messages = match kind.and_then(|kind| kind.split(';').next()).map(str::trim) {
             Some("text/event-stream") => events(&reply.body),
             _ => vec![reply.body.clone()],
