@@ -21,7 +21,8 @@ pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 const LONGEST: usize = 64 * 1024;
 /// The longest text of a record that is too long, in characters.
 const LONGEST_TEXT: usize = 200;
-/// How much of a text waits for the log, in bytes. A record with more is too long, and cuts it once more.
+/// The longest text that waits for the log, in bytes; of all texts of a project's hooks together, as many
+/// wait as eight of these.
 const LONGEST_WAITING: usize = 2 * LONGEST;
 
 /// What was decided at one event.
@@ -161,12 +162,25 @@ impl Record {
             input_redacted: false,
             hooks_cut: false,
         };
-        record.each_text(|text| {
-            if text.len() > LONGEST_WAITING {
-                *text = text[..text.floor_char_boundary(LONGEST_WAITING)].to_owned();
-            }
-        });
+        record.leave_out_long_texts();
         record
+    }
+
+    /// Leaves out texts that are longer than any record: the time and the memory to redact them would cost
+    /// other records their place. They go as a whole, because what is cut from a secret is not found.
+    fn leave_out_long_texts(&mut self) {
+        let mut left_for_projects = 8 * LONGEST_WAITING;
+        for report in &mut self.hooks {
+            let is_of_project = report.rank >= Layer::Project.rank();
+            for text in report.reason.iter_mut().chain(&mut report.error) {
+                let most = if is_of_project { left_for_projects } else { LONGEST_WAITING };
+                leave_out(text, most.min(LONGEST_WAITING));
+                if is_of_project {
+                    left_for_projects = left_for_projects.saturating_sub(text.len());
+                }
+            }
+        }
+        self.each_text(|text| leave_out(text, LONGEST_WAITING));
     }
 
     /// Adds the input, and the arguments as they were rewritten.
@@ -270,6 +284,13 @@ impl Record {
             report.reason.iter_mut().chain(&mut report.error).for_each(&mut change);
         }
         self.failed_open.iter_mut().for_each(change);
+    }
+}
+
+/// Leaves out a text that is longer than `most`, in bytes.
+fn leave_out(text: &mut String, most: usize) {
+    if text.len() > most {
+        *text = format!("[{} bytes, left out]", text.len());
     }
 }
 

@@ -170,8 +170,8 @@ impl Executor {
 
     /// Like [`dispatch`](Self::dispatch), and returns at `deadline` at the latest.
     ///
-    /// A hook that is late fails by its own `on_error`; what the other hooks decided, rewrote or
-    /// redacted counts. Dropping the future of `dispatch` at the deadline would lose all of that.
+    /// A hook that is late fails by its own `on_error`, or denies if a lower layer has a hooks file; what
+    /// the other hooks decided, rewrote or redacted counts. Dropping the future of `dispatch` at the deadline would lose all of that.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
@@ -198,12 +198,12 @@ impl Executor {
     /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor replaces what
     /// it could not check. Conditions count as true. Without an input every hook of the event fails.
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
-        match input {
-            Some(input) => {
-                self.give_up(&[event], input, DispatchOptions::default(), &Standing::default(), why)
-            }
-            None => Moment::unknown(self, event, &Deadlines::none()).failed(why),
-        }
+        let (options, deadlines) = (DispatchOptions::default(), Deadlines::none());
+        let moment = match input {
+            Some(input) => Moment::new(self, &[event], input, &options, &deadlines),
+            None => Moment::unknown(self, event, &deadlines),
+        };
+        moment.failed(why)
     }
 
     #[doc(hidden)]
@@ -289,7 +289,7 @@ impl Executor {
         }
     }
 
-    /// Fails the hooks of `events` that have not answered, with the reason `why`, and returns the
+    /// Fails the hooks of `events` that have not answered in time, with the reason `why`, and returns the
     /// verdict of all.
     #[doc(hidden)]
     pub fn give_up(
@@ -306,7 +306,7 @@ impl Executor {
         let deadlines = self.deadlines(events);
         let mut moment = Moment::new(self, events, input, &options, &deadlines);
         moment.restore(standing);
-        moment.fail_rest(why);
+        moment.fail_rest(why, true);
         let verdicts = moment.verdicts();
         moment.whole(verdicts.iter().map(|(verdict, _)| verdict))
     }

@@ -51,7 +51,7 @@ struct Progress {
 /// What one step of rewriting led to.
 #[derive(Debug, Default)]
 struct Step {
-    /// The index of the stage whose denial ends the moment.
+    /// The index of the stage whose denial ends the moment for the layer.
     ended: Option<usize>,
     /// A rewriter that failed, and why.
     failure: Option<String>,
@@ -116,7 +116,7 @@ impl<'e> Moment<'e> {
 
     /// Returns the verdict of the only event after failing all of its hooks, with the reason `why`.
     pub(super) fn failed(mut self, why: &str) -> Verdict {
-        self.fail_rest(why);
+        self.fail_rest(why, false);
         self.stages[0].verdict()
     }
 
@@ -148,18 +148,32 @@ impl<'e> Moment<'e> {
         if !rewrites && let Some(first) = self.stages.first_mut() {
             first.start_background(&ALL_LAYERS);
         }
-        if !self.stages.iter().all(|stage| stage.plan.contract.denial_prevents()) {
-            self.judge_response().await;
-        } else if let ControlFlow::Break(index) = self.rewrite().await {
-            self.reached = index;
-            self.stages[index].start_background(&ALL_LAYERS);
-            self.tell_observers().await;
-            self.stages[index].skip_rest();
-            return;
+        let prevents = |stage: &Stage<'_>| stage.plan.contract.denial_prevents();
+        let cut_short = if self.stages.iter().all(prevents) {
+            self.judge_call().await
         } else {
-            self.judge(ALL_LAYERS).await;
-        }
+            self.judge_response().await;
+            0..0
+        };
         self.tell_observers().await;
+        self.stages[cut_short].iter_mut().for_each(Stage::skip_rest);
+    }
+
+    /// Has all layers judge what the rewriters made of the input before something happens. Where a
+    /// rewriter denied, only the layers above it do. Returns the stages where hooks were left out.
+    async fn judge_call(&mut self) -> Range<usize> {
+        match self.rewrite().await {
+            ControlFlow::Continue(layers) => {
+                let is_denied = layers != ALL_LAYERS;
+                self.judge(layers).await;
+                if is_denied { 0..self.reached + 1 } else { 0..0 }
+            }
+            ControlFlow::Break(index) => {
+                self.reached = index;
+                self.stages[index].start_background(&ALL_LAYERS);
+                index..index + 1
+            }
+        }
     }
 
     /// Has the layers judge a response from the highest down. Where no layer below rewrites, several
@@ -238,15 +252,19 @@ impl<'e> Moment<'e> {
         }
     }
 
-    /// Runs the rewriters from the lowest layer to the highest: a wrapper wraps once. Breaks with the index
-    /// of the stage whose denial ends the moment.
-    async fn rewrite(&mut self) -> ControlFlow<usize> {
-        for order in 0..Layer::REWRITE_STEPS {
+    /// Runs the rewriters from the lowest layer to the highest: a wrapper wraps once. Returns the layers
+    /// that are left, or breaks with the index of the stage whose denial ends the moment.
+    async fn rewrite(&mut self) -> ControlFlow<usize, Range<usize>> {
+        let mut layers = ALL_LAYERS;
+        for order in ALL_LAYERS {
             if let Some(index) = self.rewrite_step(order, |_| true).await.ended {
-                return ControlFlow::Break(index);
+                if self.highest_left(0).is_none_or(|left| order >= left) {
+                    return ControlFlow::Break(index);
+                }
+                layers.start = order + 1;
             }
         }
-        ControlFlow::Continue(())
+        ControlFlow::Continue(layers)
     }
 
     /// Runs the redactors of one layer, or its other rewriters. What they rewrite is shown to the
@@ -286,11 +304,11 @@ impl<'e> Moment<'e> {
             if !takes_part || stage.refusal().is_some() {
                 continue;
             }
-            let (left, rewrote) = (self.highest_left(0), self.lowest_rewriter());
+            let rewrote = self.lowest_rewriter();
             let before = self.progress.before.as_ref().map(|before| &*before.input);
             let stage = &mut self.stages[index];
             let started = Instant::now();
-            let (ended, failure) = stage.rewrite(order, left, rewrote, before).await;
+            let (ended, failure) = stage.rewrite(order, rewrote, before).await;
             step.failure = step.failure.or(failure);
             self.after_step(index, started);
             if ended {
@@ -410,15 +428,16 @@ impl<'e> Moment<'e> {
         self.stages.iter().flat_map(Stage::outcomes).filter_map(rewrites).min()
     }
 
-    /// Fails every hook that has not answered, with the reason `why`.
-    pub(super) fn fail_rest(&mut self, why: &str) {
+    /// Fails every hook that has not answered, with the reason `why`: they are late, or could not be
+    /// asked.
+    pub(super) fn fail_rest(&mut self, why: &str, late: bool) {
         self.withhold_unseen(why);
         let Progress { judged_from, layers_done, .. } = self.progress;
         let open = 0..Layer::REWRITE_STEPS - layers_done;
         let rewrote = self.lowest_rewriter();
         for index in 0..self.stages.len() {
             if self.stages[index].awake {
-                self.stages[index].fail_rest((judged_from, &open), rewrote, why);
+                self.stages[index].fail_rest((judged_from, &open), rewrote, (why, late));
                 self.reached = index;
                 self.spread(index);
             }

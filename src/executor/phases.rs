@@ -60,7 +60,7 @@ impl<'e> Stage<'e> {
         &mut self,
         (judged_from, open): (usize, &Range<usize>),
         rewrote: Option<usize>,
-        why: &str,
+        (why, late): (&str, bool),
     ) {
         for index in Arc::clone(&self.current.matching).iter() {
             let bound = &self.plan.hooks[*index];
@@ -72,7 +72,7 @@ impl<'e> Stage<'e> {
             if bound.hook.phase.is_answered() && answered.is_none_or(is_due) {
                 let mut outcome = self.interpreter(bound).failed(why);
                 outcome.put_under_mode_of(bound, self.session());
-                outcome.is_late = true;
+                outcome.is_late = late;
                 self.deny_unfollowed(&mut outcome, rewrote);
                 self.take_rewrite(outcome);
             }
@@ -127,11 +127,10 @@ impl<'e> Stage<'e> {
     }
 
     /// Runs the rewriters at position `order`, one after another. Returns whether a denial ends the
-    /// moment, and a failure, if there is one.
+    /// moment for their layer, and a failure, if there is one.
     pub(super) async fn rewrite(
         &mut self,
         order: usize,
-        left: Option<usize>,
         rewrote: Option<usize>,
         before: Option<&Input>,
     ) -> (bool, Option<String>) {
@@ -166,7 +165,7 @@ impl<'e> Stage<'e> {
                 failure.get_or_insert_with(failed);
             }
             self.deny_unfollowed(&mut outcome, rewrote);
-            let ends = self.ends(&outcome, left);
+            let ends = self.ends(&outcome);
             self.take_rewrite(outcome);
             if ends {
                 return (true, failure);

@@ -109,19 +109,22 @@ impl<'e> Stage<'e> {
             let verdict = fold(self.event, &self.plan.hooks, &self.record.outcomes);
             return verdict.decision == Some(Decision::Deny);
         }
-        self.record.outcomes.iter().any(|outcome| self.ends(outcome, left))
+        let ends = |outcome: &Outcome| {
+            let order = self.plan.hooks[outcome.index].rewrite_order();
+            self.ends(outcome) && left.is_none_or(|left| order >= left)
+        };
+        self.record.outcomes.iter().any(ends)
     }
 
-    /// Returns whether the outcome ends the moment when hooks of the `left` layer and of those below are
-    /// left. A guard that is late, or a hook that can't run until a person approves it, denies, but does
-    /// not keep others from running. They would see what a late rewriter has not rewritten.
-    pub(super) fn ends(&self, outcome: &Outcome, left: Option<usize>) -> bool {
+    /// Returns whether the outcome ends the moment for hooks of its own layer and of those below. A guard
+    /// that is late, or a hook that can't run until a person approves it, denies, but does not keep
+    /// others from running. After a late rewriter they would see what it has not rewritten.
+    pub(super) fn ends(&self, outcome: &Outcome) -> bool {
         let bound = &self.plan.hooks[outcome.index];
         self.plan.contract.denial_prevents()
             && outcome.denied()
             && (!outcome.is_late || bound.is_rewriter())
             && bound.hook.untrusted.is_none()
-            && left.is_none_or(|left| bound.rewrite_order() >= left)
     }
 
     /// Returns the highest layer with hooks that are for the input, or for `any_tool`, and waited for,

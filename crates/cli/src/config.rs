@@ -58,11 +58,8 @@ impl ConfigArgs {
 
     /// Makes `directory` the project, unless one was given or it isn't there.
     pub(crate) fn in_project(mut self, directory: &str) -> Self {
-        let directory = Path::new(directory);
-        // Where there is no time for the project, it is not looked at.
-        let is_usable = if self.without_project { Path::is_absolute } else { Path::is_dir };
-        if self.cwd.is_none() && is_usable(directory) {
-            self.cwd = Some(directory.into());
+        if self.cwd.is_none() {
+            self.cwd = Some(Path::new(directory)).and_then(|it| project(Some(it)).ok());
         }
         self
     }
@@ -284,9 +281,12 @@ mod tests {
     #[test]
     fn without_time_for_a_project_its_directory_is_not_looked_at() {
         let directory = tempfile::tempdir().unwrap();
-        let missing = directory.path().join("missing");
-        let config = ConfigArgs::default().without_project().in_project(missing.to_str().unwrap());
-        assert_eq!(config.options().unwrap().working_dir, Some(missing));
+        let directory = dunce::canonicalize(directory.path()).unwrap();
+        let config = ConfigArgs::default().in_project(directory.to_str().unwrap());
+        assert_eq!(config.cwd.as_ref(), Some(&directory));
+        std::fs::remove_dir(&directory).unwrap();
+        let config = config.without_project();
+        assert_eq!(config.options().unwrap().working_dir, Some(directory));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use hookexec::internal::{HandedOver, Terms, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
+use tokio::time::timeout_at;
 
 use super::bundle::start_due;
 use super::config::{ConfigArgs, not_too_deep};
@@ -203,40 +204,15 @@ impl FromCall {
         config: &ConfigArgs,
         project: &str,
     ) -> (Result<Absences, String>, Option<Hooks>) {
-        let problem = match self.load_in_time(config, project, |config| config).await {
+        // A project has half of the time.
+        let until = Instant::now() + self.within / 2;
+        let config = in_project(config, project, until).await;
+        let problem = match load_until(config.clone(), until).await {
             Ok((hooks, absent)) => return (Ok(absent), Some(hooks)),
             Err(problem) => problem,
         };
-        let others = self.load_in_time(config, project, ConfigArgs::in_any_directory).await;
+        let others = load_until(config.in_any_directory(), until).await;
         (Err(problem), others.ok().map(|(hooks, _)| hooks))
-    }
-
-    /// Loads the hooks. A project's files have half of the time: what takes longer is a failure of
-    /// the project's layer, and the hooks of the others run. To find its directory may take long, too.
-    async fn load_in_time(
-        &self,
-        config: &ConfigArgs,
-        project: &str,
-        place: fn(ConfigArgs) -> ConfigArgs,
-    ) -> Result<(Hooks, Absences), String> {
-        let load = |config: ConfigArgs| {
-            let loaded = config.load_to_judge()?;
-            start_due(&loaded.found.config.policies);
-            let later = loaded.later_failures().map(|failure| failure.line);
-            let absent = loaded.absences().chain(later);
-            let once = absent.map(|absence| format!("hookexec: {absence}")).collect();
-            let failures = loaded.failures().map(|failure| failure.line).collect();
-            Ok(((loaded.executor()?, config), Absences { once, failures }))
-        };
-        let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
-        let others = config.clone().without_project().in_project(project);
-        let (all, project) = (config.clone(), project.to_owned());
-        let loading = tokio::task::spawn_blocking(move || load(place(all.in_project(&project))));
-        match tokio::time::timeout(self.within / 2, loading).await {
-            Ok(Ok(loaded)) => loaded,
-            Ok(Err(panic)) => Err(panic.to_string()),
-            Err(_) => load(others),
-        }
     }
 
     /// Returns the answer from what is known. With a `problem`, hooks that have not answered fail.
@@ -271,6 +247,39 @@ impl FromCall {
 
     fn late(&self) -> String {
         format!("no answer within {:?}", self.within)
+    }
+}
+
+/// Has hookexec work in the directory of a project. One that can't be found in time counts like one that
+/// does not exist: the hooks run in the current directory, and the project's files can't be read.
+async fn in_project(config: &ConfigArgs, project: &str, until: Instant) -> ConfigArgs {
+    let (found, project) = (config.clone(), project.to_owned());
+    let finding = tokio::task::spawn_blocking(move || found.in_project(&project));
+    match timeout_at(until.into(), finding).await {
+        Ok(Ok(config)) => config,
+        _ => config.clone().without_project(),
+    }
+}
+
+/// Loads the hooks. If a project's files take longer, this is a failure of the project's layer, and the
+/// hooks of the others run.
+async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Absences), String> {
+    let load = |config: ConfigArgs| {
+        let loaded = config.load_to_judge()?;
+        start_due(&loaded.found.config.policies);
+        let later = loaded.later_failures().map(|failure| failure.line);
+        let absent = loaded.absences().chain(later);
+        let once = absent.map(|absence| format!("hookexec: {absence}")).collect();
+        let failures = loaded.failures().map(|failure| failure.line).collect();
+        Ok(((loaded.executor()?, config), Absences { once, failures }))
+    };
+    let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
+    let all = config.clone();
+    let loading = tokio::task::spawn_blocking(move || load(all));
+    match timeout_at(until.into(), loading).await {
+        Ok(Ok(loaded)) => loaded,
+        Ok(Err(panic)) => Err(panic.to_string()),
+        Err(_) => load(config.without_project()),
     }
 }
 

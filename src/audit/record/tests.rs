@@ -126,6 +126,19 @@ fn what_a_project_says_costs_a_record_nothing_else() {
 }
 
 #[test]
+fn a_text_of_many_megabytes_is_left_out_as_a_whole() {
+    let key = format!(
+        "-----BEGIN PRIVATE KEY-----{}-----END PRIVATE KEY-----",
+        "k".repeat(LONGEST_WAITING)
+    );
+    let verdict = Verdict::denied(Event::Stop, format!("{key} ghp_{}", "a1B2".repeat(9)));
+    let record = Record::new("T".into(), &Input::default(), &verdict, 0.0);
+    assert!(record.message.as_deref().is_some_and(|it| it.ends_with("left out]")));
+    let line = String::from_utf8(record.line(&Redactor::default()).unwrap()).unwrap();
+    assert!(!line.contains("ghp_"), "{line}");
+}
+
+#[test]
 fn a_secret_is_taken_out_before_a_text_is_cut() {
     let reason = format!("{} ghp_{} {}", "p".repeat(172), "a1B2".repeat(9), "q".repeat(LONGEST));
     let verdict = Verdict::denied(Event::Stop, reason);

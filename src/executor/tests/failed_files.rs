@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::layered::in_layer;
 use super::*;
 use crate::config::{Diagnostic, FailedFile, Untrusted};
 use crate::event::Event::{PostToolUse, ToolResponseTransform, UserPromptSubmit};
@@ -64,6 +65,21 @@ async fn a_hook_of_a_hosts_own_type_is_never_taken_for_a_failed_file() {
     let told = executor.dispatch(UserPromptSubmit, &Input::default()).await.system_message.unwrap();
     assert!(told.contains("hooks.yaml can't be loaded: it is broken"), "{told}");
     assert!(told.contains("hook `mine` (") && told.contains(") failed: on purpose"), "{told}");
+}
+
+#[tokio::test]
+async fn hooks_that_could_not_be_asked_are_not_late() {
+    for layer in [Layer::Project, Layer::User] {
+        let hooks = vec![
+            in_layer(Layer::User, say(UserPromptSubmit, &json!({}))),
+            in_layer(layer, say(Notification, &json!({}))),
+        ];
+        let executor = executor(hooks);
+        for input in [None, Some(&Input::default())] {
+            let verdict = executor.failed(UserPromptSubmit, input, "the payload is not JSON");
+            assert_eq!(verdict.decision, None, "{layer:?}: {verdict:#?}");
+        }
+    }
 }
 
 struct Broken;

@@ -188,7 +188,8 @@ async fn a_late_hook_keeps_no_other_from_running() {
 #[tokio::test(start_paused = true)]
 async fn no_hook_of_the_layer_sees_what_a_late_rewriter_has_not_rewritten() {
     let seen = json!({"system_message": "seen"});
-    for (is_rewriter, is_seen) in [(true, false), (false, true)] {
+    let cases = [(true, false, false), (true, true, false), (false, false, true)];
+    for (is_rewriter, is_outranked, is_seen) in cases {
         let mut mask = slow(Layer::User, PreToolUse, "100", "{}");
         if is_rewriter {
             mask = mutates(mask);
@@ -198,11 +199,14 @@ async fn no_hook_of_the_layer_sees_what_a_late_rewriter_has_not_rewritten() {
             in_layer(Layer::User, say(PreToolUse, &seen)),
             in_layer(Layer::Project, say(Notification, &json!({}))),
         ];
-        let executor = with(&with_sleeper(), hooks);
+        let above = say(PreToolUse, &json!({"system_message": "above"}));
+        let above = is_outranked.then(|| in_layer(Layer::Managed, above));
+        let executor = with(&with_sleeper(), hooks.into_iter().chain(above).collect());
         let verdict = on_terms(in_seconds(10), executor.dispatch(PreToolUse, &call("ls"))).await;
         assert!(!verdict.allowed, "{verdict:#?}");
         let told = verdict.system_message.as_deref().unwrap_or_default();
         assert_eq!(told.contains("seen"), is_seen, "{verdict:#?}");
+        assert_eq!(told.contains("above"), is_outranked, "{verdict:#?}");
     }
 }
 
