@@ -148,32 +148,16 @@ impl<'e> Moment<'e> {
         if !rewrites && let Some(first) = self.stages.first_mut() {
             first.start_background(&ALL_LAYERS);
         }
-        let prevents = |stage: &Stage<'_>| stage.plan.contract.denial_prevents();
-        let cut_short = if self.stages.iter().all(prevents) {
-            self.judge_call().await
-        } else {
+        if !self.stages.iter().all(|stage| stage.plan.contract.denial_prevents()) {
             self.judge_response().await;
-            0..0
-        };
-        self.tell_observers().await;
-        self.stages[cut_short].iter_mut().for_each(Stage::skip_rest);
-    }
-
-    /// Has all layers judge what the rewriters made of the input before something happens. Where a
-    /// rewriter denied, only the layers above it do. Returns the stages where hooks were left out.
-    async fn judge_call(&mut self) -> Range<usize> {
-        match self.rewrite().await {
-            ControlFlow::Continue(layers) => {
-                let is_denied = layers != ALL_LAYERS;
-                self.judge(layers).await;
-                if is_denied { 0..self.reached + 1 } else { 0..0 }
-            }
-            ControlFlow::Break(index) => {
-                self.reached = index;
-                self.stages[index].start_background(&ALL_LAYERS);
-                index..index + 1
-            }
+        } else if let ControlFlow::Break(index) = self.rewrite().await {
+            self.reached = index;
+            self.stages[index].start_background(&ALL_LAYERS);
+            self.stages[index].skip(&ALL_LAYERS);
+        } else {
+            self.judge(ALL_LAYERS).await;
         }
+        self.tell_observers().await;
     }
 
     /// Has the layers judge a response from the highest down. Where no layer below rewrites, several
@@ -199,13 +183,14 @@ impl<'e> Moment<'e> {
                 continue;
             }
             self.reached = self.reached.max(index);
-            let among = self.among(&layers);
+            let among = self.among(&self.left_of(&layers));
             let stage = &mut self.stages[index];
             if stage.refusal().is_some() {
                 return;
             }
             // Not before: a redactor may be among those that rewrite.
             stage.start_background(&down_to(&layers));
+            stage.skip(&(layers.start..among.layers.start));
             let started = Instant::now();
             let answers = stage.ask_others(&among).await;
             // Where no hook rewrites, it does not matter who outranks whom.
@@ -222,7 +207,7 @@ impl<'e> Moment<'e> {
             if let Some(late) = late {
                 self.judge_again(index, late, &layers).await;
             }
-            if self.is_over(index + 1) {
+            if self.is_over(index + 1, &layers) {
                 break;
             }
         }
@@ -233,8 +218,9 @@ impl<'e> Moment<'e> {
     /// Asks the rewriters of some layers again that have not seen the input as it is now.
     async fn ask_rewriters_again(&mut self, layers: &Range<usize>) {
         for index in 0..=self.reached {
-            if !self.is_over(self.stages.len()) && self.stages[index].awake {
-                let (started, among) = (Instant::now(), self.among(layers));
+            let among = self.among(&self.left_of(layers));
+            if !among.layers.is_empty() && self.stages[index].awake {
+                let started = Instant::now();
                 let judged_from = self.progress.judged_from;
                 self.stages[index].ask_rewriters_again(judged_from, &among).await;
                 self.after_step(index, started);
@@ -252,19 +238,18 @@ impl<'e> Moment<'e> {
         }
     }
 
-    /// Runs the rewriters from the lowest layer to the highest: a wrapper wraps once. Returns the layers
-    /// that are left, or breaks with the index of the stage whose denial ends the moment.
-    async fn rewrite(&mut self) -> ControlFlow<usize, Range<usize>> {
-        let mut layers = ALL_LAYERS;
+    /// Runs the rewriters from the lowest layer to the highest: a wrapper wraps once. Breaks with the index
+    /// of the stage whose denial ends the moment.
+    async fn rewrite(&mut self) -> ControlFlow<usize> {
+        let mut denied_at = None;
         for order in ALL_LAYERS {
-            if let Some(index) = self.rewrite_step(order, |_| true).await.ended {
-                if self.highest_left(0).is_none_or(|left| order >= left) {
-                    return ControlFlow::Break(index);
-                }
-                layers.start = order + 1;
-            }
+            let step = self.rewrite_step(order, |_| true).await;
+            denied_at = step.ended.or(denied_at);
         }
-        ControlFlow::Continue(layers)
+        match denied_at {
+            Some(index) if self.is_over(0, &ALL_LAYERS) => ControlFlow::Break(index),
+            _ => ControlFlow::Continue(()),
+        }
     }
 
     /// Runs the redactors of one layer, or its other rewriters. What they rewrite is shown to the
@@ -362,7 +347,7 @@ impl<'e> Moment<'e> {
             let hooks = if other == index { &hooks[..] } else { &[] };
             stage.judge_again(judged_from, (hooks, overruled), &among).await;
             self.after_step(other, started);
-            if self.is_over(other + 1) {
+            if self.is_over(other + 1, layers) {
                 break;
             }
         }
@@ -400,19 +385,18 @@ impl<'e> Moment<'e> {
         }
     }
 
-    /// Returns whether a hook decided that nothing goes on, when the stages from `next` on are left. A
-    /// denial of a lower layer keeps no hook of a higher one from being asked that may end the turn.
-    fn is_over(&self, next: usize) -> bool {
-        let left = self.highest_left(next);
-        self.stages.iter().any(|stage| stage.is_over(left))
+    /// Returns those of `layers` for which no hook ended the moment: a denial of a lower layer keeps no hook
+    /// of a higher one from being asked.
+    fn left_of(&self, layers: &Range<usize>) -> Range<usize> {
+        let ended = self.stages.iter().filter_map(Stage::ended_for).max();
+        layers.start.max(ended.map_or(0, |order| order + 1))..layers.end
     }
 
-    /// Returns the highest layer with hooks for the input at the stages from `next` on that may end the
-    /// turn, as a position in the order of rewriting.
-    fn highest_left(&self, next: usize) -> Option<usize> {
-        let left = self.stages.iter().skip(next);
-        let asked = left.filter(|stage| stage.awake && stage.plan.contract.may_stop());
-        asked.filter_map(|stage| stage.highest(false)).max()
+    /// Returns whether a hook ended the moment, and none of those that are left of `layers` has hooks at the
+    /// stages from `next` on.
+    fn is_over(&self, next: usize, layers: &Range<usize>) -> bool {
+        let left = self.left_of(layers);
+        left != *layers && !self.stages[next..].iter().any(|it| it.awake && it.has_hooks(&left))
     }
 
     fn among(&self, layers: &Range<usize>) -> Among {

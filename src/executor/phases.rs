@@ -12,7 +12,6 @@ use super::outcome::Outcome;
 use super::rewrite::{Current, changes, rewritten};
 use super::select::Bound;
 use super::stage::{Chosen, Stage, is_for_input};
-use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::handler::Shared;
 use crate::pattern::Budget;
@@ -409,19 +408,17 @@ impl<'e> Stage<'e> {
         Outcome { duration: outcome.duration, generation: outcome.generation, ..failed }
     }
 
-    /// Notes the hooks that did not run because the event was denied before.
-    pub(super) fn skip_rest(&mut self) {
-        let seen = |index: usize| self.record.outcomes.iter().any(|outcome| outcome.index == index);
-        let rest: Vec<Outcome> = self
-            .current
-            .matching
-            .iter()
-            .filter(|index| {
-                !seen(**index) && self.plan.hooks[**index].hook.phase != Phase::Background
-            })
-            .map(|index| Outcome::skipped(*index, "an earlier hook denied the event"))
-            .collect();
-        self.record.outcomes.extend(rest);
+    /// Notes the hooks of some layers that do not run because the event was denied before.
+    pub(super) fn skip(&mut self, layers: &Range<usize>) {
+        let mut skipped = Vec::new();
+        for index in self.current.matching.iter() {
+            let bound = &self.plan.hooks[*index];
+            let is_due = bound.hook.phase.is_answered() && layers.contains(&bound.rewrite_order());
+            if is_due && !self.record.outcomes.iter().any(|outcome| outcome.index == *index) {
+                skipped.push(Outcome::skipped(*index, "an earlier hook denied the event"));
+            }
+        }
+        self.record.outcomes.append(&mut skipped);
     }
 
     /// Drops every allow and every answer in the tool's place that is not about the final input, or

@@ -101,19 +101,23 @@ impl<'e> Stage<'e> {
         if may_choose { None } else { self.plan.why_no_choice(self.current.original()) }
     }
 
-    /// Returns whether a hook decided that nothing goes on. A denial after a tool or model call
-    /// prevents nothing, so all hooks run.
-    pub(super) fn is_over(&self, left: Option<usize>) -> bool {
+    /// Returns the highest layer for which a hook ended the moment, as a position in the order of
+    /// rewriting. A denial after a tool or model call prevents nothing, so all hooks run.
+    pub(super) fn ended_for(&self) -> Option<usize> {
         if self.plan.contract.may_continue {
             // Hooks say both that the model works on and that it does not.
             let verdict = fold(self.event, &self.plan.hooks, &self.record.outcomes);
-            return verdict.decision == Some(Decision::Deny);
+            let is_over = verdict.decision == Some(Decision::Deny);
+            return is_over.then_some(Layer::REWRITE_STEPS - 1);
         }
-        let ends = |outcome: &Outcome| {
-            let order = self.plan.hooks[outcome.index].rewrite_order();
-            self.ends(outcome) && left.is_none_or(|left| order >= left)
-        };
-        self.record.outcomes.iter().any(ends)
+        let ending = self.outcomes().filter(|(_, outcome)| self.ends(outcome));
+        ending.map(|(bound, _)| bound.rewrite_order()).max()
+    }
+
+    /// Returns whether hooks of some layers match the input.
+    pub(super) fn has_hooks(&self, layers: &Range<usize>) -> bool {
+        let mut matching = self.current.matching.iter().map(|index| &self.plan.hooks[*index]);
+        matching.any(|bound| layers.contains(&bound.rewrite_order()))
     }
 
     /// Returns whether the outcome ends the moment for hooks of its own layer and of those below. A guard

@@ -1,8 +1,10 @@
 //! Children that do not start as they should.
 
+use std::time::{Duration, Instant};
+
 use hookexec::{Decision, Event};
 
-use crate::harness::{Project, ask, error, shutdown, statistics};
+use crate::harness::{Project, ask, error, shell, shutdown, statistics};
 use crate::state::until;
 
 /// Runs `script` as a guard, asks it once and returns why it failed.
@@ -21,6 +23,16 @@ async fn a_child_that_never_greets_is_given_up_at_its_start_timeout() {
     let error = failure("time.sleep(1000)", ", start_timeout: 300ms").await;
     assert!(error.contains("did not answer `hook.hello` within 300ms"), "{error}");
     assert!(error.contains("flush"), "{error}");
+}
+
+#[tokio::test]
+async fn a_start_that_takes_too_long_makes_no_hook_late() {
+    let project = Project::with("time.sleep(1000)");
+    let executor = project.one(&[Event::PreToolUse], ", start_timeout: 50ms");
+    let until = Instant::now() + Duration::from_secs(50);
+    let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), until).await;
+    assert!(error(&verdict).contains("did not answer `hook.hello` within 50ms"), "{verdict:#?}");
+    shutdown(&executor).await;
 }
 
 #[tokio::test]

@@ -113,9 +113,15 @@ impl ConfigArgs {
     /// Returns what to load.
     pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
-        let unseen = self.cwd.as_deref().filter(|_| self.without_project);
-        let unseen = unseen.and_then(|directory| std::path::absolute(directory).ok());
-        options.working_dir = Some(unseen.map_or_else(|| self.project(), Ok)?);
+        // Where there is no time for the project, its directory is not looked at.
+        let unseen = self.without_project.then(|| match &self.cwd {
+            Some(directory) => std::path::absolute(directory),
+            None => std::env::current_dir(),
+        });
+        options.working_dir = Some(match unseen {
+            Some(Ok(directory)) => directory,
+            _ => self.project()?,
+        });
         options.files.clone_from(&self.config);
         options.isolated = self.isolated;
         options.without_project = self.without_project;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::*;
+use crate::executor::{DispatchOptions, Standing};
 
 pub(super) fn in_layer(layer: Layer, hook: Hook) -> Hook {
     let file = SourceFile::new(Path::new("hooks.yaml"), "").in_layer(layer);
@@ -626,5 +627,43 @@ async fn what_a_hook_says_of_a_response_stays_when_a_sibling_redacts_it() {
         assert_eq!(verdict.updated_tool_response, Some(json!("a ***")), "{name}");
         let lost = verdict.hooks[1].error.as_ref().is_some_and(|it| it.contains("does not settle"));
         assert_eq!(lost, name == "object_and_redact", "{verdict:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_denial_of_a_project_keeps_no_rewriter_of_the_user_from_being_asked_again() {
+    let mut registry = registry();
+    registry.register_builtin(
+        "stop_at",
+        Builtin::inline(|input: &Input, args: &[String]| {
+            let command = input.lookup(&["tool_input", "cmd"]).unwrap_or_default().into_owned();
+            let stops = command.as_str() == Some(args[0].as_str());
+            Ok::<_, String>(stops.then(|| Output::parse(r#"{"continue": false}"#).unwrap()))
+        }),
+    );
+    for denies in [false, true] {
+        let user = |name: &str| in_layer(Layer::User, mutates(hook(PreToolUse, name, &["final"])));
+        let answer = if denies { json!({"decision": "deny"}) } else { json!({}) };
+        let project = in_layer(Layer::Project, say(PreToolUse, &answer));
+        let executor = with(&registry, vec![user("stop_at"), user("set_cmd"), project]);
+        let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
+        assert!(verdict.stop.is_some(), "{denies}: {verdict:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_denial_ends_the_moment_for_its_own_layer_and_those_below() {
+    for (denier, is_seen) in [(Layer::Project, true), (Layer::User, false), (Layer::Managed, false)]
+    {
+        let seen = say(PreToolUse, &json!({"system_message": "seen"}));
+        let denied = say(Event::ToolGuard, &json!({"decision": "deny"}));
+        let executor =
+            with(&registry(), vec![in_layer(denier, denied), in_layer(Layer::User, seen)]);
+        let mut standing = Standing::default();
+        let (input, options) = (call("ls"), DispatchOptions::default());
+        executor.run_moment(&[Event::ToolGuard, PreToolUse], &input, options, &mut standing).await;
+        let verdict = standing.verdict.unwrap();
+        assert!(!verdict.allowed, "{denier:?}: {verdict:#?}");
+        assert_eq!(verdict.system_message.is_some(), is_seen, "{denier:?}: {verdict:#?}");
     }
 }

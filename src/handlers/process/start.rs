@@ -42,11 +42,8 @@ impl Supervisor {
             reply = Err(CallError::Ended(end));
         }
         let reply = reply.map_err(|error| {
-            let cause = handshake::failure(&error, method, process.start_timeout);
-            match &error {
-                CallError::TimedOut(_) => failed(Failure::TimedOut, &cause),
-                _ => failed(Failure::Start, &cause),
-            }
+            // Not a timeout: it had another limit than the call that waits for it.
+            failed(Failure::Start, &handshake::failure(&error, method, process.start_timeout))
         })?;
         match handshake::read(process.protocol, &reply) {
             Ok(greeting) => {
