@@ -194,7 +194,7 @@ impl<'e> Moment<'e> {
             let started = Instant::now();
             let answers = stage.ask_others(&among).await;
             // Where no hook rewrites, it does not matter who outranks whom.
-            let late = if answers.iter().any(|answer| answer.output.rewrites()) {
+            let unplanned = if answers.iter().any(|answer| answer.output.rewrites()) {
                 let highest = [false, true].map(|of_any_tool| {
                     self.stages.iter().filter_map(|stage| stage.highest(of_any_tool)).max()
                 });
@@ -204,8 +204,8 @@ impl<'e> Moment<'e> {
                 None
             };
             self.after_step(index, started);
-            if let Some(late) = late {
-                self.judge_again(index, late, &layers).await;
+            if let Some(unplanned) = unplanned {
+                self.judge_again(index, unplanned, &layers).await;
             }
             if self.is_over(index + 1, &layers) {
                 break;
@@ -328,9 +328,9 @@ impl<'e> Moment<'e> {
 
     /// Hooks without `mutates` rewrote the input at the stage `index`: shows the result to the redactors
     /// of their layer, and to every other hook of the `layers` that has not seen it.
-    async fn judge_again(&mut self, index: usize, late: Unplanned, layers: &Range<usize>) {
+    async fn judge_again(&mut self, index: usize, unplanned: Unplanned, layers: &Range<usize>) {
         let merged = self.progress.generation;
-        let Unplanned { hooks, order, input, generation } = late;
+        let Unplanned { hooks, order, input, generation } = unplanned;
         let before = Before { generation, ..self.before(order + 1, true, *input) };
         self.progress.before = Some(before);
         let failure = self.rewrite_step(order, is_redaction).await.failure;

@@ -72,15 +72,15 @@ impl<'e> Stage<'e> {
                 let mut outcome = self.interpreter(bound).failed(why);
                 outcome.put_under_mode_of(bound, self.session());
                 outcome.is_late = late;
-                self.deny_unfollowed(&mut outcome, rewrote);
+                self.deny_if_lower_layer_interfered(&mut outcome, rewrote);
                 self.take_rewrite(outcome);
             }
         }
     }
 
     /// Denies for a hook that failed on what a lower layer rewrote, and for a late hook if a lower layer
-    /// has a file, whatever its `on_error` says: without that layer it may have denied, or rewritten.
-    fn deny_unfollowed(&self, outcome: &mut Outcome, rewrote: Option<usize>) {
+    /// has a file, whatever its `on_error` says. Without that layer it may have denied, or rewritten.
+    fn deny_if_lower_layer_interfered(&self, outcome: &mut Outcome, rewrote: Option<usize>) {
         let bound = &self.plan.hooks[outcome.index];
         let cause =
             if outcome.error.is_some() && rewrote.is_some_and(|it| it < bound.rewrite_order()) {
@@ -163,7 +163,7 @@ impl<'e> Stage<'e> {
                 let failed = || format!("hook {} failed on the result: {error}", bound.title());
                 failure.get_or_insert_with(failed);
             }
-            self.deny_unfollowed(&mut outcome, rewrote);
+            self.deny_if_lower_layer_interfered(&mut outcome, rewrote);
             let ends = self.ends(&outcome);
             self.take_rewrite(outcome);
             if ends {
@@ -198,7 +198,7 @@ impl<'e> Stage<'e> {
     async fn ask(&mut self, chosen: Vec<Chosen<'e>>, among: &Among) -> Vec<Outcome> {
         let mut outcomes = self.call_all(chosen).await;
         for outcome in &mut outcomes {
-            self.deny_unfollowed(outcome, among.rewrote);
+            self.deny_if_lower_layer_interfered(outcome, among.rewrote);
         }
         outcomes
     }
@@ -232,7 +232,7 @@ impl<'e> Stage<'e> {
             outcomes[only].generation = self.current.generation;
         }
         let hooks: Vec<usize> = rewriters.iter().map(|place| outcomes[*place].index).collect();
-        self.record.late.extend(&hooks);
+        self.record.unplanned.extend(&hooks);
         self.add_outcomes(outcomes);
         let order = self.plan.hooks[*hooks.first()?].rewrite_order();
         Some(Unplanned { hooks, order, input, generation })
@@ -276,14 +276,14 @@ impl<'e> Stage<'e> {
     }
 
     /// Asks the hooks of some layers again whose answers are about a generation before `judged_from`.
-    /// The hooks in `late` rewrote the input; if they were `overruled`, they may not rewrite it back.
+    /// The hooks in `unplanned` rewrote the input; if they were `overruled`, they may not rewrite it back.
     ///
     /// A denial stays unless the same hook answers again. A hook whose `when` no longer holds is not
     /// asked.
     pub(super) async fn judge_again(
         &mut self,
         judged_from: usize,
-        (late, overruled): (&[usize], bool),
+        (unplanned, overruled): (&[usize], bool),
         among: &Among,
     ) {
         let mut again = self.select(&among.layers, false);
@@ -299,14 +299,14 @@ impl<'e> Stage<'e> {
         });
         let stays = self.denials_stay();
         for mut outcome in self.ask(again, among).await {
-            let is_late = late.contains(&outcome.index);
+            let is_unplanned = unplanned.contains(&outcome.index);
             let first = self.record.outcomes.iter().position(|it| it.index == outcome.index);
-            // The messages that a late hook gave with its rewrite stay; other first answers go.
-            if let Some(first) = first.filter(|_| !is_late) {
+            // A second answer replaces the first, but not what a hook said with its rewrite.
+            if let Some(first) = first.filter(|_| !is_unplanned) {
                 outcome.keep_denial_of(&self.record.outcomes.remove(first), stays);
             }
-            if overruled && is_late {
-                drop_late_rewrite(&mut outcome, &self.current);
+            if overruled && is_unplanned {
+                drop_second_rewrite(&mut outcome, &self.current);
             } else {
                 outcome = self.settle(outcome);
             }
@@ -342,7 +342,7 @@ impl<'e> Stage<'e> {
             !self.record.outcomes.iter().any(|it| it.index == index && is_last(it))
         });
         for mut outcome in self.ask(outdated, among).await {
-            drop_late_rewrite(&mut outcome, &self.current);
+            drop_second_rewrite(&mut outcome, &self.current);
             self.take_last(outcome);
         }
     }
@@ -458,7 +458,7 @@ fn rewrite_counts(contract: &Contract, outcome: &Outcome) -> bool {
 }
 
 /// Ignores the rewrite of a hook that runs again for its decision only.
-fn drop_late_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
+fn drop_second_rewrite(outcome: &mut Outcome, current: &Current<'_>) {
     if !outcome.withholds && changes(current.input(), &outcome.output) {
         outcome.drop_rewrite(TURN_IS_OVER);
     }

@@ -46,7 +46,7 @@ pub(super) struct StageRecord {
     /// The hooks that were called and have an outcome, by index.
     pub(super) asked: Vec<bool>,
     /// The hooks that rewrote the input without being rewriters: from then on they are.
-    pub(super) late: Vec<usize>,
+    pub(super) unplanned: Vec<usize>,
     /// Of how many layers, from the highest down, the hooks in the background were started.
     background: usize,
     /// Whether a hook of this event rewrote the input.
@@ -142,7 +142,7 @@ impl<'e> Stage<'e> {
     /// Returns the rewriters of a layer, by its position in the order of rewriting.
     pub(super) fn rewriters(&self, order: usize) -> impl Iterator<Item = &'e Bound> {
         let plan = self.plan;
-        let all = plan.rewriters.iter().chain(&self.record.late);
+        let all = plan.rewriters.iter().chain(&self.record.unplanned);
         all.map(|index| &plan.hooks[*index]).filter(move |bound| bound.rewrite_order() == order)
     }
 
@@ -253,7 +253,7 @@ impl<'e> Stage<'e> {
     /// Returns the input as a hook is shown it, and what is made of it at most once. A guard judges what
     /// the model will read.
     fn shown(&self, bound: &Bound, repeated: bool) -> (&Input, &Shared) {
-        let rewrites = bound.is_rewriter() || self.record.late.contains(&bound.index);
+        let rewrites = bound.is_rewriter() || self.record.unplanned.contains(&bound.index);
         if self.response_stands && bound.hook.phase.is_answered() && !rewrites {
             self.current.as_it_came()
         } else {

@@ -145,17 +145,20 @@ impl Loading {
     /// to hide the guards of the one above.
     fn project_files(&mut self, search: &[PathBuf], out_of_time: bool) -> Vec<PathBuf> {
         let mut found = Vec::new();
+        let levels = search.first().map_or(0, |directory| directory.ancestors().count());
         let problem = if out_of_time {
-            "the project's hooks files could not be read in time"
-        } else if search.first().is_some_and(|it| it.ancestors().count() > MAX_LEVELS) {
-            "the working directory is more than 100 levels deep"
+            let problem = "the project's hooks files could not be read in time";
+            Some((problem.to_owned(), "work in a smaller project"))
+        } else if levels > MAX_LEVELS {
+            let problem = format!("the working directory is more than {MAX_LEVELS} levels deep");
+            Some((problem, "work in a directory that is less deep"))
         } else {
-            ""
+            None
         };
-        if !problem.is_empty() {
+        if let Some((problem, hint)) = problem {
             let place = search.first().map_or(Path::new("."), PathBuf::as_path).join(FILE);
             let problem = Diagnostic::error(problem).at(Location::of_file(&place));
-            self.assembly.fail(Layer::Project, &place, [problem.hint("work in a smaller project")]);
+            self.assembly.fail(Layer::Project, &place, [problem.hint(hint)]);
             return found;
         }
         for project in search.iter().rev() {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Diagnostics, FailedFile};
+use hookexec::config::{Diagnostics, FailedFile, Location};
 use hookexec::internal::ProjectFile;
 use hookexec::internal::depth;
 use hookexec::internal::trust::Trust;
@@ -209,7 +209,8 @@ impl Loaded {
         let approved = |file: &&ProjectFile| file.trust == Trust::Approved;
         let approved = self.found.project_files.iter().filter(approved);
         approved.filter_map(|file| {
-            let (path, cause) = (file.bundle.path.display(), file.refused.first()?.clone());
+            let (path, cause) =
+                (Location::of_file(&file.bundle.path), file.refused.first()?.clone());
             let line = format!("{path}: {}; {}", file.problem()?, file.remedy());
             Some(Unavailable { cause, line })
         })

@@ -7,12 +7,13 @@ mod system;
 use std::path::{Path, PathBuf};
 
 use crate::directories::link_to;
+use crate::paths::in_one_line;
 
 pub(super) use system::{check_own, check_private};
 
 /// A file that is not safe to take orders from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` {problem}", path = path.display())]
+#[error("`{path}` {problem}", path = in_one_line(&path.to_string_lossy()))]
 pub struct UnsafeFile {
     /// The file or the directory that is to blame.
     pub path: PathBuf,

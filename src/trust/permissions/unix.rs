@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::UnsafeFile;
 use crate::platform::Platform;
+use crate::shell::typed;
 
 /// Checks that only the user, the group and root can have written the file at `real` or put it there.
 /// The group may, because a umask of 002 lets it write every file.
@@ -17,13 +18,14 @@ pub(super) fn check_writers(real: &Path) -> Result<(), UnsafeFile> {
             return Err(UnsafeFile {
                 path: place.to_owned(),
                 problem: format!("can be written by every user (mode {:03o})", mode(&metadata)),
-                hint: format!("run `chmod o-w {}`", place.display()),
+                hint: format!("run `chmod o-w {}`", typed(&place.to_string_lossy())),
             });
         }
         if metadata.is_file()
             && let Some(problem) = other_owner(&metadata)
         {
-            let hint = format!("check what it says, then run `chown {user} {}`", place.display());
+            let shown = typed(&place.to_string_lossy());
+            let hint = format!("check what it says, then run `chown {user} {shown}`");
             return Err(UnsafeFile { path: place.to_owned(), problem, hint });
         }
     }
@@ -50,7 +52,10 @@ pub(in crate::internal::trust) fn check_own(path: &Path) -> Result<(), UnsafeFil
         Platform::HERE.own_groups && metadata.gid() == rustix::process::getegid().as_raw();
     if can_write(if own_group { 0o002 } else { 0o022 }, &metadata) {
         let problem = format!("can be written by others (mode {:03o})", mode(&metadata));
-        return unsafe_file(problem, format!("run `chmod go-w {}`", path.display()));
+        return unsafe_file(
+            problem,
+            format!("run `chmod go-w {}`", typed(&path.to_string_lossy())),
+        );
     }
     Ok(())
 }
