@@ -113,7 +113,7 @@ impl ConfigArgs {
     /// Returns what to load.
     pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
-        // Where there is no time for the project, its directory is not looked at.
+        // Without time for the project, its directory is not looked at.
         let unseen = self.without_project.then(|| match &self.cwd {
             Some(directory) => std::path::absolute(directory),
             None => std::env::current_dir(),

@@ -154,7 +154,7 @@ impl Conversation {
             self.outgoing.take_back(id);
             return;
         }
-        // It need not answer a call that nobody waits for. The first call is the handshake.
+        // It need not answer a call that was given up. The first call is the handshake.
         self.served |= id > 1;
         if self.cancels {
             let (method, key) = match self.protocol {
