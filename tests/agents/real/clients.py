@@ -288,6 +288,8 @@ class Droid(Client):
 
     def prepare(self, port):
         self.write(".factory/settings.json", json.dumps({
+            # Otherwise its first request to the model does not wait for MCP servers, and may offer none of their tools.
+            "blockOnMcpLoad": True,
             "customModels": [{
                 "model": "mock-model", "id": "custom:mock-model-0", "index": 0, "displayName": "mock-model",
                 "baseUrl": f"http://127.0.0.1:{port}/v1", "apiKey": "dummy", "provider": "generic-chat-completion-api",
