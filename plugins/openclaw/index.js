@@ -10,8 +10,13 @@ const SECONDS = Number(process.env.HOOKEXEC_SECONDS ?? 60)
 // OpenClaw gives a hook 15 seconds unless it is told otherwise, and blocks when they are over.
 const PATIENCE = { timeoutMs: 2 * (SECONDS + 5) * 1000 }
 
+// OpenClaw drops a longer text of a response.
+const MOST_TEXT = 100_000
+
 // Without this grant OpenClaw skips a plugin's hooks about prompts in silence, and a guard of prompts with them.
 const GRANT = "openclaw config set plugins.entries.hookexec.hooks.allowConversationAccess true"
+// OpenClaw lets only a plugin that is enabled by name change a response before the model reads it.
+const ENABLE = "openclaw config set plugins.entries.hookexec.enabled true"
 
 /** Asks hookexec about an event and returns what to apply; never rejects. Without an answer it is a denial. */
 function ask(event, input) {
@@ -33,6 +38,13 @@ function ask(event, input) {
   })
 }
 
+// OpenClaw loads this module more than once in a process, and calls functions of different copies during one tool call.
+const { places, starts, answered } = (globalThis[Symbol.for("hookexec.openclaw")] ??= {
+  places: new Map(), // by session: its workspace, which the hooks around a tool are not told
+  starts: new Map(), // by id of a call: when it began
+  answered: new Set(), // by id: the calls whose response was judged before the model read it
+})
+
 export default {
   id: "hookexec",
   name: "hookexec",
@@ -40,21 +52,24 @@ export default {
   configSchema: { jsonSchema: { type: "object", additionalProperties: false, properties: {} } },
 
   register(api) {
-    const granted = api.config?.plugins?.entries?.hookexec?.hooks?.allowConversationAccess
-    if (api.config && granted !== true) (api.logger ?? console).warn(`hookexec: OpenClaw does not ask it about prompts; run: ${GRANT}`)
+    const warn = (text) => (api.logger ?? console).warn(text)
+    const { entries, allow } = api.config?.plugins ?? {}
+    if (api.config && entries?.hookexec?.hooks?.allowConversationAccess !== true) warn(`hookexec: OpenClaw does not ask it about prompts; run: ${GRANT}`)
+    const named = !api.config || entries?.hookexec?.enabled === true || allow?.includes("hookexec")
+    if (!named) warn(`hookexec: the model reads what a hook says after a tool only with the next prompt; run: ${ENABLE}`)
     const key = (ctx) => ctx?.sessionKey ?? ctx?.sessionId ?? ""
     const context = new Map() // by session: what its next prompt is to carry
     const add = (ctx, more) => more && context.set(key(ctx), [context.get(key(ctx)), more].filter(Boolean).join("\n"))
-    const places = new Map() // by session: its workspace, which the hooks around a tool are not told
 
     const asks = async (event, input, ctx) => {
       if (ctx?.workspaceDir) places.set(key(ctx), ctx.workspaceDir)
       const cwd = places.get(key(ctx)) ?? process.cwd()
       const answer = await ask(event, { session_id: ctx?.sessionId ?? ctx?.sessionKey ?? "", cwd, ...input })
-      if (answer.message) (api.logger ?? console).warn(answer.message)
+      if (answer.message) warn(answer.message)
       return answer
     }
     const call = (event) => ({ tool_name: event.toolName, tool_use_id: event.toolCallId, tool_input: event.params ?? {} })
+    const tell = (event, after, ctx) => asks("after_tool_call", { ...call(event), tool_response: event.result ?? null, ...after }, ctx)
 
     // Not every way to run OpenClaw says that a session begins; its first run says it then.
     const begun = new Set()
@@ -91,6 +106,7 @@ export default {
     }, PATIENCE)
 
     api.on("before_tool_call", async (event, ctx) => {
+      starts.set(event.toolCallId, Date.now())
       const answer = await asks("before_tool_call", call(event), ctx)
       if (answer.deny) return { block: true, blockReason: answer.deny }
       const params = answer.arguments && changed(event, answer.arguments)
@@ -98,10 +114,25 @@ export default {
       return params && { params }
     }, PATIENCE)
 
-    // OpenClaw does not wait for this one: what it says goes along with the next prompt.
+    // OpenClaw waits for this function, so the model reads the text beside the response. Only OpenClaw's own runtime
+    // calls it.
+    const judgeResponse = async (event, ctx) => {
+      answered.add(event.toolCallId)
+      const start = starts.get(event.toolCallId)
+      const after = { error: failure(event), duration_ms: start && Date.now() - start }
+      const answer = await tell({ ...event, params: event.args }, after, { ...ctx, workspaceDir: places.get(key(ctx)) ?? event.cwd })
+      const text = answer.context ?? answer.deny
+      if (!text) return
+      const content = [...event.result.content, { type: "text", text: text.slice(0, MOST_TEXT) }]
+      return { result: { ...event.result, content } }
+    }
+    if (named) api.registerAgentToolResultMiddleware?.(judgeResponse, { runtimes: ["openclaw"] })
+
+    // Other runtimes call only this one. OpenClaw does not wait for it: its text goes along with the next prompt.
     api.on("after_tool_call", async (event, ctx) => {
-      const after = { tool_response: event.result ?? null, error: event.error, duration_ms: event.durationMs }
-      const answer = await asks("after_tool_call", { ...call(event), ...after }, ctx)
+      starts.delete(event.toolCallId)
+      if (answered.delete(event.toolCallId)) return
+      const answer = await tell(event, { error: event.error, duration_ms: event.durationMs }, ctx)
       add(ctx, answer.context ?? answer.deny)
     })
   },
@@ -111,4 +142,16 @@ export default {
 function changed(event, now) {
   const gone = Object.keys(event.params ?? {}).filter((name) => !(name in now))
   return { ...Object.fromEntries(gone.map((name) => [name, undefined])), ...now }
+}
+
+// The states of a response that OpenClaw takes for a failure. It tells a plugin only of a tool that threw an error.
+const FAILED = /^(error|failed|failure|timeout|timed_out|blocked|denied|forbidden|unavailable|disabled|aborted|cancelled|canceled|killed|invalid)$/i
+
+/** Returns why the tool failed; undefined if it did not. */
+function failure({ isError, result }) {
+  const { status, ok, success, error, timedOut, exitCode } = result.details ?? {}
+  const bad = ok === false || success === false || (FAILED.test(status) && ok !== true && success !== true)
+  if (!isError && !bad && timedOut !== true && !error && (status === "completed" || !exitCode)) return
+  if (error && typeof error === "string") return error
+  return result.content.map((part) => part.text ?? "").join("\n").trim() || "the tool failed"
 }

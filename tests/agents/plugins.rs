@@ -242,6 +242,77 @@ await gate("my secret-plan")
     assert_eq!(said[10], Value::Null, "the verdict on the prompt that was built counts");
 }
 
+/// OpenClaw loads the module more than once and calls its own copy for each kind of hook.
+#[test]
+fn the_plugin_for_openclaw_tells_the_model_beside_the_response_once() {
+    let sandbox = sandbox("{}");
+    let fired = sandbox.write("fired", "");
+    sandbox.write_users_hooks(&format!(
+        r#"
+post_tool_use:
+  - matcher: shell
+    hooks:
+      - type: command
+        command: |
+          echo fired >> {fired:?}
+          jq -r '"failed: \(.tool_error), \(.reason), in \(.cwd)"'
+"#
+    ));
+    let script = format!(
+        r#"
+const other = (await import({:?} + "?copy")).default
+let middleware, options
+other.register({{ on: () => {{}}, registerAgentToolResultMiddleware: (...given) => {{ [middleware, options] = given }} }})
+say(options)
+await build("hello")
+const judge = async (text, details, isError = false) => {{
+  const result = {{ content: [{{ type: "text", text }}], details }}
+  await handlers.before_tool_call({{ toolName: "exec", params: {{}}, toolCallId: "c" }}, ctx)
+  say(await middleware({{ toolName: "exec", args: {{}}, toolCallId: "c", cwd: "/nowhere", isError, result }}, ctx))
+  await after("exec", text)
+}}
+await judge("fine", {{ status: "completed", exitCode: 0 }})
+await judge("no such file", {{ status: "failed", exitCode: 2 }})
+await judge("thrown", undefined, true)
+await judge("stopped", {{ error: "out of time" }})
+await build("and on")
+const warnings = (plugins) => {{
+  const shown = [], registered = []
+  const registerAgentToolResultMiddleware = () => registered.push(true)
+  plugin.register({{ on: () => {{}}, registerAgentToolResultMiddleware, config: {{ plugins }}, logger: {{ warn: (text) => shown.push(text) }} }})
+  say([registered.length, shown])
+}}
+const hooks = {{ allowConversationAccess: true }}
+warnings({{ entries: {{ hookexec: {{ enabled: true, hooks }} }} }})
+warnings({{ entries: {{ hookexec: {{ hooks }} }}, allow: ["hookexec"] }})
+warnings({{ entries: {{ hookexec: {{ hooks }} }} }})
+"#,
+        path("openclaw/index.js")
+    );
+    let said = openclaw(&sandbox, &script, HOOKEXEC);
+    let manifest = std::fs::read_to_string(path("openclaw/openclaw.plugin.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(said[0]["runtimes"], manifest["contracts"]["agentToolResultMiddleware"]);
+    assert_eq!(said[1], Value::Null);
+    for (at, response, why) in [
+        (2, "fine", "failed: false, null"),
+        (4, "no such file", "failed: true, no such file"),
+        (6, "thrown", "failed: true, thrown"),
+        (8, "stopped", "failed: true, out of time"),
+    ] {
+        let content = &said[at]["result"]["content"];
+        assert_eq!(content[0]["text"], response);
+        let told = content[1]["text"].as_str().unwrap();
+        assert!(told.starts_with(why) && !told.contains("/nowhere"), "{told}");
+        assert_eq!(said[at + 1], Value::Null);
+    }
+    assert_eq!(std::fs::read_to_string(fired).unwrap().lines().count(), 4);
+    assert_eq!(said[10], Value::Null, "nothing is left for the next prompt");
+    assert_eq!(said[11..13], [json!([1, []]), json!([1, []])]);
+    let unnamed = said[13].to_string();
+    assert!(unnamed.starts_with("[0,") && unnamed.contains("hookexec.enabled true"), "{unnamed}");
+}
+
 #[test]
 fn the_plugin_for_openclaw_blocks_without_an_answer() {
     let sandbox = sandbox(HOOKS);

@@ -12,7 +12,7 @@ events! {
     "session_start" => SessionStart: context, says;
     "before_agent_run" => UserPromptSubmit: blocks, context, says;
     "before_tool_call" => PreToolUse: blocks, asks, rewrites, says;
-    // OpenClaw does not wait for this event: what is said here reaches the model with the next
+    // Where OpenClaw does not wait for the plugin after a tool, the plugin keeps the text for the next
     // prompt.
     "after_tool_call" => PostToolUse: tells_as_context, context, says;
     "agent_end" => Stop: says;

@@ -405,6 +405,7 @@ class OpenClaw(Client):
         grant = "plugins.entries.hookexec.hooks.allowConversationAccess"
         return [
             ["plugins", "install", "--force", "--accept-capabilities", str(self.pack("openclaw"))],
+            ["config", "set", "plugins.entries.hookexec.enabled", "true"],
             ["config", "set", grant, "true"],
             ["config", "set", "plugins.enabled", "true"],
         ]
