@@ -10,10 +10,10 @@ use crate::directories::{home_directory, is_repository, project_around, project_
 use crate::paths::in_one_line;
 use crate::shell::typed;
 use crate::trust::bundle::MAX_SCRIPTS;
-use crate::trust::changes::Refusal;
+use crate::trust::changes::{Cure, Refusal};
 use crate::trust::{
-    Bundle, CoveredHook, ScriptChange, Trust, TrustStore, UnsafeFile, check_permissions,
-    check_plain, check_project_file,
+    Bundle, CoveredHook, Trust, TrustStore, UnsafeFile, check_permissions, check_plain,
+    check_project_file,
 };
 
 /// How many problems of one file are reported.
@@ -44,8 +44,8 @@ pub struct ProjectFile {
     pub trust: Trust,
     /// Why hooks of the approved file must not run, each problem once: their scripts changed or are gone.
     pub refused: Vec<String>,
-    /// What became of the scripts that `refused` names, if it is the same of all.
-    change: Option<ScriptChange>,
+    /// What a person does about `refused`, if it is the same of all.
+    cure: Cure,
     /// Whether it has `audit:`, which does not count because the file is not approved. Known when the
     /// file was evaluated.
     pub has_unapproved_audit: bool,
@@ -74,26 +74,31 @@ impl ProjectFile {
     pub fn remedy(&self) -> String {
         match &self.trust {
             Trust::Unsafe(problem) => problem.hint.clone(),
-            Trust::Approved => self.advice(None, self.change),
-            Trust::Changed => self.advice(Some(&self.name()), Some(ScriptChange::Changed)),
-            Trust::Unknown => self.advice(Some(&self.name()), None),
+            Trust::Approved => self.advice(None, self.cure),
+            Trust::Changed => self.advice(Some(&self.name()), Cure::Review),
+            Trust::Unknown => self.advice(Some(&self.name()), Cure::Approve),
         }
     }
 
-    /// Returns what the user can do about the file of this `name` that became what `change` says.
-    /// Without a name, the text before it names the files.
-    fn advice(&self, name: Option<&str>, change: Option<ScriptChange>) -> String {
+    /// Returns what the user does about the file of this `name`. Without a name, the text before it
+    /// names the files.
+    fn advice(&self, name: Option<&str>, cure: Cure) -> String {
         let (show, add) = (self.command("show"), self.command("add"));
         let it = name.map_or("it".to_owned(), |name| format!("`{name}`"));
-        let text = match change {
-            Some(ScriptChange::Changed) => {
+        let text = match cure {
+            Cure::Review => {
                 let of_it = name.map(|name| format!(" of `{name}`")).unwrap_or_default();
                 format!("review the change{of_it} with {show}, then undo it or run {add}")
             }
-            Some(ScriptChange::Gone) => {
+            Cure::RestoreScript => {
                 format!("restore {it}, or take its hook out of `{}` and run {add}", self.name())
             }
-            _ => format!("review {it} with {show}, then run {add}"),
+            Cure::RestoreListed => {
+                let own = self.name();
+                format!("restore {it}, or take it out of `scripts:` in `{own}` and run {add}")
+            }
+            Cure::Correct(hint) => format!("{hint}, then run {add}"),
+            Cure::Approve => format!("review {it} with {show}, then run {add}"),
         };
         text + " in a terminal"
     }
@@ -241,7 +246,7 @@ impl Acceptance {
             bundle,
             trust,
             refused: Vec::new(),
-            change: None,
+            cure: Cure::Approve,
             has_unapproved_audit: false,
         })
     }
@@ -266,28 +271,27 @@ impl Acceptance {
             Some(store) if approved => Some(store.approved_scripts(&file.bundle)),
             _ => None,
         };
-        let not_approved = file.problem().map(|problem| Refusal { problem, script: None });
+        let not_approved = file.problem().map(Refusal::of_file);
         let refusal = |covered: &CoveredHook| match &scripts {
             Some(scripts) => scripts.refusal(covered),
             None => not_approved.clone(),
         };
         if approved {
             let refusals: Vec<Refusal> = file.bundle.covered().filter_map(refusal).collect();
-            let first = refusals.first().and_then(Refusal::change);
-            file.change = first.filter(|_| refusals.iter().all(|it| it.change() == first));
+            let first = refusals.first().map(|it| it.cure);
+            let is_same = refusals.iter().all(|it| Some(it.cure) == first);
+            file.cure = first.filter(|_| is_same).unwrap_or_default();
             file.refused = refusals.into_iter().map(|refusal| refusal.problem).collect();
             file.refused.dedup();
         }
         let remedy: Arc<str> = file.remedy().into();
         for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks[known..]) {
             let Some(refusal) = refusal(covered) else { continue };
-            let is_gone = refusal.change() == Some(ScriptChange::Gone);
-            let must = if is_gone { "restore" } else { "approve" };
             let remedy = match &refusal.script {
-                Some((script, change)) => file.advice(Some(script), Some(*change)).into(),
-                None => Arc::clone(&remedy),
+                _ if !approved => Arc::clone(&remedy),
+                script => file.advice(script.as_deref(), refusal.cure).into(),
             };
-            let cause = format!("{}; a person must {must} it", refusal.problem);
+            let cause = format!("{}; a person must {} it", refusal.problem, refusal.cure.verb());
             hook.untrusted = Some(Untrusted::new(cause, remedy));
             if let Some(process) = hook.process().and_then(|name| part.processes.get_mut(name)) {
                 process.untrusted = true;

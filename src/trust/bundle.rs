@@ -1,6 +1,7 @@
 //! A hooks file and the scripts that its hooks execute, as one thing to approve.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -45,8 +46,8 @@ pub struct CoveredHook {
     pub settings: BTreeMap<&'static str, String>,
     /// The scripts that it executes.
     pub scripts: Vec<BundleFile>,
-    /// Why a script of it can't be approved: it is missing, or it can't be read.
-    pub problems: Vec<String>,
+    /// Why scripts of it can't be approved.
+    pub problems: Vec<ScriptProblem>,
     /// What it names or runs and the approval does not cover.
     pub uncovered: Vec<String>,
     /// The names of those of `scripts` that lie beside the hooks file although the hook runs elsewhere:
@@ -56,6 +57,33 @@ pub struct CoveredHook {
     pub(crate) listed: BTreeSet<String>,
     /// Where the hook would find a script, and no file is.
     pub(crate) absent: BTreeMap<String, PathBuf>,
+}
+
+/// Why a script can't be approved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptProblem {
+    /// What is wrong.
+    pub text: String,
+    /// What a person can do about it.
+    pub hint: &'static str,
+    pub(crate) fault: Fault,
+}
+
+impl fmt::Display for ScriptProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.text, self.hint)
+    }
+}
+
+/// What is wrong with a script that can't be approved, as far as an earlier approval matters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// `scripts:` lists the file, and it is at none of the places with these names.
+    Missing(Vec<String>),
+    /// The file of this name is the symbolic link, or lies behind it.
+    Link { name: String, path: PathBuf, link: PathBuf },
+    /// An approval does not matter.
+    Other,
 }
 
 /// A hooks file and the scripts that its hooks execute, as they are now.
@@ -148,12 +176,20 @@ fn uncalled(config: &FileConfig) -> impl Iterator<Item = &str> {
     config.processes.keys().map(String::as_str).filter(move |name| !called.contains(name))
 }
 
+/// Why a script was not read.
+struct Unread {
+    text: String,
+    hint: &'static str,
+    /// The symbolic link that it is or lies behind.
+    link: Option<PathBuf>,
+}
+
 impl CoveredHook {
     fn take(
         &mut self,
         bases: &Bases,
         executed: Executed,
-        digests: &mut BTreeMap<PathBuf, Result<String, String>>,
+        digests: &mut BTreeMap<PathBuf, Result<String, Unread>>,
         left: &mut u64,
     ) {
         let names = executed.scripts.keys().cloned();
@@ -163,27 +199,46 @@ impl CoveredHook {
             let is_full = digests.len() >= MAX_COVERED;
             let digest = digests.entry(path.clone()).or_insert_with(|| {
                 if is_full {
-                    return Err(format!("the file has more than {MAX_COVERED} scripts"));
+                    return Err(Unread {
+                        text: format!("the file has more than {MAX_COVERED} scripts"),
+                        hint: "use fewer scripts in one hooks file",
+                        link: None,
+                    });
                 }
                 if let Some(link) = bases.link_to(&path) {
-                    return Err(format!(
-                        "`{}` is a symbolic link; put what it leads to in its place",
-                        link.display()
-                    ));
+                    return Err(Unread {
+                        text: format!("`{}` is a symbolic link", link.display()),
+                        hint: "put what it leads to in its place",
+                        link: Some(link.to_owned()),
+                    });
                 }
                 let digest: io::Result<String> = files::digest_of_file(&path, left);
-                digest.map_err(|error| match error.kind() {
-                    io::ErrorKind::FileTooLarge => {
-                        format!("the scripts are larger than {} MiB together", MAX_SCRIPTS >> 20)
-                    }
-                    _ => error.to_string(),
+                digest.map_err(|error| {
+                    let (text, hint) = match error.kind() {
+                        io::ErrorKind::FileTooLarge => (
+                            format!(
+                                "the scripts are larger than {} MiB together",
+                                MAX_SCRIPTS >> 20
+                            ),
+                            "use smaller scripts",
+                        ),
+                        _ => (error.to_string(), "make it a file that you can read"),
+                    };
+                    Unread { text, hint, link: None }
                 })
             });
             match digest {
                 Ok(digest) => {
                     self.scripts.push(BundleFile { name, path, digest: digest.clone() });
                 }
-                Err(error) => self.problems.push(format!("can't approve `{name}`: {error}")),
+                Err(Unread { text, hint, link }) => {
+                    let text = format!("can't approve `{name}`: {text}");
+                    let fault = match link.clone() {
+                        Some(link) => Fault::Link { name, path, link },
+                        None => Fault::Other,
+                    };
+                    self.problems.push(ScriptProblem { text, hint, fault });
+                }
             }
         }
         self.problems.extend(executed.problems);

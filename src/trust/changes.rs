@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::bundle::{Bundle, BundleFile, CoveredHook};
+use super::bundle::{Bundle, BundleFile, CoveredHook, Fault, ScriptProblem};
 use super::store::TrustStore;
 
 /// How a script of an approved hooks file differs from its approval.
@@ -35,12 +35,50 @@ pub(crate) struct ApprovedScripts(HashMap<String, String>);
 pub(crate) struct Refusal {
     pub(crate) problem: String,
     /// The script that is not as it was approved; `None` for any other problem.
-    pub(crate) script: Option<(String, ScriptChange)>,
+    pub(crate) script: Option<String>,
+    pub(crate) cure: Cure,
+}
+
+/// What a person does about hooks that must not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Cure {
+    /// Reviews the file, then approves it.
+    #[default]
+    Approve,
+    /// Reviews what changed, then undoes or approves it.
+    Review,
+    /// Restores a script, or takes out the hook that executes it.
+    RestoreScript,
+    /// Restores a file, or takes it out of `scripts:`.
+    RestoreListed,
+    /// Follows this hint, then approves.
+    Correct(&'static str),
+}
+
+impl Cure {
+    fn of(change: ScriptChange, is_listed: bool) -> Self {
+        match change {
+            ScriptChange::Changed => Self::Review,
+            ScriptChange::Unapproved => Self::Approve,
+            ScriptChange::Gone if is_listed => Self::RestoreListed,
+            ScriptChange::Gone => Self::RestoreScript,
+        }
+    }
+
+    /// Returns what a person must do to the file, in one word for a model.
+    pub(crate) const fn verb(self) -> &'static str {
+        match self {
+            Self::Approve | Self::Review => "approve",
+            Self::RestoreScript | Self::RestoreListed => "restore",
+            Self::Correct(_) => "correct",
+        }
+    }
 }
 
 impl Refusal {
-    pub(crate) fn change(&self) -> Option<ScriptChange> {
-        self.script.as_ref().map(|(_, change)| *change)
+    /// Returns the refusal of all hooks of a file that a person must approve.
+    pub(crate) const fn of_file(problem: String) -> Self {
+        Self { problem, script: None, cure: Cure::Approve }
     }
 }
 
@@ -64,12 +102,45 @@ impl ApprovedScripts {
     /// Returns why `hook` must not run: a script of it changed, is gone, is new, or can't be approved.
     pub(crate) fn refusal(&self, hook: &CoveredHook) -> Option<Refusal> {
         if let Some(problem) = hook.problems.first() {
-            return Some(Refusal { problem: problem.clone(), script: None });
+            let cure = Cure::Correct(problem.hint);
+            let other = || Refusal { problem: problem.text.clone(), script: None, cure };
+            return Some(self.lost(hook, problem).unwrap_or_else(other));
         }
         let (name, change) = self.changes(hook).into_iter().next()?;
-        let listed = if hook.listed.contains(&name) { ", listed in `scripts:`," } else { "" };
-        let problem = format!("`{name}`{listed} {}", change.text());
-        Some(Refusal { problem, script: Some((name, change)) })
+        Some(Self::changed(hook, &name, change, change.text()))
+    }
+
+    /// Returns the refusal of a hook for a `problem` with a file that was approved: it is gone, or a
+    /// link took its place.
+    fn lost(&self, hook: &CoveredHook, problem: &ScriptProblem) -> Option<Refusal> {
+        let was_approved = |name: &&String| self.0.contains_key(*name);
+        let gone = ScriptChange::Gone;
+        match &problem.fault {
+            Fault::Missing(names) => {
+                let name = names.iter().find(was_approved)?;
+                Some(Self::changed(hook, name, gone, gone.text()))
+            }
+            Fault::Link { name, path, link } => {
+                let name = Some(name).filter(was_approved)?;
+                let text = if path == link {
+                    "was approved and is a symbolic link now".to_owned()
+                } else {
+                    format!("was approved, and `{}` is a symbolic link now", link.display())
+                };
+                Some(Self::changed(hook, name, gone, &text))
+            }
+            Fault::Other => None,
+        }
+    }
+
+    fn changed(hook: &CoveredHook, name: &str, change: ScriptChange, text: &str) -> Refusal {
+        let is_listed = hook.listed.contains(name);
+        let listed = if is_listed { ", listed in `scripts:`," } else { "" };
+        Refusal {
+            problem: format!("`{name}`{listed} {text}"),
+            script: Some(name.to_owned()),
+            cure: Cure::of(change, is_listed),
+        }
     }
 
     fn changes(&self, hook: &CoveredHook) -> Vec<(String, ScriptChange)> {

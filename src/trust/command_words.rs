@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::bases::Bases;
+use super::bundle::{Fault, ScriptProblem};
 use super::programs::{
     base_name, is_interpreter, is_launcher, is_name, is_shell_word, stands_before,
 };
@@ -30,7 +31,7 @@ pub(crate) struct Executed {
     /// Where a word leads and no file is. An approval that names one of these misses it.
     pub(crate) absent: BTreeMap<String, PathBuf>,
     /// What is wrong with files that `scripts:` lists.
-    pub(crate) problems: Vec<String>,
+    pub(crate) problems: Vec<ScriptProblem>,
     /// What the hook names or runs and an approval does not cover.
     pub(crate) uncovered: BTreeSet<String>,
 }
@@ -180,9 +181,16 @@ impl Search<'_> {
         let before: BTreeSet<String> = before.cloned().collect();
         let word = Word::literal(path);
         if self.locate(&word).is_empty() {
-            let is_outside = self.candidates(&word).is_empty();
-            let what = if is_outside { "outside of the project" } else { "missing" };
-            self.executed.problems.push(format!("`{path}`, listed in `scripts:`, is {what}"));
+            let names: Vec<String> =
+                self.candidates(&word).into_iter().map(|(name, _)| name).collect();
+            let (what, hint, fault) = if names.is_empty() {
+                ("outside of the project", "take it out of `scripts:`", Fault::Other)
+            } else {
+                let hint = "restore or create it, or take it out of `scripts:`";
+                ("missing", hint, Fault::Missing(names))
+            };
+            let text = format!("`{path}`, listed in `scripts:`, is {what}");
+            self.executed.problems.push(ScriptProblem { text, hint, fault });
         }
         for (name, _) in self.candidates(&word) {
             if !before.contains(&name) {

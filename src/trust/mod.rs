@@ -18,7 +18,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use bundle::{Bundle, BundleFile, CoveredHook};
+pub use bundle::{Bundle, BundleFile, CoveredHook, ScriptProblem};
 pub use changes::ScriptChange;
 pub use command_words::DIRECTORIES;
 pub use permissions::UnsafeFile;

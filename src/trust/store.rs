@@ -160,7 +160,7 @@ impl TrustStore {
         self.check(bundle)
             .map_err(|problem| io::Error::other(format!("{problem}; {}", problem.hint)))?;
         if let Some(problem) = bundle.covered().find_map(|hook| hook.problems.first()) {
-            return Err(io::Error::other(problem.clone()));
+            return Err(io::Error::other(problem.to_string()));
         }
         let path = recorded(&bundle.path);
         let before = self.newest(&path);

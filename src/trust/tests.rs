@@ -249,7 +249,7 @@ fn a_file_has_a_bounded_number_of_scripts() {
     fs::write(&path, hooks).unwrap();
     let problems = &bundle(&path).hooks[0].problems;
     assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(problems[0].contains("more than 100 scripts"), "{problems:?}");
+    assert!(problems[0].text.contains("more than 100 scripts"), "{problems:?}");
 }
 
 #[test]

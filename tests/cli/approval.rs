@@ -391,7 +391,51 @@ fn a_script_that_is_listed_is_covered() {
     }
     fs::remove_file(sandbox.project().join("Makefile")).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains(missing), "{run:?}");
+    let gone =
+        "`Makefile`, listed in `scripts:`, was approved and is gone; a person must restore it";
+    assert!(run.stdout.contains(gone), "{run:?}");
+    let restore = "restore `Makefile`, or take it out of `scripts:` in `hooks.yaml` and run `hookexec trust add";
+    assert!(run.stdout.contains(restore), "{run:?}");
+    let check = sandbox.hookexec(["check"]).run().exits(0);
+    assert!(check.stderr.contains("restore it, or take it out of `scripts:`"), "{check:?}");
+    let shown = sandbox.hookexec(["trust"]).run().exits(1);
+    assert!(shown.stdout.contains("hooks.yaml: a script is gone"), "{shown:?}");
+    let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
+    assert!(refused.stderr.contains(missing), "{refused:?}");
+    assert!(refused.stderr.contains("hint: restore or create it, or take it out"), "{refused:?}");
+
+    // A link in its place is not followed.
+    std::os::unix::fs::symlink("hooks.yaml", sandbox.project().join("Makefile")).unwrap();
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    let linked = "`Makefile`, listed in `scripts:`, was approved and is a symbolic link now; a person must restore it";
+    assert!(run.stdout.contains(linked) && run.stdout.contains(restore), "{run:?}");
+    let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
+    assert!(refused.stderr.contains("hint: put what it leads to in its place"), "{refused:?}");
+
+    // Restored, it counts as approved again.
+    fs::remove_file(sandbox.project().join("Makefile")).unwrap();
+    sandbox.write("Makefile", "guard:\n");
+    let _ = sandbox.hookexec(["trust"]).run().exits(0);
+}
+
+#[test]
+fn a_listed_file_that_is_missing_was_approved_only_if_an_approval_names_it() {
+    let sandbox = Sandbox::new();
+    let hook = |more: &str| format!("{{ type: command, command: 'true'{more} }}");
+    let with = |more: &str| format!("pre_tool_use: [{{ hooks: [{}] }}]\n", hook(more));
+    // Another clone brings the approval along, and not the file.
+    let other = sandbox.home().join("other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    fs::write(other.join("hooks.yaml"), with(", scripts: [words.txt]")).unwrap();
+    fs::write(other.join("words.txt"), "rm\n").unwrap();
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).current_dir(&other).run();
+    let _ = added.exits(0);
+    sandbox.write("hooks.yaml", &with(", scripts: [words.txt]"));
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("`words.txt`, listed in `scripts:`, was approved"), "{run:?}");
+    sandbox.write("hooks.yaml", &with(", scripts: [other.txt]"));
+    let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
+    assert!(refused.stderr.contains("restore or create it"), "{refused:?}");
 }
 
 #[test]

@@ -137,8 +137,8 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             continue;
         }
         if let Some(problem) = row.hooks.iter().flat_map(|hook| &hook.problems).next() {
-            let problem = format!("{}: {problem}", row.shown_path());
-            return Err(CommandError::data(problem));
+            let text = format!("{}: {}", row.shown_path(), problem.text);
+            return Err(CommandError::data(text).hint(problem.hint));
         }
         let mut text = row.text();
         let has = |names: fn(&HookRow) -> &Vec<String>| {

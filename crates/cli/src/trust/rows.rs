@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use hookexec::config::Command;
 use hookexec::internal::shell::quoted;
-use hookexec::internal::trust::{CoveredHook, ScriptChange, Trust, TrustStore};
+use hookexec::internal::trust::{CoveredHook, ScriptChange, ScriptProblem, Trust, TrustStore};
 use hookexec::internal::{Pack, ProjectFile};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
 use crate::decisions::shown;
@@ -50,7 +50,8 @@ pub(super) struct HookRow {
     pub(super) gone: Vec<String>,
     not_approved: Vec<String>,
     pub(super) not_covered: Vec<String>,
-    pub(super) problems: Vec<String>,
+    #[serde(serialize_with = "as_texts")]
+    pub(super) problems: Vec<ScriptProblem>,
 }
 
 pub(super) const APPROVED: &str = "approved";
@@ -137,6 +138,10 @@ impl PackRow {
     }
 }
 
+fn as_texts<S: Serializer>(problems: &[ScriptProblem], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(problems.iter().map(ToString::to_string))
+}
+
 impl HookRow {
     fn of((hook, changes): (CoveredHook, Vec<(String, ScriptChange)>)) -> Self {
         let with = |wanted: ScriptChange| {
@@ -200,7 +205,7 @@ impl HookRow {
             }
         }
         for problem in &self.problems {
-            let _ = writeln!(text, "    problem: {}", plain::line(problem));
+            let _ = writeln!(text, "    problem: {}", plain::line(&problem.to_string()));
         }
         text
     }
