@@ -170,6 +170,29 @@ fn a_guard_that_survives_the_model_goes_to_the_users_layer() {
 }
 
 #[test]
+fn the_log_that_init_suggests_may_be_in_its_file() {
+    for scope in [&["init"][..], &["init", "--user"]] {
+        let sandbox = Sandbox::new();
+        let _ = sandbox.hookexec(scope).run().exits(0);
+        let path = match scope {
+            ["init"] => sandbox.project().join("hooks.yaml"),
+            _ => sandbox.home().join(".config/hookexec/hooks.yaml"),
+        };
+        let hooks = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(hooks.matches("\n# audit: ").count(), 1, "{hooks}");
+        std::fs::write(&path, hooks.replace("\n# audit: ", "\naudit: ")).unwrap();
+        let check = sandbox.hookexec(["check"]).run().exits(0);
+        assert!(check.stdout.contains(" 0 errors"), "{check:?}");
+        if scope == ["init"] {
+            sandbox.trust();
+        }
+        let call = r#"{"tool_name":"shell","tool_input":{"command":"ls"}}"#;
+        let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(call).run().exits(0);
+        let _ = sandbox.hookexec(["log"]).run().exits(0);
+    }
+}
+
+#[test]
 fn the_guards_of_init_know_the_spellings_of_what_they_guard() {
     let sandbox = Sandbox::new();
     let _ = sandbox.hookexec(["init"]).run().exits(0);

@@ -159,6 +159,7 @@ fn log_says_that_the_file_with_the_audit_is_not_approved() {
     says(expected);
     sandbox.write("hooks.yaml", HOOKS);
     says("No hooks file says `audit:`");
+    says("add `audit: { path: audit.jsonl }` to the hooks file");
 }
 
 #[test]

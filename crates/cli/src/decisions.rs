@@ -212,7 +212,7 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
         ))
         .hint("to read what it recorded before, name the file of the log"),
         None => CommandError::usage("which log? No hooks file says `audit:`")
-            .hint("name the file, or add `audit: { path: ~/.local/state/hookexec/audit.jsonl }`"),
+            .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file"),
     })
 }
 

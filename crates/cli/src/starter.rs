@@ -56,6 +56,8 @@ pub(super) fn hooks(found: &Found, is_users: bool) -> String {
     let mut text = include_str!("starter/hooks.yaml").to_owned();
     if is_users {
         text = text.replacen("Hooks of this project", "Your hooks in every project", 1);
+        // A project's log must lie in the project.
+        text = text.replacen("audit.jsonl", "~/.local/state/hookexec/audit.jsonl", 1);
     }
     if found.git {
         text.push_str(include_str!("starter/no-force-push.yaml"));
