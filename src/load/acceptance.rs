@@ -46,9 +46,9 @@ pub struct ProjectFile {
     pub refused: Vec<String>,
     /// What a person does about `refused`, if it is the same of all.
     cure: Cure,
-    /// Whether it has `audit:`, which does not count because the file is not approved. Known when the
-    /// file was evaluated.
-    pub has_unapproved_audit: bool,
+    /// The log that it has in `audit:`, which does not count because the file is not approved. Known
+    /// when the file was evaluated.
+    pub unapproved_audit: Option<PathBuf>,
 }
 
 impl ProjectFile {
@@ -247,7 +247,7 @@ impl Acceptance {
             trust,
             refused: Vec::new(),
             cure: Cure::Approve,
-            has_unapproved_audit: false,
+            unapproved_audit: None,
         })
     }
 
@@ -313,7 +313,8 @@ impl Acceptance {
         if !approved {
             part.processes.values_mut().for_each(|process| process.untrusted = true);
             part.limits = Limits::default();
-            file.has_unapproved_audit |= part.audit.take().is_some();
+            let audit = part.audit.take().map(|settings| settings.path);
+            file.unapproved_audit = file.unapproved_audit.take().or(audit);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::records::{self, Batch, Filter, HookStatistics, Queue, Statistics};
 use hookexec::config::Hook;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
+use hookexec::internal::shell::quoted;
 use hookexec::internal::system;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
 use super::runtime::{self, Runtime};
-use super::{Exit, decisions_text};
+use super::{Exit, decisions_text, plain};
 
 /// How often a log that is followed is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -200,20 +201,65 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
     if let Some(path) = file {
         return Ok(path.to_owned());
     }
-    let Loaded { config, project_files, .. } = config.load_to_show()?;
+    let loaded = config.load_to_show()?;
+    let Loaded { config, project_files, .. } = &loaded;
     if let Some(settings) = config.audit.first() {
         return Ok(settings.path.clone());
     }
     // A warning has said what to do about the hooks file.
-    Err(match project_files.iter().find(|file| file.has_unapproved_audit) {
-        Some(file) => CommandError::usage(format!(
-            "{} has `audit:` and is not approved: it records nothing until it is",
-            file.bundle.path.display()
-        ))
-        .hint("to read what it recorded before, name the file of the log"),
-        None => CommandError::usage("which log? No hooks file says `audit:`")
-            .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file"),
-    })
+    let unapproved = project_files.iter().find_map(|file| {
+        let log = file.unapproved_audit.as_ref()?;
+        Some((file.bundle.path.display(), log))
+    });
+    if let Some((path, log)) = unapproved {
+        let text =
+            format!("{path} has `audit:` and is not approved: it records nothing until it is");
+        let hint = format!("to read what it recorded before, {}", naming(log));
+        return Err(CommandError::usage(text).hint(hint));
+    }
+    Err(no_log(&loaded))
+}
+
+/// Returns the error that no hooks file says where the log is, with the first file that may have said
+/// it.
+fn no_log(loaded: &Loaded) -> CommandError {
+    let Loaded { config, project_files, .. } = loaded;
+    // The content of a file that is only not approved was looked at.
+    let is_known =
+        |cause: &str| project_files.iter().any(|file| file.problem().as_deref() == Some(cause));
+    let failed = config.failed.iter().find(|file| !is_known(&file.cause));
+    let place = failed.map(|file| &file.location);
+    let left_out = config.left_out.iter().find(|problem| problem.location.is_some());
+    let place = place.or(left_out.and_then(|problem| problem.location.as_ref()));
+    let Some(place) = place else {
+        return CommandError::usage("which log? No hooks file says `audit:`")
+            .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file");
+    };
+    let why = match failed {
+        None => "is not used",
+        Some(_) if place.path().exists() => "can't be loaded",
+        Some(_) => "is gone",
+    };
+    let path = place.path().display();
+    let beside = place.directory().join("audit.jsonl");
+    let naming =
+        if beside.is_file() { naming(&beside) } else { "name the log as an argument".to_owned() };
+    let error =
+        CommandError::usage(format!("which log? {path} {why}, so its `audit:` is not known"));
+    let error = error.hint(naming);
+    match left_out {
+        Some(problem) => {
+            let hint = problem.hint.as_deref();
+            error.hint(format!("{problem}{}", hint.map(|it| format!("; {it}")).unwrap_or_default()))
+        }
+        None => error,
+    }
+}
+
+/// Returns how to name the log at `path`.
+fn naming(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    format!("name the log as an argument: {}", quoted(&plain::line(shown(&path))))
 }
 
 /// Returns a hook's place as it is shown: below the current directory from there.
