@@ -250,8 +250,13 @@ impl Loading {
             },
         };
         let cause = project_file.problem().unwrap_or_default();
+        let mut remedy = project_file.remedy();
+        // Otherwise the file is evaluated next, and its errors are shown.
+        if !self.acceptance.options.only_show {
+            remedy += "; `hookexec check` shows whether it can be loaded";
+        }
         let location = Location::of_file_in(file.layer, &file.path);
-        let failed = FailedFile::new(location, cause, project_file.remedy());
+        let failed = FailedFile::new(location, cause, remedy);
         self.assembly.config.failed.push(FailedFile { events, is_unapproved: true, ..failed });
     }
 }

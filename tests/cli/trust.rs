@@ -209,6 +209,40 @@ fn a_changed_file_with_a_mistake_is_said_to_be_both() {
         let doctor = sandbox.hookexec(["doctor"]).run().exits(1).stdout;
         assert!(doctor.contains("1 error in the hooks files"), "{doctor}");
         assert_eq!(doctor.matches("this file changed after its approval").count(), 1, "{doctor}");
+        let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
+        let title = "hooks.yaml: changed, and can't be loaded\n  error: hooks.yaml:";
+        assert!(shown.stdout.contains(title) && shown.stdout.contains(error), "{shown:?}");
+        assert!(shown.stderr.contains("correct the errors before you approve"), "{shown:?}");
+        let shown = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1);
+        let rows: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+        assert!(rows[0]["errors"][0].as_str().unwrap().contains(error), "{shown:?}");
+        // At an event nothing of the file is read.
+        let whether = "`hookexec check` shows whether it can be loaded";
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+        assert!(run.stdout.contains(whether) && !run.stdout.contains(error), "{run:?}");
+        let explained = sandbox.hookexec(["explain", "pre_tool_use"]).stdin(CALL).run().exits(0);
+        assert!(explained.whole().contains(whether), "{explained:?}");
+        assert!(!check.contains(whether), "{check}");
+    }
+}
+
+#[test]
+fn a_file_that_was_never_approved_and_is_broken_is_said_to_be_both() {
+    let sandbox = project();
+    let audit = format!("audit: {{ path: ~/audit.jsonl }}\n{HOOKS}");
+    sandbox.write("hooks.yaml", &audit);
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+    assert!(run.stdout.contains("`hookexec check` shows whether it can be loaded"), "{run:?}");
+    let broken = format!("{HOOKS}x: [\n");
+    for (hooks, error) in
+        [(audit, "`~/audit.jsonl` is not in the project"), (broken, "this `[` is never closed")]
+    {
+        sandbox.write("hooks.yaml", &hooks);
+        let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
+        let title = "hooks.yaml: not approved, and can't be loaded\n  error: hooks.yaml:";
+        assert!(shown.stdout.contains(title) && shown.stdout.contains(error), "{shown:?}");
+        let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(78);
+        assert!(added.stderr.contains(error), "{added:?}");
     }
 }
 

@@ -91,13 +91,15 @@ impl Args {
 
 fn show(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
-    let Project { files, gone, packs, .. } = target.project()?;
+    let project = target.project()?;
+    let errors = project.errors();
+    let Project { files, gone, packs, .. } = project;
     for file in &files {
         if let Trust::Unsafe(problem) = &file.trust {
             warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
         }
     }
-    let row = |file| Row::of(file, &store, &packs);
+    let row = |file| Row::of(file, &store, &packs).with_errors(&errors);
     let rows: Vec<Row> =
         files.into_iter().map(row).chain(gone.into_iter().map(Row::gone)).collect();
     let all = rows.iter().all(|row| row.status == APPROVED);
@@ -105,6 +107,11 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
     if target.format == PlainFormat::Text {
         for row in rows.iter().filter(|row| row.status == GONE) {
             output::talk(&format!("{}\n", row.way_back()));
+        }
+        if rows.iter().any(|row| !row.errors.is_empty()) {
+            output::talk(
+                "correct the errors before you approve: `hookexec check` shows them in their lines\n",
+            );
         }
         if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
             output::talk(
@@ -242,6 +249,12 @@ struct Project {
 impl Project {
     /// Refuses to approve a file that can't be loaded.
     fn refuse_broken(&self) -> Result<(), CommandError> {
+        let errors = self.errors();
+        if errors.has_errors() { Err(CommandError::config(errors)) } else { Ok(()) }
+    }
+
+    /// Returns why files can't be loaded.
+    fn errors(&self) -> Diagnostics {
         let problems = Executor::check(&self.options, Registry::with_shipped_builtins()).problems;
         let is_ours = |problem: &Diagnostic| {
             let place = problem.location.as_ref();
@@ -252,7 +265,7 @@ impl Project {
         };
         let mut broken = Diagnostics::default();
         broken.extend(problems.into_iter().filter(is_ours));
-        if broken.has_errors() { Err(CommandError::config(broken)) } else { Ok(()) }
+        broken
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use hookexec::config::Command;
+use hookexec::config::{Command, Diagnostic, Diagnostics};
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{CoveredHook, ScriptChange, ScriptProblem, Trust, TrustStore};
 use hookexec::internal::{Pack, ProjectFile};
@@ -24,6 +24,8 @@ pub(super) struct Row {
     packs: Vec<PackRow>,
     pub(super) hooks: Vec<HookRow>,
     diff: Option<String>,
+    /// Why the file can't be loaded.
+    pub(super) errors: Vec<String>,
 }
 
 /// A pack that the file uses.
@@ -84,12 +86,26 @@ impl Row {
             hooks: file.bundle.covered().cloned().zip(changes).map(HookRow::of).collect(),
             digest: Some(file.bundle.digest),
             path: file.bundle.path,
+            errors: Vec::new(),
         }
+    }
+
+    /// Adds those of `errors` that are about this file.
+    pub(super) fn with_errors(mut self, errors: &Diagnostics) -> Self {
+        let is_ours = |error: &&Diagnostic| {
+            error.location.as_ref().is_some_and(|place| place.path() == self.path)
+        };
+        let text = |error: &Diagnostic| match &error.hint {
+            Some(hint) => format!("{error}; {hint}"),
+            None => error.to_string(),
+        };
+        self.errors = errors.iter().filter(is_ours).map(text).collect();
+        self
     }
 
     pub(super) fn gone(path: PathBuf) -> Self {
         let (packs, hooks) = (Vec::new(), Vec::new());
-        Self { path, status: GONE, digest: None, packs, hooks, diff: None }
+        Self { path, status: GONE, digest: None, packs, hooks, diff: None, errors: Vec::new() }
     }
 
     /// Returns its path from the current directory.
@@ -99,7 +115,8 @@ impl Row {
 
     /// Returns its first line.
     pub(super) fn title(&self) -> String {
-        format!("{}: {}\n", self.shown_path(), self.status)
+        let broken = if self.errors.is_empty() { "" } else { ", and can't be loaded" };
+        format!("{}: {}{broken}\n", self.shown_path(), self.status)
     }
 
     /// Returns what a user does about a file that is gone.
@@ -111,6 +128,9 @@ impl Row {
 
     pub(super) fn text(&self) -> String {
         let mut text = self.title();
+        for error in &self.errors {
+            let _ = writeln!(text, "  error: {}", plain::line(shown(error)));
+        }
         for pack in &self.packs {
             text += &pack.text();
         }
