@@ -125,7 +125,7 @@ impl ProjectFile {
     pub fn warning(&self) -> Option<Diagnostic> {
         let problem = self.problem()?;
         let message = match self.trust {
-            Trust::Approved => format!("{problem}: the hooks that execute it fail"),
+            Trust::Approved => format!("{problem}: the hooks that use it fail"),
             _ => format!("{problem}: its hooks fail"),
         };
         let warning = Diagnostic::warning(message).hint(self.remedy());

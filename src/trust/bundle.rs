@@ -54,7 +54,7 @@ pub struct CoveredHook {
     /// the hook fails when one changes, and another file may be the one that runs.
     pub only_beside: BTreeSet<String>,
     /// The names that `scripts:` lists and that no command text names.
-    pub(crate) listed: BTreeSet<String>,
+    pub listed: BTreeSet<String>,
     /// Where the hook would find a script, and no file is.
     pub(crate) absent: BTreeMap<String, PathBuf>,
 }

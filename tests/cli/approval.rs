@@ -388,6 +388,8 @@ fn a_script_that_is_listed_is_covered() {
             run.stdout.contains("`Makefile`, listed in `scripts:`, changed after its approval"),
             "{run:?}"
         );
+        let shown = sandbox.hookexec(["trust"]).run().exits(1);
+        assert!(shown.stdout.contains("hooks.yaml: a listed file changed"), "{shown:?}");
     }
     fs::remove_file(sandbox.project().join("Makefile")).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
@@ -398,8 +400,9 @@ fn a_script_that_is_listed_is_covered() {
     assert!(run.stdout.contains(restore), "{run:?}");
     let check = sandbox.hookexec(["check"]).run().exits(0);
     assert!(check.stderr.contains("restore it, or take it out of `scripts:`"), "{check:?}");
+    assert!(check.stderr.contains("is gone: the hooks that use it fail"), "{check:?}");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: a script is gone"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: a listed file is gone"), "{shown:?}");
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
     assert!(refused.stderr.contains(missing), "{refused:?}");
     assert!(refused.stderr.contains("hint: restore or create it, or take it out"), "{refused:?}");
@@ -409,6 +412,8 @@ fn a_script_that_is_listed_is_covered() {
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
     let linked = "`Makefile`, listed in `scripts:`, was approved and is a symbolic link now; a person must restore it";
     assert!(run.stdout.contains(linked) && run.stdout.contains(restore), "{run:?}");
+    let shown = sandbox.hookexec(["trust"]).run().exits(1);
+    assert!(shown.stdout.contains("hooks.yaml: a script can't be approved"), "{shown:?}");
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
     assert!(refused.stderr.contains("hint: put what it leads to in its place"), "{refused:?}");
 

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use hookexec::config::{Command, Diagnostic, Diagnostics};
 use hookexec::internal::shell::quoted;
-use hookexec::internal::trust::{CoveredHook, ScriptChange, ScriptProblem, Trust, TrustStore};
+use hookexec::internal::trust::{
+    Bundle, CoveredHook, ScriptChange, ScriptProblem, Trust, TrustStore,
+};
 use hookexec::internal::{Pack, ProjectFile};
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
@@ -69,10 +71,15 @@ impl Row {
         let change = all.next().filter(|first| all.all(|change| change == *first));
         let status = match file.trust {
             Trust::Approved if file.refused.is_empty() => APPROVED,
-            Trust::Approved => match change {
-                Some(ScriptChange::Gone) => "a script is gone",
-                Some(ScriptChange::Unapproved) => "a script is not approved",
-                _ => "a script changed",
+            // A link took the place of one, for example.
+            Trust::Approved if changes.iter().all(Vec::is_empty) => "a script can't be approved",
+            Trust::Approved => match (change, are_listed(&file.bundle, &changes)) {
+                (Some(ScriptChange::Gone), false) => "a script is gone",
+                (Some(ScriptChange::Gone), true) => "a listed file is gone",
+                (Some(ScriptChange::Unapproved), false) => "a script is not approved",
+                (Some(ScriptChange::Unapproved), true) => "a listed file is not approved",
+                (_, false) => "a script changed",
+                (_, true) => "a listed file changed",
             },
             Trust::Changed => "changed",
             _ => "not approved",
@@ -139,6 +146,12 @@ impl Row {
         }
         text + self.diff.as_deref().unwrap_or_default()
     }
+}
+
+/// Returns whether only `scripts:` names the files that changed.
+fn are_listed(bundle: &Bundle, changes: &[Vec<(String, ScriptChange)>]) -> bool {
+    let mut hooks = bundle.covered().zip(changes);
+    hooks.all(|(hook, changes)| changes.iter().all(|(name, _)| hook.listed.contains(name)))
 }
 
 impl PackRow {
