@@ -381,6 +381,10 @@ fn a_script_that_is_listed_is_covered() {
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
     assert!(added.stdout.contains("    covered: Makefile\n"), "{added:?}");
     assert!(added.stdout.contains("    not covered: make\n"), "{added:?}");
+    let shown = sandbox.hookexec(["trust"]).run().exits(0);
+    for said in ["are covered only if `scripts:` lists them", "What is not covered may change"] {
+        assert!(shown.stderr.contains(said), "{shown:?}");
+    }
     for change in ["guard:\n\ttrue\n", ""] {
         sandbox.write("Makefile", change);
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
@@ -635,7 +639,10 @@ fn the_question_shows_what_runs_and_hides_nothing() {
     assert!(asked.0 == 1 && asked.1.contains("+exit 0 #"), "{asked:?}");
     assert!(asked.1.contains("    matches: shell"), "{asked:?}");
     assert!(asked.1.contains("    runs: sh './g\u{fffd}[2K.sh'"), "{asked:?}");
-    assert!(asked.1.contains("What these scripts read or load is not covered"), "{asked:?}");
+    assert!(
+        asked.1.contains("Files that these scripts read or load are covered only"),
+        "{asked:?}"
+    );
     assert!(!asked.1.contains(['\u{1b}', '\u{9b}']), "{asked:?}");
     let asked = at_a_terminal(&sandbox, &["trust", "remove"], "no");
     assert!(asked.1.contains("in every clone with the same bytes?"), "{asked:?}");

@@ -105,6 +105,7 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
     let all = rows.iter().all(|row| row.status == APPROVED);
     target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
     if target.format == PlainFormat::Text {
+        output::talk(&limits(&rows.iter().collect::<Vec<_>>()));
         for row in rows.iter().filter(|row| row.status == GONE) {
             output::talk(&format!("{}\n", row.way_back()));
         }
@@ -148,17 +149,8 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             return Err(CommandError::data(text).hint(problem.hint));
         }
         let mut text = row.text();
-        let has = |names: fn(&HookRow) -> &Vec<String>| {
-            row.hooks.iter().any(|hook| !names(hook).is_empty())
-        };
-        if has(|hook| &hook.covered) || has(|hook| &hook.changed) {
-            text +=
-                "What these scripts read or load is not covered; list such files in `scripts:`.\n";
-        }
-        if has(|hook| &hook.not_covered) {
-            text += "What is not covered may change without a new approval.\n";
-        }
-        let is_gone = has(|hook| &hook.gone);
+        text += &limits(&[&row]);
+        let is_gone = row.hooks.iter().any(|hook| !hook.gone.is_empty());
         let without = if is_gone { " without the scripts that are gone" } else { "" };
         if !consent.ask(&format!("{text}Approve this file{without}?"))? {
             output::talk("nothing was approved\n");
@@ -176,6 +168,22 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
     }
     Ok(done)
+}
+
+/// Returns what an approval does not cover, in words.
+fn limits(rows: &[&Row]) -> String {
+    let has = |names: fn(&HookRow) -> &Vec<String>| {
+        rows.iter().flat_map(|row| &row.hooks).any(|hook| !names(hook).is_empty())
+    };
+    let mut text = String::new();
+    if has(|hook| &hook.covered) || has(|hook| &hook.changed) {
+        text +=
+            "Files that these scripts read or load are covered only if `scripts:` lists them.\n";
+    }
+    if has(|hook| &hook.not_covered) {
+        text += "What is not covered may change without a new approval.\n";
+    }
+    text
 }
 
 fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
