@@ -393,10 +393,11 @@ impl<'e> Moment<'e> {
     }
 
     /// Returns whether a hook ended the moment, and none of those that are left of `layers` has hooks at the
-    /// stages from `next` on.
+    /// stages from `next` on. An event that can't be denied does not happen after a denial.
     fn is_over(&self, next: usize, layers: &Range<usize>) -> bool {
         let left = self.left_of(layers);
-        left != *layers && !self.stages[next..].iter().any(|it| it.awake && it.has_hooks(&left))
+        let mut stages = self.stages[next..].iter().filter(|stage| stage.awake);
+        left != *layers && !stages.any(|it| it.plan.contract.may_stop() && it.has_hooks(&left))
     }
 
     fn among(&self, layers: &Range<usize>) -> Among {

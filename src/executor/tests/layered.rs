@@ -653,15 +653,21 @@ async fn a_denial_of_a_project_keeps_no_rewriter_of_the_user_from_being_asked_ag
 
 #[tokio::test]
 async fn a_denial_ends_the_moment_for_its_own_layer_and_those_below() {
-    for (denier, is_seen) in [(Layer::Project, true), (Layer::User, false), (Layer::Managed, false)]
-    {
-        let seen = say(PreToolUse, &json!({"system_message": "seen"}));
-        let denied = say(Event::ToolGuard, &json!({"decision": "deny"}));
-        let executor =
-            with(&registry(), vec![in_layer(denier, denied), in_layer(Layer::User, seen)]);
+    let call_of_tool = [Event::ToolGuard, PreToolUse];
+    // No turn starts after a denial, and its hooks can deny nothing.
+    let start_of_turn = [UserPromptSubmit, Event::TurnStart];
+    for (events, denier, is_seen) in [
+        (call_of_tool, Layer::Project, true),
+        (call_of_tool, Layer::User, false),
+        (call_of_tool, Layer::Managed, false),
+        (start_of_turn, Layer::Project, false),
+    ] {
+        let denied = in_layer(denier, say(events[0], &json!({"decision": "deny"})));
+        let seen = in_layer(Layer::User, say(events[1], &json!({"system_message": "seen"})));
+        let executor = with(&registry(), vec![denied, seen]);
         let mut standing = Standing::default();
         let (input, options) = (call("ls"), DispatchOptions::default());
-        executor.run_moment(&[Event::ToolGuard, PreToolUse], &input, options, &mut standing).await;
+        executor.run_moment(&events, &input, options, &mut standing).await;
         let verdict = standing.verdict.unwrap();
         assert!(!verdict.allowed, "{denier:?}: {verdict:#?}");
         assert_eq!(verdict.system_message.is_some(), is_seen, "{denier:?}: {verdict:#?}");
