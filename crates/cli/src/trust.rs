@@ -99,7 +99,12 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
             warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
         }
     }
-    let row = |file| Row::of(file, &store, &packs).with_errors(&errors);
+    let row = |file: ProjectFile| {
+        // An approved file that fails, for example without a pack, needs another remedy.
+        let is_approved = file.trust == Trust::Approved;
+        let row = Row::of(file, &store, &packs);
+        if is_approved { row } else { row.with_errors(&errors) }
+    };
     let rows: Vec<Row> =
         files.into_iter().map(row).chain(gone.into_iter().map(Row::gone)).collect();
     let all = rows.iter().all(|row| row.status == APPROVED);
