@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 const LAYERS: [&str; 31] = [
     "suggest", "locks", "platform", "files", "paths", "directories", "counts", "shell", "pattern",
-    "http", "event", "wire", "policy", "rpc", "answer", "tools", "matcher", "calls", "dialect",
-    "config", "schema", "handler", "handlers", "registry", "builtins", "audit", "executor",
+    "event", "wire", "policy", "rpc", "answer", "tools", "matcher", "calls", "dialect", "config",
+    "schema", "handler", "http", "handlers", "registry", "builtins", "audit", "executor",
     "lifecycle", "trust", "load", "check",
 ];
 
