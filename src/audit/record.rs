@@ -21,9 +21,10 @@ pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 const LONGEST: usize = 64 * 1024;
 /// The longest text of a record that is too long, in characters.
 const LONGEST_TEXT: usize = 200;
-/// The longest text that waits for the log, in bytes; of all texts of a project's hooks together, as many
-/// wait as eight of these.
+/// The longest text that waits for the log, in bytes.
 const LONGEST_WAITING: usize = 2 * LONGEST;
+/// How long the texts of a project's hooks may be together while they wait, in bytes.
+const LONGEST_OF_PROJECT: usize = 8 * LONGEST_WAITING;
 
 /// What was decided at one event.
 #[skip_serializing_none]
@@ -169,18 +170,13 @@ impl Record {
     /// Leaves out texts that are longer than any record: the time and the memory to redact them would cost
     /// other records their place. They go as a whole, because what is cut from a secret is not found.
     fn leave_out_long_texts(&mut self) {
-        let mut left_for_projects = 8 * LONGEST_WAITING;
-        for report in &mut self.hooks {
-            let is_of_project = report.rank >= Layer::Project.rank();
-            for text in report.reason.iter_mut().chain(&mut report.error) {
-                let most = if is_of_project { left_for_projects } else { LONGEST_WAITING };
-                leave_out(text, most.min(LONGEST_WAITING));
-                if is_of_project {
-                    left_for_projects = left_for_projects.saturating_sub(text.len());
-                }
-            }
-        }
         self.each_text(|text| leave_out(text, LONGEST_WAITING));
+        let mut left = LONGEST_OF_PROJECT;
+        let of_project = self.hooks.iter_mut().filter(|report| is_of_project(report));
+        for text in of_project.flat_map(|it| it.reason.iter_mut().chain(&mut it.error)) {
+            leave_out(text, left);
+            left = left.saturating_sub(text.len());
+        }
     }
 
     /// Adds the input, and the arguments as they were rewritten.
@@ -220,7 +216,7 @@ impl Record {
     /// nothing else its place. Then it keeps as many hooks as fit, those of higher layers first.
     fn shorten(&mut self) -> serde_json::Result<()> {
         self.hooks.sort_by_key(|report| report.rank);
-        let of_others = self.hooks.partition_point(|report| report.rank < Layer::Project.rank());
+        let of_others = self.hooks.partition_point(|report| !is_of_project(report));
         // It repeats what the hooks said.
         let message = self.message.clone();
         self.message.iter_mut().for_each(cut);
@@ -230,9 +226,10 @@ impl Record {
             |it| it.each_text(cut),
         ];
         for shorten in steps {
-            if !self.fits_with(of_others)? {
-                shorten(self);
+            if self.fits_with(of_others)? {
+                break;
             }
+            shorten(self);
         }
         let all = self.hooks.len();
         let (mut fit, mut too_many) = (0, all + 1);
@@ -285,6 +282,10 @@ impl Record {
         }
         self.failed_open.iter_mut().for_each(change);
     }
+}
+
+const fn is_of_project(report: &HookReport) -> bool {
+    report.rank >= Layer::Project.rank()
 }
 
 /// Leaves out a text that is longer than `most`, in bytes.

@@ -94,8 +94,8 @@ impl Auditor {
         };
         let inner = Arc::clone(&self.0);
         let record = inner.record(input, verdict, took);
-        let wanted = self.0.logs.iter().any(|log| log.inputs);
-        let input = wanted.then(|| (input.clone(), verdict.updated_input.clone()));
+        let has_inputs = self.0.logs.iter().any(|log| log.inputs);
+        let input = has_inputs.then(|| (input.clone(), verdict.updated_input.clone()));
         let write = move || {
             let problems = inner.write(record, input.as_ref(), hooked);
             // Also those that come too late for the verdict.

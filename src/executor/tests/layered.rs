@@ -477,8 +477,7 @@ async fn a_response_is_withheld_when_time_ends_before_a_higher_layer_has_seen_it
         let executor = with(&registry, vec![slow, project]);
         let mut input = call("ls");
         input.tool_response = Some(json!("a secret"));
-        let options = crate::executor::DispatchOptions::default();
-        let mut standing = crate::executor::Standing::default();
+        let (options, mut standing) = (DispatchOptions::default(), Standing::default());
         let events = [event];
         let run = executor.run_moment(&events, &input, options, &mut standing);
         let _ = tokio::time::timeout(Duration::from_secs(1), run).await;
@@ -490,13 +489,15 @@ async fn a_response_is_withheld_when_time_ends_before_a_higher_layer_has_seen_it
 
 /// Runs the moment after a tool call whose response is `a secret`.
 async fn after_the_call(registry: &Registry, hooks: Vec<Hook>) -> Verdict {
-    let executor = with(registry, hooks);
     let mut input = call("ls");
     input.tool_response = Some(json!("a secret"));
-    let events = [Event::ToolResponseTransform, PostToolUse];
-    let mut standing = crate::executor::Standing::default();
-    let options = crate::executor::DispatchOptions::default();
-    let _ = executor.run_moment(&events, &input, options, &mut standing).await;
+    whole(registry, hooks, &[Event::ToolResponseTransform, PostToolUse], &input).await
+}
+
+/// Returns what the hooks of all `events` of a moment say together.
+async fn whole(registry: &Registry, hooks: Vec<Hook>, events: &[Event], input: &Input) -> Verdict {
+    let (options, mut standing) = (DispatchOptions::default(), Standing::default());
+    let _ = with(registry, hooks).run_moment(events, input, options, &mut standing).await;
     standing.verdict.unwrap()
 }
 
@@ -664,11 +665,7 @@ async fn a_denial_ends_the_moment_for_its_own_layer_and_those_below() {
     ] {
         let denied = in_layer(denier, say(events[0], &json!({"decision": "deny"})));
         let seen = in_layer(Layer::User, say(events[1], &json!({"system_message": "seen"})));
-        let executor = with(&registry(), vec![denied, seen]);
-        let mut standing = Standing::default();
-        let (input, options) = (call("ls"), DispatchOptions::default());
-        executor.run_moment(&events, &input, options, &mut standing).await;
-        let verdict = standing.verdict.unwrap();
+        let verdict = whole(&registry(), vec![denied, seen], &events, &call("ls")).await;
         assert!(!verdict.allowed, "{denier:?}: {verdict:#?}");
         assert_eq!(verdict.system_message.is_some(), is_seen, "{denier:?}: {verdict:#?}");
     }
