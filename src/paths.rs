@@ -25,7 +25,8 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 }
 
 /// Returns a path in one line.
-pub(crate) fn in_one_line(path: &str) -> String {
+pub(crate) fn in_one_line(path: &Path) -> String {
+    let path = path.to_string_lossy();
     let mut shown = String::with_capacity(path.len());
     for letter in path.chars() {
         if letter.is_control() {

@@ -4,6 +4,7 @@
 //! nothing: a word that a shell would expand keeps its text and is marked as not literal.
 
 use std::iter::Peekable;
+use std::path::Path;
 use std::str::Chars;
 
 /// Stands in a word for the output of a command.
@@ -90,12 +91,13 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Returns `word` as a person can type it, in one line: a name must not be able to write lines of its own.
-pub(crate) fn typed(word: &str) -> String {
-    if !word.contains(char::is_control) {
-        return quoted(word);
+/// Returns `path` as a person can type it, in one line: a name must not be able to write lines of its own.
+pub(crate) fn typed(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    if !path.contains(char::is_control) {
+        return quoted(&path);
     }
-    let escaped = word.chars().map(|letter| match letter {
+    let escaped = path.chars().map(|letter| match letter {
         '\\' | '\'' => format!("\\{letter}"),
         _ if letter.is_control() => format!("\\u{:04x}", u32::from(letter)),
         _ => letter.to_string(),

@@ -69,7 +69,7 @@ impl SourceFile {
     /// Returns the path in one line, whatever the name of the file is: it is shown to a model and on a
     /// screen.
     fn shown(&self) -> &str {
-        self.shown.get_or_init(|| in_one_line(&self.path.to_string_lossy()))
+        self.shown.get_or_init(|| in_one_line(&self.path))
     }
 }
 

@@ -104,7 +104,7 @@ impl ProjectFile {
     }
 
     fn name(&self) -> String {
-        in_one_line(&self.bundle.path.file_name().unwrap_or_default().to_string_lossy())
+        in_one_line(Path::new(self.bundle.path.file_name().unwrap_or_default()))
     }
 
     /// Returns this action of `hookexec trust` with the file, as the user types it.
@@ -113,11 +113,11 @@ impl ProjectFile {
             self.bundle.path.parent().map(project_of).and_then(|dir| dunce::canonicalize(dir).ok());
         let working_dir = match directory {
             Some(directory) if directory != self.bundle.working_dir => {
-                format!("--cwd {} ", typed(&self.bundle.working_dir.to_string_lossy()))
+                format!("--cwd {} ", typed(&self.bundle.working_dir))
             }
             _ => String::new(),
         };
-        let path = typed(&self.bundle.path.to_string_lossy());
+        let path = typed(&self.bundle.path);
         format!("`hookexec trust {action} {working_dir}{path}`")
     }
 
@@ -287,9 +287,10 @@ impl Acceptance {
         let remedy: Arc<str> = file.remedy().into();
         for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks[known..]) {
             let Some(refusal) = refusal(covered) else { continue };
-            let remedy = match &refusal.script {
-                _ if !approved => Arc::clone(&remedy),
-                script => file.advice(script.as_deref(), refusal.cure).into(),
+            let remedy = if approved {
+                file.advice(refusal.script.as_deref(), refusal.cure).into()
+            } else {
+                Arc::clone(&remedy)
             };
             let cause = format!("{}; a person must {} it", refusal.problem, refusal.cure.verb());
             hook.untrusted = Some(Untrusted::new(cause, remedy));

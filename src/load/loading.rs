@@ -263,7 +263,7 @@ impl Loading {
 
 /// Returns what a user runs to take back the approval of the file at `path`.
 fn removal(path: &Path) -> String {
-    format!("run `hookexec trust remove {}` in a terminal", typed(&path.to_string_lossy()))
+    format!("run `hookexec trust remove {}` in a terminal", typed(path))
 }
 
 /// Returns the events for which a file has hooks; `None` when only evaluating it would tell.

@@ -10,7 +10,7 @@ use hookexec::internal::trust::Trust;
 use hookexec::load::LoadOptions;
 use hookexec::{Event, Executor, ExecutorBuilder, Registry, internal};
 
-use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};
+use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all, with_hint};
 
 /// Which hooks files count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
@@ -181,10 +181,7 @@ impl Loaded {
     pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
         let nothing = self.found.config.files.is_empty() && self.found.config.failed.is_empty();
         let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
-        let left_out = self.found.config.left_out.iter().map(|problem| match &problem.hint {
-            Some(hint) => format!("{problem}; {hint}"),
-            None => problem.to_string(),
-        });
+        let left_out = self.found.config.left_out.iter().map(with_hint);
         nothing.into_iter().chain(left_out)
     }
 

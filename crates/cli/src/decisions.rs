@@ -15,7 +15,7 @@ use hookexec::internal::system;
 use serde::Serialize;
 
 use super::config::ConfigArgs;
-use super::error::{CommandError, OrCommandError as _, unwritable, warn};
+use super::error::{CommandError, OrCommandError as _, unwritable, warn, with_hint};
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
@@ -220,8 +220,7 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
     Err(no_log(&loaded))
 }
 
-/// Returns the error that no hooks file says where the log is, with the first file that may have said
-/// it.
+/// Returns the error that no log is known. It names the first file that may have named one.
 fn no_log(loaded: &Loaded) -> CommandError {
     let Loaded { config, project_files, .. } = loaded;
     // The content of a file that is only not approved was looked at.
@@ -248,10 +247,7 @@ fn no_log(loaded: &Loaded) -> CommandError {
         CommandError::usage(format!("which log? {path} {why}, so its `audit:` is not known"));
     let error = error.hint(naming);
     match left_out {
-        Some(problem) => {
-            let hint = problem.hint.as_deref();
-            error.hint(format!("{problem}{}", hint.map(|it| format!("; {it}")).unwrap_or_default()))
-        }
+        Some(problem) => error.hint(with_hint(problem)),
         None => error,
     }
 }

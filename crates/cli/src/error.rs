@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
-use hookexec::config::Diagnostics;
+use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::internal::MANAGED_DIRECTORY;
 
 use super::report::{BAD, DOUBTFUL};
@@ -170,6 +170,14 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     // Help and version come this way, too; they go to stdout.
     let _ = error.print();
     if error.use_stderr() { Exit::Usage } else { Exit::Success }
+}
+
+/// Returns a problem and what to do about it, on one line.
+pub(crate) fn with_hint(problem: &Diagnostic) -> String {
+    match &problem.hint {
+        Some(hint) => format!("{problem}; {hint}"),
+        None => problem.to_string(),
+    }
 }
 
 /// Where and why the last panic happened.

@@ -13,7 +13,7 @@ pub(super) use system::{check_own, check_private};
 
 /// A file that is not safe to take orders from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` {problem}", path = in_one_line(&path.to_string_lossy()))]
+#[error("`{path}` {problem}", path = in_one_line(path))]
 pub struct UnsafeFile {
     /// The file or the directory that is to blame.
     pub path: PathBuf,

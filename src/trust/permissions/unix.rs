@@ -18,13 +18,13 @@ pub(super) fn check_writers(real: &Path) -> Result<(), UnsafeFile> {
             return Err(UnsafeFile {
                 path: place.to_owned(),
                 problem: format!("can be written by every user (mode {:03o})", mode(&metadata)),
-                hint: format!("run `chmod o-w {}`", typed(&place.to_string_lossy())),
+                hint: format!("run `chmod o-w {}`", typed(place)),
             });
         }
         if metadata.is_file()
             && let Some(problem) = other_owner(&metadata)
         {
-            let shown = typed(&place.to_string_lossy());
+            let shown = typed(place);
             let hint = format!("check what it says, then run `chown {user} {shown}`");
             return Err(UnsafeFile { path: place.to_owned(), problem, hint });
         }
@@ -52,10 +52,7 @@ pub(in crate::internal::trust) fn check_own(path: &Path) -> Result<(), UnsafeFil
         Platform::HERE.own_groups && metadata.gid() == rustix::process::getegid().as_raw();
     if can_write(if own_group { 0o002 } else { 0o022 }, &metadata) {
         let problem = format!("can be written by others (mode {:03o})", mode(&metadata));
-        return unsafe_file(
-            problem,
-            format!("run `chmod go-w {}`", typed(&path.to_string_lossy())),
-        );
+        return unsafe_file(problem, format!("run `chmod go-w {}`", typed(path)));
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
 use crate::decisions::shown;
+use crate::error::with_hint;
 use crate::plain;
 
 /// What is known of one hooks file.
@@ -102,11 +103,7 @@ impl Row {
         let is_ours = |error: &&Diagnostic| {
             error.location.as_ref().is_some_and(|place| place.path() == self.path)
         };
-        let text = |error: &Diagnostic| match &error.hint {
-            Some(hint) => format!("{error}; {hint}"),
-            None => error.to_string(),
-        };
-        self.errors = errors.iter().filter(is_ours).map(text).collect();
+        self.errors = errors.iter().filter(is_ours).map(with_hint).collect();
         self
     }
 
