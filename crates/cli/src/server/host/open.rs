@@ -137,7 +137,8 @@ impl OpenCall {
             let _ = waiting.answer.send(answer);
             return Ok(());
         }
-        let next = if is_approval { "the end of its work" } else { "an approval" };
+        let waits_for_approval = self.waiting.as_ref().is_some_and(|waiting| waiting.is_approval);
+        let next = if waits_for_approval { "an approval" } else { "the end of its work" };
         Err(format!("the call waits for {next}"))
     }
 
