@@ -137,8 +137,7 @@ pub enum ContextMode {
     Text,
 }
 
-/// How often in a row hooks of one rank of layers may keep the model at work; Claude Code has the
-/// same bound.
+/// How often in a row hooks may keep the model at work; Claude Code has the same bound.
 pub const MAX_CONTINUES: u32 = 8;
 
 /// What an event can do: a row of the contract table.
@@ -246,9 +245,9 @@ impl Contract {
         self.may_block || matches!(self.rewrite, Rewrite::Response)
     }
 
-    /// Returns whether `on_error: block` withholds what a failed hook should have rewritten.
-    pub(crate) const fn may_withhold(&self) -> bool {
-        !self.may_block && matches!(self.rewrite, Rewrite::ToolResponse)
+    /// Returns whether a denial withholds what the hooks rewrite: a placeholder takes its place.
+    pub const fn withholds(&self) -> bool {
+        self.transforms && matches!(self.rewrite, Rewrite::ToolResponse)
     }
 
     /// Returns whether a denial prevents the use of what a hook rewrites. A denial does not take
@@ -330,8 +329,12 @@ static CONTRACTS: [Contract; 32] = {
         event(Event::OnToolApprovalDecision, "a tool approval was decided"),
         event(Event::BeforeCompaction, "compaction starts").blocks().summary(),
         event(Event::AfterCompaction, "compaction finished"),
+        // Ours: a denial withholds the response, and so does a failure. A hook that exists to clean must
+        // not pass what it could not clean.
         event(Event::ToolResponseTransform, "a tool's response, before anyone sees it")
             .tool_matched()
+            .blocks()
+            .fails(Closed)
             .transforms(ToolResponse),
         event(Event::ToolInputTransform, "a tool's arguments, before any guard sees them")
             .tool_matched()

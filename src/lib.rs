@@ -287,11 +287,12 @@ pub mod internal {
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::directories::{base_directory, state_directory};
     pub use crate::executor::approval::Judged;
-    pub use crate::executor::dispatch::{DispatchOptions, HandedOver, Observer};
+    pub use crate::executor::background::HandedOver;
+    pub use crate::executor::dispatch::{DispatchOptions, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
-    pub use crate::executor::moment::Standing;
+    pub use crate::executor::standing::Standing;
     pub use crate::executor::rewrite::final_call;
-    pub use crate::executor::time::{Terms, deadline_of_hooks, on_terms};
+    pub use crate::executor::time::deadline_of_hooks;
     pub use crate::executor::worst::WorstCase;
     pub use crate::handlers::command::group::Group;
     pub use crate::handlers::depth;

@@ -95,14 +95,8 @@ impl Assembly {
         Self { config, only_show, ..Self::default() }
     }
 
-    /// Notes that a layer has something that takes time to read.
-    pub(crate) fn reads(&mut self, layer: Layer) {
-        self.config.lowest_rank = self.config.lowest_rank.max(layer.rank());
-    }
-
     /// Counts one more file of a layer, and returns whether it may be read.
     pub(crate) fn may_read(&mut self, layer: Layer, path: &Path) -> bool {
-        self.reads(layer);
         let used = self.used.entry(layer).or_default();
         used.files += 1;
         let most = if layer == Layer::Project { MAX_PROJECT_FILES } else { MAX_FILES };

@@ -41,7 +41,8 @@ impl Reader {
         let phase = match (keys.background, keys.mutates) {
             (Some(true), _) => Phase::Background,
             (_, Some(true)) => Phase::Mutate,
-            _ => Phase::Validate,
+            (_, Some(false)) => Phase::Judge,
+            (_, None) => Phase::Validate,
         };
         let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
         let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
@@ -100,7 +101,6 @@ impl Reader {
         };
         if let Some(wanted @ (OnError::Block | OnError::Ask)) = hook.on_error
             && !may_block
-            && !(wanted == OnError::Block && event.contract().may_withhold())
         {
             let word = if wanted == OnError::Block { "block" } else { "ask" };
             let message = format!("`on_error: {word}` on `{event}`, which can't be blocked");
@@ -270,7 +270,7 @@ impl Hook {
     pub(super) fn default_on_error(&mut self, wanted: OnError) {
         let contract = self.event.contract();
         match (wanted, contract.failure) {
-            (OnError::Block, _) if contract.may_block || contract.may_withhold() => {
+            (OnError::Block, _) if contract.may_block => {
                 self.on_error = Some(OnError::Block);
             }
             // A failure is a denial already; only exit codes become stricter.

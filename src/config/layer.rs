@@ -35,9 +35,6 @@ impl Layer {
 
     /// How many ranks there are.
     pub(crate) const RANKS: usize = 3;
-    /// How many positions the layers have in the order of rewriting. One more than ranks: layers of equal rank share their time, but
-    /// their rewriters still need an order.
-    pub(crate) const REWRITE_STEPS: usize = 4;
 
     /// Returns how far below the top it is. A layer with a smaller rank outranks it.
     pub(crate) const fn rank(self) -> usize {
@@ -55,17 +52,6 @@ impl Layer {
             Self::Managed | Self::User | Self::Project => true,
             Self::CommandLine => named_may_fail,
             Self::Program => false,
-        }
-    }
-
-    /// Returns its place in the order of layers, from the lowest up: before a call rewriters run in this
-    /// order, so that the highest layer has the last word.
-    pub(crate) const fn rewrite_order(self) -> usize {
-        match self {
-            Self::Project => 0,
-            Self::CommandLine | Self::Program => 1,
-            Self::User => 2,
-            Self::Managed => 3,
         }
     }
 }

@@ -36,8 +36,6 @@ pub struct Config {
     pub audit: Vec<super::audit::AuditSettings>,
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
-    /// The rank of the lowest layer that has a file, or a directory for some.
-    pub(crate) lowest_rank: usize,
     /// The files that don't count as they stand. Each is one hook of its layer that always fails.
     pub failed: Vec<FailedFile>,
     /// Whether files that were named may be among them.
@@ -195,19 +193,21 @@ pub enum OnError {
 pub enum Phase {
     /// Before the others, one after another: it may rewrite what they see.
     Mutate,
-    /// Beside the others.
+    /// Beside the others. If it rewrites all the same, it takes turns like the hooks before it.
     #[default]
     Validate,
-    /// After the others, as a notification: a process gives no answer to it.
+    /// Beside the others, and a rewrite of it is ignored: `mutates: false`.
+    Judge,
+    /// After the verdict, as a notification: a process gives no answer to it.
     Observe,
-    /// Beside the others, and the event does not wait for it.
+    /// After the verdict, and nothing waits for it.
     Background,
 }
 
 impl Phase {
-    /// Returns whether the hook gives an answer. The event also waits for hooks that only observe.
+    /// Returns whether the event waits for the hook, and its answer counts.
     pub fn is_answered(self) -> bool {
-        matches!(self, Self::Mutate | Self::Validate)
+        matches!(self, Self::Mutate | Self::Validate | Self::Judge)
     }
 }
 

@@ -1,25 +1,31 @@
-//! Has a person answer what hooks ask: by the hooks of `approval`, once all rewriting is done.
+//! Settles what hooks ask: by the hooks of `permission_request`, then by those of `approval`, which ask
+//! a person.
 
 use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::dispatch::{DispatchOptions, Executor, Observer};
+use super::dispatch::{DispatchOptions, Executor};
+use super::evaluate::Evaluation;
 use super::outcome::Outcome;
 use super::rewrite::final_call;
-use super::select::Bound;
-use super::stage::Stage;
-use super::time::Deadlines;
+use super::standing::Standing;
+use super::time::{Deadlines, now};
 use crate::config::Layer;
 use crate::event::{Event, Permission};
 use crate::files::random_id;
 use crate::wire::{
-    ApprovalQuestion, ApprovalReason, ApprovalReport, Decision, Input, Verdict, call_digest,
+    ApprovalQuestion, ApprovalReason, ApprovalReport, Decision, HookReport, HookStatus, Input,
+    Verdict, call_digest,
 };
 
-/// The remark on an allow over the head of a higher layer.
-const OUTRANKED: &str =
-    "its allow is ignored: hooks of a higher layer decide on approvals of this tool";
+/// The remark on an allow at `permission_request` that does not reach up to the user's layer.
+const OF_LOWER_LAYER: &str = "its allow is ignored: the agent asks for the user, and a hook answers \
+                              for its own layer and lower ones";
+
+/// The events that judge a call again that is approved with other arguments.
+pub(crate) const BEFORE_TOOL: [Event; 3] =
+    [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
 #[derive(Clone, Copy)]
@@ -33,7 +39,7 @@ pub struct Judged<'a> {
     pub original: &'a Input,
     /// The call in its final form.
     pub input: &'a Input,
-    /// What observes each hook.
+    /// How hooks are called.
     pub options: DispatchOptions<'a>,
     /// Whether the host would not come to `permission_request` by itself.
     pub consults: bool,
@@ -41,6 +47,85 @@ pub struct Judged<'a> {
     pub host_asks: Option<&'a str>,
     /// Whether a person may be asked: not when a policy is tried out.
     pub asks_person: bool,
+}
+
+/// One ask that is not settled.
+#[derive(Debug, Clone, Copy)]
+struct Ask {
+    /// The rank of its layer.
+    rank: usize,
+    /// The event of the hook that asks.
+    event: Event,
+}
+
+/// What hooks, and the host, ask about one call.
+#[derive(Debug, Default)]
+pub(crate) struct Asks(Vec<Ask>);
+
+impl Asks {
+    /// Adds what the hooks of `verdicts` ask.
+    pub(crate) fn add(&mut self, verdicts: &[Verdict]) {
+        for verdict in verdicts {
+            if verdict.decision == Some(Decision::Ask) {
+                self.add_of(verdict);
+            }
+        }
+    }
+
+    fn add_of(&mut self, verdict: &Verdict) {
+        let event = verdict.event;
+        let before = self.0.len();
+        for hook in verdict.hooks.iter().filter(|hook| counts_as(hook, Decision::Ask)) {
+            self.0.push(Ask { rank: hook.rank, event });
+        }
+        // A verdict that asks without a hook is as one of the highest layer.
+        if self.0.len() == before {
+            self.0.push(Ask { rank: Layer::Managed.rank(), event });
+        }
+    }
+
+    /// Adds an ask of the host itself, which is one of the user's layer.
+    pub(crate) fn add_host(&mut self) {
+        self.0.push(Ask { rank: Layer::User.rank(), event: Event::PermissionRequest });
+    }
+
+    /// Settles what the hooks of `permission_request` or `approval` in `answers` allow: the asks of their
+    /// own layer and of lower ones. Only a person settles what the mandatory guard asks. Where one of
+    /// these hooks failed, nothing is settled.
+    pub(crate) fn settle(&mut self, answers: &[Verdict]) {
+        self.add(answers);
+        let is_answer =
+            |verdict: &&Verdict| verdict.event.contract().permission == Permission::Approves;
+        for answer in answers.iter().filter(is_answer) {
+            if answer.hooks.iter().any(has_failed) {
+                continue;
+            }
+            let allows = answer.hooks.iter().filter(|hook| counts_as(hook, Decision::Allow));
+            let Some(by) = allows.map(|hook| hook.rank).min() else { continue };
+            let by_person = answer.event == Event::Approval;
+            self.0.retain(|ask| ask.rank < by || ask.event == Event::ToolGuard && !by_person);
+        }
+    }
+
+    pub(crate) fn are_settled(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the rank of the highest layer that asks.
+    pub(crate) fn highest(&self) -> Option<usize> {
+        self.0.iter().map(|ask| ask.rank).min()
+    }
+}
+
+/// Returns whether a hook decided so, and its answer counts.
+fn counts_as(hook: &HookReport, decision: Decision) -> bool {
+    hook.mode.is_none() && hook.decision == Some(decision)
+}
+
+/// Returns whether a hook failed in a way that must not be passed over.
+fn has_failed(hook: &HookReport) -> bool {
+    let failed = matches!(hook.status, HookStatus::Failed | HookStatus::Error);
+    failed && hook.mode.is_none() && hook.decision.is_some()
 }
 
 impl Executor {
@@ -54,15 +139,15 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn approve(&self, verdict: Verdict, input: &Input) -> Verdict {
-        self.approve_observed(verdict, input, None).await
+        self.approve_with(verdict, input, DispatchOptions::default()).await
     }
 
     #[doc(hidden)]
-    pub async fn approve_observed(
+    pub async fn approve_with(
         &self,
         verdict: Verdict,
         input: &Input,
-        observer: Option<&dyn Observer>,
+        options: DispatchOptions<'_>,
     ) -> Verdict {
         if !is_left(verdict.event, &verdict) {
             return verdict;
@@ -76,7 +161,7 @@ impl Executor {
                 verdicts: &[verdict],
                 original: input,
                 input: &last,
-                options: DispatchOptions { observer, ..DispatchOptions::default() },
+                options,
                 consults: false,
                 host_asks: None,
                 asks_person: true,
@@ -94,35 +179,59 @@ impl Executor {
         if !is_left(event, verdict) {
             return;
         }
-        let asks = verdict.decision == Some(Decision::Ask);
-        let mut verdicts = judged.verdicts.to_vec();
-        let has_channel = |rank| judged.asks_person && self.has_channel(input, rank);
-        if event != Event::PermissionRequest && (judged.consults || has_channel(judged.rank())) {
-            let answer = Box::pin(self.run(Event::PermissionRequest, input, options)).await;
-            verdicts.push(answer.clone());
-            let is_granted = lifts_asks(&answer, judged.verdicts);
-            take_answer(verdict, answer, is_granted);
+        let is_asked = verdict.decision == Some(Decision::Ask);
+        let has_channel = judged.asks_person && self.has_channel(input);
+        let mut asks = Asks::default();
+        if event != Event::PermissionRequest {
+            asks.add(judged.verdicts);
         }
-        if !is_left(event, verdict) {
+        if event == Event::PermissionRequest {
+            // The agent comes here because it would ask its user.
+            asks.add_host();
+            asks.settle(judged.verdicts);
+            leave_to_host(verdict, &asks);
+        } else if judged.consults || has_channel {
+            let (answer, verdicts) = Box::pin(self.ask_approvers(input, options)).await;
+            asks.settle(&verdicts);
+            take_answer(verdict, answer, asks.are_settled());
+        }
+        if asks.are_settled() || verdict.decision == Some(Decision::Deny) {
             return;
         }
-        let all = Judged { verdicts: &verdicts, ..*judged };
-        let rank = all.rank();
-        if asks {
+        if is_asked {
             let digest = call_digest(&self.complete(event, input));
             let report = ApprovalReport { digest, ..ApprovalReport::default() };
             verdict.approval = Some(Box::new(report));
         }
-        if has_channel(rank) {
-            let answer = self.ask_person(&all, rank).await;
-            let is_granted = answer.decision == Some(Decision::Allow);
-            take_answer(verdict, answer, is_granted);
+        if has_channel {
+            let answer = self.ask_person(judged, &asks).await;
+            asks.settle(std::slice::from_ref(&answer));
+            take_answer(verdict, answer, asks.are_settled());
         }
     }
 
-    /// Asks the hooks of `approval` that may answer what a hook of `rank` asks.
-    #[doc(hidden)]
-    pub async fn ask_person(&self, judged: &Judged<'_>, rank: Option<usize>) -> Verdict {
+    /// Asks the hooks of `permission_request`, and returns the verdict of all events and that of each. If
+    /// a hook approves the call with other arguments, all hooks before the tool judge these.
+    pub(crate) async fn ask_approvers(
+        &self,
+        input: &Input,
+        options: DispatchOptions<'_>,
+    ) -> (Verdict, Vec<Verdict>) {
+        let event = Event::PermissionRequest;
+        if !self.has(event) || self.plan(event).matching(input).is_empty() {
+            return (Verdict::no_opinion(event), Vec::new());
+        }
+        let mut standing = Standing::default();
+        let [transform, guard, last] = BEFORE_TOOL;
+        let options = DispatchOptions { once_rewritten: &BEFORE_TOOL, ..options };
+        let input = Input { hook_event_name: Some(event), ..input.clone() };
+        let events = [event, transform, guard, last];
+        let verdicts = self.run_moment(&events, &input, options, &mut standing).await;
+        (standing.verdict.unwrap_or_else(|| Verdict::no_opinion(event)), verdicts)
+    }
+
+    /// Asks the hooks of `approval` about a call that `asks` are left for.
+    pub(crate) async fn ask_person(&self, judged: &Judged<'_>, asks: &Asks) -> Verdict {
         let Judged { input, original, options, .. } = *judged;
         let is_changed = input.tool_input != original.tool_input;
         let question = ApprovalQuestion {
@@ -131,34 +240,27 @@ impl Executor {
             ..ApprovalQuestion::default()
         };
         let input = Input { approval: Some(Box::new(question)), ..input.clone() };
-        let options = DispatchOptions { down_to: Some(asker(rank)), ..options };
+        let options = DispatchOptions { asked_by: asks.highest(), ..options };
         Box::pin(self.run(Event::Approval, &input, options)).await
     }
 
-    /// Returns whether a hook of `approval` is for the call and may answer what a hook of `rank` asks.
+    /// Returns whether a hook of `approval` is for the call.
     #[doc(hidden)]
-    pub fn has_channel(&self, input: &Input, rank: Option<usize>) -> bool {
+    pub fn has_channel(&self, input: &Input) -> bool {
         let plan = self.plan(Event::Approval);
-        !plan.hooks.is_empty() && {
-            let asker = Some(asker(rank));
-            plan.matching(input).iter().any(|it| may_answer(asker, plan.hooks[*it].rank()))
-        }
+        !plan.hooks.is_empty() && !plan.matching(input).is_empty()
     }
 
     /// Returns the input of `approval`, with what only this question has.
-    pub(super) fn with_question(
-        &self,
-        input: &Input,
-        (deadlines, down_to): (&Deadlines, Option<usize>),
-    ) -> Input {
+    pub(super) fn with_question(&self, input: &Input, until: Option<Instant>) -> Input {
         let mut input = self.complete(Event::Approval, input).into_owned();
         let mut question = input.approval.take().unwrap_or_default();
         let plan = self.plan(Event::Approval);
+        let deadlines = Deadlines::new(std::iter::once(plan), until);
         let hooks = plan.matching(&input);
         let hooks = hooks.iter().map(|index| &plan.hooks[*index]);
-        let ends = hooks.filter(|bound| may_answer(down_to, bound.rank()));
-        let last = ends.map(|bound| deadlines.until(bound).answer).max();
-        let left = last.map(|end| end.saturating_duration_since(Instant::now()));
+        let last = hooks.map(|bound| deadlines.until(bound, None).answer).max();
+        let left = last.map(|end| end.saturating_duration_since(now()));
         let left = left.and_then(|left| SignedDuration::try_from(left).ok()).unwrap_or_default();
         let expires = Timestamp::now().checked_add(left).unwrap_or(Timestamp::MAX);
         // Without it the digest still binds an answer to the call.
@@ -170,72 +272,53 @@ impl Executor {
     }
 }
 
-/// Returns the rank that a question has: that of the hook, else the user's. After a hook of the user
-/// has asked, an agent asks by an event of its own about the same call.
-fn asker(rank: Option<usize>) -> usize {
-    rank.unwrap_or(Layer::User.rank())
-}
-
-/// Returns whether a hook of `rank` may answer what one of `down_to` asks.
-pub(super) fn may_answer(down_to: Option<usize>, rank: usize) -> bool {
-    down_to.is_none_or(|down_to| rank <= down_to)
-}
-
-/// Returns whether the user is to decide about the call: a hook asks, or the host does, and no hook
-/// answered.
+/// Returns whether the user is to decide about the call: a hook asks, or the host does.
 fn is_left(event: Event, verdict: &Verdict) -> bool {
     match event.contract().permission {
         _ if !event.contract().tool_matched || event == Event::Approval => false,
         Permission::None => false,
         Permission::Decides => verdict.decision == Some(Decision::Ask),
-        Permission::Approves => {
-            verdict.decision == Some(Decision::Ask) || verdict.decision.is_none() && verdict.allowed
+        Permission::Approves => verdict.decision != Some(Decision::Deny),
+    }
+}
+
+/// Leaves to the host what its hooks of `permission_request` could not settle.
+fn leave_to_host(verdict: &mut Verdict, asks: &Asks) {
+    if verdict.decision == Some(Decision::Deny) {
+        return;
+    }
+    if asks.are_settled() {
+        if verdict.decision == Some(Decision::Ask) {
+            verdict.message = None;
+        }
+        verdict.decision = Some(Decision::Allow);
+        verdict.allowed = true;
+    } else if verdict.decision == Some(Decision::Allow) {
+        verdict.decision = None;
+        let allows = verdict.hooks.iter_mut().filter(|hook| counts_as(hook, Decision::Allow));
+        for hook in allows {
+            hook.warnings.push(OF_LOWER_LAYER.to_owned());
         }
     }
 }
 
-/// Returns whether an allow of `permission_request` in `answer` lifts what `verdicts` ask. A hook
-/// answers for its own layer and those below, and no hook answers the mandatory guard in the user's
-/// place. What only the host asks, a hook of any layer answers.
-pub(crate) fn lifts_asks(answer: &Verdict, verdicts: &[Verdict]) -> bool {
-    let lifts = |asked: &Verdict| {
-        let by = answer.rank_of(Decision::Allow);
-        asked.event != Event::ToolGuard && by.is_some_and(|by| by <= rank_of_ask(asked))
-    };
-    answer.decision == Some(Decision::Allow) && asking(verdicts).all(lifts)
-}
-
-/// Returns the verdicts that ask.
-fn asking(verdicts: &[Verdict]) -> impl Iterator<Item = &Verdict> {
-    verdicts.iter().filter(|verdict| verdict.decision == Some(Decision::Ask))
-}
-
-/// Returns the rank of the highest layer that asks. A verdict that asks without a hook is as one of
-/// the highest layer.
-fn rank_of_ask(asked: &Verdict) -> usize {
-    asked.rank_of(Decision::Ask).unwrap_or_default()
-}
-
-/// Adds an answer to what hooks ask. One that grants it takes the ask away.
-fn take_answer(verdict: &mut Verdict, answer: Verdict, is_granted: bool) {
-    if is_granted {
+/// Adds an answer to what hooks ask. If all asks are settled, the verdict is an allow.
+fn take_answer(verdict: &mut Verdict, mut answer: Verdict, is_settled: bool) {
+    if is_settled && answer.decision != Some(Decision::Deny) {
         verdict.decision = None;
         verdict.allowed = true;
         verdict.message = None;
+        answer.decision = Some(Decision::Allow);
+        answer.allowed = true;
     }
     verdict.absorb(answer);
 }
 
 impl Judged<'_> {
-    /// Returns the rank of the highest layer that asks. What the host asks is the user's to answer.
-    pub fn rank(&self) -> Option<usize> {
-        let host = self.event == Event::PermissionRequest || self.host_asks.is_some();
-        let host = host.then_some(Layer::User.rank());
-        asking(self.verdicts).map(rank_of_ask).chain(host).min()
-    }
-
     fn reasons(&self) -> Vec<ApprovalReason> {
-        let hooks = asking(self.verdicts).flat_map(|verdict| {
+        let is_ask = |verdict: &&Verdict| verdict.decision == Some(Decision::Ask);
+        let asking = self.verdicts.iter().filter(is_ask);
+        let hooks = asking.flat_map(|verdict| {
             let asks = verdict.hooks.iter().filter(|hook| hook.decision == Some(Decision::Ask));
             asks.filter(|hook| hook.mode.is_none()).map(|hook| ApprovalReason {
                 hook: Some(hook.name.clone()),
@@ -253,23 +336,17 @@ impl Judged<'_> {
     }
 }
 
-impl Stage<'_> {
-    /// Keeps the hooks of layers that may answer a hook of `down_to`.
-    pub(super) fn keep_down_to(&mut self, down_to: usize) {
-        let hooks = &self.plan.hooks;
-        let matching = self.current.matching.iter().copied();
-        let kept = matching.filter(|index| may_answer(Some(down_to), hooks[*index].rank()));
-        self.current.matching = kept.collect();
-    }
-
-    /// Notes that a hook of `approval` was no longer waited for.
-    pub(super) fn withdrawn(index: usize) -> Outcome {
-        Outcome::skipped(index, "another hook answered first")
-    }
-
+impl Evaluation<'_> {
     /// Says in the verdict of `approval` what the answer is. No answer is a denial.
-    pub(super) fn conclude(&self, verdict: &mut Verdict) {
-        let Some(asked) = &self.current.input().approval else { return };
+    pub(super) fn conclude_approval(
+        &self,
+        place: usize,
+        outcomes: &[Outcome],
+        verdict: &mut Verdict,
+    ) {
+        let versions = &self.moment.versions;
+        let Some(asked) = &versions.input(self.judged()).approval else { return };
+        let hooks = &self.moment.stages[place].plan.hooks;
         if verdict.hooks.is_empty() {
             return;
         }
@@ -278,64 +355,26 @@ impl Stage<'_> {
             id: Some(asked.id.clone()),
             ..ApprovalReport::default()
         };
-        let mut outcomes = self.outcomes().filter(|(_, outcome)| {
+        let answers = |outcome: &&Outcome| {
             outcome.error.is_none() && outcome.output.decision == verdict.decision
-        });
+        };
         let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
-        if let Some((bound, outcome)) = outcomes.next().filter(|_| answered) {
+        if answered && let Some(outcome) = outcomes.iter().find(answers) {
             report.decision = verdict.decision;
             report.by.clone_from(&outcome.output.by);
-            report.channel = Some(bound.hook.label());
+            report.channel = Some(hooks[outcome.index].hook.label());
             report.answered = Some(format!("{:.0}", Timestamp::now()));
         }
         if verdict.decision.is_none() {
-            let silent = self.outcomes().map(|(bound, outcome)| match &outcome.error {
-                Some(error) => format!("{}: {error}", bound.title()),
-                None => format!("{}: it gave no answer", bound.title()),
-            });
-            let why: Vec<String> = silent.collect();
+            let mut why = Vec::new();
+            for outcome in outcomes {
+                let title = hooks[outcome.index].title();
+                let problem = outcome.error.as_deref().unwrap_or("it gave no answer");
+                why.push(format!("{title}: {problem}"));
+            }
             let denied = format!("approval is needed, and none was given: {}", why.join("; "));
             verdict.absorb(Verdict::denied(Event::Approval, denied));
         }
         verdict.approval = Some(Box::new(report));
-    }
-
-    /// Drops what allows a call over the head of a higher layer: after an allow the hooks that it has for
-    /// approvals of the tool are not asked.
-    pub(super) fn drop_outranked_allows(&mut self) {
-        let allows = |it: &Outcome| it.output.decision == Some(Decision::Allow);
-        let later: &[Event] = match self.event {
-            Event::ToolGuard | Event::PreToolUse => &[Event::PermissionRequest, Event::Approval],
-            Event::PermissionRequest => &[Event::Approval],
-            _ => return,
-        };
-        if !self.record.outcomes.iter().any(allows) {
-            return;
-        }
-        let asked = later.iter().map(|event| {
-            let plan = self.executor.plan(*event);
-            if plan.hooks.is_empty() {
-                return None;
-            }
-            let matching = plan.matching(self.current.input());
-            let bounds = matching.iter().map(|index| &plan.hooks[*index]);
-            bounds.filter(|bound| bound.hook.phase.is_answered()).map(Bound::rank).min()
-        });
-        let Some(highest) = asked.flatten().min() else { return };
-        for outcome in self.record.outcomes.iter_mut().filter(|it| allows(it)) {
-            if self.plan.hooks[outcome.index].rank() > highest {
-                outcome.output.decision = None;
-                outcome.warnings.push(OUTRANKED.to_owned());
-            }
-        }
-    }
-
-    /// Returns whether `outcome` ends the wait for the others: the first answer of a person counts. A
-    /// failure does not answer.
-    pub(super) fn is_last_word(&self, outcome: &Outcome) -> bool {
-        let decision = outcome.output.decision;
-        self.event == Event::Approval
-            && outcome.error.is_none()
-            && matches!(decision, Some(Decision::Allow | Decision::Deny))
     }
 }

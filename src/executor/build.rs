@@ -15,12 +15,11 @@ use crate::config::{
     Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Identity, Layer, Location,
 };
 use crate::counts::Counts;
-use crate::event::{Event, Rewrite};
+use crate::event::Event;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::handlers::process::Processes;
 use crate::registry::{HandlerEnv, Registry};
 use crate::suggest;
-use crate::wire::Output;
 
 /// The type of the hook that stands for a file that failed.
 const FAILED_FILE: &str = "hooks_file";
@@ -148,9 +147,6 @@ impl ExecutorBuilder {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
         bind(&configured, handlers, &counts, &mut hooks_of);
-        let layers = configured.iter().map(|hook| hook.layer());
-        let ranks = layers.chain(failed.iter().map(|file| file.location.file().layer));
-        let lowest_rank = ranks.map(Layer::rank).fold(self.config.lowest_rank, usize::max);
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {
@@ -159,7 +155,6 @@ impl ExecutorBuilder {
             working_dir,
             processes: environment.processes,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
-            lowest_rank,
             auditor,
             capacity: Arc::default(),
             is_replaced: AtomicBool::new(false),
@@ -180,7 +175,7 @@ fn build_handlers(
     let mut problems = Diagnostics::default();
     let build = |hook: &Arc<Hook>| {
         if runs && hook.untrusted.is_some() {
-            return Some(Arc::new(Refusal { may_hide_redactor: false }) as Arc<dyn Handler>);
+            return Some(Arc::new(Refusal) as Arc<dyn Handler>);
         }
         build_handler(environment, hook)
             .map_err(|error| problems.push(diagnostic(hook, error)))
@@ -214,12 +209,15 @@ fn bind(
     hooks_of: &mut [Vec<Bound>],
 ) {
     let mut identities = Identities(HashMap::with_capacity(configured.len()));
+    // The hooks of one layer share the value of its limits.
+    let mut groups = HashMap::new();
     for (hook, handler) in configured.iter().zip(handlers) {
         let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
         let identity = identities.number(hook);
         let hooks = &mut hooks_of[hook.event.index()];
         let (hook, runs) = (Arc::clone(hook), Runs::of(hook, counts));
-        hooks.push(Bound { index: hooks.len(), hook, handler, identity, runs });
+        let limits = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
+        hooks.push(Bound { index: hooks.len(), hook, handler, identity, limits, runs });
     }
 }
 
@@ -227,8 +225,7 @@ fn bind(
 /// numbered from `identity` on, which must be beyond the numbers of the configured hooks.
 fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<Bound>]) {
     for file in failed {
-        let may_hide_redactor = file.location.file().layer != Layer::Project;
-        let handler: Arc<dyn Handler> = Arc::new(Refusal { may_hide_redactor });
+        let handler: Arc<dyn Handler> = Arc::new(Refusal);
         let fails_at = |event: &Event| file.events.as_ref().is_none_or(|it| it.contains(event));
         for event in Event::all().filter(fails_at) {
             let name = file.location.path().file_name().unwrap_or_default();
@@ -243,6 +240,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
                 hook: Arc::new(hook),
                 handler: Arc::clone(&handler),
                 identity,
+                limits: identity,
                 runs: None,
             });
         }
@@ -271,22 +269,11 @@ pub(crate) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnosti
 
 /// Replaces a hook that must not run, or the hooks of a file that can't be loaded. It always fails,
 /// so that a missing guard never counts as permission. Its [`Hook::untrusted`] says why.
-struct Refusal {
-    /// Whether it stands for a file of the user or the administrator, in which there may be a
-    /// redactor.
-    may_hide_redactor: bool,
-}
+struct Refusal;
 
 impl Handler for Refusal {
     fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async { Err(HandlerError::new(Failure::Start, "it must not run")) })
-    }
-
-    fn on_failure(&self, event: Event) -> Option<Output> {
-        const WITHHELD: &str =
-            "[withheld by hookexec: a hooks file that may redact it can't be loaded]";
-        let is_redacted = event.contract().rewrite == Rewrite::ToolResponse;
-        (self.may_hide_redactor && is_redacted).then(|| Output::tool_response(WITHHELD))
     }
 }
 

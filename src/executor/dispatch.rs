@@ -1,17 +1,17 @@
 //! The executor: the entry points that a host calls.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::moment::{ALL_LAYERS, Moment, Standing};
+use super::background::HandedOver;
+use super::evaluate::Evaluation;
 use super::select::Plan;
-use super::time::{Deadlines, Terms, on_terms};
+use super::standing::{Running, Standing};
 use crate::audit::Auditor;
-use crate::config::{Hook, Phase};
+use crate::config::Hook;
 use crate::event::Event;
 use crate::handler::Capacity;
 use crate::handlers::process::Processes;
@@ -22,13 +22,14 @@ use crate::wire::{HookReport, Input, Verdict};
 
 /// Runs the hooks of a configuration.
 ///
-/// * Order: rewriters run one after another, layer by layer and in file order within a layer, and each
-///   sees the result of the one before. Before a call the lowest layer is the first; a response is
-///   rewritten from the highest layer down, and once more by the higher layers. A hook is a rewriter if
-///   it has `mutates: true`, if it is a builtin that rewrites, or if its event exists to rewrite.
-///   All others run at once, on the final input; those with `background: true` are started and not
-///   waited for. A rewriter that did not see the final input runs once more, for its decision only.
-///   The verdict is folded in config order, so it does not depend on which hook finishes first.
+/// * Order: rewriters take turns, those of the lowest layer first and within a layer in file order,
+///   and each gets what the one before it left. A hook is a rewriter if it has `mutates: true`, if it
+///   is a builtin that rewrites, or if its event exists to rewrite. All others are judges: they run at
+///   once, on the final input. A rewriter whose turn left another input judges the final one, too. A
+///   judge that rewrites takes turns from then on, and the evaluation begins again. Each hook is
+///   called once for each input. Nothing takes back a denial or an ask. The verdict is folded in
+///   config order, so it does not depend on which hook finishes first. Hooks with `background: true`
+///   start after the verdict.
 /// * Cancellation: dropping the future of [`dispatch`](Self::dispatch) stops the hooks it runs, and
 ///   their child processes, at once.
 /// * Drop: dropping the executor stops background hooks and processes; [`shutdown`](Self::shutdown)
@@ -42,8 +43,6 @@ pub struct Executor {
     pub(super) working_dir: PathBuf,
     pub(super) processes: Arc<Processes>,
     pub(super) max_parallel: usize,
-    /// The rank of the lowest layer that has a file or a hook.
-    pub(super) lowest_rank: usize,
     pub(super) auditor: Option<Auditor>,
     pub(super) capacity: Arc<Capacity>,
     /// Whether another executor has taken over what can go on.
@@ -51,10 +50,6 @@ pub struct Executor {
     /// The background hooks left to another process, if none is started here.
     pub(super) handed_over: Option<Mutex<Vec<HandedOver>>>,
 }
-
-/// Hooks in the background that another process must start: their event, their layers as positions in
-/// the order of rewriting, and the input for them.
-pub type HandedOver = (Event, Range<usize>, Input);
 
 /// Sets the kinds of a tool and other facts about it, by its name in the input.
 pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
@@ -65,28 +60,16 @@ pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 pub struct DispatchOptions<'w> {
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
-    /// The rank of the lowest layer whose hooks take part, if not all do.
-    pub down_to: Option<usize>,
-    /// Whether the caller can't replace a response: guards judge it as it came.
-    pub response_stands: bool,
+    /// When the caller needs the answer.
+    pub until: Option<Instant>,
+    /// Whether the caller can't replace what hooks rewrite: judges judge it as it came.
+    pub stands: bool,
+    /// The rank of the highest layer that asks, where a person answers: an allow of it ends the wait.
+    pub asked_by: Option<usize>,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
     /// What observes each hook.
     pub observer: Option<&'w dyn Observer>,
-}
-
-/// A moment that runs; what is known of it is kept when it is dropped.
-struct Running<'e, 's> {
-    moment: Option<Moment<'e>>,
-    standing: &'s mut Standing,
-}
-
-impl Drop for Running<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(moment) = self.moment.take() {
-            *self.standing = moment.into_standing(None);
-        }
-    }
 }
 
 impl std::fmt::Debug for Executor {
@@ -114,7 +97,7 @@ impl Executor {
     pub fn concerns(&self, event: Event, input: &Input) -> bool {
         let plan = &self.plans[event.index()];
         self.auditor.is_some() && self.has(event)
-            || event == Event::PermissionRequest && self.has_channel(input, None)
+            || event == Event::PermissionRequest && self.has_channel(input)
             || !plan.hooks.is_empty()
                 && (plan.why_no_choice(input).is_some() || !plan.matching(input).is_empty())
     }
@@ -170,13 +153,14 @@ impl Executor {
 
     /// Like [`dispatch`](Self::dispatch), and returns at `deadline` at the latest.
     ///
-    /// A hook that is late fails by its own `on_error`, or denies if a lower layer has a hooks file; what
-    /// the other hooks decided, rewrote or redacted counts. Dropping the future of `dispatch` at the deadline would lose all of that.
+    /// A hook that is late fails by its own `on_error`; what the other hooks decided, rewrote or
+    /// redacted counts. Dropping the future of `dispatch` at the deadline would lose all of that.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch_until(&self, event: Event, input: &Input, deadline: Instant) -> Verdict {
-        on_terms(Terms::until(Some(deadline)), self.dispatch(event, input)).await
+        let options = DispatchOptions { until: Some(deadline), ..DispatchOptions::default() };
+        self.run(event, input, options).await
     }
 
     /// Like [`dispatch`](Self::dispatch), and calls `observer` when a hook starts and ends. Hooks
@@ -198,12 +182,18 @@ impl Executor {
     /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor replaces what
     /// it could not check. Conditions count as true. Without an input every hook of the event fails.
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
-        let (options, deadlines) = (DispatchOptions::default(), Deadlines::none());
-        let moment = match input {
-            Some(input) => Moment::new(self, &[event], input, &options, &deadlines),
-            None => Moment::unknown(self, event, &deadlines),
-        };
-        moment.failed(why)
+        let (options, unknown) = (DispatchOptions::default(), Input::default());
+        let mut evaluation =
+            Evaluation::new(self, &[event], input.unwrap_or(&unknown), &options);
+        if input.is_none() {
+            evaluation.match_all();
+        }
+        evaluation.give_up(why);
+        let mut concluded = evaluation.conclude(false);
+        match concluded.verdicts.pop() {
+            Some((verdict, _)) => verdict,
+            None => Verdict::no_opinion(event),
+        }
     }
 
     #[doc(hidden)]
@@ -211,21 +201,26 @@ impl Executor {
         if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
         }
-        let deadlines = self.deadlines(&[event]);
-        let question = (event == Event::Approval)
-            .then(|| Box::new(self.with_question(input, (&deadlines, options.down_to))));
+        let question = if event == Event::Approval {
+            Some(Box::new(self.with_question(input, options.until)))
+        } else {
+            None
+        };
         let input = question.as_deref().unwrap_or(input);
-        let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
-        moment.run().await;
-        let (mut verdict, took) = moment.only_verdict();
-        let until = deadlines.caller();
-        self.record(&mut verdict, input, took, until, &mut Standing::default()).await;
+        let events = [event];
+        let mut evaluation = Evaluation::new(self, &events, input, &options);
+        evaluation.run().await;
+        let Some((mut verdict, took)) = evaluation.conclude(true).verdicts.pop() else {
+            return Verdict::no_opinion(event);
+        };
+        drop(evaluation);
+        self.record(&mut verdict, input, took, options.until, None).await;
         verdict
     }
 
-    /// Runs the hooks of `events`, which fire together: their rewriters layer by layer, then all
-    /// others on the final input. Returns the verdict of each event that was reached. The verdict of
-    /// all together is in `standing`; if the future is dropped, so are the answers until then.
+    /// Runs the hooks of `events`, which fire together. Returns the verdict of each event that took part.
+    /// The verdict of all together is in `standing`; if the future is dropped, so are the answers until
+    /// then.
     #[doc(hidden)]
     pub async fn run_moment(
         &self,
@@ -234,27 +229,23 @@ impl Executor {
         options: DispatchOptions<'_>,
         standing: &mut Standing,
     ) -> Vec<Verdict> {
-        let deadlines = self.deadlines(events);
-        let moment = Some(Moment::new(self, events, input, &options, &deadlines));
-        let mut running = Running { moment, standing };
-        let verdicts = match &mut running.moment {
-            Some(moment) => {
-                moment.run().await;
-                moment.verdicts()
-            }
-            None => Vec::new(),
-        };
-        if let Some(moment) = running.moment.take() {
-            let whole = moment.whole(verdicts.iter().map(|(verdict, _)| verdict));
-            *running.standing = moment.into_standing(Some(whole));
+        let evaluation = Some(Evaluation::new(self, events, input, &options));
+        let mut running = Running { evaluation, standing };
+        if let Some(evaluation) = &mut running.evaluation {
+            evaluation.run().await;
         }
-        let mut recorded = Vec::new();
-        for (mut verdict, took) in verdicts {
-            let until = deadlines.caller();
-            self.record(&mut verdict, input, took, until, running.standing).await;
-            recorded.push(verdict);
+        let Some(mut evaluation) = running.evaluation.take() else { return Vec::new() };
+        let mut concluded = evaluation.conclude(true);
+        let first = concluded.verdicts.first().map(|(verdict, _)| verdict.clone());
+        running.standing.verdict = concluded.whole.take().or(first);
+        running.standing.rewritten = evaluation.rewritten();
+        let mut verdicts = Vec::with_capacity(concluded.verdicts.len());
+        for (mut verdict, took) in concluded.verdicts {
+            let whole = running.standing.verdict.as_mut();
+            self.record(&mut verdict, input, took, options.until, whole).await;
+            verdicts.push(verdict);
         }
-        recorded
+        verdicts
     }
 
     /// Writes a verdict that no hook gave into the logs of decisions.
@@ -268,14 +259,14 @@ impl Executor {
     }
 
     /// Writes a verdict into the logs of decisions. Adds the problems of writing to the messages of
-    /// the verdict and to those of the whole moment.
+    /// the verdict and to those of the `whole` moment.
     async fn record(
         &self,
         verdict: &mut Verdict,
         input: &Input,
         took: Duration,
         until: Option<Instant>,
-        standing: &mut Standing,
+        mut whole: Option<&mut Verdict>,
     ) {
         let event = verdict.event;
         let Some(auditor) = self.auditor.as_ref().filter(|_| self.has(event)) else { return };
@@ -283,7 +274,7 @@ impl Executor {
         let input = self.complete(event, input);
         for problem in auditor.record(&input, verdict, hooked, took, until).await {
             verdict.tell(&problem);
-            if let Some(whole) = &mut standing.verdict {
+            if let Some(whole) = whole.as_deref_mut() {
                 whole.tell(&problem);
             }
         }
@@ -303,17 +294,13 @@ impl Executor {
         if let Some(verdict) = &standing.verdict {
             return verdict.clone();
         }
-        let deadlines = self.deadlines(events);
-        let mut moment = Moment::new(self, events, input, &options, &deadlines);
-        moment.restore(standing);
-        moment.fail_rest(why, true);
-        let verdicts = moment.verdicts();
-        moment.whole(verdicts.iter().map(|(verdict, _)| verdict))
-    }
-
-    /// Returns the deadlines of the hooks of `events`.
-    fn deadlines(&self, events: &[Event]) -> Deadlines {
-        Deadlines::new(events, |event| self.plan(event))
+        let mut evaluation = Evaluation::new(self, events, input, &options);
+        evaluation.restore(standing);
+        evaluation.give_up(why);
+        let mut concluded = evaluation.conclude(true);
+        let first = concluded.verdicts.pop().map(|(verdict, _)| verdict);
+        let event = events.first().copied().unwrap_or(Event::Notification);
+        concluded.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {
@@ -337,36 +324,13 @@ impl Executor {
         std::mem::take(&mut *locked(events))
     }
 
-    /// Leaves the background hooks of `event` to another process, at most once.
-    #[doc(hidden)]
-    pub fn hand_over(&self, event: Event, input: &Input) {
-        let Some(events) = &self.handed_over else { return };
-        let (plan, mut events) = (self.plan(event), locked(events));
-        let is_known = events.iter().any(|(known, ..)| *known == event);
-        let matching = plan.matching(input);
-        let mut hooks = matching.iter().map(|index| &plan.hooks[*index].hook);
-        if !is_known && hooks.any(|hook| hook.phase == Phase::Background) {
-            events.push((event, ALL_LAYERS, self.complete(event, input).into_owned()));
-        }
-    }
-
-    /// Starts the hooks of `event` in some layers that run in the background, and no others;
-    /// [`shutdown`](Self::shutdown) waits for them.
-    ///
-    /// # Panics
-    /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub fn start_background(&self, event: Event, layers: &Range<usize>, input: &Input) {
-        let (options, deadlines) = (DispatchOptions::default(), Deadlines::none());
-        let mut moment = Moment::new(self, &[event], input, &options, &deadlines);
-        moment.start_background(layers);
-    }
-
     /// Waits until background hooks are done and records are written, then stops the processes.
     /// Kills everything that is not done within `patience`.
     pub async fn shutdown(&self, patience: Duration) {
-        let is_replaced = self.is_replaced.load(Ordering::Acquire);
-        let own = (!is_replaced).then(|| self.capacity.background.take());
-        let mut background = own.unwrap_or_default();
+        let mut background = tokio::task::JoinSet::new();
+        if !self.is_replaced.load(Ordering::Acquire) {
+            background = self.capacity.background.take();
+        }
         let all_done = async { while background.join_next().await.is_some() {} };
         if tokio::time::timeout(patience, all_done).await.is_err() {
             tracing::warn!(

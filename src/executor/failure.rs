@@ -22,6 +22,7 @@ impl Interpreter<'_> {
         });
         let mut outcome = self.failed_as(on_error, cause, HookStatus::Failed);
         if outcome.failed_open
+            && !self.contract.withholds()
             && let Some(output) = self.bound.handler.on_failure(self.contract.event)
         {
             outcome.failed_open = false;
@@ -87,16 +88,12 @@ impl Interpreter<'_> {
         if let Some(decision) = decision.filter(|_| self.contract.may_block) {
             outcome.output.decision = Some(decision);
             outcome.output.reason = Some(text);
+            outcome.withholds = self.contract.withholds();
             return outcome;
         }
         outcome.failed_open = true;
         if on_error != OnError::Ignore {
             outcome.notices.push(text);
-        }
-        if on_error == OnError::Block && self.contract.may_withhold() {
-            let withheld = format!("[withheld by hookexec: hook `{}` failed]", hook.label());
-            *outcome.output = Output::tool_response(withheld);
-            (outcome.withholds, outcome.failed_open) = (true, false);
         }
         outcome
     }

@@ -89,7 +89,8 @@ impl Interpreter<'_> {
             .into_iter()
             .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
             .collect();
-        Outcome { status, notices, ..Outcome::of(self.bound.index, output) }
+        let withholds = contract.withholds() && output.decision == Some(Decision::Deny);
+        Outcome { status, notices, withholds, ..Outcome::of(self.bound.index, output) }
     }
 
     /// At `stop` Claude Code takes context that sends the model back to work. Passes it on unchanged.

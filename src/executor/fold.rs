@@ -43,7 +43,8 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     let outcomes = || by_layer.iter().map(|(_, outcome)| *outcome);
 
     let mut verdict = Verdict::no_opinion(event);
-    let mut ignored = Vec::from_iter(decide(&mut verdict, &by_layer, of_moment));
+    decide(&mut verdict, &by_layer, of_moment);
+    let mut ignored = Vec::new();
     let winners = || {
         outcomes().filter(|outcome| {
             outcome.output.decision.is_some() && outcome.output.decision == verdict.decision
@@ -86,38 +87,22 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     verdict
 }
 
-/// Sets what the hooks decide together, and whether it can go on. Returns a remark on a stop that does
-/// not count.
-fn decide(verdict: &mut Verdict, by_layer: &[Said<'_>], of_moment: bool) -> Option<String> {
-    // An allow at an event without a permission to decide is none for the other events of a moment.
-    let permits =
-        |bound: &Bound| !of_moment || bound.hook.event.contract().permission != Permission::None;
-    let decisions = by_layer.iter().filter_map(|(bound, outcome)| {
-        outcome.output.decision.filter(|it| *it != Decision::Allow || permits(bound))
-    });
-    verdict.decision = decisions.max();
-    let stops = by_layer.iter().map(|(_, outcome)| outcome.output.stop.clone());
-    verdict.stop = stops.fold(None, widest);
-    let mut ignored = None;
-    if verdict.event.contract().may_continue && verdict.stop.is_some() {
-        let rank = |is: fn(&Outcome) -> bool| {
-            by_layer.iter().find(|(_, outcome)| is(outcome)).map(|(bound, _)| bound.rank())
-        };
-        let stops = rank(|outcome| outcome.output.stop.is_some());
-        let continues = rank(Outcome::denied);
-        if continues.is_some() && continues < stops {
-            verdict.stop = None;
-            ignored = Some(
-                "a hook of a higher layer keeps the model at work: `continue: false` is ignored"
-                    .to_owned(),
-            );
-        } else {
-            // A hook that ends the turn outranks one of its own or a lower layer that does not.
-            verdict.decision = None;
+/// Sets what the hooks decide together, and whether it can go on.
+fn decide(verdict: &mut Verdict, by_layer: &[Said<'_>], of_moment: bool) {
+    for (bound, outcome) in by_layer {
+        let decision = outcome.output.decision;
+        // An allow at an event without a permission to decide is none for the other events of a moment.
+        let permits = !of_moment || bound.hook.event.contract().permission != Permission::None;
+        if decision > verdict.decision && (permits || decision != Some(Decision::Allow)) {
+            verdict.decision = decision;
         }
+        verdict.stop = widest(verdict.stop.take(), outcome.output.stop.clone());
+    }
+    if verdict.event.contract().may_continue && verdict.stop.is_some() {
+        // A hook that ends the turn outranks one that keeps the model at work.
+        verdict.decision = None;
     }
     verdict.allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
-    ignored
 }
 
 /// Passes on the keys that only Claude Code understands. The first hook that gives one counts; `ignored`
@@ -225,6 +210,7 @@ mod laws {
             handler: Arc::new(Silent),
             index,
             identity: index,
+            limits: index,
         };
         (0..count).map(bound).collect()
     }
@@ -290,11 +276,11 @@ mod laws {
         };
         assert!(given(approval()));
         let mut rewritten = approval();
-        rewritten.drop_rewrite("late");
+        rewritten.drop_permission("late");
         assert!(!given(rewritten));
-        // A hook that answers again says anew what comes with its decision.
-        let second = Outcome::of(0, Box::new(Output::allow()));
-        assert!(!given(second.merged_with(&mut approval(), false)));
+        // A denial takes the place of the allow, and of what came with it.
+        let second = Outcome::of(0, Box::new(Output::deny("no")));
+        assert!(!given(approval().with_next(second)));
     }
 
     proptest! {

@@ -13,7 +13,7 @@ use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
 use crate::config::OnError;
 use crate::dialect::Dialect;
 use crate::event::{ContextMode, Contract, FailureMode};
-use crate::handler::{Exited, Failure, HandlerAnswer, HandlerError, HandlerResult};
+use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
 /// The longest answer that is read where the other hooks of the event run, in bytes.
@@ -80,10 +80,9 @@ impl Interpreter<'_> {
     async fn read_exited(&self, exited: Exited, stop: Instant) -> Outcome {
         let Exited { code, stdout, stderr } = exited;
         let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
-        let is_late = stdout.is_none();
         let stdout = stdout.unwrap_or_else(|| Stdout::Malformed(READ_TOO_LATE.to_owned()));
         let outcome = self.exited(code, stdout, stderr.trim());
-        Outcome { is_late, stderr, ..outcome }
+        Outcome { stderr, ..outcome }
     }
 
     async fn read_error(&self, error: HandlerError, stop: Instant) -> Outcome {
@@ -96,8 +95,7 @@ impl Interpreter<'_> {
             }
             _ => self.failed(&error.message),
         };
-        let is_late = error.failure == Failure::TimedOut;
-        Outcome { is_late, stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
+        Outcome { stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
     }
 
     /// Reads what a program wrote to stdout; `None` if it can't be read in time. A long text is read on
@@ -295,7 +293,7 @@ mod tests {
 
     fn bound(hook: Hook) -> Bound {
         let (hook, handler) = (Arc::new(hook), Arc::new(Never));
-        Bound { hook, handler, index: 0, identity: 0, runs: None }
+        Bound { hook, handler, index: 0, identity: 0, limits: 0, runs: None }
     }
 
     fn read_as(

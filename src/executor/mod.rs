@@ -1,36 +1,37 @@
-//! Select, run, fold: how one event gets its verdict.
+//! How one event gets its verdict: select hooks, ask them, fold their answers.
 //!
 //! * **Moment**: one or more events that fire together, about one input.
-//! * **Stage**: one event of a moment, with its hooks and their answers.
-//! * **Phase**: when in a stage a hook runs: rewriters, then all others, then those that only observe.
-//! * **Rewrite order**: the position of a layer among the rewriters. The highest layer comes last, so
-//!   that it has the last word.
-//! * **Generation**: how many rewrites led to an input. An answer about an older generation may have to
-//!   be given again.
+//! * **Version**: one input of a moment: the one that came, or one that a hook made of it.
+//! * **Turn**: a rewriter is asked, and its rewrite is applied.
+//! * **Judge**: a hook that is asked about the final input.
+//!
+//! [`evaluate`] has the rules, in the order of the page "How hooks decide together".
 
 pub(crate) mod approval;
+mod ask;
+pub(crate) mod background;
 pub(crate) mod build;
 pub(crate) mod dispatch;
+mod evaluate;
 pub(crate) mod explain;
 mod failure;
 mod filter;
 mod fold;
 mod interpret;
 mod limit;
-pub(crate) mod moment;
 mod outcome;
 mod parallel;
-mod phases;
 pub(crate) mod rewrite;
 mod run;
 mod select;
-mod stage;
+pub(crate) mod standing;
 #[cfg(test)]
 mod tests;
 pub(crate) mod time;
+mod versions;
 pub(crate) mod worst;
 
 pub use build::ExecutorBuilder;
 pub(crate) use dispatch::DispatchOptions;
 pub use dispatch::Executor;
-pub(crate) use moment::Standing;
+pub(crate) use standing::Standing;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::select::Bound;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, decision_of};
+use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, decision_of, widest};
 
 /// The outcome of one hook.
 #[derive(Debug, Clone)]
@@ -23,8 +23,6 @@ pub(super) struct Outcome {
     pub(super) warnings: Vec<String>,
     /// Remarks that the user must see; they are also in `system_message`.
     pub(super) notices: Vec<String>,
-    /// Whether it failed because its time was over, and not by its own `timeout`.
-    pub(super) is_late: bool,
     /// Whether it ended in an error or failed while the event goes on.
     pub(super) failed_open: bool,
     pub(super) exit_code: Option<i32>,
@@ -33,12 +31,10 @@ pub(super) struct Outcome {
     pub(super) stdout: String,
     pub(super) duration: Duration,
     pub(super) usage: Option<Usage>,
-    /// Whether it failed, and its rewrite replaces what could not be checked.
+    /// Whether what it should have rewritten is kept from the model: it denied, or failed.
     pub(super) withholds: bool,
-    /// Whether an earlier answer of it to the same event rewrote the input.
+    /// Whether it rewrote the input, or wanted to.
     pub(super) rewrote: bool,
-    /// The state of the input that the answer is about, counted in rewrites.
-    pub(super) generation: usize,
 }
 
 impl Outcome {
@@ -59,7 +55,6 @@ impl Outcome {
             error: None,
             warnings: Vec::new(),
             notices: Vec::new(),
-            is_late: false,
             failed_open: false,
             exit_code: None,
             stderr: String::new(),
@@ -68,7 +63,6 @@ impl Outcome {
             usage: None,
             withholds: false,
             rewrote: false,
-            generation: 0,
         }
     }
 
@@ -77,44 +71,76 @@ impl Outcome {
         Self { status: HookStatus::Skipped, error: Some(why.into()), ..Self::none(index) }
     }
 
+    /// Returns whether the hook gave no valid answer.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.status, HookStatus::Failed | HookStatus::Error)
+    }
+
     pub(super) fn denied(&self) -> bool {
         self.output.decision == Some(Decision::Deny)
     }
 
-    /// Removes the answer's rewrite, and an allow that came with it; the report has `why`.
-    pub(super) fn drop_rewrite(&mut self, why: impl Into<String>) {
-        self.output.drop_rewrite();
-        self.output.decision = self.output.decision.filter(|it| *it != Decision::Allow);
-        self.warnings.push(why.into());
+    /// Ignores an allow and an answer in the tool's place; the report says `why`.
+    pub(super) fn drop_permission(&mut self, why: &str) {
+        if self.output.decision == Some(Decision::Allow) {
+            self.output.decision = None;
+            self.warnings.push(format!("its allow is ignored: {why}"));
+        }
+        if self.output.respond.take().is_some() {
+            self.warnings.push(format!("its answer in the tool's place is ignored: {why}"));
+        }
     }
 
-    /// Merges the hook's second answer with its first: messages and an ask of the first stay, and if
-    /// it failed or the denial `stays`, what it denied.
-    pub(super) fn merged_with(mut self, first: &mut Self, stays: bool) -> Self {
-        self.keep_denial_of(first, stays);
-        self.rewrote |= first.rewrote || first.output.rewrites();
-        if std::mem::take(&mut first.failed_open) && !self.failed_open {
-            self.failed_open = true;
-            self.notices.append(&mut first.notices);
-            self.error = self.error.take().or(first.error.take());
+    /// Adds a later answer of the same hook to the same moment. Nothing takes back what it denied or
+    /// asked, and of its texts each stays once.
+    pub(super) fn with_next(mut self, next: Self) -> Self {
+        let Self { output, unenforced, .. } = next;
+        let is_stricter = output.decision > self.output.decision;
+        let is_as_strict = output.decision == self.output.decision;
+        if is_stricter {
+            self.exit_code = next.exit_code;
+            self.stderr = next.stderr;
         }
-        let (told, now) = (std::mem::take(&mut first.output), &mut self.output);
-        let asked = told.decision == Some(Decision::Ask) && now.decision < told.decision;
-        if asked {
-            (now.decision, now.reason) = (told.decision, told.reason);
+        let both = &mut self.output;
+        if is_stricter {
+            both.decision = output.decision;
+            both.reason = output.reason;
+            both.claude_code.retain(|key, _| decision_of(key).is_none());
+        } else if is_as_strict {
+            add_text(&mut both.reason, output.reason);
         }
-        now.additional_context = now.additional_context.take().or(told.additional_context);
-        now.system_message = now.system_message.take().or(told.system_message);
-        let metadata = std::mem::replace(&mut now.metadata, told.metadata);
-        now.metadata.extend(metadata);
-        for (key, value) in told.claude_code {
-            if asked || decision_of(&key).is_none() {
-                now.claude_code.entry(key).or_insert(value);
+        both.stop = widest(both.stop.take(), output.stop);
+        add_text(&mut both.additional_context, output.additional_context);
+        add_text(&mut both.system_message, output.system_message);
+        both.summary = both.summary.take().or(output.summary);
+        both.respond = both.respond.take().or(output.respond);
+        both.by = both.by.take().or(output.by);
+        both.metadata.extend(output.metadata);
+        both.suppress_output |= output.suppress_output;
+        for (key, value) in output.claude_code {
+            let of = decision_of(&key);
+            if of.is_none() || of == both.decision {
+                both.claude_code.entry(key).or_insert(value);
             }
         }
-        now.suppress_output |= told.suppress_output;
-        self.duration += first.duration;
-        self.usage = self.usage.into_iter().chain(first.usage).reduce(Usage::plus);
+        self.unenforced = match (self.unenforced, unenforced) {
+            (Some(first), Some(second)) if second.decision > first.decision => Some(second),
+            (first, second) => first.or(second),
+        };
+        if severity(next.status) > severity(self.status) {
+            self.status = next.status;
+        }
+        self.error = self.error.or(next.error);
+        self.failed_open |= next.failed_open;
+        self.withholds |= next.withholds;
+        self.rewrote |= next.rewrote;
+        add_new(&mut self.warnings, next.warnings);
+        add_new(&mut self.notices, next.notices);
+        if self.stdout.is_empty() {
+            self.stdout = next.stdout;
+        }
+        self.duration += next.duration;
+        self.usage = self.usage.into_iter().chain(next.usage).reduce(Usage::plus);
         self
     }
 
@@ -133,29 +159,9 @@ impl Outcome {
         let (mut first, mut second) =
             if rank(&next) > rank(&self) { (next, self) } else { (self, next) };
         first.failed_open |= second.failed_open;
-        first.is_late |= second.is_late;
         first.notices.append(&mut second.notices);
         first.warnings.append(&mut second.warnings);
         first
-    }
-
-    /// Keeps what the hook denied, asked or stopped in its first answer if it `stays`, or if the hook has
-    /// failed since: only another answer takes that back.
-    pub(super) fn keep_denial_of(&mut self, first: &Self, stays: bool) {
-        if !(stays || self.error.is_some()) || !first.output.denies_or_asks() {
-            return;
-        }
-        let (first, own) = (&first.output, &mut self.output);
-        if first.decision > own.decision {
-            (own.decision, own.reason) = (first.decision, first.reason.clone());
-        } else if stays && first.decision == own.decision {
-            // A lower layer may have chosen what the second one quotes.
-            let again = own.reason.take().filter(|why| first.reason.as_ref() != Some(why));
-            let both: Vec<String> = first.reason.iter().cloned().chain(again).collect();
-            own.reason = (!both.is_empty()).then(|| both.join("\n"));
-        }
-        let again = own.stop.take();
-        own.stop = if stays { first.stop.clone().or(again) } else { again.or(first.stop.clone()) };
     }
 
     /// Leaves of the outcome what `bound`'s mode in this session lets count.
@@ -211,6 +217,38 @@ impl Outcome {
             warnings,
             stderr: some(&self.stderr),
             stdout: some(&self.stdout),
+        }
+    }
+}
+
+/// Returns the order in which one status hides another: a failure is never hidden.
+const fn severity(status: HookStatus) -> u8 {
+    match status {
+        HookStatus::Skipped | HookStatus::Background => 0,
+        HookStatus::Ok => 1,
+        HookStatus::Blocked => 2,
+        HookStatus::Error => 3,
+        HookStatus::Failed => 4,
+    }
+}
+
+/// Adds a text on a line of its own, unless it is there already.
+fn add_text(before: &mut Option<String>, text: Option<String>) {
+    let Some(text) = text else { return };
+    match before {
+        None => *before = Some(text),
+        Some(before) if *before != text => {
+            before.push('\n');
+            before.push_str(&text);
+        }
+        Some(_) => {}
+    }
+}
+
+fn add_new(before: &mut Vec<String>, more: Vec<String>) {
+    for text in more {
+        if !before.contains(&text) {
+            before.push(text);
         }
     }
 }

@@ -1,20 +1,18 @@
-//! Runs many hooks at once: each starts as soon as its limits allow, in config order.
+//! Runs many hooks at once: those of higher layers start first, and each starts as soon as its limits
+//! allow.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-use crate::config::{Hook, Layer};
+use super::select::Bound;
 use crate::handler::BoxFuture;
 
-/// Counts the running hooks of one event, in total and for each value of `limits`.
+/// Counts the running hooks of one moment, in total and for each `max_parallel` of a layer.
 pub(super) struct Slots {
-    /// The free slots of all hooks but those of a project, which have only those they share.
     free: usize,
-    /// The free slots of each value with a `max_parallel`, by its address: hooks that share a value
-    /// share its slots.
+    /// The free slots of the hooks that share a `max_parallel`, by [`Bound::limits`].
     shared: HashMap<usize, usize>,
 }
 
@@ -23,93 +21,88 @@ impl Slots {
         Self { free: max_parallel.max(1), shared: HashMap::new() }
     }
 
-    /// Takes a slot for `hook`, if one is free.
-    pub(super) fn take(&mut self, hook: &Hook) -> bool {
-        let is_counted = !is_of_project(hook);
-        if is_counted && self.free == 0 {
+    /// Takes a slot for the hook, if one is free.
+    pub(super) fn take(&mut self, bound: &Bound) -> bool {
+        if self.free == 0 {
             return false;
         }
-        if let Some(max_parallel) = hook.limits.max_parallel {
-            let free = self.shared.entry(address(hook)).or_insert(max_parallel.max(1));
+        if let Some(max_parallel) = bound.hook.limits.max_parallel {
+            let free = self.shared.entry(bound.limits).or_insert(max_parallel.max(1));
             if *free == 0 {
                 return false;
             }
             *free -= 1;
         }
-        self.free -= usize::from(is_counted);
+        self.free -= 1;
         true
     }
 
-    /// Returns the slot of `hook`.
-    pub(super) fn give_back(&mut self, hook: &Hook) {
-        self.free += usize::from(!is_of_project(hook));
-        if let Some(free) = self.shared.get_mut(&address(hook)) {
+    /// Returns the slot of the hook.
+    pub(super) fn give_back(&mut self, bound: &Bound) {
+        self.free += 1;
+        if let Some(free) = self.shared.get_mut(&bound.limits) {
             *free += 1;
         }
     }
 }
 
-/// Returns whether the hook is of a project: then it never takes the slot of one of another layer.
-fn is_of_project(hook: &Hook) -> bool {
-    hook.layer() == Layer::Project
-}
-
-fn address(hook: &Hook) -> usize {
-    Arc::as_ptr(&hook.limits).addr()
-}
-
-/// Runs the call of each hook, each within its limits, and returns what they return as they finish.
-/// Stops those that are left once a result is the last word.
+/// Runs the call of each hook, each within its limits, and hands over each result as it comes. Stops
+/// those that are left once a result is the last word.
 pub(super) async fn run_all<T: Send>(
-    calls: Vec<(&Hook, BoxFuture<'_, T>)>,
+    mut waiting: Vec<(&Bound, BoxFuture<'_, T>)>,
     mut slots: Slots,
-    is_last: impl Fn(&T) -> bool,
-) -> Vec<T> {
-    let mut results = Vec::with_capacity(calls.len());
-    let mut waiting = calls;
+    mut is_last: impl FnMut(T) -> bool,
+) {
+    waiting.sort_by_key(|(bound, _)| bound.rank());
     let mut running = FuturesUnordered::new();
     loop {
-        for (hook, call) in waiting.extract_if(.., |(hook, _)| slots.take(hook)) {
-            running.push(async move { (call.await, hook) });
+        for (bound, call) in waiting.extract_if(.., |(bound, _)| slots.take(bound)) {
+            running.push(async move { (call.await, bound) });
         }
-        let Some((result, hook)) = running.next().await else { return results };
-        slots.give_back(hook);
-        let is_over = is_last(&result);
-        results.push(result);
-        if is_over {
-            return results;
+        let Some((result, bound)) = running.next().await else { return };
+        slots.give_back(bound);
+        if is_last(result) {
+            return;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use futures_util::FutureExt as _;
     use tokio::sync::Notify;
 
     use super::*;
 
-    use crate::config::{Command, Limits, Location};
+    use crate::config::{Command, Hook, Layer, Limits, Location};
     use crate::event::Event;
+    use crate::handler::{Call, Handler, HandlerError, HandlerResult};
 
-    fn limits(max_parallel: usize) -> Arc<Limits> {
-        Arc::new(Limits { max_parallel: Some(max_parallel), ..Limits::default() })
+    struct Silent;
+
+    impl Handler for Silent {
+        fn run<'a>(
+            &'a self,
+            _: &'a Call<'a>,
+        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+            Box::pin(async { Ok(HandlerResult::from(None)) })
+        }
     }
 
-    fn hook(layer: Layer, limits: &Arc<Limits>) -> Hook {
+    fn bound(layer: Layer, limits: usize, max_parallel: Option<usize>) -> Bound {
         let mut hook = Hook::new(Event::Stop, "builtin", Command::Text("n".into()));
         hook.location = Location::of_file_in(layer, "hooks.yaml".as_ref());
-        hook.limits = Arc::clone(limits);
-        hook
+        hook.limits = Arc::new(Limits { max_parallel, ..Limits::default() });
+        let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
+        Bound { hook, handler, index: 0, identity: 0, limits, runs: None }
     }
 
     #[tokio::test]
-    async fn the_hooks_of_a_project_take_no_slot_of_another_layer() {
-        let (project, none) = (limits(2), Arc::<Limits>::default());
-        let mut hooks = vec![hook(Layer::Project, &project); 3];
-        hooks.extend(vec![hook(Layer::CommandLine, &none); 3]);
+    async fn hooks_of_higher_layers_start_first() {
+        let layers = [Layer::Project, Layer::CommandLine, Layer::Managed, Layer::User];
+        let hooks = layers.map(|layer| bound(layer, 0, None));
         let started = Mutex::new(Vec::new());
         let calls = hooks.iter().enumerate().map(|(number, hook)| {
             let started = &started;
@@ -119,17 +112,17 @@ mod tests {
             });
             (hook, call)
         });
-        assert!(run_all(calls.collect(), Slots::new(2), |()| false).now_or_never().is_none());
-        assert_eq!(*started.lock().unwrap(), [0, 1, 3, 4]);
+        assert!(run_all(calls.collect(), Slots::new(3), |()| false).now_or_never().is_none());
+        assert_eq!(*started.lock().unwrap(), [2, 1, 3]);
     }
 
     #[tokio::test]
     async fn hooks_that_share_limits_share_their_slots_and_no_others() {
-        let (one, two, none) = (limits(1), limits(2), Arc::<Limits>::default());
+        let (one, two, none) = ((0, Some(1)), (1, Some(2)), (2, None));
         let started = Mutex::new(Vec::new());
         let go_on = Notify::new();
-        let order = [&one, &one, &two, &none, &two, &two, &none];
-        let order = order.map(|limits| hook(Layer::User, limits));
+        let order = [one, one, two, none, two, two, none];
+        let order = order.map(|(limits, max_parallel)| bound(Layer::User, limits, max_parallel));
         let calls = order.iter().enumerate().map(|(number, hook)| {
             let (started, go_on) = (&started, &go_on);
             let call: BoxFuture<'_, usize> = Box::pin(async move {
@@ -139,8 +132,12 @@ mod tests {
             });
             (hook, call)
         });
-        let (calls, all) = (calls.collect(), Slots::new(5));
-        let running = run_all(calls, all, |_| false);
+        let done = Mutex::new(Vec::new());
+        let end = |number| {
+            done.lock().unwrap().push(number);
+            false
+        };
+        let running = run_all(calls.collect(), Slots::new(5), end);
         tokio::pin!(running);
         assert!((&mut running).now_or_never().is_none());
         assert_eq!(*started.lock().unwrap(), [0, 2, 3, 4, 6]);
@@ -153,14 +150,15 @@ mod tests {
             assert!((&mut running).now_or_never().is_none());
         }
         go_on.notify_waiters();
-        let mut done = running.await;
+        running.await;
+        let mut done = std::mem::take(&mut *done.lock().unwrap());
         done.sort_unstable();
         assert_eq!(done, [0, 1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
     fn nothing_to_run_is_done_at_once() {
-        let done = run_all(Vec::<(&Hook, BoxFuture<'_, ()>)>::new(), Slots::new(1), |()| false);
-        assert_eq!(done.now_or_never(), Some(Vec::new()));
+        let calls = Vec::<(&Bound, BoxFuture<'_, ()>)>::new();
+        assert_eq!(run_all(calls, Slots::new(1), |()| false).now_or_never(), Some(()));
     }
 }

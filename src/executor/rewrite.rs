@@ -1,217 +1,36 @@
-//! The current input while hooks rewrite it. The caller's input is never changed.
-
-use std::borrow::Cow;
-use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+//! What one answer makes of an input.
 
 use serde_json::Value;
 
-use super::dispatch::DescribeTool;
-use super::select::Plan;
-use crate::handler::Shared;
 use crate::tools::kinds_of;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
-/// How many other names hooks may give one call.
-const MAX_RENAMES: usize = 4;
-
-/// The input of an event: as it came, and as it is now.
-pub(super) struct Current<'a> {
-    plan: &'a Plan,
-    describe_tool: Option<&'a DescribeTool>,
-    original: Original<'a>,
-    rewritten: Option<Box<Input>>,
-    /// Values derived from the input as it is now, each computed at most once for all hooks.
-    shared: Shared,
-    /// The same for the input as it came, once it was rewritten.
-    first: Shared,
-    /// The input as it is now, for hooks that run a second time.
-    repeated: OnceLock<Box<(Input, Shared)>>,
-    /// The tool's earlier names.
-    earlier: Vec<Named>,
-    /// The hooks that match the tool, by its name now or by one that it had before.
-    pub(super) matching: Arc<[usize]>,
-    /// The number of rewrites that led to it.
-    pub(super) generation: usize,
-    /// Whether a failed redactor replaced the input; nothing may replace it again.
-    pub(super) sealed: bool,
+/// Puts into the verdict what differs between the input that the event came with and the final one.
+pub(super) fn report(original: &Input, last: &Input, verdict: &mut Verdict) {
+    verdict.updated_tool_name = changed(last.tool_name.as_ref(), original.tool_name.as_ref());
+    verdict.updated_input = changed(last.tool_input.as_ref(), original.tool_input.as_ref());
+    verdict.updated_messages = changed(last.messages.as_ref(), original.messages.as_ref());
+    verdict.updated_response = changed(last.response.as_ref(), original.response.as_ref());
+    verdict.updated_tool_response =
+        changed(last.tool_response.as_ref(), original.tool_response.as_ref());
+    let request = RequestChange {
+        model: changed(last.model_id.as_ref(), original.model_id.as_ref()),
+        tools: changed(last.tools.as_ref(), original.tools.as_ref()),
+        options: changed(last.options.as_ref(), original.options.as_ref()),
+    };
+    verdict.updated_request = (!request.is_empty()).then_some(request);
 }
 
-/// The input as it came. A copy is boxed: every event would carry its size.
-enum Original<'a> {
-    Given(&'a Input),
-    Completed(Box<Input>),
-}
-
-impl Deref for Original<'_> {
-    type Target = Input;
-
-    fn deref(&self) -> &Input {
-        match self {
-            Self::Given(input) => input,
-            Self::Completed(input) => input,
-        }
-    }
-}
-
-/// What an input says of a tool beside its arguments.
-#[derive(Debug, Clone, PartialEq)]
-struct Named {
-    name: Option<String>,
-    kinds: Vec<String>,
-    category: Option<String>,
-    read_only: Option<bool>,
-}
-
-impl Named {
-    fn of(input: &Input) -> Self {
-        Self {
-            name: input.tool_name.clone(),
-            kinds: input.tool_kinds.clone(),
-            category: input.tool_category.clone(),
-            read_only: input.tool_read_only,
-        }
-    }
-
-    fn in_place(self, input: &mut Input) {
-        let Self { name, kinds, category, read_only } = self;
-        (input.tool_name, input.tool_kinds) = (name, kinds);
-        (input.tool_category, input.tool_read_only) = (category, read_only);
-    }
-}
-
-impl<'a> Current<'a> {
-    pub(super) fn new(
-        plan: &'a Plan,
-        original: Cow<'a, Input>,
-        describe_tool: Option<&'a DescribeTool>,
-    ) -> Self {
-        Self {
-            plan,
-            describe_tool,
-            matching: plan.matching(&original),
-            original: match original {
-                Cow::Borrowed(input) => Original::Given(input),
-                Cow::Owned(input) => Original::Completed(Box::new(input)),
-            },
-            rewritten: None,
-            shared: Shared::default(),
-            first: Shared::default(),
-            repeated: OnceLock::new(),
-            earlier: Vec::new(),
-            generation: 0,
-            sealed: false,
-        }
-    }
-
-    /// Returns the state for an unreadable input, which every hook may match.
-    pub(super) fn unknown(plan: &'a Plan) -> Self {
-        let matching = Arc::clone(&plan.all);
-        Self { matching, ..Self::new(plan, Cow::Owned(Input::default()), None) }
-    }
-
-    pub(super) fn original(&self) -> &Input {
-        &self.original
-    }
-
-    pub(super) fn input(&self) -> &Input {
-        self.rewritten.as_deref().unwrap_or(&self.original)
-    }
-
-    /// Returns the input as it came, and what is made of it at most once.
-    pub(super) fn as_it_came(&self) -> (&Input, &Shared) {
-        let is_new = self.rewritten.is_some();
-        (&self.original, if is_new { &self.first } else { &self.shared })
-    }
-
-    /// Returns the input, if a hook rewrote it, and forgets it.
-    pub(super) fn take_rewritten(&mut self) -> Option<Input> {
-        self.rewritten.take().map(|input| *input)
-    }
-
-    /// Returns the input as a hook is shown it, and what is made of it at most once.
-    pub(super) fn shown(&self, repeated: bool) -> (&Input, &Shared) {
-        if !repeated {
-            return (self.input(), &self.shared);
-        }
-        let (input, shared) = &**self.repeated.get_or_init(|| {
-            Box::new((
-                Input { repeated: true, ..self.input().clone() },
-                self.shared.with_same_call(),
-            ))
-        });
-        (input, shared)
-    }
-
-    /// Returns the input with each name that the tool had before, and what was known of that tool.
-    pub(super) fn under_earlier_names(&self, repeated: bool) -> impl Iterator<Item = Input> {
-        self.earlier.iter().map(move |named| {
-            let mut input = self.shown(repeated).0.clone();
-            named.clone().in_place(&mut input);
-            input
-        })
-    }
-
-    /// Returns why the call can't be called `name`, if hooks have renamed it too often: each name that
-    /// it had is one more reading of every condition.
-    pub(super) fn too_many_names(&self, name: &str) -> Option<String> {
-        let is_known = |named: &Named| named.name.as_deref() == Some(name);
-        let is_new = self.input().tool() != name && !self.earlier.iter().any(is_known);
-        (is_new && self.earlier.len() >= MAX_RENAMES).then(|| {
-            format!("hooks gave the call another tool's name more than {MAX_RENAMES} times")
-        })
-    }
-
-    /// Returns whether the tool has another name than the one the event came with.
-    pub(super) fn is_renamed(&self) -> bool {
-        self.input().tool_name != self.original.tool_name
-    }
-
-    /// Replaces the input by `next`.
-    pub(super) fn set(&mut self, mut next: Input) {
-        if next.tool_name != self.input().tool_name {
-            if let Some(describe) = self.describe_tool {
-                describe(&mut next);
-            }
-            let named = Named::of(self.input());
-            if !self.earlier.contains(&named) {
-                self.earlier.push(named);
-            }
-            self.matching = self.plan.matching_too(&self.matching, &next);
-        }
-        let shared = std::mem::take(&mut self.shared);
-        if self.rewritten.replace(Box::new(next)).is_none() {
-            self.first = shared;
-        }
-        self.repeated = OnceLock::new();
-        self.generation += 1;
-    }
-
-    /// Takes over what a hook of another event of the same moment made of the input.
-    pub(super) fn follow(&mut self, next: &Input, generation: usize) {
-        let hook_event_name = self.original.hook_event_name;
-        self.set(Input { hook_event_name, ..next.clone() });
-        self.generation = generation;
-    }
-
-    /// Puts into the verdict what differs from the input that the event came with.
-    pub(super) fn report(&self, verdict: &mut Verdict) {
-        let Self { original, rewritten: Some(rewritten), .. } = self else { return };
-        verdict.updated_tool_name =
-            changed(rewritten.tool_name.as_ref(), original.tool_name.as_ref());
-        verdict.updated_input =
-            changed(rewritten.tool_input.as_ref(), original.tool_input.as_ref());
-        verdict.updated_messages = changed(rewritten.messages.as_ref(), original.messages.as_ref());
-        verdict.updated_response = changed(rewritten.response.as_ref(), original.response.as_ref());
-        verdict.updated_tool_response =
-            changed(rewritten.tool_response.as_ref(), original.tool_response.as_ref());
-        let request = RequestChange {
-            model: changed(rewritten.model_id.as_ref(), original.model_id.as_ref()),
-            tools: changed(rewritten.tools.as_ref(), original.tools.as_ref()),
-            options: changed(rewritten.options.as_ref(), original.options.as_ref()),
-        };
-        verdict.updated_request = (!request.is_empty()).then_some(request);
-    }
+/// Returns whether two inputs of a moment are the same in all that hooks can rewrite.
+pub(super) fn same(one: &Input, other: &Input) -> bool {
+    one.tool_name == other.tool_name
+        && one.tool_input == other.tool_input
+        && one.tool_response == other.tool_response
+        && one.messages == other.messages
+        && one.response == other.response
+        && one.model_id == other.model_id
+        && one.tools == other.tools
+        && one.options == other.options
 }
 
 /// Returns `input` as `output` rewrites it, if that changes it.

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
 use super::select::Bound;
-use super::time::Until;
+use super::time::{Until, now};
 use crate::event::Event;
 use crate::handler::{
     BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing,
@@ -16,7 +16,7 @@ use crate::pattern::TooMuchWork;
 use crate::wire::Input;
 
 /// Whether the hook is for the input, where that was too much work to find out before.
-pub(super) type IsForInput<'a> = BoxFuture<'a, Result<bool, TooMuchWork>>;
+type IsForInput<'a> = BoxFuture<'a, Result<bool, TooMuchWork>>;
 
 /// Why a hook did not run.
 pub(super) enum NotRun {
@@ -40,7 +40,7 @@ pub(super) async fn run(
     until: Until,
     place: Place<'_>,
 ) -> (Result<ControlFlow<NotRun, HandlerResult>, HandlerError>, Duration) {
-    let started = Instant::now();
+    let started = now();
     let Until { answer, stop, late_message } = until;
     let timeout = bound.hook.timeout;
     let text = || {
@@ -76,5 +76,5 @@ pub(super) async fn run(
         Ok(Err(panic)) => Err(HandlerError::panicked(&*panic)),
         Err(_) => Err(HandlerError::new(Failure::TimedOut, text())),
     };
-    (result, started.elapsed())
+    (result, now().saturating_duration_since(started))
 }

@@ -1,6 +1,6 @@
 //! Which hooks of an event match an input.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ pub(crate) struct Bound {
     pub(crate) index: usize,
     /// Equal for identical hooks.
     pub(crate) identity: usize,
+    /// Equal for hooks that share a `max_parallel`.
+    pub(crate) limits: usize,
     /// Counts its runs, if they are limited.
     pub(crate) runs: Option<Arc<Runs>>,
 }
@@ -44,16 +46,11 @@ impl Bound {
             (contract.rewrite != Rewrite::None, contract.transforms || self.handler.rewrites());
         match self.hook.phase {
             // With an approval Claude Code takes arguments. At the end of a turn there is nothing to
-            // rewrite, and a hook that runs before the others could keep them from ending it.
+            // rewrite.
             Phase::Mutate => has_rewrites || contract.may_block,
-            Phase::Validate => has_rewrites && rewrites,
+            Phase::Validate | Phase::Judge => has_rewrites && rewrites,
             Phase::Observe | Phase::Background => false,
         }
-    }
-
-    /// Returns the order in which the hook's rewrite is applied: smaller numbers first.
-    pub(crate) fn rewrite_order(&self) -> usize {
-        self.hook.layer().rewrite_order()
     }
 
     /// Returns how far below the top the hook's layer is.
@@ -73,11 +70,8 @@ pub(crate) struct Plan {
     pub(crate) hooks: Vec<Bound>,
     /// The rewriters, in config order.
     pub(crate) rewriters: Vec<usize>,
-    /// For each rank the shortest deadline of its hooks that are not in the background; `None` when
-    /// it has no such hook.
-    pub(crate) deadlines: [Option<Duration>; Layer::RANKS],
-    /// Whether hooks of each rank only observe: they run after all others have answered.
-    pub(crate) observed_by: [bool; Layer::RANKS],
+    /// The shortest deadline of a layer that has hooks here, other than those in the background.
+    pub(crate) shortest_deadline: Option<Duration>,
     by_tool: RwLock<HashMap<Box<str>, Arc<[usize]>>>,
     /// Every hook without duplicates: the result for events without a tool.
     pub(crate) all: Arc<[usize]>,
@@ -100,15 +94,10 @@ impl Plan {
         let all = first_of_each((0..hooks.len()).collect(), &hooks);
         let by_name_alone = hooks.iter().all(|bound| bound.hook.dialect.is_none());
         let rewriters = (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
-        let (mut deadlines, mut observed_by) = ([None; Layer::RANKS], [false; Layer::RANKS]);
-        for bound in hooks.iter().filter(|bound| bound.hook.phase != Phase::Background) {
-            let own = bound.hook.limits.deadline.unwrap_or(Duration::MAX);
-            let shortest = deadlines[bound.rank()].get_or_insert(own);
-            *shortest = own.min(*shortest);
-            observed_by[bound.rank()] |= bound.hook.phase == Phase::Observe;
-        }
+        let waited_for = hooks.iter().filter(|bound| bound.hook.phase.is_answered());
+        let shortest_deadline = waited_for.filter_map(|bound| bound.hook.limits.deadline).min();
         let by_tool = RwLock::default();
-        Self { contract, hooks, rewriters, deadlines, observed_by, by_tool, all, by_name_alone }
+        Self { contract, hooks, rewriters, shortest_deadline, by_tool, all, by_name_alone }
     }
 
     /// Returns the hooks whose matcher matches, without duplicates. Conditions are not evaluated.
@@ -176,17 +165,6 @@ impl Plan {
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
             || dialect.is_some_and(|dialect| dialect.matches(matcher, input))
-    }
-
-    /// Adds to `matching`, which is of an earlier name of the tool, the hooks of its new name.
-    pub(crate) fn matching_too(&self, matching: &[usize], input: &Input) -> Arc<[usize]> {
-        let known: HashSet<usize> =
-            matching.iter().map(|index| self.hooks[*index].identity).collect();
-        let new = self.matching(input);
-        let new = new.iter().filter(|index| !known.contains(&self.hooks[**index].identity));
-        let mut all: Vec<usize> = matching.iter().chain(new).copied().collect();
-        all.sort_unstable();
-        all.into()
     }
 
     /// Returns whether the hook's condition holds for the input, and takes its work from `budget`.

@@ -319,8 +319,10 @@ async fn a_tool_event_without_a_tool_is_denied_where_it_may_be_blocked() {
     let hooks = || vec![say(PreToolUse, &json!({})), say(Event::ToolResponseTransform, &json!({}))];
     let denied = verdict(hooks(), PreToolUse, &Input::default()).await;
     assert_eq!(denied.decision, Some(Decision::Deny));
-    let open = verdict(hooks(), Event::ToolResponseTransform, &Input::default()).await;
-    assert!(open.allowed);
+    let withheld = verdict(hooks(), Event::ToolResponseTransform, &Input::default()).await;
+    assert_eq!(withheld.decision, Some(Decision::Deny));
+    let response = withheld.updated_tool_response.unwrap().to_string();
+    assert!(response.contains("[withheld by hookexec: "), "{response}");
 }
 
 #[tokio::test]
@@ -338,7 +340,7 @@ async fn a_tool_whose_name_has_control_characters_is_denied_where_the_event_may_
         let message = denied.message.unwrap();
         assert!(message.contains(&format!("{name:?}")) && !message.contains(name), "{message}");
         assert!(executor(hooks(PreToolUse)).concerns(PreToolUse, &input));
-        let open = Event::ToolResponseTransform;
+        let open = Event::OnToolApprovalDecision;
         assert!(verdict(hooks(open), open, &input).await.allowed, "{name:?}");
     }
 }
@@ -407,7 +409,7 @@ async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
     let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
     assert_eq!(verdict.message.as_deref(), Some("not that"), "{verdict:#?}");
     assert!(
-        verdict.hooks[0].error.as_ref().unwrap().contains("for hooks of higher layers"),
+        verdict.hooks[0].error.as_ref().unwrap().contains("its share of the time"),
         "{verdict:#?}"
     );
 }
@@ -677,7 +679,8 @@ stop: [{ type: builtin, command: fail }]
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dispatch_can_move_between_threads_and_many_run_at_once() {
-    let hooks = vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["ls"])];
+    let rewriter = Hook { phase: Phase::Mutate, ..hook(PreToolUse, "set_cmd", &["ls"]) };
+    let hooks = vec![hook(PreToolUse, "deny_word", &["rm"]), rewriter];
     let executor = Arc::new(executor(hooks));
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..100 {

@@ -148,12 +148,12 @@ fn together(hooks: &[&Bound], max_parallel: usize) -> Duration {
 fn at_once(mut waiting: Vec<&Bound>, mut slots: Slots) -> Duration {
     let (mut now, mut running) = (Duration::ZERO, Vec::new());
     loop {
-        let started = waiting.extract_if(.., |bound| slots.take(&bound.hook));
+        let started = waiting.extract_if(.., |bound| slots.take(bound));
         running.extend(started.map(|bound| (now + bound.hook.timeout, bound)));
         let Some(next) = running.iter().map(|(end, _)| *end).min() else { return now };
         now = next;
         for (_, bound) in running.extract_if(.., |(end, _)| *end <= now) {
-            slots.give_back(&bound.hook);
+            slots.give_back(bound);
         }
     }
 }

@@ -15,12 +15,9 @@ use super::trail::{Trail, reason};
 use crate::config::Hook;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
-use crate::executor::approval::{Judged, lifts_asks};
+use crate::executor::approval::{Asks, BEFORE_TOOL, Judged};
 use crate::executor::dispatch::Observer;
 use crate::wire::{Decision, Input, JsonObject, ToolResult, Verdict, metadata_of};
-
-/// The events before the tool, in order.
-const BEFORE_TOOL: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
 
 /// The decision on a call.
 pub(super) enum Fate {
@@ -201,8 +198,13 @@ impl<'a> Decider<'a> {
             }
         }
 
+        let mut asks = Asks::default();
+        asks.add(self.trail.verdicts());
+        if host_asks.is_some() {
+            asks.add_host();
+        }
         let verdict = self.ask(Event::PermissionRequest).await?;
-        let granted = lifts_asks(&verdict, self.trail.verdicts());
+        asks.settle(std::slice::from_ref(&verdict));
         let mut reasons = Vec::new();
         if void {
             reasons.push((None, "the call was changed after it had been approved".to_owned()));
@@ -213,12 +215,13 @@ impl<'a> Decider<'a> {
         self.trail.push(verdict);
         // Within one layer the earlier event has the last word, as the mandatory guard has.
         let metadata = metadata_of(self.trail.verdicts().iter().rev());
-        if granted {
+        if asks.are_settled() {
             return Ok(Event::PermissionRequest.name().to_owned());
         }
 
-        if let Some(answer) = self.ask_person(host_asks.as_deref()).await? {
-            let is_allowed = answer.decision == Some(Decision::Allow);
+        if let Some(answer) = self.ask_person(host_asks.as_deref(), &asks).await? {
+            asks.settle(std::slice::from_ref(&answer));
+            let is_allowed = asks.are_settled();
             reasons.extend(answer.message.clone().map(|why| (Some(Event::Approval), why)));
             self.trail.push(answer);
             if is_allowed {
@@ -256,7 +259,11 @@ impl<'a> Decider<'a> {
 
     /// Has the hooks of `approval` ask a person, if one is for the call: a denial or a stop ends the
     /// call, and so does cancelling.
-    async fn ask_person(&mut self, host_asks: Option<&str>) -> Result<Option<Verdict>, ToolEnd> {
+    async fn ask_person(
+        &mut self,
+        host_asks: Option<&str>,
+        asks: &Asks,
+    ) -> Result<Option<Verdict>, ToolEnd> {
         let mut input = self.input();
         self.scope.fill(&mut input);
         let mut original = input.clone();
@@ -266,16 +273,16 @@ impl<'a> Decider<'a> {
             verdicts: self.trail.verdicts(),
             original: &original,
             input: &input,
-            options: DispatchOptions::default(),
+            options: self.scope.options(),
             consults: false,
             host_asks,
             asks_person: true,
         };
-        let (executor, rank) = (&self.scope.session.executor, judged.rank());
-        if !executor.has_channel(&input, rank) {
+        let executor = &self.scope.session.executor;
+        if !executor.has_channel(&input) {
             return Ok(None);
         }
-        let Some(answer) = self.cancel.or(executor.ask_person(&judged, rank)).await else {
+        let Some(answer) = self.cancel.or(executor.ask_person(&judged, asks)).await else {
             return Err(ToolEnd::Cancelled { during: Stage::Approval });
         };
         let Some(end) = end_of(&answer) else { return Ok(Some(answer)) };

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use super::tool_call::ToolFacts;
 use super::trail::Trail;
@@ -27,6 +28,8 @@ pub(super) struct SessionFacts {
     pub(super) agent_name: Option<String>,
     pub(super) model_id: Option<String>,
     pub(super) describe_tool: Option<Arc<DescribeTool>>,
+    /// When the caller of this part of the session needs its answer.
+    pub(super) until: Option<Instant>,
 }
 
 impl SessionFacts {
@@ -64,7 +67,12 @@ impl Scope {
             return Verdict::no_opinion(event);
         }
         self.fill(&mut input);
-        self.session.executor.dispatch(event, &input).await
+        self.session.executor.run(event, &input, self.options()).await
+    }
+
+    /// Returns how hooks are called.
+    pub(super) fn options(&self) -> DispatchOptions<'static> {
+        DispatchOptions { until: self.session.until, ..DispatchOptions::default() }
     }
 
     /// Fires events that belong together, and returns the verdict of each that was come to. What they
@@ -80,6 +88,7 @@ impl Scope {
             return (Vec::new(), standing);
         }
         self.fill(&mut input);
+        let options = DispatchOptions { until: self.session.until, ..options };
         let executor = &self.session.executor;
         let verdicts = executor.run_moment(events, &input, options, &mut standing).await;
         (verdicts, standing)

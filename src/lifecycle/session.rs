@@ -6,6 +6,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use futures_util::FutureExt as _;
 
@@ -58,6 +59,7 @@ pub struct SessionBuilder {
     model_id: Option<String>,
     declared: DeclaredEvents,
     describe_tool: Option<Arc<DescribeTool>>,
+    until: Option<Instant>,
 }
 
 impl fmt::Debug for SessionBuilder {
@@ -97,6 +99,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Sets when the caller needs its answer: hooks that are late fail. For a session that is attached for
+    /// one request.
+    #[doc(hidden)]
+    pub fn until(mut self, deadline: Option<Instant>) -> Self {
+        self.until = deadline;
+        self
+    }
+
     /// Declares the events that the host fires (default: [`DeclaredEvents::driven`]).
     pub fn declares(mut self, declared: DeclaredEvents) -> Self {
         self.declared = declared;
@@ -126,10 +136,18 @@ impl SessionBuilder {
 
     /// Returns a session that began elsewhere, for example in another process; fires nothing.
     pub fn attach(self, executor: impl Into<Arc<Executor>>) -> Session {
-        let Self { session_id, cwd, agent_name, model_id, declared, describe_tool } = self;
+        let Self { session_id, cwd, agent_name, model_id, declared, describe_tool, until } = self;
         let executor = executor.into();
         let unfired = declared.unfired(executor.hooks());
-        let facts = SessionFacts { executor, session_id, cwd, agent_name, model_id, describe_tool };
+        let facts = SessionFacts {
+            executor,
+            session_id,
+            cwd,
+            agent_name,
+            model_id,
+            describe_tool,
+            until,
+        };
         Session {
             scope: Scope { session: Arc::new(facts), turn: None },
             opening: Trail::default(),
@@ -166,6 +184,7 @@ impl Session {
             model_id: None,
             declared: DeclaredEvents::driven(),
             describe_tool: None,
+            until: None,
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::approval::{Approval, ApprovalRequest, Approver};
 use super::cancel::Cancellation;
 use super::decide::{Decider, Fate};
-use super::outcome::{Stage, ToolEnd, ToolOutcome, text_of};
+use super::outcome::{Stage, ToolEnd, ToolOutcome};
 use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
 use super::trail::reason;
@@ -23,13 +23,10 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 /// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
 ///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
 ///   `tool_response_transform`, `post_tool_use`.
-/// * Rewrites: those of all events before the tool are made layer by layer, the lowest first, and
-///   those of all events after it from the highest down; what a later hook rewrites all the same,
-///   those before it judge again.
-///   A call that gets another tool's name is another call: it begins again under that name.
-/// * Answers in the tool's place: the tool, its approval and `post_tool_use` are left out, as
-///   PicoClaw does; `tool_response_transform` sees the answer all the same, so that what keeps
-///   secrets from the model can't be bypassed. If a hook asked, approval comes first.
+/// * Rewrites: the hooks of all events before the tool decide together, and so do those of all events
+///   after it ([`Executor`](crate::Executor) says how).
+/// * Answers in the tool's place: the tool, its approval and the hooks after it are left out. If a hook
+///   asked, approval comes first.
 /// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
 /// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
 ///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
@@ -104,7 +101,7 @@ impl<'a> ToolRun<'a> {
         let after = After { duration: None, decider };
         match fate {
             Fate::Execute => after.execute(execute).await,
-            Fate::Respond(result) => after.respond(result).await,
+            Fate::Respond(result) => after.respond(result),
             Fate::End(end) => after.end(end),
         }
     }
@@ -190,12 +187,7 @@ impl After<'_> {
         })
     }
 
-    async fn respond(mut self, result: ToolResult) -> ToolOutcome {
-        let is_error = result.is_error;
-        let given: Value = result.clone().into();
-        let input = self.input(given.clone(), is_error);
-        let (left, _) = self.transform(&[Event::ToolResponseTransform], input, &[]).await;
-        let result = if left == given { result } else { result_of(&left, is_error) };
+    fn respond(self, result: ToolResult) -> ToolOutcome {
         self.end(ToolEnd::Responded { result: Box::new(result) })
     }
 
@@ -235,16 +227,6 @@ impl After<'_> {
         let Decider { call, trail, .. } = self.decider;
         ToolOutcome { call, end, duration: self.duration, trail }
     }
-}
-
-/// Reads a rewritten answer: a result of the known shape, or a text for the model.
-fn result_of(response: &Value, is_error: bool) -> ToolResult {
-    let shaped = response.get("for_llm").is_some();
-    if let (true, Ok(result)) = (shaped, serde_json::from_value(response.clone())) {
-        return result;
-    }
-    let text = text_of(response);
-    if is_error { ToolResult::error(text) } else { ToolResult::text(text) }
 }
 
 /// Logs a warning when a running tool is dropped together with the hooks after it.

@@ -37,7 +37,6 @@ impl Loading {
             self.assembly.fail(layer, directory, [cannot_read(directory, &error)]);
             return found;
         }
-        self.assembly.reads(layer);
         found.extend(present(directory.join(FILE)));
         self.nearly_named(layer, directory);
         let drop_ins = directory.join(DROP_INS);

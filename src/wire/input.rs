@@ -28,8 +28,8 @@ pub struct Input {
     /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
     #[serialize_always]
     pub hook_event_name: Option<Event>,
-    /// Whether the hook is called a second time for this event, because another hook rewrote the
-    /// input after its first answer. A hook that counts events ignores these calls.
+    /// Whether the hook had its turn to rewrite, and is asked once more, only to judge what other
+    /// hooks made of the input. A hook that counts events ignores these calls.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 
@@ -96,6 +96,9 @@ pub struct Input {
     pub approval_source: Option<String>,
     /// The summary of a compaction (`after_compaction`).
     pub summary: Option<String>,
+    /// What the hooks decided: `decision` and `message`. Only hooks that run after the verdict get
+    /// it: those in the background, and observers.
+    pub verdict: Option<JsonObject>,
     /// The payload as the coding agent sent it, if an adapter translated it.
     pub native: Option<Value>,
 
@@ -145,7 +148,7 @@ fields! {
     last_user_message tool_name tool_use_id tool_input tool_kinds tool_category
     tool_read_only tool_response tool_error tool_duration_ms source reason prompt
     stop_response notification_level notification_message messages tools options response
-    approval approval_decision approval_source summary native
+    approval approval_decision approval_source summary verdict native
 }
 
 impl Input {

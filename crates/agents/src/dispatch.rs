@@ -4,18 +4,18 @@
 //! configured and never called is worse than none. The order is that of the drivers in
 //! [`lifecycle`](hookexec::lifecycle).
 
+use std::time::Instant;
+
 use serde_json::Value;
 
-use super::native::Ask;
+use super::native::{self, Ask};
 use super::own_commands;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
 use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{
-    DispatchOptions, Explanation, Judged, Selection, Standing, Terms, on_terms,
-};
+use hookexec::internal::{DispatchOptions, Explanation, Judged, Selection, Standing};
 use hookexec::wire::{Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
@@ -25,7 +25,7 @@ use hookexec::wire::{Stop, StopScope, Verdict};
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
     let mut moment = Moment { asks_person: false, ..Moment::new(call) };
-    moment.run(executor, call, Terms::until(None)).await;
+    moment.run(executor, call, None).await;
     moment.into_verdict(call)
 }
 
@@ -160,22 +160,20 @@ impl Moment {
         Self { events, verdict, standing: Standing::default(), asks_person: true }
     }
 
-    /// Runs the hooks on the agent's `terms`. Those that are late fail by their own `on_error`.
+    /// Runs the hooks for an agent that needs the answer by `until`. Those that are late fail by their own
+    /// `on_error`.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn run(&mut self, executor: &Executor, call: &NativeCall, terms: Terms) {
+    pub async fn run(&mut self, executor: &Executor, call: &NativeCall, until: Option<Instant>) {
         if let Some(verdict) = &mut self.verdict {
             if verdict.decision.is_some() {
                 executor.record_own(verdict, &call.input).await;
             }
             return;
         }
-        on_terms(terms, self.judge(executor, call)).await;
-    }
-
-    async fn judge(&mut self, executor: &Executor, call: &NativeCall) {
-        let run = executor.run_moment(&self.events, &call.input, options(call), &mut self.standing);
+        let options = DispatchOptions { until, ..options(call) };
+        let run = executor.run_moment(&self.events, &call.input, options, &mut self.standing);
         let verdicts = run.await;
         let Some(verdict) = self.standing.verdict.take() else { return };
         let verdict = self.verdict.insert(verdict);
@@ -195,29 +193,12 @@ impl Moment {
             verdicts: &verdicts,
             original: &call.input,
             input: self.standing.rewritten.as_ref().unwrap_or(&call.input),
-            options: DispatchOptions::default(),
+            options: DispatchOptions { until, ..DispatchOptions::default() },
             consults: consults_approvers(call.agent, call.native),
             host_asks: None,
             asks_person: self.asks_person,
         };
         executor.settle(verdict, &judged).await;
-    }
-
-    /// Leaves the background hooks that have not started to another process, if `executor` is
-    /// [handing them over](Executor::handing_over_background). It leaves out events that can be
-    /// rewritten: their background hooks would see what a redactor has not looked at.
-    pub fn hand_over_background(&self, executor: &Executor, call: &NativeCall) {
-        if self.verdict.is_some() {
-            return;
-        }
-        let once_rewritten = options(call).once_rewritten;
-        let takes_part = |event: &&Event| !once_rewritten.contains(event);
-        for event in self.events.iter().filter(takes_part) {
-            if event.contract().rewrite == Rewrite::None {
-                let input = self.standing.rewritten.as_ref().unwrap_or(&call.input);
-                executor.hand_over(*event, input);
-            }
-        }
     }
 
     /// Has the hooks fail, by their own `on_error`, that have not answered yet.
@@ -249,10 +230,14 @@ fn options(call: &NativeCall) -> DispatchOptions<'static> {
         Some(Event::PermissionRequest) => {
             DispatchOptions { once_rewritten: &ONCE_REWRITTEN, ..DispatchOptions::default() }
         }
-        Some(Event::PostToolUse | Event::AfterLlmCall) => DispatchOptions {
-            response_stands: call.native.response_stands(Some(&call.input)),
-            ..DispatchOptions::default()
-        },
+        Some(Event::PreToolUse) => {
+            let stands = call.native.rewrite == native::Rewrite::No;
+            DispatchOptions { stands, ..DispatchOptions::default() }
+        }
+        Some(Event::PostToolUse | Event::AfterLlmCall) => {
+            let stands = call.native.response_stands(Some(&call.input));
+            DispatchOptions { stands, ..DispatchOptions::default() }
+        }
         _ => DispatchOptions::default(),
     }
 }

@@ -54,49 +54,6 @@ async fn an_observer_hears_the_end_of_each_hook_of_whose_start_it_heard() {
 }
 
 #[tokio::test]
-async fn a_layer_s_hooks_in_the_background_get_what_its_guards_get() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let mut registry = layered::with_rewriters();
-    let log = Arc::clone(&told);
-    registry.register_builtin(
-        "log",
-        Builtin::inline(move |input: &Input, args: &[String]| {
-            let response = input.tool_response.as_ref().unwrap().as_str().unwrap();
-            log.lock().unwrap().push((args[0].clone(), response.to_owned()));
-            Ok::<_, String>(None)
-        }),
-    );
-    let event = Event::ToolResponseTransform;
-    let layers = [(Layer::Managed, "managed"), (Layer::User, "user"), (Layer::Project, "project")];
-    let logs = layers.map(|(layer, name)| {
-        let hook = Hook { phase: Phase::Background, ..hook(event, "log", &[name]) };
-        layered::in_layer(layer, hook)
-    });
-    let mut input = call("ls");
-    input.tool_response = Some(json!("a secret"));
-    for (redactor, users) in [(Layer::Project, "a secret"), (Layer::User, "a ***")] {
-        let redactor = layered::in_layer(redactor, hook(event, "redact", &[]));
-        let hooks = logs.iter().cloned().chain([redactor]).collect();
-        let config = Config { hooks, ..Config::default() };
-        let build = || Executor::builder(config.clone()).registry(registry.clone()).build();
-        // Here, and if another process starts them.
-        for executor in [build().unwrap(), build().unwrap().handing_over_background()] {
-            let _ = executor.dispatch(event, &input).await;
-            executor.shutdown(Duration::from_mins(1)).await;
-            let other = build().unwrap();
-            for (event, layers, input) in executor.take_handed_over() {
-                other.start_background(event, &layers, &input);
-            }
-            other.shutdown(Duration::from_mins(1)).await;
-            let mut told = std::mem::take(&mut *told.lock().unwrap());
-            told.sort();
-            let told: Vec<_> = told.iter().map(|(by, text)| (by.as_str(), &**text)).collect();
-            assert_eq!(told, [("managed", "a secret"), ("project", "a ***"), ("user", users)]);
-        }
-    }
-}
-
-#[tokio::test]
 async fn much_work_of_a_condition_is_done_on_another_thread() {
     let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
     let guard = Hook { when, ..hook(PreToolUse, "deny_word", &["y"]) };
@@ -151,30 +108,102 @@ async fn a_rewrite_by_a_guard_makes_the_others_judge_again() {
     let denied = verdict(to_bad, PreToolUse, &call("ls")).await;
     assert_eq!(denied.decision, Some(Decision::Deny));
 
-    // And a guard that denied the first input, but not the one that will be executed, does not count.
+    // And what a guard said of the first input stays: nothing takes back a denial.
     let to_good =
         vec![hook(PreToolUse, "deny_word", &["rm"]), hook(PreToolUse, "set_cmd", &["ls -l"])];
     let rewritten = verdict(to_good, PreToolUse, &call("rm")).await;
-    assert_eq!((rewritten.decision, rewritten.allowed), (None, true));
-    assert_eq!(rewritten.updated_input, Some(object(json!({"cmd": "ls -l", "cwd": "/tmp"}))));
+    assert_eq!(rewritten.decision, Some(Decision::Deny));
     assert_eq!(rewritten.hooks.len(), 2);
 }
 
 #[tokio::test]
-async fn two_rewriters_see_each_other_and_settle_or_fail() {
+async fn judges_that_rewrite_take_turns_in_the_next_round() {
     let settle =
         |key: &str| say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {key: 1}}}));
     let settled = verdict(vec![settle("a"), settle("b")], PreToolUse, &call("ls")).await;
     assert!(settled.allowed);
-    assert_eq!(
-        settled.updated_input,
-        Some(object(json!({"cmd": "ls", "cwd": "/tmp", "a": 1, "b": 1})))
-    );
+    let expected = json!({"cmd": "ls", "cwd": "/tmp", "a": 1, "b": 1});
+    assert_eq!(settled.updated_input, Some(object(expected)));
+    let told = settled.system_message.unwrap();
+    assert_eq!(told.matches("set `mutates: true`").count(), 2, "{told}");
 
     let endless = vec![hook(PreToolUse, "append", &[]), hook(PreToolUse, "append", &["again"])];
-    let failed = verdict(endless, PreToolUse, &call("ls")).await;
-    assert_eq!(failed.decision, Some(Decision::Deny));
-    assert!(failed.message.unwrap().contains("does not settle"));
+    let once_each = verdict(endless, PreToolUse, &call("ls")).await;
+    assert_eq!(once_each.updated_input.unwrap()["cmd"], "lsxx");
+}
+
+#[tokio::test]
+async fn the_rewrite_of_a_hook_with_mutates_false_is_ignored() {
+    let hooks = vec![Hook { phase: Phase::Judge, ..hook(PreToolUse, "set_cmd", &["rm"]) }];
+    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.updated_input, None);
+    assert!(verdict.system_message.unwrap().contains("`mutates: false`"));
+}
+
+#[tokio::test]
+async fn hooks_in_the_background_get_the_final_input_and_the_verdict() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = layered::with_rewriters();
+    let log = Arc::clone(&told);
+    registry.register_builtin(
+        "log",
+        Builtin::inline(move |input: &Input, _: &[String]| {
+            let response = input.tool_response.as_ref().unwrap().as_str().unwrap().to_owned();
+            let decision = input.verdict.as_ref().unwrap()["decision"].clone();
+            log.lock().unwrap().push((response, decision));
+            Ok::<_, String>(None)
+        }),
+    );
+    let event = PostToolUse;
+    let logs = [Layer::Managed, Layer::User, Layer::Project].map(|layer| {
+        let hook = Hook { phase: Phase::Background, ..hook(event, "log", &[]) };
+        layered::in_layer(layer, hook)
+    });
+    let redactor = Hook { phase: Phase::Mutate, ..hook(event, "redact", &[]) };
+    let denier = say(event, &json!({"decision": "block", "reason": "no"}));
+    let mut hooks = logs.to_vec();
+    hooks.extend([redactor, denier]);
+    let input = Input { tool_response: Some(json!("a secret")), ..call("ls") };
+    let config = Config { hooks, ..Config::default() };
+    let build = || Executor::builder(config.clone()).registry(registry.clone()).build();
+    // Here, and if another process starts them.
+    for executor in [build().unwrap(), build().unwrap().handing_over_background()] {
+        let _ = executor.dispatch(event, &input).await;
+        executor.shutdown(Duration::from_mins(1)).await;
+        let other = build().unwrap();
+        for (event, input) in executor.take_handed_over() {
+            other.start_background(event, &input);
+        }
+        other.shutdown(Duration::from_mins(1)).await;
+        let told = std::mem::take(&mut *told.lock().unwrap());
+        assert_eq!(told, vec![("a ***".to_owned(), json!("deny")); 3]);
+    }
+}
+
+#[tokio::test]
+async fn what_a_hook_withheld_nothing_brings_back() {
+    let event = Event::ToolResponseTransform;
+    let secret = json!({"hook_specific_output": {"updated_tool_response": "secret"}});
+    let deny = json!({"decision": "block", "reason": "no"});
+    for (withholds, did) in [(hook(event, "fail", &[]), "failed"), (say(event, &deny), "denied it")]
+    {
+        let label = withholds.label();
+        let verdict = verdict(
+            vec![withholds, say(event, &secret)],
+            event,
+            &Input { tool_response: Some(json!("secret")), ..call("ls") },
+        )
+        .await;
+        let placeholder = format!("[withheld by hookexec: hook `{label}` {did}]");
+        assert_eq!(verdict.updated_tool_response, Some(json!(placeholder)));
+        assert_eq!(verdict.decision, Some(Decision::Deny));
+    }
+    // `on_error: warn` passes what could not be cleaned.
+    let warns = Hook { on_error: Some(OnError::Warn), ..hook(event, "fail", &[]) };
+    let input = Input { tool_response: Some(json!("secret")), ..call("ls") };
+    let verdict = verdict(vec![warns], event, &input).await;
+    assert_eq!((verdict.decision, verdict.updated_tool_response), (None, None));
+    assert_eq!(verdict.failed_open, ["fail"]);
 }
 
 #[tokio::test]
@@ -189,7 +218,7 @@ async fn an_allow_for_an_earlier_input_permits_nothing() {
     allow.when = condition("{ field: tool_input.cmd, equals: ls }");
     let verdict = verdict(vec![allow, rewrite], PreToolUse, &call("ls")).await;
     assert_eq!(verdict.decision, None);
-    assert!(verdict.hooks[0].warnings[0].contains("rewritten later"));
+    assert!(verdict.hooks[0].warnings[0].contains("an input that was rewritten"));
 }
 
 #[tokio::test]
@@ -200,17 +229,7 @@ async fn an_answer_in_the_place_of_a_tool_is_not_one_for_another() {
     let rename = say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
     let verdict = verdict(vec![respond, rename], PreToolUse, &call("ls")).await;
     assert_eq!(verdict.respond, None);
-    assert!(verdict.hooks[0].warnings[0].contains("rewritten later"), "{verdict:#?}");
-}
-
-#[tokio::test]
-async fn a_denial_by_a_mutator_ends_the_event() {
-    let mut denier = say(PreToolUse, &json!({"decision": "deny", "reason": "no"}));
-    denier.phase = Phase::Mutate;
-    let hooks = vec![hook(PreToolUse, "fail", &[]), denier];
-    let verdict = verdict(hooks, PreToolUse, &call("ls")).await;
-    assert_eq!(verdict.message.as_deref(), Some("no"));
-    assert_eq!(verdict.hooks[0].status, HookStatus::Skipped);
+    assert!(verdict.hooks[0].warnings[0].contains("an input that was rewritten"), "{verdict:#?}");
 }
 
 #[tokio::test]
@@ -263,22 +282,22 @@ async fn only_who_did_not_see_the_last_input_is_asked_again() {
         // What it sets is what is there.
         (vec![looks("look"), sets("ls")], vec![("look", 1), ("ls", 1)]),
         (vec![looks("look"), hook(PreToolUse, "set_cmd", &["a"])], vec![("a", 1), ("look", 2)]),
-        // A hook that already denied need not run again.
-        (vec![looks("look"), sets("a"), guard("a")], vec![("a", 2), ("look", 1)]),
+        (vec![looks("look"), sets("a"), guard("a")], vec![("a", 2), ("look", 2)]),
     ] {
         let (asked, verdict) = counted(hooks, PreToolUse).await;
         let expected: Vec<_> =
             expected.into_iter().map(|(name, times)| (name.to_owned(), times)).collect();
         assert_eq!(asked, expected, "{verdict:#?}");
     }
-    // Nothing can prevent a response: a second answer would be lost.
+    // The first is asked once more about what the second made of the response.
     let response = |text: &str| {
         let answer = json!({"hook_specific_output": {"updated_tool_response": text}});
         Hook { phase: Phase::Mutate, ..say(Event::ToolResponseTransform, &answer) }
     };
     let (asked, verdict) =
         counted(vec![response("a"), response("b")], Event::ToolResponseTransform).await;
-    assert!(asked.iter().all(|(_, times)| *times == 1), "{asked:?}");
+    let times: Vec<usize> = asked.iter().map(|(_, times)| *times).collect();
+    assert_eq!(times, [2, 1], "{asked:?}");
     assert_eq!(verdict.updated_tool_response, Some(json!("b")));
 }
 
@@ -298,8 +317,7 @@ async fn rewriters_compose_and_the_last_has_the_last_word() {
         let composed = verdict(hooks.clone(), PreToolUse, &call("ls")).await;
         assert_eq!((composed.decision, composed.allowed), (None, true), "{composed:#?}");
         assert_eq!(composed.updated_input.unwrap()["cmd"], expected);
-        assert_eq!(composed.system_message, None);
-        assert!(composed.hooks[0].warnings[0].contains("for its decision only"));
+        assert!(composed.hooks[0].warnings[0].contains("only to judge what others made"));
         assert!(composed.hooks[0].rewrote);
 
         let hooks = hooks.into_iter().map(transform).collect();
@@ -350,46 +368,10 @@ async fn a_hook_that_is_asked_again_is_told_so() {
         [
             note("first", "ls", false),
             note("counter", "ls", false),
-            note("guard", "lsx", false),
-            note("first", "lsx", true)
+            note("first", "lsx", true),
+            note("guard", "lsx", false)
         ]
     );
-}
-
-#[tokio::test]
-async fn two_values_for_one_key_without_mutates_are_a_failure_of_the_later_hook() {
-    let hooks = vec![hook(PreToolUse, "set_cmd", &["a"]), hook(PreToolUse, "set_cmd", &["b"])];
-    let denied = verdict(hooks, PreToolUse, &call("ls")).await;
-    assert_eq!(denied.decision, Some(Decision::Deny));
-    assert!(denied.message.unwrap().contains("set `mutates: true`"));
-    assert_eq!(denied.hooks[0].status, HookStatus::Ok);
-    assert_eq!(denied.hooks[1].status, HookStatus::Failed);
-}
-
-#[tokio::test]
-async fn what_a_redactor_withheld_no_later_hook_brings_back() {
-    let withheld = |_| Some(Output::tool_response("[withheld]"));
-    let mut registry = registry();
-    let broken = |_: &Input, _: &[String]| Err::<Option<Output>, _>("broken");
-    registry.register_builtin("redact", Builtin::inline(broken).with_on_failure(withheld));
-    let secret = json!({"hook_specific_output": {"updated_tool_response": "secret"}});
-    for event in [Event::ToolResponseTransform, PostToolUse] {
-        for phase in [Phase::Mutate, Phase::Validate] {
-            let redact = Hook { phase, ..hook(event, "redact", &[]) };
-            let later = Hook { phase, ..say(event, &secret) };
-            let hooks = vec![redact, later];
-            let config = Config { hooks, ..Config::default() };
-            let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
-            let mut input = call("ls");
-            input.tool_response = Some(json!("secret"));
-            let verdict = executor.dispatch(event, &input).await;
-            assert_eq!(
-                verdict.updated_tool_response,
-                Some(json!("[withheld]")),
-                "{event} {phase:?}"
-            );
-        }
-    }
 }
 
 #[tokio::test]
@@ -444,7 +426,7 @@ async fn what_a_mutator_told_with_its_rewrite_stays_told() {
     assert_eq!(verdict.decision, Some(Decision::Ask));
     assert_eq!(verdict.message.as_deref(), Some("changed"));
     assert_eq!(verdict.additional_context.as_deref(), Some("moved to the trash\nb"));
-    assert_eq!(verdict.system_message.as_deref(), Some("look"));
+    assert!(verdict.system_message.unwrap().starts_with("look\n"));
     let expected = json!({"cmd": "trash x", "cwd": "/tmp", "n": 1});
     assert_eq!(verdict.updated_input, Some(object(expected)));
 }

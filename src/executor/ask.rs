@@ -1,0 +1,295 @@
+//! Asks hooks: one, or many at once. Each answer is kept with the input that it is about.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use super::dispatch::{Executor, Observer};
+use super::interpret::Interpreter;
+use super::outcome::Outcome;
+use super::parallel::{Slots, run_all};
+use super::rewrite::rewritten;
+use super::run::{NotRun, run};
+use super::select::{Bound, Condition, Plan, holds_elsewhere};
+use super::time::Deadlines;
+use super::versions::{ORIGINAL, Sight, ToolName, Versions};
+use crate::event::Event;
+use crate::handler::{BoxFuture, Place, Room};
+use crate::pattern::Budget;
+use crate::wire::{Decision, Input};
+
+/// A hook of a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct HookId {
+    /// The place of its event in the moment.
+    pub(super) place: usize,
+    /// Its index among the hooks of its event.
+    pub(super) index: usize,
+}
+
+/// The answer of a hook about one version of the input.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    pub(super) hook: HookId,
+    pub(super) version: usize,
+    pub(super) name: ToolName,
+    /// The version that its rewrite made, once it was applied.
+    pub(super) made: Option<usize>,
+    pub(super) outcome: Outcome,
+}
+
+/// One event of a moment.
+pub(super) struct Stage<'e> {
+    pub(super) event: Event,
+    pub(super) plan: &'e Plan,
+    /// Whether it takes part only once a hook of another event rewrote the input.
+    pub(super) sleeps: bool,
+    /// The hooks for the tool's first name.
+    matching: OnceLock<Arc<[usize]>>,
+    /// The memory that is left for the answers of its hooks.
+    room: OnceLock<Arc<Room>>,
+}
+
+impl<'e> Stage<'e> {
+    pub(super) fn new(event: Event, plan: &'e Plan, sleeps: bool) -> Self {
+        Self { event, plan, sleeps, matching: OnceLock::new(), room: OnceLock::new() }
+    }
+
+    /// Returns whether its hooks only judge: a call that is approved with other arguments is judged
+    /// again, and nothing rewrites it again.
+    pub(super) fn only_judges(&self) -> bool {
+        self.sleeps && self.plan.contract.denial_prevents()
+    }
+
+    /// Makes all hooks match, because the input is not known.
+    pub(super) fn match_all(&self) {
+        let _ = self.matching.set(Arc::clone(&self.plan.all));
+    }
+}
+
+/// What stays the same while hooks run.
+pub(super) struct Moment<'e> {
+    pub(super) executor: &'e Executor,
+    pub(super) stages: Vec<Stage<'e>>,
+    pub(super) versions: Versions<'e>,
+    pub(super) deadlines: Deadlines,
+    pub(super) observer: Option<&'e dyn Observer>,
+    /// The rank of the highest layer that asks, where a person answers.
+    pub(super) asked_by: Option<usize>,
+    /// Why no hook is called any more: each missing answer is a failure then.
+    pub(super) given_up: Option<String>,
+}
+
+/// A hook that is to be called.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'e> {
+    hook: HookId,
+    bound: &'e Bound,
+    sight: Sight,
+    /// Whether its `when` was too much work to look at before.
+    is_unknown: bool,
+}
+
+impl<'e> Moment<'e> {
+    pub(super) fn bound(&self, hook: HookId) -> &'e Bound {
+        &self.stages[hook.place].plan.hooks[hook.index]
+    }
+
+    /// Returns a version as the hooks of one event get it.
+    pub(super) fn sight(&self, place: usize, version: usize, name: ToolName) -> Sight {
+        Sight { version, event: self.stages[place].event, place, name, repeated: false }
+    }
+
+    /// Returns the hooks whose matcher matches, in config order.
+    pub(super) fn matching(&self, sight: Sight) -> Arc<[usize]> {
+        let stage = &self.stages[sight.place];
+        if sight.name == ToolName::Last && self.versions.is_renamed(sight.version) {
+            return stage.plan.matching(self.versions.input(sight.version));
+        }
+        let first = stage.matching.get_or_init(|| {
+            let original = self.versions.input(ORIGINAL);
+            stage.plan.matching(original)
+        });
+        Arc::clone(first)
+    }
+
+    /// Returns the hook if its matcher and its `when` are for the input.
+    pub(super) fn choose(
+        &self,
+        hook: HookId,
+        sight: Sight,
+        budget: &mut Budget,
+    ) -> Option<Asked<'e>> {
+        let bound = self.bound(hook);
+        if self.matching(sight).binary_search(&hook.index).is_err() {
+            return None;
+        }
+        // When nothing is called any more, a condition counts as true.
+        let condition = if self.given_up.is_some() || bound.hook.when.is_none() {
+            Condition::Holds
+        } else {
+            let plan = self.stages[hook.place].plan;
+            plan.condition(hook.index, self.versions.shown(sight), budget)
+        };
+        let is_unknown = condition == Condition::Unknown;
+        let asked = Asked { hook, bound, sight, is_unknown };
+        (condition != Condition::Fails).then_some(asked)
+    }
+
+    /// Calls hooks at once, those of higher layers first, and adds each answer as it comes.
+    pub(super) async fn call_all(&self, asked: Vec<Asked<'e>>, answers: &mut Vec<Answer>) {
+        if self.given_up.is_some() {
+            for asked in asked {
+                answers.push(self.give_up(asked));
+            }
+            return;
+        }
+        if let [only] = asked[..] {
+            answers.extend(self.call(only, None).await);
+            return;
+        }
+        let from = answers.len();
+        let mut calls = Vec::new();
+        for asked in &asked {
+            // Boxed, or the compiler can't see that `dispatch` is `Send` for every lifetime.
+            let call: BoxFuture<'_, _> = Box::pin(self.call(*asked, None));
+            calls.push((asked.bound, call));
+        }
+        let mut is_over = false;
+        run_all(calls, Slots::new(self.executor.max_parallel), |answer: Option<Answer>| {
+            is_over |= answer.as_ref().is_some_and(|answer| self.is_last_word(answer));
+            answers.extend(answer);
+            is_over
+        })
+        .await;
+        if is_over {
+            let answered: Vec<HookId> = answers[from..].iter().map(|answer| answer.hook).collect();
+            let left = asked.iter().filter(|asked| !answered.contains(&asked.hook));
+            answers.extend(left.map(|asked| {
+                let why = "another hook answered first";
+                asked.answer(Outcome::skipped(asked.hook.index, why))
+            }));
+        }
+        answers[from..].sort_by_key(|answer| (answer.hook.place, answer.hook.index));
+    }
+
+    /// Returns whether the answer ends the wait for the others: a person denied, or allowed all that
+    /// is asked. A failure does not answer.
+    fn is_last_word(&self, answer: &Answer) -> bool {
+        let Answer { hook, outcome, .. } = answer;
+        if self.stages[hook.place].event != Event::Approval || outcome.error.is_some() {
+            return false;
+        }
+        match outcome.output.decision {
+            Some(Decision::Deny) => true,
+            Some(Decision::Allow) => self.bound(*hook).rank() <= self.asked_by.unwrap_or_default(),
+            _ => false,
+        }
+    }
+
+    /// Returns the answer of a hook that is not called any more.
+    fn give_up(&self, asked: Asked<'e>) -> Answer {
+        let why = self.given_up.as_deref().unwrap_or_default();
+        let mut outcome = self.interpreter(asked.hook, self.versions.input(ORIGINAL)).failed(why);
+        outcome.put_under_mode_of(asked.bound, self.session());
+        asked.answer(outcome)
+    }
+
+    /// Calls a hook, a rewriter within its `share` of the time. Returns `None` if its `when`, looked
+    /// at only now, does not hold.
+    pub(super) async fn call(&self, asked: Asked<'e>, share: Option<Instant>) -> Option<Answer> {
+        if self.given_up.is_some() {
+            return Some(self.give_up(asked));
+        }
+        let Asked { hook, bound, sight, is_unknown } = asked;
+        if let Some(observer) = self.observer {
+            observer.started(&bound.hook);
+        }
+        let stage = &self.stages[hook.place];
+        let shown = self.versions.shown(sight);
+        let original =
+            if sight.version == ORIGINAL { shown.0 } else { self.versions.input(ORIGINAL) };
+        let until = self.deadlines.until(bound, share);
+        let stop = until.stop;
+        let place = Place::Event {
+            capacity: &self.executor.capacity,
+            rank: bound.rank(),
+            room: &stage.room,
+            // A program that must end with its answer waits for nothing in the background.
+            may_leave: self.executor.handed_over.is_none(),
+        };
+        let condition: Option<BoxFuture<'_, _>> = if is_unknown {
+            Some(Box::pin(holds_elsewhere(bound, shown)))
+        } else {
+            None
+        };
+        let (result, duration) =
+            run(bound, stage.event, original, shown, condition, until, place).await;
+        let interpreter = self.interpreter(hook, shown.0);
+        let mut outcome = match result {
+            Ok(ControlFlow::Break(NotRun::NotForInput)) => {
+                self.tell_observer(bound, &Outcome::skipped(bound.index, "its `when` does not hold"));
+                return None;
+            }
+            Ok(ControlFlow::Break(NotRun::Limited(why))) => interpreter.limited(why),
+            Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
+            Err(error) => interpreter.read(Err(error), stop).await,
+        };
+        self.refuse_name(hook, shown.0, &mut outcome);
+        outcome.duration = duration;
+        outcome.put_under_mode_of(bound, self.session());
+        tracing::debug!(
+            event = %stage.event,
+            hook = %bound.hook.label(),
+            source = %bound.hook.location,
+            status = ?outcome.status,
+            decision = ?outcome.output.decision,
+            error = outcome.error.as_deref(),
+            elapsed = ?outcome.duration,
+            "hook ran"
+        );
+        self.tell_observer(bound, &outcome);
+        Some(asked.answer(outcome))
+    }
+
+    fn tell_observer(&self, bound: &Bound, outcome: &Outcome) {
+        if let Some(observer) = self.observer {
+            observer.finished(&outcome.report(bound));
+        }
+    }
+
+    /// Fails a hook that gave the call a name that no tool can have: no guard could be chosen by it.
+    fn refuse_name(&self, hook: HookId, input: &Input, outcome: &mut Outcome) {
+        if outcome.output.updated_tool_name.is_none() {
+            return;
+        }
+        let Some(named) = rewritten(input, &outcome.output) else { return };
+        let Some(cause) = self.stages[hook.place].plan.why_no_choice(&named) else { return };
+        let cause = format!("it renamed the tool: {cause}");
+        let interpreter = self.interpreter(hook, input);
+        match interpreter.failed_unless_stricter(&outcome.output, &cause) {
+            Some(failed) => *outcome = failed,
+            None => {
+                outcome.output.drop_rewrite();
+                outcome.warnings.push(cause);
+            }
+        }
+    }
+
+    fn interpreter<'i>(&'i self, hook: HookId, input: &'i Input) -> Interpreter<'i> {
+        let contract = self.stages[hook.place].plan.contract;
+        Interpreter { contract, bound: self.bound(hook), input }
+    }
+
+    /// Returns the session, which no hook can change.
+    pub(super) fn session(&self) -> &str {
+        &self.versions.input(ORIGINAL).session_id
+    }
+}
+
+impl Asked<'_> {
+    fn answer(&self, outcome: Outcome) -> Answer {
+        let Sight { version, name, .. } = self.sight;
+        Answer { hook: self.hook, version, name, made: None, outcome }
+    }
+}

@@ -1,0 +1,155 @@
+//! Hooks that nothing waits for: they get the final input, and the verdict afterwards.
+
+use std::sync::Arc;
+
+use super::ask::HookId;
+use super::dispatch::Executor;
+use super::evaluate::Evaluation;
+use super::outcome::Outcome;
+use super::run::run;
+use super::select::{Bound, Condition, Plan, holds_elsewhere};
+use super::time::Deadlines;
+use super::versions::ToolName;
+use crate::event::Event;
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Room, Shared};
+use crate::locks::locked;
+use crate::pattern::Budget;
+use crate::wire::{HookStatus, Input, JsonObject, Verdict};
+
+/// Hooks that another process must start: their event, and the input for them.
+pub type HandedOver = (Event, Input);
+
+/// A hook to start, and whether its `when` was too much work to look at before.
+type Follower<'p> = (&'p Bound, bool);
+
+impl Plan {
+    /// Returns whether hooks follow the verdict: those in the background, and observers.
+    pub(super) fn has_followers(&self) -> bool {
+        self.hooks.iter().any(|bound| !bound.hook.phase.is_answered())
+    }
+
+    /// Returns the hooks that follow the verdict on `input`.
+    fn followers(&self, matching: &[usize], input: &Input, shared: &Shared) -> Vec<Follower<'_>> {
+        let mut budget = Budget::here();
+        let mut followers = Vec::new();
+        for index in matching {
+            let bound = &self.hooks[*index];
+            if bound.hook.phase.is_answered() {
+                continue;
+            }
+            match self.condition(*index, (input, shared), &mut budget) {
+                Condition::Holds => followers.push((bound, false)),
+                Condition::Unknown => followers.push((bound, true)),
+                Condition::Fails => {}
+            }
+        }
+        followers
+    }
+}
+
+impl Evaluation<'_> {
+    /// Starts the hooks that follow the verdict `whole` of all events, and returns an outcome for each.
+    pub(super) fn start_followers(&self, whole: &Verdict) -> Vec<(HookId, Outcome)> {
+        let mut outcomes = Vec::new();
+        for (place, stage) in self.moment.stages.iter().enumerate() {
+            if !self.takes_part(place) || !stage.plan.has_followers() {
+                continue;
+            }
+            let sight = self.moment.sight(place, self.last, ToolName::Last);
+            let (input, shared) = self.moment.versions.shown(sight);
+            let followers = stage.plan.followers(&self.moment.matching(sight), input, shared);
+            if followers.is_empty() {
+                continue;
+            }
+            let input = Input { verdict: Some(summary(whole)), ..input.clone() };
+            let session = self.moment.session();
+            for (index, outcome) in
+                self.moment.executor.start(stage.event, followers, input, session)
+            {
+                outcomes.push((HookId { place, index }, outcome));
+            }
+        }
+        outcomes
+    }
+}
+
+/// Returns what the hooks decided, as those that follow read it.
+fn summary(verdict: &Verdict) -> JsonObject {
+    let mut summary = JsonObject::new();
+    let decision = verdict.decision.map(|decision| decision.name());
+    summary.insert("decision".to_owned(), decision.into());
+    if let Some(message) = &verdict.message {
+        summary.insert("message".to_owned(), message.clone().into());
+    }
+    summary
+}
+
+impl Executor {
+    /// Starts the hooks of `event` that nothing waits for, and no others;
+    /// [`shutdown`](Self::shutdown) waits for them.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub fn start_background(&self, event: Event, input: &Input) {
+        let input = self.complete(event, input).into_owned();
+        let plan = self.plan(event);
+        let followers = plan.followers(&plan.matching(&input), &input, &Shared::default());
+        let session = input.session_id.clone();
+        self.start(event, followers, input, &session);
+    }
+
+    /// Starts hooks, or leaves them to another process, and returns the index and the outcome of each.
+    fn start(
+        &self,
+        event: Event,
+        followers: Vec<Follower<'_>>,
+        input: Input,
+        session: &str,
+    ) -> Vec<(usize, Outcome)> {
+        let started = |bound: &Bound| {
+            let status = HookStatus::Background;
+            Outcome { status, ..Outcome::none(bound.index) }
+        };
+        let mut outcomes = Vec::new();
+        if let Some(handed_over) = &self.handed_over {
+            outcomes.extend(followers.iter().map(|(bound, _)| (bound.index, started(bound))));
+            locked(handed_over).push((event, input));
+            return outcomes;
+        }
+        if tokio::runtime::Handle::try_current().is_err() {
+            return outcomes;
+        }
+        let input = Arc::new(input);
+        for (bound, is_unknown) in followers {
+            let outcome = if self.spawn(event, bound, &input, is_unknown) {
+                started(bound)
+            } else {
+                let contract = event.contract();
+                let interpreter = super::interpret::Interpreter { contract, bound, input: &input };
+                let mut failed = interpreter.failed(BACKGROUND_FULL);
+                failed.put_under_mode_of(bound, session);
+                failed
+            };
+            outcomes.push((bound.index, outcome));
+        }
+        outcomes
+    }
+
+    /// Starts one hook. Returns `false` if its layer has too many in the background already.
+    fn spawn(&self, event: Event, bound: &Bound, input: &Arc<Input>, is_unknown: bool) -> bool {
+        let (hook, input) = (bound.clone(), Arc::clone(input));
+        let work = |seat| async move {
+            let (shared, until) = (Shared::default(), Deadlines::none().until(&hook, None));
+            let room = Arc::new(Room::in_background());
+            let shown = (&*input, &shared);
+            let condition: Option<BoxFuture<'_, _>> =
+                if is_unknown { Some(Box::pin(holds_elsewhere(&hook, shown))) } else { None };
+            let place = Place::Background { seat: &seat, room: &room };
+            let (result, _) = run(&hook, event, &input, shown, condition, until, place).await;
+            if let Err(error) = result {
+                tracing::warn!(hook = %hook.title(), %event, "background hook failed: {error}");
+            }
+        };
+        self.capacity.background.spawn(bound.rank(), work)
+    }
+}

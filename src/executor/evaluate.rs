@@ -1,0 +1,363 @@
+//! How the hooks of one moment decide together: the page "How hooks decide together" of
+//! `docs/configuration.md`, in its order and with its words.
+
+use std::cmp::Reverse;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
+
+use super::ask::{Answer, HookId, Moment, Stage};
+use super::dispatch::{DispatchOptions, Executor};
+use super::outcome::Outcome;
+use super::rewrite::changes;
+use super::time::{Deadlines, now, share};
+use super::versions::{ORIGINAL, Sight, ToolName, Versions};
+use crate::config::Phase;
+use crate::event::{Contract, Event};
+use crate::pattern::Budget;
+use crate::wire::{Input, Output};
+
+/// The evaluation of one moment: events that fire together, about one input.
+pub(super) struct Evaluation<'e> {
+    pub(super) moment: Moment<'e>,
+    /// All answers, in the order in which they were given.
+    pub(super) answers: Vec<Answer>,
+    /// The version that the last turn left.
+    pub(super) last: usize,
+    /// The rewriters that had their turn in this round, each with the version that it left.
+    turns: Vec<(HookId, usize)>,
+    /// The judges that rewrote: they are rewriters for the rest of the moment.
+    pub(super) became_rewriters: Vec<HookId>,
+    /// Whether a placeholder is the response.
+    pub(super) is_withheld: bool,
+    /// Whether the caller can't replace what hooks rewrite.
+    stands: bool,
+    /// How long the hooks of each event took.
+    pub(super) took: Vec<Duration>,
+}
+
+impl<'e> Evaluation<'e> {
+    pub(super) fn new(
+        executor: &'e Executor,
+        events: &[Event],
+        input: &'e Input,
+        options: &DispatchOptions<'e>,
+    ) -> Self {
+        let mut stages = Vec::with_capacity(events.len());
+        for event in events {
+            let sleeps = options.once_rewritten.contains(event);
+            stages.push(Stage::new(*event, executor.plan(*event), sleeps));
+        }
+        let event = events.first().copied().unwrap_or(Event::Notification);
+        let input = match events {
+            [only] => executor.complete(*only, input),
+            _ => executor.complete(input.hook_event_name.unwrap_or(event), input),
+        };
+        let plans = events.iter().map(|event| executor.plan(*event));
+        let deadlines = Deadlines::new(plans, options.until);
+        let moment = Moment {
+            executor,
+            stages,
+            versions: Versions::new(input, events.len(), options.describe_tool),
+            deadlines,
+            observer: options.observer,
+            asked_by: options.asked_by,
+            given_up: None,
+        };
+        Self {
+            moment,
+            answers: Vec::new(),
+            last: ORIGINAL,
+            turns: Vec::new(),
+            became_rewriters: Vec::new(),
+            is_withheld: false,
+            stands: options.stands,
+            took: vec![Duration::ZERO; events.len()],
+        }
+    }
+
+    /// Has all hooks take part, because the input could not be read.
+    pub(super) fn match_all(&mut self) {
+        for stage in &self.moment.stages {
+            stage.match_all();
+        }
+    }
+
+    /// Runs the hooks, round by round. A round that makes no judge a rewriter is the last one, and so is
+    /// a round with a denial.
+    pub(super) async fn run(&mut self) {
+        if let Some(cause) = self.refusal() {
+            self.withhold_everything(&cause);
+            return;
+        }
+        loop {
+            self.take_turns().await;
+            let before = self.became_rewriters.len();
+            self.ask_judges().await;
+            if self.became_rewriters.len() == before || self.is_denied() {
+                return;
+            }
+        }
+    }
+
+    /// Ends the evaluation with every missing answer failed, with the reason `why`.
+    pub(super) fn give_up(&mut self, why: &str) {
+        self.moment.given_up = Some(why.to_owned());
+        // Nothing is awaited any more.
+        let _ = self.run().now_or_never();
+    }
+
+    /// Returns why no hook can be chosen by the tool's name, where the event is denied for that.
+    fn refusal(&self) -> Option<String> {
+        for place in 0..self.moment.stages.len() {
+            if let Some(cause) = self.refusal_at(place) {
+                return Some(cause);
+            }
+        }
+        None
+    }
+
+    pub(super) fn refusal_at(&self, place: usize) -> Option<String> {
+        let plan = self.moment.stages[place].plan;
+        if plan.hooks.is_empty() || !plan.contract.may_block {
+            return None;
+        }
+        plan.why_no_choice(self.moment.versions.input(ORIGINAL))
+    }
+
+    /// Step 1: rewriters take turns, from the original input on. Each is matched when its turn comes, and
+    /// gets what the ones before it left.
+    async fn take_turns(&mut self) {
+        self.last = ORIGINAL;
+        self.turns.clear();
+        let order = self.turn_order();
+        let end = if order.is_empty() { None } else { self.moment.deadlines.end_of_turns() };
+        for (position, hook) in order.iter().enumerate() {
+            if self.has_failed(*hook) || !self.takes_part(hook.place) {
+                continue;
+            }
+            let kept = self.kept(*hook, self.last, ToolName::Last);
+            let number = match kept {
+                Some(number) => number,
+                None => {
+                    let share = end.and_then(|_| share(end, self.waiting(&order[position..])));
+                    let started = now();
+                    let answer = self.call(*hook, share).await;
+                    self.took[hook.place] += now().saturating_duration_since(started);
+                    let Some(answer) = answer else { continue };
+                    self.answers.push(answer);
+                    self.answers.len() - 1
+                }
+            };
+            self.take_turn(number);
+        }
+    }
+
+    /// Returns the rewriters in the order of their turns: those of the lowest layer first, in a layer in
+    /// the order of the events, then of the files. What takes secrets out of a response comes last.
+    fn turn_order(&self) -> Vec<HookId> {
+        let mut order = Vec::new();
+        for (place, stage) in self.moment.stages.iter().enumerate() {
+            if !stage.only_judges() {
+                order.extend(stage.plan.rewriters.iter().map(|index| HookId { place, index: *index }));
+            }
+        }
+        order.extend(&self.became_rewriters);
+        order.sort_by_key(|hook| {
+            let bound = self.moment.bound(*hook);
+            let is_last = self.contract(*hook).withholds();
+            (is_last, Reverse(bound.rank()), hook.place, hook.index)
+        });
+        order
+    }
+
+    /// Returns how many of the rewriters still to come are for the tool.
+    fn waiting(&self, order: &[HookId]) -> usize {
+        let is_due = |hook: &&HookId| {
+            let sight = self.moment.sight(hook.place, self.last, ToolName::Last);
+            self.moment.matching(sight).binary_search(&hook.index).is_ok()
+        };
+        order.iter().filter(is_due).count()
+    }
+
+    async fn call(&self, hook: HookId, share: Option<Instant>) -> Option<Answer> {
+        let sight = self.moment.sight(hook.place, self.last, ToolName::Last);
+        let asked = self.moment.choose(hook, sight, &mut Budget::here())?;
+        self.moment.call(asked, share).await
+    }
+
+    /// Takes the answer of a hook whose turn it is.
+    fn take_turn(&mut self, number: usize) {
+        let Answer { hook, ref outcome, .. } = self.answers[number];
+        if self.withholds(number) {
+            self.withhold(number);
+        } else if self.may_rewrite(hook, outcome) {
+            let next = self.moment.versions.rewrite(self.last, &outcome.output);
+            if next != self.last {
+                self.answers[number].made = Some(next);
+                self.last = next;
+            }
+        }
+        self.turns.push((hook, self.last));
+    }
+
+    /// Returns whether a rewrite is of use: nothing rewrites a response that is withheld, and a denial
+    /// prevents what it comes with.
+    fn may_rewrite(&self, hook: HookId, outcome: &Outcome) -> bool {
+        let is_prevented = outcome.denied() && self.contract(hook).denial_prevents();
+        outcome.output.rewrites() && !is_prevented && !self.is_withheld
+    }
+
+    /// Step 2: judges are matched on the final input and judge it, all at once. A rewriter whose turn left
+    /// another input is a judge now.
+    async fn ask_judges(&mut self) {
+        let judged = self.judged();
+        let names: &[ToolName] = if self.moment.versions.is_renamed(judged) {
+            &[ToolName::First, ToolName::Last]
+        } else {
+            &[ToolName::Last]
+        };
+        let mut budget = Budget::here();
+        let (mut asked, mut places) = (Vec::new(), Vec::new());
+        for place in 0..self.moment.stages.len() {
+            if !self.takes_part(place) {
+                continue;
+            }
+            let before = asked.len();
+            for name in names {
+                let sight = self.moment.sight(place, judged, *name);
+                for index in self.moment.matching(sight).iter() {
+                    let hook = HookId { place, index: *index };
+                    if !self.is_judge(hook, judged) || self.kept(hook, judged, *name).is_some() {
+                        continue;
+                    }
+                    let repeated = self.had_its_turn(hook);
+                    let sight = Sight { repeated, ..sight };
+                    asked.extend(self.moment.choose(hook, sight, &mut budget));
+                }
+            }
+            if asked.len() > before {
+                places.push(place);
+            }
+        }
+        let (before, started) = (self.answers.len(), now());
+        self.moment.call_all(asked, &mut self.answers).await;
+        for place in places {
+            self.took[place] += now().saturating_duration_since(started);
+        }
+        for number in 0..self.answers.len() {
+            if self.withholds(number) {
+                self.withhold(number);
+            } else if number >= before {
+                self.take_judgement(number, judged);
+            }
+        }
+    }
+
+    /// Returns the version that judges judge: the one that will be executed, or that the model will read.
+    pub(super) fn judged(&self) -> usize {
+        if self.stands { ORIGINAL } else { self.last }
+    }
+
+    /// Returns whether a hook is asked about the version `judged`.
+    fn is_judge(&self, hook: HookId, judged: usize) -> bool {
+        if !self.moment.bound(hook).hook.phase.is_answered() {
+            return false;
+        }
+        if !self.is_rewriter(hook) {
+            return true;
+        }
+        let left_it = self.turns.contains(&(hook, judged));
+        !left_it && !self.has_failed(hook)
+    }
+
+    /// Returns whether a hook was called as a rewriter before, in this moment or, for one that only judges
+    /// now, in the moment before.
+    fn had_its_turn(&self, hook: HookId) -> bool {
+        if !self.is_rewriter(hook) {
+            return false;
+        }
+        let was_called = self.answers.iter().any(|answer| answer.hook == hook);
+        was_called || self.moment.stages[hook.place].only_judges()
+    }
+
+    /// Step 3: a judge that rewrites is a rewriter for the rest of the moment.
+    fn take_judgement(&mut self, number: usize, judged: usize) {
+        let Answer { hook, ref outcome, .. } = self.answers[number];
+        let bound = self.moment.bound(hook);
+        let may_become = bound.hook.phase == Phase::Validate
+            && !self.is_rewriter(hook)
+            && !self.moment.stages[hook.place].only_judges();
+        let input = self.moment.versions.input(judged);
+        if may_become && self.may_rewrite(hook, outcome) && changes(input, &outcome.output) {
+            self.became_rewriters.push(hook);
+        }
+    }
+
+    pub(super) fn is_rewriter(&self, hook: HookId) -> bool {
+        self.moment.bound(hook).is_rewriter() || self.became_rewriters.contains(&hook)
+    }
+
+    /// Returns whether an answer keeps the response from the model.
+    fn withholds(&self, number: usize) -> bool {
+        let Answer { hook, ref outcome, .. } = self.answers[number];
+        outcome.withholds && self.contract(hook).withholds()
+    }
+
+    /// Makes a placeholder the response, whatever others rewrite.
+    fn withhold(&mut self, number: usize) {
+        if self.is_withheld {
+            return;
+        }
+        let Answer { hook, ref outcome, .. } = self.answers[number];
+        let label = self.moment.bound(hook).hook.label();
+        let did = if outcome.error.is_some() { "failed" } else { "denied it" };
+        let placeholder = format!("[withheld by hookexec: hook `{label}` {did}]");
+        self.answers[number].made = Some(self.replace_response(placeholder));
+    }
+
+    /// Withholds the response of a tool for which no hook can be chosen.
+    fn withhold_everything(&mut self, cause: &str) {
+        let withholds = |stage: &Stage<'_>| {
+            stage.plan.contract.withholds() && !stage.plan.hooks.is_empty()
+        };
+        if self.moment.stages.iter().any(withholds) {
+            self.replace_response(format!("[withheld by hookexec: {cause}]"));
+        }
+    }
+
+    fn replace_response(&mut self, placeholder: String) -> usize {
+        let output = Output::tool_response(placeholder);
+        self.last = self.moment.versions.rewrite(self.last, &output);
+        self.is_withheld = true;
+        self.last
+    }
+
+    /// Returns whether an event takes part: some do only once the input is rewritten.
+    pub(super) fn takes_part(&self, place: usize) -> bool {
+        !self.moment.stages[place].sleeps || self.last != ORIGINAL
+    }
+
+    /// Returns the answer that a hook gave to a version: it is called once for each.
+    fn kept(&self, hook: HookId, version: usize, name: ToolName) -> Option<usize> {
+        let is_it = |answer: &Answer| {
+            answer.hook == hook && answer.version == version && answer.name == name
+        };
+        self.answers.iter().position(is_it)
+    }
+
+    /// Returns whether a rewriter failed: then it has failed for the whole moment.
+    fn has_failed(&self, hook: HookId) -> bool {
+        let failed = |answer: &Answer| answer.hook == hook && answer.outcome.has_failed();
+        self.answers.iter().any(failed)
+    }
+
+    /// Returns whether a hook denied.
+    fn is_denied(&self) -> bool {
+        self.answers.iter().any(|answer| answer.outcome.denied())
+    }
+
+    fn contract(&self, hook: HookId) -> &'static Contract {
+        self.moment.stages[hook.place].plan.contract
+    }
+}

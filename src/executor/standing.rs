@@ -1,0 +1,212 @@
+//! From answers to verdicts, and what is known of a moment that is dropped.
+
+use std::time::Duration;
+
+use super::ask::{Answer, HookId};
+use super::evaluate::Evaluation;
+use super::fold::{fold, fold_moment};
+use super::outcome::Outcome;
+use super::rewrite::{changes, report};
+use super::versions::{ORIGINAL, ToolName};
+use crate::config::Phase;
+use crate::event::Event;
+use crate::wire::{Input, Verdict};
+
+const BECAME_REWRITER: &str = "it rewrote the input without `mutates: true`, so it was made to take \
+                               turns with the other rewriters; set `mutates: true`";
+const MAY_NOT_REWRITE: &str = "its rewrite is ignored, because it has `mutates: false`; set \
+                               `mutates: true` or let it leave the input alone";
+const HAD_ITS_TURN: &str =
+    "it was asked once more, only to judge what others made of the input: its rewrite is ignored";
+const WITHHELD: &str = "the response is withheld: its rewrite is ignored";
+const OF_ANOTHER_INPUT: &str = "it is about an input that was rewritten";
+
+/// What is known of a moment. It outlives a run that is dropped.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    /// What the hooks of all events together decided, once all have answered.
+    pub verdict: Option<Verdict>,
+    /// The input, once a hook rewrote it.
+    pub rewritten: Option<Input>,
+    /// The answers until now, and the inputs that hooks made.
+    answers: Vec<Answer>,
+    versions: Vec<Input>,
+    became_rewriters: Vec<HookId>,
+}
+
+/// A moment that runs; what is known of it is kept when it is dropped.
+pub(super) struct Running<'e, 's> {
+    pub(super) evaluation: Option<Evaluation<'e>>,
+    pub(super) standing: &'s mut Standing,
+}
+
+impl Drop for Running<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(evaluation) = self.evaluation.take() {
+            *self.standing = evaluation.into_standing();
+        }
+    }
+}
+
+/// The verdicts of a moment: of each event that took part, with how long its hooks took, and of all
+/// events together.
+pub(super) struct Concluded {
+    pub(super) verdicts: Vec<(Verdict, Duration)>,
+    pub(super) whole: Option<Verdict>,
+}
+
+impl Evaluation<'_> {
+    /// Goes on from what was known of the moment.
+    pub(super) fn restore(&mut self, standing: &Standing) {
+        self.answers.clone_from(&standing.answers);
+        self.moment.versions.restore(&standing.versions);
+        self.became_rewriters.clone_from(&standing.became_rewriters);
+    }
+
+    fn into_standing(self) -> Standing {
+        Standing {
+            verdict: None,
+            rewritten: self.rewritten(),
+            answers: self.answers,
+            versions: self.moment.versions.into_rewritten(),
+            became_rewriters: self.became_rewriters,
+        }
+    }
+
+    /// Returns the final input, if it is not the one that came.
+    pub(super) fn rewritten(&self) -> Option<Input> {
+        let is_new = self.last != ORIGINAL;
+        is_new.then(|| self.moment.versions.input(self.last).clone())
+    }
+
+    /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.
+    pub(super) fn conclude(&mut self, starts_followers: bool) -> Concluded {
+        let mut outcomes = self.outcomes();
+        let follow = self.moment.stages.iter().any(|stage| stage.plan.has_followers());
+        if starts_followers && follow {
+            let whole = self.fold_whole(&outcomes);
+            for (hook, outcome) in self.start_followers(&whole) {
+                outcomes[hook.place].push(outcome);
+            }
+            for own in &mut outcomes {
+                own.sort_by_key(|outcome| outcome.index);
+            }
+        }
+        let mut verdicts = Vec::with_capacity(outcomes.len());
+        for (place, own) in outcomes.iter().enumerate() {
+            if self.takes_part(place) || !own.is_empty() {
+                verdicts.push((self.verdict_at(place, own), self.took[place]));
+            }
+        }
+        if outcomes.len() == 1 {
+            return Concluded { verdicts, whole: None };
+        }
+        let mut whole = self.fold_whole(&outcomes);
+        // Events that no hook could be asked about.
+        for (verdict, _) in &verdicts {
+            if verdict.hooks.is_empty() && !verdict.allowed {
+                whole.absorb(verdict.clone());
+            }
+        }
+        Concluded { verdicts, whole: Some(whole) }
+    }
+
+    /// Returns the outcomes of each event: one for each hook, in config order.
+    fn outcomes(&mut self) -> Vec<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(self.moment.stages.len());
+        outcomes.resize_with(self.moment.stages.len(), Vec::<Outcome>::new);
+        let mut answers = std::mem::take(&mut self.answers);
+        // Of one hook they stay in the order in which they were given.
+        answers.sort_by_key(|answer| (answer.hook.place, answer.hook.index));
+        for answer in answers {
+            let own = &mut outcomes[answer.hook.place];
+            let outcome = self.settled(answer);
+            match own.pop_if(|known| known.index == outcome.index) {
+                Some(first) => own.push(first.with_next(outcome)),
+                None => own.push(outcome),
+            }
+        }
+        outcomes
+    }
+
+    /// Returns what an answer comes to: an allow counts only if its hook has judged the final input, or
+    /// made it.
+    fn settled(&self, answer: Answer) -> Outcome {
+        let Answer { hook, version, name, made, mut outcome } = answer;
+        let input = self.moment.versions.input(version);
+        let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
+        if rewrites && let Some(remark) = self.remark(hook, made, &outcome) {
+            let title = self.moment.bound(hook).title();
+            outcome.notices.push(format!("hook {title}: {remark}"));
+        }
+        outcome.rewrote = made.is_some();
+        let about = if rewrites { made } else { Some(version) };
+        if name != ToolName::Last || about != Some(self.judged()) {
+            outcome.drop_permission(OF_ANOTHER_INPUT);
+        }
+        outcome
+    }
+
+    /// Returns what is reported of a rewrite.
+    fn remark(&self, hook: HookId, made: Option<usize>, outcome: &Outcome) -> Option<&'static str> {
+        if self.became_rewriters.contains(&hook) {
+            return Some(BECAME_REWRITER);
+        }
+        if made.is_some() || !self.may_remark(hook, outcome) {
+            return None;
+        }
+        if self.is_withheld {
+            return Some(WITHHELD);
+        }
+        if self.moment.bound(hook).hook.phase == Phase::Judge {
+            return Some(MAY_NOT_REWRITE);
+        }
+        Some(HAD_ITS_TURN)
+    }
+
+    /// Returns whether an ignored rewrite is worth a remark: not beside a denial, which prevents it.
+    fn may_remark(&self, hook: HookId, outcome: &Outcome) -> bool {
+        let prevents = self.moment.stages[hook.place].plan.contract.denial_prevents();
+        !(prevents && outcome.denied())
+    }
+
+    /// Returns the verdict of one event alone.
+    fn verdict_at(&self, place: usize, outcomes: &[Outcome]) -> Verdict {
+        let stage = &self.moment.stages[place];
+        if let Some(cause) = self.refusal_at(place) {
+            let mut verdict = Verdict::denied(stage.event, cause);
+            if stage.plan.contract.withholds() {
+                self.report_rewrite(&mut verdict);
+            }
+            return verdict;
+        }
+        let mut verdict = fold(stage.event, &stage.plan.hooks, outcomes);
+        if outcomes.iter().any(|outcome| outcome.rewrote) {
+            self.report_rewrite(&mut verdict);
+        }
+        if stage.event == Event::Approval {
+            self.conclude_approval(place, outcomes, &mut verdict);
+        }
+        verdict
+    }
+
+    /// Returns the verdict of all events together.
+    fn fold_whole(&self, outcomes: &[Vec<Outcome>]) -> Verdict {
+        let mut said = Vec::new();
+        for (place, own) in outcomes.iter().enumerate() {
+            let hooks = &self.moment.stages[place].plan.hooks;
+            said.extend(own.iter().map(|outcome| (&hooks[outcome.index], outcome)));
+        }
+        let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
+        let mut whole = fold_moment(event, &said);
+        self.report_rewrite(&mut whole);
+        whole
+    }
+
+    fn report_rewrite(&self, verdict: &mut Verdict) {
+        if self.last != ORIGINAL {
+            let versions = &self.moment.versions;
+            report(versions.input(ORIGINAL), versions.input(self.last), verdict);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The inputs of one moment, each once: the one that came, and those that hooks made of it.
+
+use std::borrow::Cow;
+use std::iter::repeat_with;
+use std::sync::OnceLock;
+
+use super::dispatch::DescribeTool;
+use super::rewrite::{rewritten, same};
+use crate::event::Event;
+use crate::handler::Shared;
+use crate::wire::{Input, Output};
+
+/// The input that came is the first version.
+pub(super) const ORIGINAL: usize = 0;
+
+/// The name under which a hook judges a call that hooks gave another tool's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolName {
+    /// The name that the call came with.
+    First,
+    /// The name that it has in this version.
+    Last,
+}
+
+/// One version, as the hooks of one event get it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sight {
+    pub(super) version: usize,
+    pub(super) event: Event,
+    /// The place of the event in the moment.
+    pub(super) place: usize,
+    pub(super) name: ToolName,
+    pub(super) repeated: bool,
+}
+
+/// All inputs of one moment. The caller's input is never changed.
+pub(super) struct Versions<'e> {
+    original: Version<'e>,
+    rewritten: Vec<Version<'static>>,
+    /// How many events fire together.
+    events: usize,
+    describe_tool: Option<&'e DescribeTool>,
+}
+
+struct Version<'e> {
+    input: Held<'e>,
+    /// Values that are made of the input at most once, for all hooks.
+    shared: Shared,
+    /// The input as it is shown where that differs: one place for each event, name and repetition.
+    shown: OnceLock<Vec<OnceLock<Box<(Input, Shared)>>>>,
+}
+
+/// An input. A copy is boxed: every moment would carry its size.
+enum Held<'e> {
+    Given(&'e Input),
+    Own(Box<Input>),
+}
+
+impl Version<'_> {
+    fn input(&self) -> &Input {
+        match &self.input {
+            Held::Given(input) => input,
+            Held::Own(input) => input,
+        }
+    }
+}
+
+impl<'e> Version<'e> {
+    fn new(input: Held<'e>) -> Self {
+        Self { input, shared: Shared::default(), shown: OnceLock::new() }
+    }
+}
+
+impl<'e> Versions<'e> {
+    pub(super) fn new(
+        original: Cow<'e, Input>,
+        events: usize,
+        describe_tool: Option<&'e DescribeTool>,
+    ) -> Self {
+        let held = match original {
+            Cow::Borrowed(input) => Held::Given(input),
+            Cow::Owned(input) => Held::Own(Box::new(input)),
+        };
+        Self { original: Version::new(held), rewritten: Vec::new(), events, describe_tool }
+    }
+
+    fn version(&self, number: usize) -> &Version<'_> {
+        match number.checked_sub(1) {
+            None => &self.original,
+            Some(place) => &self.rewritten[place],
+        }
+    }
+
+    /// Returns the input of a version, whatever event it is shown at.
+    pub(super) fn input(&self, number: usize) -> &Input {
+        self.version(number).input()
+    }
+
+    /// Returns whether hooks gave the call another tool's name.
+    pub(super) fn is_renamed(&self, number: usize) -> bool {
+        self.input(number).tool_name != self.input(ORIGINAL).tool_name
+    }
+
+    /// Returns an input as hooks are shown it, and what is made of it at most once.
+    pub(super) fn shown(&self, sight: Sight) -> (&Input, &Shared) {
+        let version = self.version(sight.version);
+        let is_plain = sight.name == ToolName::Last && !sight.repeated;
+        if is_plain && version.input().hook_event_name == Some(sight.event) {
+            return (version.input(), &version.shared);
+        }
+        let shown = version.shown.get_or_init(|| {
+            let places = self.events * 4;
+            repeat_with(OnceLock::new).take(places).collect()
+        });
+        let is_first = usize::from(sight.name == ToolName::First);
+        let place = sight.place * 4 + is_first * 2 + usize::from(sight.repeated);
+        let (input, shared) = &**shown[place].get_or_init(|| Box::new(self.make_shown(sight)));
+        (input, shared)
+    }
+
+    fn make_shown(&self, sight: Sight) -> (Input, Shared) {
+        let version = self.version(sight.version);
+        let mut input = version.input().clone();
+        input.hook_event_name = Some(sight.event);
+        input.repeated = sight.repeated;
+        if sight.name == ToolName::Last {
+            return (input, version.shared.with_same_call());
+        }
+        let first = self.input(ORIGINAL);
+        input.tool_name.clone_from(&first.tool_name);
+        input.tool_kinds.clone_from(&first.tool_kinds);
+        input.tool_category.clone_from(&first.tool_category);
+        input.tool_read_only = first.tool_read_only;
+        (input, Shared::default())
+    }
+
+    /// Returns the version that an answer makes of another one; the same one if it changes nothing.
+    pub(super) fn rewrite(&mut self, number: usize, output: &Output) -> usize {
+        let before = self.input(number);
+        let Some(mut next) = rewritten(before, output) else { return number };
+        if next.tool_name != before.tool_name
+            && let Some(describe) = self.describe_tool
+        {
+            describe(&mut next);
+        }
+        for known in 0..=self.rewritten.len() {
+            if same(self.input(known), &next) {
+                return known;
+            }
+        }
+        self.rewritten.push(Version::new(Held::Own(Box::new(next))));
+        self.rewritten.len()
+    }
+
+    /// Returns the inputs that hooks made, which outlive the moment.
+    pub(super) fn into_rewritten(self) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        for version in self.rewritten {
+            inputs.push(version.input().clone());
+        }
+        inputs
+    }
+
+    /// Goes on from inputs that hooks made before.
+    pub(super) fn restore(&mut self, rewritten: &[Input]) {
+        for input in rewritten {
+            self.rewritten.push(Version::new(Held::Own(Box::new(input.clone()))));
+        }
+    }
+}
