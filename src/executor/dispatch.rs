@@ -67,6 +67,8 @@ pub struct DispatchOptions<'w> {
     pub once_rewritten: &'w [Event],
     /// The rank of the lowest layer whose hooks take part, if not all do.
     pub down_to: Option<usize>,
+    /// Whether the caller can't replace the input of a tool: a rewrite is a denial.
+    pub input_stands: bool,
     /// Whether the caller can't replace a response: guards judge it as it came.
     pub response_stands: bool,
     /// Sets what is known of a tool, by the name that a hook has given the call.

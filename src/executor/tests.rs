@@ -18,6 +18,7 @@ use crate::matcher::Matcher;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
 
+mod cases;
 mod crowded;
 mod decision_keys;
 mod failed_files;
