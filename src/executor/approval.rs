@@ -176,6 +176,13 @@ impl Executor {
     #[doc(hidden)]
     pub async fn settle(&self, verdict: &mut Verdict, judged: &Judged<'_>) {
         let Judged { event, input, options, .. } = *judged;
+        let host_asks = judged.host_asks.is_some()
+            && event.contract().permission == Permission::Decides
+            && verdict.decision.is_none();
+        if host_asks {
+            verdict.decision = Some(Decision::Ask);
+            verdict.allowed = false;
+        }
         if !is_left(event, verdict) {
             return;
         }
@@ -184,6 +191,9 @@ impl Executor {
         let mut asks = Asks::default();
         if event != Event::PermissionRequest {
             asks.add(judged.verdicts);
+        }
+        if host_asks {
+            asks.add_host();
         }
         if event == Event::PermissionRequest {
             // The agent comes here because it would ask its user.

@@ -31,7 +31,7 @@ pub(super) struct Evaluation<'e> {
     /// Whether a placeholder is the response.
     pub(super) is_withheld: bool,
     /// Whether the caller can't replace what hooks rewrite.
-    stands: bool,
+    pub(super) stands: bool,
     /// How long the hooks of each event took.
     pub(super) took: Vec<Duration>,
 }

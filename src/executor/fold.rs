@@ -77,6 +77,10 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     verdict.system_message = joined(told.map(Some), of_moment);
     if verdict.decision != Some(Decision::Deny) {
         verdict.respond = outcomes().find_map(|outcome| outcome.output.respond.clone());
+        if verdict.respond.is_some() {
+            // An answer in the tool's place ranks as an allow.
+            verdict.decision = verdict.decision.max(Some(Decision::Allow));
+        }
     }
     verdict.hooks = said.iter().map(|(bound, outcome)| outcome.report(bound)).collect();
     verdict.failed_open = said

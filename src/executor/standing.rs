@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::ask::{Answer, HookId};
 use super::evaluate::Evaluation;
 use super::fold::{fold, fold_moment};
@@ -133,9 +135,15 @@ impl Evaluation<'_> {
     /// made it.
     fn settled(&self, answer: Answer) -> Outcome {
         let Answer { hook, version, name, made, mut outcome } = answer;
-        let input = self.moment.versions.input(version);
-        let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
-        if rewrites && let Some(remark) = self.remark(hook, made, &outcome) {
+        let rewrites = outcome.output.rewrites() && {
+            let sight = self.moment.sight(hook.place, version, name);
+            changes(self.moment.versions.shown(sight).0, &outcome.output)
+        };
+        // An answer that was kept says what the hook would say if it were asked once more.
+        let is_final = version == self.judged() && !self.stands;
+        let made_final = made == Some(self.last);
+        let applied = if is_final && !made_final { None } else { made };
+        if rewrites && let Some(remark) = self.remark(hook, applied, &outcome) {
             let title = self.moment.bound(hook).title();
             outcome.notices.push(format!("hook {title}: {remark}"));
         }
@@ -183,6 +191,7 @@ impl Evaluation<'_> {
         let mut verdict = fold(stage.event, &stage.plan.hooks, outcomes);
         if outcomes.iter().any(|outcome| outcome.rewrote) {
             self.report_rewrite(&mut verdict);
+            self.deny_rewrite(&mut verdict);
         }
         if stage.event == Event::Approval {
             self.conclude_approval(place, outcomes, &mut verdict);
@@ -200,7 +209,17 @@ impl Evaluation<'_> {
         let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
         let mut whole = fold_moment(event, &said);
         self.report_rewrite(&mut whole);
+        self.deny_rewrite(&mut whole);
         whole
+    }
+
+    /// Denies a call that hooks rewrote, where the agent can't replace its input.
+    fn deny_rewrite(&self, verdict: &mut Verdict) {
+        if self.stands && let Some(arguments) = &verdict.updated_input {
+            let arguments = Value::Object(arguments.clone());
+            let reason = format!("A hook changed the arguments. Call again with: {arguments}");
+            verdict.absorb(Verdict::denied(verdict.event, reason));
+        }
     }
 
     fn report_rewrite(&self, verdict: &mut Verdict) {

@@ -18,6 +18,7 @@ use crate::matcher::Matcher;
 use crate::registry::Registry;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
 
+mod cases;
 mod crowded;
 mod decision_keys;
 mod failed_files;
@@ -405,7 +406,7 @@ async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
     let hooks = vec![of_the_project(), of_the_project(), guard];
     let config = Config { hooks, ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
-    let until = std::time::Instant::now() + Duration::from_secs(20);
+    let until = tokio::time::Instant::now().into_std() + Duration::from_secs(20);
     let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
     assert_eq!(verdict.message.as_deref(), Some("not that"), "{verdict:#?}");
     assert!(
@@ -430,7 +431,7 @@ async fn a_hook_that_is_late_for_its_caller_fails_by_its_own_on_error() {
         let hooks = vec![late(on_error), say(UserPromptSubmit, &context)];
         let config = Config { hooks, ..Config::default() };
         let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
-        let until = std::time::Instant::now() + Duration::from_secs(1);
+        let until = tokio::time::Instant::now().into_std() + Duration::from_secs(1);
         let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
         assert_eq!(verdict.decision, expected);
         assert_eq!(verdict.additional_context.as_deref(), Some("kept"));
