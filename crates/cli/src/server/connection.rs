@@ -150,7 +150,7 @@ impl Conversation<'_> {
                 }
             } else {
                 let called = async {
-                    let (current, terms) = shared.admit_host(&mut params, &place).await?;
+                    let (current, terms) = shared.admit_host(&mut params).await?;
                     on_terms(terms, host_call(&host, current, &method, params)).await
                 };
                 answer(&id, &Box::pin(client.scope(called)).await)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -186,9 +186,9 @@ impl Shared {
         }
     }
 
-    /// Takes a place for one more request of a connection that has `running` others, or says why there
-    /// is none.
-    pub(super) fn place(&self, running: usize) -> Result<Place, Refusal> {
+    /// Takes a place among the requests that run, for one more request of a connection that has
+    /// `running` others, or says why there is none.
+    pub(super) fn place(&self, running: usize) -> Result<OwnedSemaphorePermit, Refusal> {
         if *self.stopping.borrow() {
             return Err(Refusal::new(ErrorCode::Stopping, "the server is about to end"));
         }
@@ -199,13 +199,9 @@ impl Shared {
                 "overloaded: {dispatches_per_connection} dispatches of this connection are running"
             ));
         }
-        let taken = dispatches.saturating_sub(self.dispatches.available_permits());
-        let Ok(permit) = Arc::clone(&self.dispatches).try_acquire_owned() else {
-            return overloaded(format!("overloaded: {dispatches} dispatches are running"));
-        };
-        let without_project =
-            running >= with_project(dispatches_per_connection) || taken >= with_project(dispatches);
-        Ok(Place { without_project, _permit: permit })
+        Arc::clone(&self.dispatches)
+            .try_acquire_owned()
+            .or_else(|_| overloaded(format!("overloaded: {dispatches} dispatches are running")))
     }
 
     /// Adds to a refusal of a dispatch what stands for its verdict.
@@ -231,28 +227,24 @@ impl Shared {
     }
 
     /// Takes on a request of a host and returns its terms, or says why not.
-    pub(super) async fn admit_host(
-        &self,
-        params: &mut Params,
-        place: &Place,
-    ) -> Result<(InUse, Terms), Refusal> {
+    pub(super) async fn admit_host(&self, params: &mut Params) -> Result<(InUse, Terms), Refusal> {
         let (project, until) = params.client().map_err(invalid)?;
         self.check_project(project.as_deref())?;
         // The time that reading takes is the project's.
-        let terms = place.terms(until).of_host();
-        Ok((self.engine.current(place.waits_until(until)).await, terms))
+        let terms = Terms::until(until).of_host();
+        Ok((self.engine.current(until).await, terms))
     }
 
     /// Takes on a dispatch, or says why not.
     pub(super) async fn admit(
         &self,
         mut params: Params,
-        place: Place,
+        place: OwnedSemaphorePermit,
     ) -> Result<Admitted, Refusal> {
         let client = params.client();
         let until = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
-        let terms = place.terms(until);
-        let current = self.engine.current(place.waits_until(until)).await;
+        let terms = Terms::until(until);
+        let current = self.engine.current(until).await;
         let named = params.event();
         let read = || {
             let (project, _) = client?;
@@ -270,32 +262,6 @@ impl Shared {
     }
 }
 
-/// The place of a request among those that run.
-#[derive(Debug)]
-pub(super) struct Place {
-    /// Whether hooks of a project fail in it.
-    without_project: bool,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Place {
-    /// Returns the terms of its request, whose client waits `until` then.
-    fn terms(&self, until: Option<Instant>) -> Terms {
-        Terms::until(until).without_project(self.without_project)
-    }
-
-    /// Returns by when its request needs the files, if its client waits `until` then. Where hooks of a
-    /// project fail, it does not wait for their files either.
-    fn waits_until(&self, until: Option<Instant>) -> Option<Instant> {
-        if self.without_project { Some(Instant::now()) } else { until }
-    }
-}
-
-/// Returns how many of `places` requests with hooks of a project may take.
-fn with_project(places: usize) -> usize {
-    places - places / 4
-}
-
 fn invalid(problem: String) -> Refusal {
     Refusal::new(ErrorCode::InvalidParams, problem)
 }
@@ -308,7 +274,7 @@ pub(super) struct Admitted {
     pub(super) wants_progress: bool,
     terms: Terms,
     current: InUse,
-    _place: Place,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Admitted {
