@@ -3,8 +3,6 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use crate::platform::system::account_home;
-
 /// The directory beside a hooks file, each file of which adds to it.
 pub(crate) const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
@@ -60,23 +58,21 @@ pub fn state_directory() -> Option<PathBuf> {
     base_directory("XDG_STATE_HOME", ".local/state")
 }
 
-/// Returns the project around a directory of the user, given the working directory
-/// `working_dir`, whose links were followed: that directory, or a repository around it.
+/// Returns whether a directory of the user lies in `project`, or in a repository around it.
 ///
-/// A home directory that is a repository itself does not count. Which one is the home directory
-/// the system's account database says, because a project could set `HOME`.
-pub(crate) fn project_around(directory: &Path, working_dir: &Path) -> Option<PathBuf> {
+/// The home directory and the directories above it do not count: people work there, too.
+pub(crate) fn is_in_project(directory: &Path, project: &Path) -> bool {
     let directory = resolve(directory);
-    let around = |(index, path): &(usize, &Path)| {
-        directory.starts_with(path) && (*index == 0 || is_repository(path))
-    };
-    let projects: Vec<_> = working_dir.ancestors().enumerate().filter(around).collect();
-    if projects.is_empty() {
-        return None;
+    for (index, path) in project.ancestors().enumerate() {
+        if !directory.starts_with(path) || (index > 0 && !is_repository(path)) {
+            continue;
+        }
+        let home = home_directory().map(|home| resolve(&home));
+        if home.is_none_or(|home| !home.starts_with(path)) {
+            return true;
+        }
     }
-    let home = account_home().map(|home| resolve(&home));
-    let outside = |path: &Path| home.as_ref().is_none_or(|home| !home.starts_with(path));
-    projects.into_iter().find(|(_, path)| outside(path)).map(|(_, path)| path.to_owned())
+    false
 }
 
 /// Returns whether `directory` is the root of a repository. A link counts without being followed: a
@@ -132,34 +128,19 @@ mod tests {
     // Windows lets few users make links.
     #[cfg(unix)]
     #[test]
-    fn a_directory_of_the_user_in_a_project_is_found() {
+    fn a_directory_of_the_user_in_a_project_or_a_repository_around_it_is_found() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         for directory in ["outer/.git", "outer/inner/.git", "outer/inner/src", "other"] {
             fs::create_dir_all(root.join(directory)).unwrap();
         }
         std::os::unix::fs::symlink(root.join("outer"), root.join("link")).unwrap();
-        let around = |directory: &str| {
-            let found = project_around(&root.join(directory), &root.join("outer/inner/src"));
-            found.map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned())
-        };
-        assert_eq!(around("outer/inner/x/y").as_deref(), Some("outer/inner"));
-        assert_eq!(around("outer/inner/src").as_deref(), Some("outer/inner/src"));
-        assert_eq!(around("link/x").as_deref(), Some("outer"));
-        assert_eq!(around("other/x"), None);
-        assert_eq!(around(""), None);
-    }
-
-    #[test]
-    fn the_home_directory_of_the_account_is_not_a_project() {
-        if let Some(home) = account_home() {
-            assert_eq!(project_around(&home.join(".config/hookexec"), &home), None);
+        let project = root.join("outer/inner/src");
+        for directory in ["outer/inner/x/y", "outer/inner/src", "link/x"] {
+            assert!(is_in_project(&root.join(directory), &project), "{directory}");
         }
-    }
-
-    #[test]
-    fn the_account_database_knows_a_home() {
-        // An unknown user has none, and that is an answer, too.
-        assert!(account_home().is_none_or(|home| home.is_absolute()));
+        for directory in ["other/x", ""] {
+            assert!(!is_in_project(&root.join(directory), &project), "{directory}");
+        }
     }
 }

@@ -130,12 +130,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// How many bytes the answers of one layer's hooks may have together at the events of a moment.
+/// How many bytes the answers of hooks may have together, in the whole process.
 const MAX_ANSWERS: usize = 64 << 20;
 
 /// The message about a hook whose answer has no room.
 pub(crate) const NO_ROOM: &str =
-    "the answers of its layer's hooks are larger than 64 MiB together; write less";
+    "the answers of all hooks are larger than 64 MiB together; write less";
 
 /// The memory that is left for the answers of several hooks.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl Drop for Room {
 }
 
 impl Room {
-    /// Returns the room of one hook in the background: all of a layer have as much as its answers.
+    /// Returns the room of one hook in the background: those of a layer have 64 MiB together.
     pub(crate) fn in_background() -> Self {
         Self { left: AtomicUsize::new(MAX_ANSWERS / background::MAX_RUNNING), all: None }
     }
@@ -394,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_at_the_same_time_share_the_room_of_a_layer() {
+    fn events_at_the_same_time_share_the_room() {
         let all = Arc::default();
         let (one, other) = (Room::within(&all), Room::within(&all));
         assert!(one.take(MAX_ANSWERS - 1));

@@ -290,8 +290,8 @@ pub mod internal {
     pub use crate::executor::background::HandedOver;
     pub use crate::executor::dispatch::{DispatchOptions, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
-    pub use crate::executor::standing::Standing;
     pub use crate::executor::rewrite::final_call;
+    pub use crate::executor::standing::Standing;
     pub use crate::executor::time::deadline_of_hooks;
     pub use crate::executor::worst::WorstCase;
     pub use crate::handlers::command::group::Group;
@@ -301,6 +301,7 @@ pub mod internal {
     pub use crate::handlers::receiver::receiver_socket;
     #[cfg(feature = "http")]
     pub use crate::http::tls_for;
+    pub use crate::lifecycle::CallerDeadline;
     pub use crate::load::acceptance::ProjectFile;
     pub use crate::load::file::read_named as read_file;
     pub use crate::load::loading::Loaded;

@@ -1,14 +1,13 @@
 //! One line of the decision log.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use crate::builtins::audit_log::clean;
 use crate::builtins::secrets::Redactor;
-use crate::config::{Layer, Policy};
+use crate::builtins::text;
+use crate::config::Policy;
 use crate::event::Event;
 use crate::wire::{ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict, exact};
 
@@ -17,14 +16,10 @@ const VERSION: u8 = 1;
 /// How each record begins, by which the rest of a record that was cut is found. Inside a text the
 /// quotes would be escaped.
 pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
-/// The longest record, in bytes.
+/// The longest record, in bytes: it is appended by one write.
 const LONGEST: usize = 64 * 1024;
-/// The longest text of a record that is too long, in characters.
-const LONGEST_TEXT: usize = 200;
-/// The longest text that waits for the log, in bytes.
-const LONGEST_WAITING: usize = 2 * LONGEST;
-/// How long the texts of a project's hooks may be together while they wait, in bytes.
-const LONGEST_OF_PROJECT: usize = 8 * LONGEST_WAITING;
+/// The longest text of a record, in bytes as it is written.
+const LONGEST_TEXT: usize = 4096;
 
 /// What was decided at one event.
 #[skip_serializing_none]
@@ -132,7 +127,7 @@ impl Record {
         })
     }
 
-    /// Returns the record of a verdict; without the input. Of texts it has no more than a record needs.
+    /// Returns the record of a verdict, without the input and without texts that are longer than a record.
     pub fn new(time: String, input: &Input, verdict: &Verdict, duration_ms: f64) -> Self {
         let hooks = verdict.hooks.iter().cloned().map(|mut report| {
             (report.stdout, report.stderr) = (None, None);
@@ -163,20 +158,8 @@ impl Record {
             input_redacted: false,
             hooks_cut: false,
         };
-        record.leave_out_long_texts();
+        record.each_text(leave_out_if_too_long);
         record
-    }
-
-    /// Leaves out texts that are longer than any record: the time and the memory to redact them would cost
-    /// other records their place. They go as a whole, because what is cut from a secret is not found.
-    fn leave_out_long_texts(&mut self) {
-        self.each_text(|text| leave_out(text, LONGEST_WAITING));
-        let mut left = LONGEST_OF_PROJECT;
-        let of_project = self.hooks.iter_mut().filter(|report| is_of_project(report));
-        for text in of_project.flat_map(|it| it.reason.iter_mut().chain(&mut it.error)) {
-            leave_out(text, left);
-            left = left.saturating_sub(text.len());
-        }
     }
 
     /// Adds the input, and the arguments as they were rewritten.
@@ -199,74 +182,46 @@ impl Record {
         self
     }
 
-    /// Returns the line to write, without secrets.
+    /// Returns the line to write, without secrets. One that would be too long has no inputs. If that is not
+    /// enough, it lacks the hooks for which there is no room.
     pub fn line(mut self, redactor: &Redactor) -> serde_json::Result<Vec<u8>> {
         // Before anything is cut: the rest of a secret has another shape.
         self.each_text(|text| *text = redactor.redact(text).into_owned());
+        self.each_text(cut);
         let mut line = serde_json::to_vec(&self)?;
         if line.len() >= LONGEST {
-            self.shorten()?;
+            let (input, updated_input) = (self.input.take(), self.updated_input.take());
+            self.input_cut |= input.is_some() || updated_input.is_some();
+            line = serde_json::to_vec(&self)?;
+        }
+        if line.len() >= LONGEST {
+            self.keep_hooks_that_fit()?;
             line = serde_json::to_vec(&self)?;
         }
         line.push(b'\n');
         Ok(line)
     }
 
-    /// Shortens a record that is too long until it fits without the hooks of a project, which so cost
-    /// nothing else its place. Then it keeps as many hooks as fit, those of higher layers first.
-    fn shorten(&mut self) -> serde_json::Result<()> {
-        self.hooks.sort_by_key(|report| report.rank);
-        let of_others = self.hooks.partition_point(|report| !is_of_project(report));
-        // It repeats what the hooks said.
-        let message = self.message.clone();
-        self.message.iter_mut().for_each(cut);
-        let steps: [fn(&mut Self); 3] = [
-            |it| it.input_cut |= it.updated_input.take().is_some(),
-            |it| it.input_cut |= it.input.take().is_some(),
-            |it| it.each_text(cut),
-        ];
-        for shorten in steps {
-            if self.fits_with(of_others)? {
-                break;
+    /// Keeps each hook for which there is room, and its name if it is among those that failed.
+    fn keep_hooks_that_fit(&mut self) -> serde_json::Result<()> {
+        self.hooks_cut = true;
+        let hooks = std::mem::take(&mut self.hooks);
+        let mut failed_open = std::mem::take(&mut self.failed_open);
+        // The key `failed_open` is not there yet.
+        let mut left = LONGEST.saturating_sub(serde_json::to_vec(&self)?.len() + 32);
+        for report in hooks {
+            let failed = failed_open.iter().position(|name| *name == report.name);
+            let mut length = serde_json::to_vec(&report)?.len() + 1;
+            if failed.is_some() {
+                length += serde_json::to_vec(&report.name)?.len() + 1;
             }
-            shorten(self);
-        }
-        let all = self.hooks.len();
-        let (mut fit, mut too_many) = (0, all + 1);
-        while fit + 1 < too_many {
-            let middle = usize::midpoint(fit, too_many);
-            if self.fits_with(middle)? {
-                fit = middle;
-            } else {
-                too_many = middle;
+            if length <= left {
+                left -= length;
+                self.hooks.push(report);
+                self.failed_open.extend(failed.map(|index| failed_open.remove(index)));
             }
-        }
-        self.keep(fit);
-        self.hooks_cut = fit < all;
-        let short = std::mem::replace(&mut self.message, message);
-        if !self.fits_with(fit)? {
-            self.message = short;
         }
         Ok(())
-    }
-
-    /// Returns whether the record is short enough with its first hooks alone.
-    fn fits_with(&mut self, hooks: usize) -> serde_json::Result<bool> {
-        let failed_open = self.failed_open.clone();
-        let rest = self.keep(hooks);
-        let length = serde_json::to_vec(&self)?.len();
-        self.hooks.extend(rest);
-        self.failed_open = failed_open;
-        // `hooks_cut` may be added.
-        Ok(length + 32 < LONGEST)
-    }
-
-    /// Keeps the first hooks and the names of those that failed among them. Returns the other hooks.
-    fn keep(&mut self, hooks: usize) -> Vec<HookReport> {
-        let rest = self.hooks.split_off(hooks);
-        let names: HashSet<&str> = self.hooks.iter().map(|report| report.name.as_str()).collect();
-        self.failed_open.retain(|name| names.contains(name.as_str()));
-        rest
     }
 
     /// Changes every text that came from outside, but for the input.
@@ -280,24 +235,37 @@ impl Record {
             change(&mut report.name);
             report.reason.iter_mut().chain(&mut report.error).for_each(&mut change);
         }
+        for policy in &mut self.policies {
+            policy.failure.iter_mut().for_each(&mut change);
+            change(&mut policy.refresh_failed);
+        }
         self.failed_open.iter_mut().for_each(change);
     }
 }
 
-const fn is_of_project(report: &HookReport) -> bool {
-    report.rank >= Layer::Project.rank()
-}
-
-/// Leaves out a text that is longer than `most`, in bytes.
-fn leave_out(text: &mut String, most: usize) {
-    if text.len() > most {
+/// Leaves out a text that is longer than any record: the time to redact it would cost other records their
+/// place. It goes as a whole, because what is cut from a secret is not found.
+fn leave_out_if_too_long(text: &mut String) {
+    if text.len() > LONGEST {
         *text = format!("[{} bytes, left out]", text.len());
     }
 }
 
-/// Cuts a text of a record that is too long.
+/// Cuts a text that takes more than [`LONGEST_TEXT`] bytes in JSON.
 fn cut(text: &mut String) {
-    *text = text.chars().take(LONGEST_TEXT).collect();
+    let mut length = 0;
+    for (index, letter) in text.char_indices() {
+        length += match letter {
+            '"' | '\\' => 2,
+            // As `\u0001`.
+            _ if letter.is_control() => 6,
+            _ => letter.len_utf8(),
+        };
+        if length > LONGEST_TEXT {
+            *text = text::cut(text, index);
+            return;
+        }
+    }
 }
 
 /// Returns the trace, the span and the flags that a `traceparent` names, each in hexadecimal.

@@ -24,7 +24,7 @@ mod redact_secrets;
 pub mod secrets;
 mod spill;
 mod surroundings;
-mod text;
+pub(crate) mod text;
 mod tool;
 
 use std::collections::HashMap;

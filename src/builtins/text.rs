@@ -27,7 +27,7 @@ pub(super) fn tail(text: &str, limit: usize) -> &str {
 }
 
 /// Returns `text`, or its start with a line that says how much is missing.
-pub(super) fn cut(text: &str, limit: usize) -> String {
+pub(crate) fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }

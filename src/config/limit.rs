@@ -120,7 +120,7 @@ impl Hook {
                 self.limit.as_ref().map(|it| (it.per, it.key.as_ref().map(Field::written))),
             )
         );
-        CountingHook { rank: self.layer().rank(), name: digest(parts.as_bytes()) }
+        CountingHook { name: digest(parts.as_bytes()) }
     }
 }
 

@@ -1,5 +1,4 @@
-//! Counts what happens in a session: one small file for each session and rank of layers, below the
-//! user's state directory. So hooks of a lower layer never fill the file of a higher one.
+//! Counts what happens in a session: one small file for each session, below the user's state directory.
 //!
 //! Guards rest on these counts. So whatever is wrong with a file is an error, and never a count
 //! of 0.
@@ -17,7 +16,7 @@ use crate::files::digest;
 use crate::locks::locked;
 use session::Session;
 
-/// How many sessions are kept for each rank; the oldest go first.
+/// How many sessions are kept; the oldest go first.
 const MAX_SESSIONS: usize = 1000;
 /// How often a thing can be counted.
 pub(crate) const MAX_TIMES: u64 = 1000;
@@ -28,20 +27,18 @@ pub(crate) struct Counts(Place);
 
 #[derive(Debug)]
 enum Place {
-    /// A directory for each rank; `None` when the user has no home.
+    /// `None` when the user has no home.
     Directory(Option<PathBuf>),
     /// Like [`Directory`](Self::Directory), but a change is lost.
     OnlyRead(PathBuf),
     /// This process, for runs that must leave nothing behind.
-    Memory(Mutex<BTreeMap<(usize, String), Session>>),
+    Memory(Mutex<BTreeMap<String, Session>>),
 }
 
 /// A hook that counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CountingHook {
-    /// The rank of its layer.
-    pub(crate) rank: usize,
-    /// Its name among those of the rank, in hexadecimal.
+    /// Its name, in hexadecimal.
     pub(crate) name: String,
 }
 
@@ -94,7 +91,7 @@ impl Counts {
     /// # Errors
     /// When the session's counts can't be read or written.
     pub(crate) fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
-        self.change(session_id, counted.hook, |session| session.count(counted, now()))
+        self.change(session_id, |session| session.count(counted, now()))
     }
 
     /// Counts one of several things in a row, or the end of a row unless it `happened`. Returns whether
@@ -108,7 +105,7 @@ impl Counts {
         counted: &Counted<'_>,
         happened: bool,
     ) -> Result<bool, String> {
-        self.change(session_id, counted.hook, |session| {
+        self.change(session_id, |session| {
             if happened {
                 return session.count_in_a_row(counted, now());
             }
@@ -130,13 +127,12 @@ impl Counts {
         units: i64,
         most: u64,
     ) -> Result<bool, String> {
-        self.change(session_id, hook, |session| Ok(session.spend(&hook.name, units, most)))
+        self.change(session_id, |session| Ok(session.spend(&hook.name, units, most)))
     }
 
     fn change<T>(
         &self,
         session_id: &str,
-        CountingHook { rank, .. }: &CountingHook,
         change: impl FnOnce(&mut Session) -> Result<T, String>,
     ) -> Result<T, String> {
         if session_id.is_empty() {
@@ -146,25 +142,20 @@ impl Counts {
         }
         // An id comes from outside and must not become a path.
         let session = digest(session_id.as_bytes());
-        let of_rank = |directory: &PathBuf| directory.join(rank.to_string());
         match &self.0 {
-            Place::Directory(Some(directory)) => {
-                store::change(&of_rank(directory), &session, change)
-            }
-            Place::OnlyRead(directory) => store::look(&of_rank(directory), &session, change),
+            Place::Directory(Some(directory)) => store::change(directory, &session, change),
+            Place::OnlyRead(directory) => store::look(directory, &session, change),
             Place::Directory(None) => Err("counts can't be kept, because no home directory is \
                                            known; set HOME or XDG_STATE_HOME"
                 .to_owned()),
             Place::Memory(sessions) => {
                 let mut sessions = locked(sessions);
-                let name = (*rank, session);
-                let of_rank = || sessions.iter().filter(|((of, _), _)| of == rank);
-                if !sessions.contains_key(&name) && of_rank().count() >= MAX_SESSIONS {
-                    let oldest = of_rank().min_by_key(|(_, session)| session.newest());
+                if !sessions.contains_key(&session) && sessions.len() >= MAX_SESSIONS {
+                    let oldest = sessions.iter().min_by_key(|(_, session)| session.newest());
                     let oldest = oldest.map(|(name, _)| name.clone());
                     oldest.and_then(|oldest| sessions.remove(&oldest));
                 }
-                change(sessions.entry(name).or_default())
+                change(sessions.entry(session).or_default())
             }
         }
     }

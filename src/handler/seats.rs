@@ -23,8 +23,8 @@ const NO_SEAT: &str = "as many hooks of its layer were running as may run at onc
 pub(crate) struct Capacity {
     pub(crate) background: Background,
     pub(crate) seats: Seats,
-    /// What is left for the answers of each rank, at all events together.
-    pub(crate) rooms: [Arc<Room>; Layer::RANKS],
+    /// The memory that is left for answers, at all events together.
+    pub(crate) room: Arc<Room>,
 }
 
 /// The places of running hooks: each rank of layers has its own.
@@ -44,7 +44,7 @@ pub(crate) enum Place<'a> {
     Event {
         capacity: &'a Capacity,
         rank: usize,
-        /// What is left for the answers of the rank at this event, once a handler keeps one in memory.
+        /// The memory that is left for answers at this event, once a handler keeps one in memory.
         room: &'a OnceLock<Arc<Room>>,
         /// Whether it may ask to go on in the background.
         may_leave: bool,
@@ -75,8 +75,8 @@ impl Call<'_> {
     pub(crate) fn room(&self) -> Arc<Room> {
         match self.place {
             Place::Free => Arc::default(),
-            Place::Event { capacity, rank, room, .. } => {
-                Arc::clone(room.get_or_init(|| Arc::new(Room::within(&capacity.rooms[rank]))))
+            Place::Event { capacity, room, .. } => {
+                Arc::clone(room.get_or_init(|| Arc::new(Room::within(&capacity.room))))
             }
             Place::Background { room, .. } => Arc::clone(room),
         }

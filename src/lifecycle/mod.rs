@@ -54,6 +54,8 @@ pub use compaction::{Compaction, CompactionOutcome, CompactionSource};
 pub use declared::DeclaredEvents;
 pub use model_call::{ModelCall, ModelOutcome, ModelRequest};
 pub use outcome::{DeniedBy, Stage, ToolEnd, ToolOutcome};
+#[doc(hidden)]
+pub use scope::CallerDeadline;
 pub use session::{Session, SessionBuilder, SessionSource};
 pub use tool_call::{AuthorizedCall, Panic, ToolCall, ToolError, ToolFacts};
 pub use tool_run::ToolRun;

@@ -1,14 +1,15 @@
 //! Fills in the fields that all events of a session or a turn have in common.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::tool_call::ToolFacts;
 use super::trail::Trail;
 use crate::event::Event;
 use crate::executor::{DispatchOptions, Executor, Standing};
+use crate::locks::locked;
 use crate::wire::{Input, Verdict};
 
 /// Where events come from: a session, and a turn of it.
@@ -28,8 +29,23 @@ pub(super) struct SessionFacts {
     pub(super) agent_name: Option<String>,
     pub(super) model_id: Option<String>,
     pub(super) describe_tool: Option<Arc<DescribeTool>>,
-    /// When the caller of this part of the session needs its answer.
-    pub(super) until: Option<Instant>,
+    pub(super) deadline: CallerDeadline,
+}
+
+/// When the caller needs its answer, if it said so. Of a call that stays open it changes with each request.
+#[derive(Debug, Clone, Default)]
+#[doc(hidden)]
+pub struct CallerDeadline(Arc<Mutex<Option<Instant>>>);
+
+impl CallerDeadline {
+    /// Sets when the caller needs its next answer.
+    pub fn set(&self, until: Option<Instant>) {
+        *locked(&self.0) = until;
+    }
+
+    fn get(&self) -> Option<Instant> {
+        *locked(&self.0)
+    }
 }
 
 impl SessionFacts {
@@ -72,7 +88,7 @@ impl Scope {
 
     /// Returns how hooks are called.
     pub(super) fn options(&self) -> DispatchOptions<'static> {
-        DispatchOptions { until: self.session.until, ..DispatchOptions::default() }
+        DispatchOptions { until: self.session.deadline.get(), ..DispatchOptions::default() }
     }
 
     /// Fires events that belong together, and returns the verdict of each that was come to. What they
@@ -88,7 +104,7 @@ impl Scope {
             return (Vec::new(), standing);
         }
         self.fill(&mut input);
-        let options = DispatchOptions { until: self.session.until, ..options };
+        let options = DispatchOptions { until: self.session.deadline.get(), ..options };
         let executor = &self.session.executor;
         let verdicts = executor.run_moment(events, &input, options, &mut standing).await;
         (verdicts, standing)

@@ -6,7 +6,6 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use futures_util::FutureExt as _;
 
@@ -15,7 +14,7 @@ use super::batch::Batch;
 use super::compaction::{Compaction, CompactionSource};
 use super::declared::DeclaredEvents;
 use super::model_call::{ModelCall, ModelRequest};
-use super::scope::{DescribeTool, Scope, SessionFacts};
+use super::scope::{CallerDeadline, DescribeTool, Scope, SessionFacts};
 use super::tool_call::{ToolCall, ToolFacts, message_of};
 use super::tool_run::ToolRun;
 use super::trail::{Refused, Trail};
@@ -59,7 +58,7 @@ pub struct SessionBuilder {
     model_id: Option<String>,
     declared: DeclaredEvents,
     describe_tool: Option<Arc<DescribeTool>>,
-    until: Option<Instant>,
+    deadline: CallerDeadline,
 }
 
 impl fmt::Debug for SessionBuilder {
@@ -99,11 +98,10 @@ impl SessionBuilder {
         self
     }
 
-    /// Sets when the caller needs its answer: hooks that are late fail. For a session that is attached for
-    /// one request.
+    /// Sets when the caller needs its answers: hooks that are late fail.
     #[doc(hidden)]
-    pub fn until(mut self, deadline: Option<Instant>) -> Self {
-        self.until = deadline;
+    pub fn deadline(mut self, deadline: CallerDeadline) -> Self {
+        self.deadline = deadline;
         self
     }
 
@@ -136,7 +134,8 @@ impl SessionBuilder {
 
     /// Returns a session that began elsewhere, for example in another process; fires nothing.
     pub fn attach(self, executor: impl Into<Arc<Executor>>) -> Session {
-        let Self { session_id, cwd, agent_name, model_id, declared, describe_tool, until } = self;
+        let Self { session_id, cwd, agent_name, model_id, declared, describe_tool, deadline } =
+            self;
         let executor = executor.into();
         let unfired = declared.unfired(executor.hooks());
         let facts = SessionFacts {
@@ -146,7 +145,7 @@ impl SessionBuilder {
             agent_name,
             model_id,
             describe_tool,
-            until,
+            deadline,
         };
         Session {
             scope: Scope { session: Arc::new(facts), turn: None },
@@ -184,7 +183,7 @@ impl Session {
             model_id: None,
             declared: DeclaredEvents::driven(),
             describe_tool: None,
-            until: None,
+            deadline: CallerDeadline::default(),
         }
     }
 

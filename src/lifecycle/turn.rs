@@ -1,6 +1,6 @@
 //! A turn: from the user's prompt to the model's final response, or another end.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,9 @@ use super::scope::{Scope, TurnFacts};
 use super::tool_call::ToolCall;
 use super::tool_run::ToolRun;
 use super::trail::{Trail, reason};
-use crate::config::Layer;
 use crate::event::{Event, MAX_CONTINUES};
 use crate::locks::locked;
-use crate::wire::{Decision, Input, Verdict};
+use crate::wire::{Input, Verdict};
 
 /// How a turn ends. Each end fires its own events, and `turn_end` last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,8 +82,8 @@ pub struct TurnState {
     pub prompt: Option<String>,
     /// The number of model calls so far.
     pub iteration: u64,
-    /// How often in a row the `stop` hooks kept the model at work, by the rank of their layer.
-    pub continued: [u32; Layer::RANKS],
+    /// How often in a row the `stop` hooks kept the model at work.
+    pub continued: u32,
     /// Whether the `stop` hooks let the model stop.
     pub stopped: bool,
     /// Whether the last model call failed and its events have fired.
@@ -105,8 +104,8 @@ pub struct Turn {
     ended: AtomicBool,
     /// Whether its end is due here: it began here and was not detached.
     owes_end: bool,
-    /// How often in a row the `stop` hooks kept the model at work, by the rank of their layer.
-    continued: Mutex<[u32; Layer::RANKS]>,
+    /// How often in a row the `stop` hooks kept the model at work.
+    continued: AtomicU32,
     /// The answers of the `stop` hooks when they let the model stop.
     closing: Mutex<Option<Trail>>,
 }
@@ -124,7 +123,7 @@ impl Turn {
             error_told: Arc::new(AtomicBool::new(state.error_told)),
             ended: AtomicBool::new(false),
             owes_end: false,
-            continued: Mutex::new(state.continued),
+            continued: AtomicU32::new(state.continued),
             closing: Mutex::new(state.stopped.then(Trail::default)),
         }
     }
@@ -144,7 +143,7 @@ impl Turn {
             turn_id: self.id().to_owned(),
             prompt: turn.and_then(|turn| turn.last_user_message.clone()),
             iteration: turn.map_or(0, |turn| turn.iteration.load(Ordering::Relaxed)),
-            continued: *locked(&self.continued),
+            continued: self.continued.load(Ordering::Relaxed),
             stopped: locked(&self.closing).is_some(),
             error_told: self.error_told.load(Ordering::Relaxed),
         }
@@ -202,17 +201,15 @@ impl Turn {
     /// the model the reason, let it go on, and call this again. On `None` end the turn with
     /// [`TurnEnd::Finished`], which then does not fire `stop` again. The hooks read in
     /// `stop_hook_active` that they kept the model at work before. After [`MAX_CONTINUES`] times in
-    /// a row it may stop, whatever they say. Only the highest layer that denies counts one more.
+    /// a row it may stop, whatever they say.
     pub async fn finish(&self, response: &str) -> Option<String> {
-        let mut continued = *locked(&self.continued);
-        let verdict = self.stop(response, continued.iter().any(|times| *times > 0)).await;
-        let times = &mut continued[verdict.rank_of(Decision::Deny).unwrap_or_default()];
-        if !verdict.allowed && *times < MAX_CONTINUES {
-            *times += 1;
-            *locked(&self.continued) = continued;
+        let continued = self.continued.load(Ordering::Relaxed);
+        let verdict = self.stop(response, continued > 0).await;
+        if !verdict.allowed && continued < MAX_CONTINUES {
+            self.continued.store(continued + 1, Ordering::Relaxed);
             return Some(reason(&verdict));
         }
-        *locked(&self.continued) = Default::default();
+        self.continued.store(0, Ordering::Relaxed);
         let mut trail = Trail::default();
         trail.push(verdict);
         *locked(&self.closing) = Some(trail);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::layers::LoadOptions;
 use crate::config::{Diagnostic, FileConfig, Layer, Limits, Location, SourceFile, Untrusted};
-use crate::directories::{home_directory, is_repository, project_around, project_of, resolve};
+use crate::directories::project_of;
 use crate::paths::in_one_line;
 use crate::shell::typed;
 use crate::trust::bundle::MAX_SCRIPTS;
@@ -139,6 +139,26 @@ fn refused(unsafe_file: &UnsafeFile) -> Diagnostic {
     problem.at(Location::of_file(&unsafe_file.path))
 }
 
+/// Checks that the file at `path` may count: only the user and root can have written it, and a
+/// project's is not reached through a link.
+pub(super) fn check_file(layer: Layer, path: &Path) -> Result<(), Diagnostic> {
+    match layer {
+        Layer::Program | Layer::CommandLine => return Ok(()),
+        Layer::Project => check_project_file(path),
+        Layer::Managed | Layer::User => check_permissions(path),
+    }
+    .map_err(|unsafe_file| refused(&unsafe_file))
+}
+
+/// Checks that a directory for hooks files of a layer may be looked at: one of a project is not
+/// reached through a link.
+pub(super) fn check_directory(layer: Layer, path: &Path) -> Result<(), Diagnostic> {
+    match layer {
+        Layer::Project => check_plain(path).map_err(|unsafe_file| refused(&unsafe_file)),
+        Layer::Managed | Layer::User | Layer::CommandLine | Layer::Program => Ok(()),
+    }
+}
+
 impl Acceptance {
     pub(super) fn new(options: &LoadOptions) -> Self {
         Self {
@@ -174,59 +194,6 @@ impl Acceptance {
             warning.hint("this file is left out").at(Location::of_file(path))
         };
         (!self.allows(layer)).then(warning)
-    }
-
-    /// Checks that the file at `path` may count: only the user and root can have written it, a
-    /// project's is not reached through a link, and the user's is not the project's.
-    pub(super) fn check_file(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
-        self.check_place(layer, path)?;
-        match layer {
-            Layer::Program | Layer::CommandLine => return Ok(()),
-            Layer::Project => check_project_file(path),
-            Layer::Managed | Layer::User => check_permissions(path),
-        }
-        .map_err(|unsafe_file| refused(&unsafe_file))
-    }
-
-    /// Checks that a place of a layer, a file or a directory for some, may be looked at.
-    pub(super) fn check_place(&self, layer: Layer, path: &Path) -> Result<(), Diagnostic> {
-        match layer {
-            Layer::Project => check_plain(path).map_err(|unsafe_file| refused(&unsafe_file)),
-            Layer::User => self.check_outside(path),
-            Layer::Managed | Layer::CommandLine | Layer::Program => Ok(()),
-        }
-    }
-
-    /// Checks that a place of the user's layer is not in the project that is worked on, whose model
-    /// could change it.
-    fn check_outside(&self, path: &Path) -> Result<(), Diagnostic> {
-        // The program itself may say where the user's files are.
-        let is_given = self.options.user_dir.is_some() || self.options.home.is_some();
-        let working_dir = self.working_dir.as_deref().filter(|_| !is_given);
-        let Some(project) = working_dir.and_then(|it| project_around(path, it)) else {
-            return Ok(());
-        };
-        let shown = project.display();
-        let home = home_directory().filter(|home| resolve(home).starts_with(&project));
-        let outside = "set XDG_CONFIG_HOME to a directory outside of it";
-        let hint = if !path.starts_with(&project) && path.exists() {
-            "a symbolic link leads there: put a copy of what it leads to in its place".to_owned()
-        } else if let Some(home) = home.filter(|home| path.starts_with(home)) {
-            format!(
-                "HOME says {}, which is not the home directory of your account: a project may have \
-                 set it. Correct HOME, or work in another directory",
-                home.display()
-            )
-        } else if is_repository(&project) {
-            format!(
-                "its `.git` makes {shown} a project: {outside}, or move the `.git` elsewhere, as to a \
-                 bare repository that is used with `git --work-tree`"
-            )
-        } else {
-            format!("work in another directory, such as one for the project, or {outside}")
-        };
-        let message = format!("the place for the user's hooks is inside the project {shown}");
-        Err(Diagnostic::error(message).hint(hint).at(Location::of_file(path)))
     }
 
     /// Returns a project's file by its bytes alone, and whether a person approved them; `None` when

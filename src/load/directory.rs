@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::acceptance::check_directory;
 use super::loading::Loading;
 use crate::config::{Diagnostic, Layer, Location};
 use crate::directories::{DROP_INS, DropIn};
@@ -22,8 +23,7 @@ impl Loading {
     /// and can't be read.
     pub(super) fn directory_files(&mut self, layer: Layer, directory: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        // Also one that does not exist yet: the user who may make it provides what is in it.
-        if let Err(problem) = self.acceptance.check_place(layer, directory) {
+        if let Err(problem) = check_directory(layer, directory) {
             self.assembly.fail(layer, directory, [problem]);
             return found;
         }
@@ -42,7 +42,7 @@ impl Loading {
         let drop_ins = directory.join(DROP_INS);
         let mut own = MAX_ENTRIES;
         let left = if layer == Layer::Project { &mut self.project_entries } else { &mut own };
-        let allowed = self.acceptance.check_place(layer, &drop_ins);
+        let allowed = check_directory(layer, &drop_ins);
         let entries = allowed.and_then(|()| entries(&drop_ins));
         match entries.and_then(|entries| sort_drop_ins(&drop_ins, entries, left)) {
             Ok((paths, others)) => {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::directory::{FILE, present};
 use super::loading::Loading;
 use super::search::{
-    above_project, hooks_directories, managed_directory, project_search, user_directory,
+    above_project, directories_of_higher_layers, hooks_directories, managed_directory,
+    project_search, user_directory,
 };
 use crate::config::{Diagnostic, Layer, Location};
 use crate::directories::{DROP_INS, PROJECT_DIRECTORY};
@@ -109,7 +110,7 @@ impl Loading {
                 let found = loading.directory_files(Layer::User, &directory);
                 files.extend(found.into_iter().map(|path| (Layer::User, path)));
             }
-            let found = loading.project_files(&search, options.without_project);
+            let found = loading.project_files(&search, options);
             files.extend(found.into_iter().map(|path| (Layer::Project, path)));
         }
         files.extend(options.files.iter().map(|path| (Layer::CommandLine, path.clone())));
@@ -142,11 +143,12 @@ impl Loading {
     ///
     /// The search goes from the working directory up to the root of the repository, or to the home
     /// directory. All that is found counts: a `hooks.yaml` put into a directory below must not be able
-    /// to hide the guards of the one above.
-    fn project_files(&mut self, search: &[PathBuf], out_of_time: bool) -> Vec<PathBuf> {
+    /// to hide the guards of the one above. The user's own directory may be among them; its files are
+    /// the user's alone.
+    fn project_files(&mut self, search: &[PathBuf], options: &LoadOptions) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let levels = search.first().map_or(0, |directory| directory.ancestors().count());
-        let problem = if out_of_time {
+        let problem = if options.without_project {
             let problem = "the project's hooks files could not be read in time";
             Some((problem.to_owned(), "work in a smaller project"))
         } else if levels > MAX_LEVELS {
@@ -161,11 +163,16 @@ impl Loading {
             self.assembly.fail(Layer::Project, &place, [problem.hint(hint)]);
             return found;
         }
+        let others = directories_of_higher_layers(options);
         for project in search.iter().rev() {
-            let own = self.directory_files(Layer::Project, &project.join(PROJECT_DIRECTORY));
-            found.extend(own);
-            self.nearly_named(Layer::Project, project);
-            found.extend(present(project.join(FILE)));
+            let own = project.join(PROJECT_DIRECTORY);
+            if !others.contains(&own) {
+                found.extend(self.directory_files(Layer::Project, &own));
+            }
+            if !others.contains(project) {
+                self.nearly_named(Layer::Project, project);
+                found.extend(present(project.join(FILE)));
+            }
         }
         found
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::acceptance::{Acceptance, ProjectFile};
+use super::acceptance::{Acceptance, ProjectFile, check_file};
 use super::directory::MAX_ENTRIES;
 use super::file;
 use super::layers::LoadOptions;
@@ -128,7 +128,7 @@ impl Loading {
             Layer::CommandLine | Layer::Program => file::Origin::Named,
             Layer::Managed | Layer::User | Layer::Project => file::Origin::Found,
         };
-        let allowed = self.acceptance.check_file(layer, path);
+        let allowed = check_file(layer, path);
         match allowed.and_then(|()| file::read(path, origin)) {
             Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::acceptance::ProjectFile;
+use super::acceptance::{ProjectFile, check_file};
 use super::file::{self, Origin};
 use super::loading::Loading;
 use crate::config::{Layer, Pack, SourceFile};
@@ -54,31 +54,11 @@ impl Loading {
         // Those of a project lie in the user's directory, too.
         let owner = if layer == Layer::Managed { layer } else { Layer::User };
         let archive = store.archive(digest);
-        let allowed = self.acceptance.check_file(owner, &archive);
-        allowed.map_err(|problem| problem.message)?;
+        check_file(owner, &archive).map_err(|problem| problem.message)?;
         pack.files = known_files(store, digest);
         let manifest = store.check_pack(digest)?;
         pack.found = true;
-        self.read_bundle(&store.bundle(digest), &manifest, layer, owner)
-    }
-
-    /// Reads the hooks files that the manifest of a bundle lists. They lie in the directory of `owner`,
-    /// and belong to `layer`.
-    pub(super) fn read_bundle(
-        &self,
-        directory: &Path,
-        manifest: &Manifest,
-        layer: Layer,
-        owner: Layer,
-    ) -> Result<Vec<Arc<SourceFile>>, String> {
-        let read = |name| {
-            let path = directory.join(name);
-            let allowed = self.acceptance.check_file(owner, &path);
-            let text = allowed.and_then(|()| file::read(&path, Origin::Found));
-            let text = text.map_err(|problem| problem.message)?;
-            Ok(Arc::new(SourceFile::new(path, text).in_layer(layer)))
-        };
-        hooks_files(manifest.files.keys())?.into_iter().map(read).collect()
+        read_bundle(&store.bundle(digest), &manifest, layer, owner)
     }
 
     /// Evaluates the hooks files of a bundle that `user` brings in. They can't bring in another one.
@@ -96,6 +76,23 @@ impl Loading {
         }
         self.in_bundle = outer;
     }
+}
+
+/// Reads the hooks files that the manifest of a bundle lists. They lie in the directory of `owner`,
+/// and belong to `layer`.
+pub(super) fn read_bundle(
+    directory: &Path,
+    manifest: &Manifest,
+    layer: Layer,
+    owner: Layer,
+) -> Result<Vec<Arc<SourceFile>>, String> {
+    let read = |name| {
+        let path = directory.join(name);
+        let text = check_file(owner, &path).and_then(|()| file::read(&path, Origin::Found));
+        let text = text.map_err(|problem| problem.message)?;
+        Ok(Arc::new(SourceFile::new(path, text).in_layer(layer)))
+    };
+    hooks_files(manifest.files.keys())?.into_iter().map(read).collect()
 }
 
 /// Returns the files of a bundle, as far as they are known. They are watched also when one of them was

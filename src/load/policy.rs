@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::acceptance::check_file;
 use super::loading::Loading;
-use super::packs::known_files;
+use super::packs::{known_files, read_bundle};
 use crate::config::{Policy, PolicySettings, SourceFile};
 use crate::policy::{State, Store};
 
@@ -23,7 +24,7 @@ impl Loading {
         let found = if self.in_bundle {
             Err("a policy can't name another one".to_owned())
         } else {
-            self.in_force(&mut policy)
+            in_force(&mut policy)
         };
         policy.failure = found.as_ref().err().cloned().or_else(|| policy.expired());
         if let Some(cause) = &policy.failure {
@@ -32,19 +33,18 @@ impl Loading {
         self.assembly.config.policies.push(policy);
         self.bundle(found.unwrap_or_default(), user, &mut None);
     }
+}
 
-    /// Returns the hooks files of the bundle in force, whose files are all as they were pulled.
-    fn in_force(&self, policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
-        let layer = policy.settings.location.file().layer;
-        let state_file = policy.store.state_file();
-        let allowed = self.acceptance.check_file(layer, &state_file);
-        allowed.map_err(|problem| problem.message)?;
-        policy.state = policy.store.state()?;
-        let Some(in_force) = &policy.state.in_force else {
-            return Err(format!("the policy {} was never fetched", policy.settings.source));
-        };
-        policy.files = known_files(&policy.store, &in_force.digest);
-        let manifest = policy.store.check(in_force)?;
-        self.read_bundle(&policy.store.bundle(&in_force.digest), &manifest, layer, layer)
-    }
+/// Returns the hooks files of the bundle in force, whose files are all as they were pulled.
+fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
+    let layer = policy.settings.location.file().layer;
+    let state_file = policy.store.state_file();
+    check_file(layer, &state_file).map_err(|problem| problem.message)?;
+    policy.state = policy.store.state()?;
+    let Some(in_force) = &policy.state.in_force else {
+        return Err(format!("the policy {} was never fetched", policy.settings.source));
+    };
+    policy.files = known_files(&policy.store, &in_force.digest);
+    let manifest = policy.store.check(in_force)?;
+    read_bundle(&policy.store.bundle(&in_force.digest), &manifest, layer, layer)
 }

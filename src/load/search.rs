@@ -4,7 +4,9 @@ use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use super::layers::LoadOptions;
-use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory, is_repository};
+use crate::directories::{
+    self, DROP_INS, PROJECT_DIRECTORY, base_directory, is_repository, resolve,
+};
 use crate::platform::MANAGED_DIRECTORY;
 
 pub(super) fn managed_directory(options: &LoadOptions) -> PathBuf {
@@ -20,6 +22,19 @@ pub(super) fn user_directory(options: &LoadOptions) -> Option<PathBuf> {
     }
     // The same place on every system, so that one page of documentation is true everywhere.
     Some(base_directory("XDG_CONFIG_HOME", ".config")?.join("hookexec"))
+}
+
+/// Returns the directories of the administrator's and the user's files, with links followed. One of
+/// them may be the working directory, or above it. Its files are not a project's.
+pub(super) fn directories_of_higher_layers(options: &LoadOptions) -> Vec<PathBuf> {
+    let directories = [Some(managed_directory(options)), user_directory(options)];
+    let mut found = Vec::new();
+    for directory in directories.into_iter().flatten() {
+        let directory = resolve(&directory);
+        found.push(directory.join(DROP_INS));
+        found.push(directory);
+    }
+    found
 }
 
 /// Returns the directories that may hold hooks files of the project, the innermost first.

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use super::directory::FILE;
 use super::layers::LoadOptions;
 use super::loading::Loaded;
-use super::search::{hooks_directories, managed_directory, user_directory, watched_search};
+use super::search::{
+    directories_of_higher_layers, hooks_directories, managed_directory, user_directory,
+    watched_search,
+};
 use crate::directories::{DROP_INS, PROJECT_DIRECTORY, link_to};
 
 /// A place that was looked at: a file, a directory whose entries count, or nothing yet.
@@ -51,7 +54,10 @@ impl Loaded {
                 [directory.join(FILE), own.join(FILE), own.join(DROP_INS), directory.join(".git")]
             })
             .collect();
-        let of_project: HashSet<PathBuf> = hooks_directories(&search).into_iter().collect();
+        let mut of_project: HashSet<PathBuf> = hooks_directories(&search).into_iter().collect();
+        for directory in directories_of_higher_layers(options) {
+            of_project.remove(&directory);
+        }
         let is_of_project =
             |path: &&PathBuf| path.parent().is_some_and(|it| of_project.contains(it));
         let (own, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
@@ -149,5 +155,25 @@ mod tests {
         let places = Loaded::load(&options).unwrap().places(&options);
         let named = ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"];
         assert_eq!(places, named.map(|path| Place::at(at(path))));
+    }
+
+    #[test]
+    fn links_to_the_users_files_are_followed_where_an_agent_works_beside_them() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let file = root.join("user/hooks.d/a.yaml");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "{}").unwrap();
+        let options = LoadOptions {
+            working_dir: file.parent().map(Path::to_owned),
+            home: Some(root.join("home")),
+            user_dir: Some(root.join("user")),
+            managed_dir: Some(root.join("managed")),
+            trust_dir: Some(root.join("trust")),
+            ..LoadOptions::default()
+        };
+        let places = Loaded::load(&options).unwrap().places(&options);
+        let places: Vec<_> = places.into_iter().filter(|place| place.path == file).collect();
+        assert_eq!(places, [Place::at(file)]);
     }
 }

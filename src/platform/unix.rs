@@ -132,25 +132,6 @@ pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Returns the home directory that the account database has for the user.
-pub(crate) fn account_home() -> Option<PathBuf> {
-    let user = user_id();
-    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let local = accounts.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split(':').collect();
-        (fields.get(2) == Some(&user.as_str())).then(|| fields.get(5).map(PathBuf::from))?
-    });
-    local.or_else(|| {
-        // Accounts of a network, or of macOS: a shell asks for them when it expands `~NAME`.
-        let home = duct::cmd!("/bin/sh", "-c", r#"eval "echo ~$(id -un)""#)
-            .full_env([("PATH", "/usr/bin:/bin")])
-            .stdin_null()
-            .stderr_null()
-            .read();
-        home.ok().map(PathBuf::from).filter(|path| path.is_absolute())
-    })
-}
-
 /// Returns the signal that ended a process, if one did.
 pub fn ending_signal(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt as _;

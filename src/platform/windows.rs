@@ -164,7 +164,7 @@ pub fn host_name() -> String {
 }
 
 /// Returns the profile of the user as the system knows it, whatever the environment says.
-pub(crate) fn account_home() -> Option<PathBuf> {
+fn account_home() -> Option<PathBuf> {
     get_known_folder_path(KnownFolder::Profile)
 }
 

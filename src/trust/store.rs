@@ -13,7 +13,7 @@ use super::bundle::Bundle;
 use super::diff::MAX_SHOWN;
 use super::permissions::{UnsafeFile, check_private};
 use super::records::recorded;
-use crate::directories::{project_around, project_of, resolve, state_directory};
+use crate::directories::{is_in_project, project_of, resolve, state_directory};
 use crate::files;
 use crate::platform::Platform;
 
@@ -141,7 +141,7 @@ impl TrustStore {
     pub fn check(&self, bundle: &Bundle) -> Result<(), UnsafeFile> {
         let directory = resolve(&self.directory);
         let own = bundle.path.parent().unwrap_or(Path::new("."));
-        if project_around(&directory, &resolve(project_of(own))).is_some() {
+        if is_in_project(&directory, &resolve(project_of(own))) {
             return Err(UnsafeFile {
                 path: directory,
                 problem: "holds approvals, and lies inside the project".to_owned(),

@@ -137,13 +137,6 @@ impl Verdict {
         self.hooks.iter().any(|hook| hook.withheld)
     }
 
-    /// Returns the rank of the highest layer with a hook that decided so.
-    #[doc(hidden)]
-    pub fn rank_of(&self, decision: Decision) -> Option<usize> {
-        let enforced = self.hooks.iter().filter(|hook| hook.mode.is_none());
-        enforced.filter(|hook| hook.decision == Some(decision)).map(|hook| hook.rank).min()
-    }
-
     /// Adds a warning for the user.
     pub(crate) fn tell(&mut self, warning: &str) {
         join_new_lines(&mut self.system_message, Some(warning));

@@ -466,65 +466,6 @@ pre_tool_use: [{ hooks: [{ type: process, command: gate }] }]
 }
 
 #[test]
-fn a_users_directory_in_the_project_is_refused() {
-    let sandbox = Sandbox::new();
-    let text = "pre_tool_use: [{ hooks: [{ type: command, command: touch ran }] }]\n";
-    sandbox.write("x/hookexec/hooks.yaml", text);
-    sandbox.write(".config/hookexec/hooks.yaml", text);
-    let project = sandbox.project();
-    for (name, value) in [
-        ("XDG_CONFIG_HOME", project.join("x")),
-        ("XDG_CONFIG_HOME", "/proc/self/cwd/x".into()),
-        ("XDG_CONFIG_HOME", project.join("nothing/here")),
-        ("HOME", project.clone()),
-        ("HOME", project.join("nothing")),
-    ] {
-        let mut run = sandbox.hookexec(["run", "pre_tool_use"]).env(name, value).stdin(CALL);
-        if name == "HOME" {
-            run = run.env("XDG_CONFIG_HOME", "");
-        }
-        let run = run.run().exits(2);
-        assert!(
-            run.stdout.contains("the place for the user's hooks is inside the project"),
-            "{run:?}"
-        );
-        let of_home = run.stdout.contains("is not the home directory of your account");
-        assert_eq!(of_home, name == "HOME", "{run:?}");
-        assert!(!project.join("ran").exists());
-    }
-}
-
-#[test]
-fn what_leads_from_the_users_directory_into_the_project_is_refused() {
-    let text = "pre_tool_use: [{ hooks: [{ type: command, command: touch ran }] }]\n";
-    for name in ["hooks.yaml", "hooks.d", "hooks.d/a.yaml"] {
-        let sandbox = Sandbox::new();
-        sandbox.write("dot/hooks.yaml", text);
-        sandbox.write("dot/hooks.d/a.yaml", text);
-        sandbox.write("dot/.git/HEAD", "");
-        let own = sandbox.write_users_hooks("hooks: {}\n").with_file_name(name);
-        let _ = fs::remove_file(&own);
-        fs::create_dir_all(own.parent().unwrap()).unwrap();
-        let target = sandbox.project().join("dot").join(name);
-        std::os::unix::fs::symlink(target, &own).unwrap();
-        let dot = sandbox.project().join("dot");
-        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL);
-        let run = run.current_dir(&dot).run().exits(2);
-        assert!(
-            run.stdout.contains("the place for the user's hooks is inside the project"),
-            "{name}: {run:?}"
-        );
-        assert!(run.stdout.contains("put a copy of what it leads to in its place"), "{run:?}");
-        assert!(!dot.join("ran").exists(), "{name}");
-        // In another project they are the user's.
-        fs::create_dir(sandbox.home().join("other")).unwrap();
-        let other = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL);
-        let other = other.current_dir(sandbox.home().join("other")).run().exits(0);
-        assert!(sandbox.home().join("other/ran").exists(), "{name}: {other:?}");
-    }
-}
-
-#[test]
 fn without_a_home_the_users_hooks_are_where_the_variable_says() {
     let sandbox = Sandbox::new();
     let config = sandbox.home().join("config");

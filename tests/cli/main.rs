@@ -9,6 +9,7 @@ mod configuration;
 mod examples;
 mod first_steps;
 mod generated;
+mod home;
 mod hosts;
 mod layers;
 mod nested;

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use hookexec::load::LoadOptions;
-use hookexec::{Config, Executor};
-use hookexec_cli::server::{Limits, Loaded, Server};
+use hookexec_cli::server::Limits;
 use serde_json::{Value, json};
 
 use crate::partner::{Gate, Partner, server};
@@ -181,43 +179,6 @@ async fn what_is_too_much_is_refused_at_once_and_closed_for_guards() {
     assert_eq!(other.next().await.unwrap()["id"], 1);
     other.dispatch(5, "pre_tool_use").await;
     assert_eq!(other.next().await.unwrap()["result"]["decision"], "deny");
-}
-
-#[tokio::test]
-async fn hooks_of_a_project_keep_no_place_from_those_of_the_user() {
-    let directory = tempfile::tempdir().unwrap();
-    let (project, user) = (directory.path().join("project"), directory.path().join("user"));
-    let hook = |command: &str| {
-        let args = r#"['{"system_message":"seen"}']"#;
-        format!("session_start: [{{ type: builtin, command: {command}, args: {args} }}]")
-    };
-    for (place, command) in [(&project, "wait"), (&user, "say")] {
-        std::fs::create_dir_all(place).unwrap();
-        std::fs::write(place.join("hooks.yaml"), hook(command)).unwrap();
-    }
-    let gate = Gate::new();
-    let registry = gate.registry();
-    let mut options = LoadOptions::default();
-    options.managed_dir = Some("/nowhere".into());
-    (options.working_dir, options.user_dir) = (Some(project), Some(user));
-    options.trust_projects = true;
-    let load = move |_| {
-        let executor = Executor::builder(Config::load(&options)?).registry(registry.clone());
-        let executor = executor.build()?;
-        Ok(Loaded { executor, files: Vec::new(), watched: Vec::new(), expires: None })
-    };
-    let limits = limits(|limits| limits.dispatches_per_connection = 4);
-    let server = Server::new("/project", limits, load).unwrap();
-    let mut client = Partner::new(&server);
-    for id in 1..=3 {
-        client.dispatch(id, "session_start").await;
-    }
-    Gate::reached(&gate.waiting, 3).await;
-    let input = json!({ "tool_name": "shell" });
-    let verdict =
-        client.result("dispatch", json!({ "event": "session_start", "input": input })).await;
-    assert!(verdict["system_message"].as_str().unwrap().starts_with("seen"), "{verdict}");
-    assert_eq!(verdict["hooks"].as_array().unwrap().len(), 2, "{verdict}");
 }
 
 #[tokio::test]

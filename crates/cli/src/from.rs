@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use hookexec::internal::{HandedOver, Terms, deadline_of_hooks, locked, state_directory};
+use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 use tokio::time::timeout_at;
@@ -179,8 +179,7 @@ impl FromCall {
             *moment = Some(Moment::new(call));
             return Ok(());
         }
-        // The time that reading takes is the project's.
-        let terms = Terms::until(deadline_of_hooks(started, self.within));
+        let until = deadline_of_hooks(started, self.within);
         let (absent, loaded) = self.load(config, &call.project).await;
         if loaded.is_some() {
             *hooks = loaded;
@@ -193,7 +192,7 @@ impl FromCall {
         let last = hookexec_agents::answer(call, &last);
         *locked(standing) = Some(last);
         let moment = moment.insert(Moment::new(call));
-        moment.run(executor, call, terms).await;
+        moment.run(executor, call, until).await;
         Ok(())
     }
 
@@ -227,7 +226,6 @@ impl FromCall {
         match (problem, executor) {
             (None, _) => {}
             (Some(problem), Some(executor)) => {
-                moment.hand_over_background(executor, call);
                 moment.give_up(executor, call, &problem);
             }
             (Some(problem), None) => return failure(&problem),
@@ -292,10 +290,9 @@ fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, (String, Opti
 
 /// Leaves hooks in the background to a process of its own, which holds none of the pipes that the agent
 /// waits for: it goes on with the turn once they are closed.
-fn hand_over(config: &ConfigArgs, (event, layers, input): &HandedOver) -> std::io::Result<()> {
+fn hand_over(config: &ConfigArgs, (event, input): &HandedOver) -> std::io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
-    let layers = format!("{}..{}", layers.start, layers.end);
-    command.args(["run", event.name(), "--background", &layers]).args(config.arguments());
+    command.args(["run", event.name(), "--background"]).args(config.arguments());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = system::detach(&mut command).spawn()?;
     let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;

@@ -2,8 +2,6 @@
 
 mod plain;
 
-use std::ops::Range;
-
 use clap::builder::{PossibleValue, TypedValueParser};
 use hookexec::event::UnknownEvent;
 use hookexec::internal::Explanation;
@@ -48,9 +46,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     log: log::LogArgs,
 
-    /// Starts the hooks in the background of these layers and no others, and says nothing
-    #[arg(long, hide = true, value_parser = layers, conflicts_with = "from", requires = "event")]
-    background: Option<Range<usize>>,
+    /// Starts the hooks in the background and no others, and says nothing
+    #[arg(long, hide = true, conflicts_with = "from", requires = "event")]
+    background: bool,
 }
 
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
@@ -66,10 +64,7 @@ impl Args {
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec events` lists them"));
         };
-        match &self.background {
-            Some(layers) => self.in_background(event, layers),
-            None => self.dispatch(event),
-        }
+        if self.background { self.in_background(event) } else { self.dispatch(event) }
     }
 
     fn format(&self) -> PlainFormat {
@@ -77,7 +72,7 @@ impl Args {
     }
 
     /// Does what another `hookexec` had no time for.
-    fn in_background(&self, event: Event, layers: &Range<usize>) -> Result<Exit, CommandError> {
+    fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
         // A signal to the caller's process group must not end these hooks.
         system::leave_session();
         let input = input::parse("run", event, &input::read_stdin()?)?;
@@ -85,7 +80,7 @@ impl Args {
         let executor = self.config.load()?.warned().executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
-            executor.start_background(event, layers, &input);
+            executor.start_background(event, &input);
             executor.shutdown(PATIENCE).await;
         })?;
         Ok(Exit::Success)
@@ -163,13 +158,6 @@ impl Args {
         }
         Ok(Exit::of(verdict))
     }
-}
-
-/// Reads the layers of [`HandedOver`](hookexec::internal::HandedOver).
-fn layers(text: &str) -> Result<Range<usize>, String> {
-    let ends =
-        text.split_once("..").and_then(|(start, end)| Some(start.parse().ok()?..end.parse().ok()?));
-    ends.ok_or_else(|| "give it as `0..4`".to_owned())
 }
 
 /// What a person who tries a hook out wants to see on stderr beside the answer to the agent.

@@ -12,9 +12,8 @@ use hookexec::internal::{files, state_directory};
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 
-/// Counts a verdict that keeps the model at work, for the highest layer that denies, and lets the
-/// model stop after [`MAX_CONTINUES`] in a row. A prompt of the user, and a stop that goes through,
-/// begin new counts.
+/// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`] in a
+/// row. A prompt of the user, and a stop that goes through, begin a new count.
 pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     if call.agent == Agent::ClaudeCode {
         return;
@@ -24,13 +23,12 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
         Some(Event::UserPromptSubmit | Event::SessionEnd) => false,
         _ => return,
     };
-    let counts = counts_of(call);
+    let count = count_of(call);
     if !stops || verdict.decision != Some(Decision::Deny) {
-        let _ = counts.map(fs::remove_file);
+        let _ = count.map(fs::remove_file);
         return;
     }
-    let rank = verdict.rank_of(Decision::Deny).unwrap_or_default();
-    let added = counts.map_or_else(|| Err(io::ErrorKind::NotFound.into()), |it| add(&it, rank));
+    let added = count.ok_or_else(|| io::ErrorKind::NotFound.into()).and_then(|path| add_one(&path));
     let told = match added {
         Ok(true) => return,
         Ok(false) => format!("hooks kept the model at work {MAX_CONTINUES} times in a row"),
@@ -44,9 +42,8 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     verdict.allowed = true;
 }
 
-/// Returns the file with the counts of a session, or of one of its subagents: a number for each
-/// rank of layers.
-fn counts_of(call: &NativeCall) -> Option<PathBuf> {
+/// Returns the file with the count of a session, or of one of its subagents.
+fn count_of(call: &NativeCall) -> Option<PathBuf> {
     let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
     let subagent = subagent.filter(|_| call.event == Some(Event::SubagentStop));
     let parts = [call.agent.name(), &call.input.session_id, subagent.unwrap_or_default()];
@@ -54,21 +51,17 @@ fn counts_of(call: &NativeCall) -> Option<PathBuf> {
     Some(state_directory()?.join("hookexec/stops").join(name))
 }
 
-/// Counts one more for the layers of `rank`, and returns whether it is within the bound.
-fn add(path: &Path, rank: usize) -> io::Result<bool> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        read => read?,
+/// Counts one more, and returns whether it is within the bound. A file that is not a number counts as
+/// full: the model may stop.
+fn add_one(path: &Path) -> io::Result<bool> {
+    let count = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        read => read?.trim().parse().unwrap_or(MAX_CONTINUES),
     };
-    let count = |number: &str| number.parse().unwrap_or(MAX_CONTINUES);
-    let mut counts: Vec<u32> = text.split_whitespace().map(count).collect();
-    counts.resize(counts.len().max(rank + 1), 0);
-    if counts[rank] >= MAX_CONTINUES {
+    if count >= MAX_CONTINUES {
         let _ = fs::remove_file(path);
         return Ok(false);
     }
-    counts[rank] += 1;
-    let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
-    files::replace_private(path, format!("{}\n", counts.join(" ")).as_bytes())?;
+    files::replace_private(path, format!("{}\n", count + 1).as_bytes())?;
     Ok(true)
 }

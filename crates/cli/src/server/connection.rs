@@ -19,8 +19,8 @@ use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer, notificatio
 use super::socket::{self, Stream};
 use hookexec::config::Hook;
 use hookexec::event::Event;
+use hookexec::internal::Observer;
 use hookexec::internal::rpc::{Line, LineDecoder};
-use hookexec::internal::{Observer, on_terms};
 use hookexec::wire::HookReport;
 
 /// How much is read at once.
@@ -150,8 +150,8 @@ impl Conversation<'_> {
                 }
             } else {
                 let called = async {
-                    let (current, terms) = shared.admit_host(&mut params, &place).await?;
-                    on_terms(terms, host_call(&host, current, &method, params)).await
+                    let current = shared.admit_host(&mut params).await?;
+                    host_call(&host, current, &method, params).await
                 };
                 answer(&id, &Box::pin(client.scope(called)).await)
             };

@@ -18,7 +18,7 @@ use super::socket::Socket;
 use crate::summary::HookSummary;
 use hookexec::config::Diagnostics;
 use hookexec::event::Event;
-use hookexec::internal::{Observer, Terms, on_terms};
+use hookexec::internal::{DispatchOptions, Observer};
 use hookexec::wire::{Input, Verdict};
 
 /// What a server takes on at once. What is more is answered with an error, at once.
@@ -186,9 +186,9 @@ impl Shared {
         }
     }
 
-    /// Takes a place for one more request of a connection that has `running` others, or says why there
-    /// is none.
-    pub(super) fn place(&self, running: usize) -> Result<Place, Refusal> {
+    /// Takes a place among the requests that run, for one more request of a connection that has
+    /// `running` others, or says why there is none.
+    pub(super) fn place(&self, running: usize) -> Result<OwnedSemaphorePermit, Refusal> {
         if *self.stopping.borrow() {
             return Err(Refusal::new(ErrorCode::Stopping, "the server is about to end"));
         }
@@ -199,13 +199,9 @@ impl Shared {
                 "overloaded: {dispatches_per_connection} dispatches of this connection are running"
             ));
         }
-        let taken = dispatches.saturating_sub(self.dispatches.available_permits());
-        let Ok(permit) = Arc::clone(&self.dispatches).try_acquire_owned() else {
-            return overloaded(format!("overloaded: {dispatches} dispatches are running"));
-        };
-        let without_project =
-            running >= with_project(dispatches_per_connection) || taken >= with_project(dispatches);
-        Ok(Place { without_project, _permit: permit })
+        Arc::clone(&self.dispatches)
+            .try_acquire_owned()
+            .or_else(|_| overloaded(format!("overloaded: {dispatches} dispatches are running")))
     }
 
     /// Adds to a refusal of a dispatch what stands for its verdict.
@@ -230,29 +226,22 @@ impl Shared {
         }
     }
 
-    /// Takes on a request of a host and returns its terms, or says why not.
-    pub(super) async fn admit_host(
-        &self,
-        params: &mut Params,
-        place: &Place,
-    ) -> Result<(InUse, Terms), Refusal> {
+    /// Takes on a request of a host, or says why not.
+    pub(super) async fn admit_host(&self, params: &mut Params) -> Result<InUse, Refusal> {
         let (project, until) = params.client().map_err(invalid)?;
         self.check_project(project.as_deref())?;
-        // The time that reading takes is the project's.
-        let terms = place.terms(until).of_host();
-        Ok((self.engine.current(place.waits_until(until)).await, terms))
+        Ok(self.engine.current(until).await)
     }
 
     /// Takes on a dispatch, or says why not.
     pub(super) async fn admit(
         &self,
         mut params: Params,
-        place: Place,
+        place: OwnedSemaphorePermit,
     ) -> Result<Admitted, Refusal> {
         let client = params.client();
         let until = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
-        let terms = place.terms(until);
-        let current = self.engine.current(place.waits_until(until)).await;
+        let current = self.engine.current(until).await;
         let named = params.event();
         let read = || {
             let (project, _) = client?;
@@ -266,34 +255,8 @@ impl Shared {
         // This server does not know the hooks of another project.
         self.check_project(project.as_deref())
             .map_err(|refusal| refusal.of(current.executor(), event, None))?;
-        Ok(Admitted { event, input, wants_progress, terms, current, _place: place })
+        Ok(Admitted { event, input, wants_progress, until, current, _place: place })
     }
-}
-
-/// The place of a request among those that run.
-#[derive(Debug)]
-pub(super) struct Place {
-    /// Whether hooks of a project fail in it.
-    without_project: bool,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Place {
-    /// Returns the terms of its request, whose client waits `until` then.
-    fn terms(&self, until: Option<Instant>) -> Terms {
-        Terms::until(until).without_project(self.without_project)
-    }
-
-    /// Returns by when its request needs the files, if its client waits `until` then. Where hooks of a
-    /// project fail, it does not wait for their files either.
-    fn waits_until(&self, until: Option<Instant>) -> Option<Instant> {
-        if self.without_project { Some(Instant::now()) } else { until }
-    }
-}
-
-/// Returns how many of `places` requests with hooks of a project may take.
-fn with_project(places: usize) -> usize {
-    places - places / 4
 }
 
 fn invalid(problem: String) -> Refusal {
@@ -306,9 +269,9 @@ pub(super) struct Admitted {
     input: Input,
     /// Whether the client wants to know of each hook.
     pub(super) wants_progress: bool,
-    terms: Terms,
+    until: Option<Instant>,
     current: InUse,
-    _place: Place,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Admitted {
@@ -322,14 +285,9 @@ impl Admitted {
     pub(super) async fn run(&self, observer: Option<&dyn Observer>) -> Verdict {
         let Self { event, input, current, .. } = self;
         let executor = current.executor();
-        let asked = async {
-            let verdict = match observer {
-                Some(observer) => executor.dispatch_observed(*event, input, observer).await,
-                None => executor.dispatch(*event, input).await,
-            };
-            executor.approve_observed(verdict, input, observer).await
-        };
-        let mut verdict = on_terms(self.terms, asked).await;
+        let options = DispatchOptions { observer, until: self.until, ..DispatchOptions::default() };
+        let verdict = executor.run(*event, input, options).await;
+        let mut verdict = executor.approve_with(verdict, input, options).await;
         if let Some(problems) = &self.current.problem {
             let said = verdict.system_message.take().map(|said| said + "\n");
             verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use hookexec::event::{Event, UnknownEvent};
-use hookexec::internal::{deadline_of_hooks, tools};
+use hookexec::internal::{CallerDeadline, deadline_of_hooks, tools};
 use hookexec::lifecycle::{
     DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
 };
@@ -34,27 +34,31 @@ struct SessionParams {
 /// Values that belong to the host (arguments, messages, responses) are taken as they are: reading
 /// them by serde would change numbers and objects that look like serde's own.
 #[derive(Debug, Default)]
-pub(super) struct Params(JsonObject);
+pub(super) struct Params {
+    left: JsonObject,
+    /// When the client needs the answer.
+    until: Option<Instant>,
+}
 
 impl Params {
     pub(super) const fn new(params: JsonObject) -> Self {
-        Self(params)
+        Self { left: params, until: None }
     }
 
     /// Checks that nothing is left: a misspelt parameter would be ignored.
     pub(super) fn end(self) -> Result<(), String> {
-        match self.0.keys().next() {
+        match self.left.keys().next() {
             None => Ok(()),
             Some(key) => Err(format!("unknown parameter `{key}`")),
         }
     }
 
     pub(super) fn value(&mut self, key: &str) -> Option<Value> {
-        self.0.remove(key)
+        self.left.remove(key)
     }
 
     fn given(&mut self, key: &str) -> Option<Value> {
-        self.0.remove(key).filter(|value| !value.is_null())
+        self.left.remove(key).filter(|value| !value.is_null())
     }
 
     pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, String> {
@@ -102,7 +106,13 @@ impl Params {
     pub(super) fn client(&mut self) -> Result<(Option<String>, Option<Instant>), String> {
         let (project, within) = (self.text("project")?, self.number("within_ms")?);
         let within = within.map(Duration::from_millis);
-        Ok((project, within.and_then(|within| deadline_of_hooks(Instant::now(), within))))
+        self.until = within.and_then(|within| deadline_of_hooks(Instant::now(), within));
+        Ok((project, self.until))
+    }
+
+    /// Returns when the client needs the answer, once [`client`](Self::client) was read.
+    pub(super) const fn until(&self) -> Option<Instant> {
+        self.until
     }
 
     pub(super) fn event(&mut self) -> Result<Event, String> {
@@ -116,7 +126,8 @@ impl Params {
         Input::from_json(input).map_err(|error| format!("`input` can't be read: {error}"))
     }
 
-    pub(super) fn session(&mut self) -> Result<SessionBuilder, String> {
+    /// Reads the session. The deadline is that of this request until another one is set.
+    pub(super) fn session(&mut self) -> Result<(SessionBuilder, CallerDeadline), String> {
         let params = self.given("session").ok_or("`session` is missing")?;
         let params: SessionParams =
             serde_json::from_value(params).map_err(|error| format!("`session`: {error}"))?;
@@ -138,7 +149,9 @@ impl Params {
         if let Some(model_id) = model_id {
             session = session.model(model_id);
         }
-        Ok(session)
+        let deadline = CallerDeadline::default();
+        deadline.set(self.until);
+        Ok((session.deadline(deadline.clone()), deadline))
     }
 
     pub(super) fn turn(&mut self) -> Result<Option<TurnState>, String> {

@@ -10,6 +10,7 @@ mod open;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -55,7 +56,8 @@ impl Host {
             "model.begin" => self.begin(OpenCall::model(current, params)?).await,
             _ => {
                 let id = params.number("call")?.ok_or("`call` must be a whole number")?;
-                self.resume(id, HostAnswer::read(method, params)?).await
+                let until = params.until();
+                self.resume(id, HostAnswer::read(method, params)?, until).await
             }
         }
     }
@@ -73,7 +75,12 @@ impl Host {
     }
 
     /// Goes on with an open call by what the host has done.
-    async fn resume(&self, id: u64, answer: HostAnswer) -> Result<Value, String> {
+    async fn resume(
+        &self,
+        id: u64,
+        answer: HostAnswer,
+        until: Option<Instant>,
+    ) -> Result<Value, String> {
         let call = {
             let mut calls = locked(&self.0);
             let unknown = || format!("`call` {id} is not open, or another request is about it");
@@ -82,6 +89,7 @@ impl Host {
                 calls.by_id.insert(id, call);
                 return Err(problem);
             }
+            call.deadline.set(until);
             call
         };
         Ok(self.proceed(id, call).await)
@@ -99,7 +107,7 @@ impl Host {
 }
 
 async fn session_begin(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let session = params.session()?;
+    let (session, _) = params.session()?;
     let source = params.source()?;
     params.end()?;
     let session = session.start(current.shared(), source).await;
@@ -111,7 +119,7 @@ async fn session_begin(current: &InUse, mut params: Params) -> Result<Value, Str
 }
 
 async fn session_end(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let session = params.session()?;
+    let (session, _) = params.session()?;
     let reason = params.text("reason")?.unwrap_or_else(|| "exit".to_owned());
     params.end()?;
     let trail = session.attach(current.shared()).end(reason).await;
@@ -119,7 +127,7 @@ async fn session_end(current: &InUse, mut params: Params) -> Result<Value, Strin
 }
 
 async fn turn_begin(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let session = params.session()?;
+    let (session, _) = params.session()?;
     let turn_id = params.required("turn_id")?;
     let prompt = params.text("prompt")?;
     params.end()?;
@@ -134,7 +142,7 @@ async fn turn_begin(current: &InUse, mut params: Params) -> Result<Value, String
 }
 
 async fn turn_finish(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let session = params.session()?;
+    let (session, _) = params.session()?;
     let turn = params.turn()?.ok_or("`turn` is missing")?;
     let response = params.required("response")?;
     params.end()?;
@@ -144,7 +152,7 @@ async fn turn_finish(current: &InUse, mut params: Params) -> Result<Value, Strin
 }
 
 async fn turn_end(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let session = params.session()?;
+    let (session, _) = params.session()?;
     let turn = params.turn()?.ok_or("`turn` is missing")?;
     let end = params.turn_end()?;
     params.end()?;

@@ -10,6 +10,7 @@ use super::super::engine::InUse;
 use super::super::params::Params;
 use super::answers;
 use crate::runtime::sent;
+use hookexec::internal::CallerDeadline;
 use hookexec::lifecycle::{
     Approval, ApprovalRequest, AuthorizedCall, ModelRequest, ToolCall, ToolError, ToolRun,
 };
@@ -54,6 +55,8 @@ type Driver = Pin<Box<dyn Future<Output = Value> + Send>>;
 
 /// A call on its way. It makes progress only in [`step`](Self::step).
 pub(super) struct OpenCall {
+    /// When the host needs the next answer.
+    pub(super) deadline: CallerDeadline,
     driver: Driver,
     /// The points at which the host must act.
     pauses: mpsc::Receiver<(Value, Waiting)>,
@@ -63,19 +66,23 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    fn new<D>(drive: impl FnOnce(Host, oneshot::Receiver<()>) -> D) -> Self
+    fn new<D>(
+        deadline: CallerDeadline,
+        drive: impl FnOnce(Host, oneshot::Receiver<()>) -> D,
+    ) -> Self
     where
         D: Future<Output = Value> + Send + 'static,
     {
         let (host, pauses) = mpsc::channel(1);
         let (cancel, cancelled) = oneshot::channel();
         let driver = Box::pin(drive(Host(host), cancelled));
-        Self { driver, pauses, waiting: None, cancel: Some(cancel) }
+        Self { deadline, driver, pauses, waiting: None, cancel: Some(cancel) }
     }
 
     /// Begins a tool call.
     pub(super) fn tool(current: InUse, mut params: Params) -> Result<Self, String> {
-        let session = params.session()?.attach(current.shared());
+        let (session, deadline) = params.session()?;
+        let session = session.attach(current.shared());
         let turn = params.turn()?;
         let name = params.required("tool_name")?;
         let mut call = ToolCall::new(name, params.object("tool_input")?.unwrap_or_default());
@@ -86,12 +93,15 @@ impl OpenCall {
             Some(turn) => session.attach_turn(turn).tool_call(call),
             None => session.tool_call(call),
         };
-        Ok(Self::new(|host, cancelled| drive_tool(run, asks, can_ask, host, cancelled, current)))
+        Ok(Self::new(deadline, |host, cancelled| {
+            drive_tool(run, asks, can_ask, host, cancelled, current)
+        }))
     }
 
     /// Begins a model call.
     pub(super) fn model(current: InUse, mut params: Params) -> Result<Self, String> {
-        let session = params.session()?.attach(current.shared());
+        let (session, deadline) = params.session()?;
+        let session = session.attach(current.shared());
         let turn = params.turn()?.map(|turn| Arc::new(session.attach_turn(turn)));
         let mut request = ModelRequest::new(params.list("messages")?.unwrap_or_default());
         request.model = params.text("model")?;
@@ -103,7 +113,7 @@ impl OpenCall {
             None => session.model_call(request),
         };
         let state = move || turn.as_ref().map(|turn| turn.state());
-        Ok(Self::new(|host, cancelled| async move {
+        Ok(Self::new(deadline, |host, cancelled| async move {
             let call = call.cancelled_by(sent(cancelled));
             let outcome = call.run(async |request| {
                 let step = json!({
