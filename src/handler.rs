@@ -10,9 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 pub(crate) use background::BACKGROUND_FULL;
-#[cfg(test)]
-pub(crate) use seats::Seat;
-pub(crate) use seats::{Capacity, Place};
+pub(crate) use seats::{Capacity, Place, Seat};
 
 use crate::calls::{Deeds, Reading};
 use crate::event::Event;

@@ -12,7 +12,7 @@ use super::rewrite::rewritten;
 use super::run::{NotRun, run};
 use super::select::{Bound, Condition, Plan, holds_elsewhere};
 use super::time::Deadlines;
-use super::versions::{ORIGINAL, Sight, ToolName, Versions};
+use super::versions::{ORIGINAL, Sight, Versions};
 use crate::event::Event;
 use crate::handler::{BoxFuture, Place, Room};
 use crate::pattern::Budget;
@@ -32,7 +32,6 @@ pub(super) struct HookId {
 pub(super) struct Answer {
     pub(super) hook: HookId,
     pub(super) version: usize,
-    pub(super) name: ToolName,
     /// The version that its rewrite made, once it was applied.
     pub(super) made: Option<usize>,
     pub(super) outcome: Outcome,
@@ -83,7 +82,7 @@ pub(super) struct Moment<'e> {
 /// A hook that is to be called.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'e> {
-    hook: HookId,
+    pub(super) hook: HookId,
     bound: &'e Bound,
     sight: Sight,
     /// Whether its `when` was too much work to look at before.
@@ -96,14 +95,14 @@ impl<'e> Moment<'e> {
     }
 
     /// Returns a version as the hooks of one event get it.
-    pub(super) fn sight(&self, place: usize, version: usize, name: ToolName) -> Sight {
-        Sight { version, event: self.stages[place].event, place, name, repeated: false }
+    pub(super) fn sight(&self, place: usize, version: usize) -> Sight {
+        Sight { version, event: self.stages[place].event, place, repeated: false }
     }
 
     /// Returns the hooks whose matcher matches, in config order.
     pub(super) fn matching(&self, sight: Sight) -> Arc<[usize]> {
         let stage = &self.stages[sight.place];
-        if sight.name == ToolName::Last && self.versions.is_renamed(sight.version) {
+        if self.versions.is_renamed(sight.version) {
             return stage.plan.matching(self.versions.input(sight.version));
         }
         let first = stage.matching.get_or_init(|| {
@@ -254,7 +253,7 @@ impl<'e> Moment<'e> {
 
     fn tell_observer(&self, bound: &Bound, outcome: &Outcome) {
         if let Some(observer) = self.observer {
-            observer.finished(&outcome.report(bound));
+            observer.finished(&bound.hook, &outcome.report(bound));
         }
     }
 
@@ -289,7 +288,6 @@ impl<'e> Moment<'e> {
 
 impl Asked<'_> {
     fn answer(&self, outcome: Outcome) -> Answer {
-        let Sight { version, name, .. } = self.sight;
-        Answer { hook: self.hook, version, name, made: None, outcome }
+        Answer { hook: self.hook, version: self.sight.version, made: None, outcome }
     }
 }

@@ -1,17 +1,21 @@
 //! Hooks that nothing waits for: they get the final input, and the verdict afterwards.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+
+use futures_util::FutureExt as _;
 
 use super::ask::HookId;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
+use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::run::run;
 use super::select::{Bound, Condition, Plan, holds_elsewhere};
 use super::time::Deadlines;
-use super::versions::ToolName;
+use crate::config::Phase;
 use crate::event::Event;
-use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Room, Shared};
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Room, Seat, Shared};
 use crate::locks::locked;
 use crate::pattern::Budget;
 use crate::wire::{HookStatus, Input, JsonObject, Verdict};
@@ -55,7 +59,7 @@ impl Evaluation<'_> {
             if !self.takes_part(place) || !stage.plan.has_followers() {
                 continue;
             }
-            let sight = self.moment.sight(place, self.last, ToolName::Last);
+            let sight = self.moment.sight(place, self.last);
             let (input, shared) = self.moment.versions.shown(sight);
             let followers = stage.plan.followers(&self.moment.matching(sight), input, shared);
             if followers.is_empty() {
@@ -106,50 +110,91 @@ impl Executor {
         input: Input,
         session: &str,
     ) -> Vec<(usize, Outcome)> {
-        let started = |bound: &Bound| {
-            let status = HookStatus::Background;
-            Outcome { status, ..Outcome::none(bound.index) }
-        };
-        let mut outcomes = Vec::new();
-        if let Some(handed_over) = &self.handed_over {
-            outcomes.extend(followers.iter().map(|(bound, _)| (bound.index, started(bound))));
-            locked(handed_over).push((event, input));
-            return outcomes;
-        }
-        if tokio::runtime::Handle::try_current().is_err() {
-            return outcomes;
+        if tokio::runtime::Handle::try_current().is_err() && self.handed_over.is_none() {
+            return Vec::new();
         }
         let input = Arc::new(input);
+        let mut outcomes = Vec::new();
+        let mut are_handed_over = false;
         for (bound, is_unknown) in followers {
-            let outcome = if self.spawn(event, bound, &input, is_unknown) {
+            let is_observer = bound.hook.phase == Phase::Observe;
+            let outcome = if self.handed_over.is_some() && !is_observer {
+                are_handed_over = true;
                 started(bound)
             } else {
-                let contract = event.contract();
-                let interpreter = super::interpret::Interpreter { contract, bound, input: &input };
-                let mut failed = interpreter.failed(BACKGROUND_FULL);
-                failed.put_under_mode_of(bound, session);
-                failed
+                self.start_one(event, bound, &input, is_unknown, session)
             };
             outcomes.push((bound.index, outcome));
+        }
+        if let Some(handed_over) = self.handed_over.as_ref().filter(|_| are_handed_over) {
+            locked(handed_over).push((event, Arc::unwrap_or_clone(input)));
         }
         outcomes
     }
 
-    /// Starts one hook. Returns `false` if its layer has too many in the background already.
-    fn spawn(&self, event: Event, bound: &Bound, input: &Arc<Input>, is_unknown: bool) -> bool {
-        let (hook, input) = (bound.clone(), Arc::clone(input));
-        let work = |seat| async move {
-            let (shared, until) = (Shared::default(), Deadlines::none().until(&hook, None));
-            let room = Arc::new(Room::in_background());
-            let shown = (&*input, &shared);
-            let condition: Option<BoxFuture<'_, _>> =
-                if is_unknown { Some(Box::pin(holds_elsewhere(&hook, shown))) } else { None };
-            let place = Place::Background { seat: &seat, room: &room };
-            let (result, _) = run(&hook, event, &input, shown, condition, until, place).await;
-            if let Err(error) = result {
-                tracing::warn!(hook = %hook.title(), %event, "background hook failed: {error}");
+    /// Starts one hook. A notification to a process is handed over at once, so that notifications stay in
+    /// order.
+    fn start_one(
+        &self,
+        event: Event,
+        bound: &Bound,
+        input: &Arc<Input>,
+        is_unknown: bool,
+        session: &str,
+    ) -> Outcome {
+        let mut begun = None;
+        if bound.hook.phase == Phase::Observe {
+            let work = follow(event, bound.clone(), Arc::clone(input), is_unknown, None);
+            let mut work: BoxFuture<'static, _> = Box::pin(work);
+            if let Some(warnings) = (&mut work).now_or_never() {
+                return Outcome { warnings, ..Outcome::none(bound.index) };
             }
-        };
-        self.capacity.background.spawn(bound.rank(), work)
+            begun = Some(work);
+        }
+        let (hook, shown) = (bound.clone(), Arc::clone(input));
+        let spawned = self.capacity.background.spawn(bound.rank(), |seat| async move {
+            match begun {
+                Some(work) => work.await,
+                None => follow(event, hook, shown, is_unknown, Some(seat)).await,
+            };
+        });
+        if spawned {
+            return started(bound);
+        }
+        let interpreter = Interpreter { contract: event.contract(), bound, input };
+        let mut failed = interpreter.failed(BACKGROUND_FULL);
+        failed.put_under_mode_of(bound, session);
+        failed
+    }
+}
+
+fn started(bound: &Bound) -> Outcome {
+    Outcome { status: HookStatus::Background, ..Outcome::none(bound.index) }
+}
+
+/// Calls a hook that nothing waits for, and returns its remarks. A failure is a warning in the log.
+async fn follow(
+    event: Event,
+    bound: Bound,
+    input: Arc<Input>,
+    is_unknown: bool,
+    seat: Option<Seat>,
+) -> Vec<String> {
+    let (shared, until) = (Shared::default(), Deadlines::none().until(&bound, None));
+    let room = Arc::new(Room::in_background());
+    let shown = (&*input, &shared);
+    let condition: Option<BoxFuture<'_, _>> =
+        if is_unknown { Some(Box::pin(holds_elsewhere(&bound, shown))) } else { None };
+    let place = match &seat {
+        Some(seat) => Place::Background { seat, room: &room },
+        None => Place::Free,
+    };
+    match run(&bound, event, &input, shown, condition, until, place).await.0 {
+        Ok(ControlFlow::Continue(result)) => result.warnings,
+        Ok(ControlFlow::Break(_)) => Vec::new(),
+        Err(error) => {
+            tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
+            vec![error.message]
+        }
     }
 }

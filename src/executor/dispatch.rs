@@ -370,7 +370,7 @@ pub trait Observer: Send + Sync {
     }
 
     /// A hook has ended, in any way.
-    fn finished(&self, report: &HookReport) {
-        let _ = report;
+    fn finished(&self, hook: &Hook, report: &HookReport) {
+        let _ = (hook, report);
     }
 }

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 
-use super::ask::{Answer, HookId, Moment, Stage};
+use super::ask::{Answer, Asked, HookId, Moment, Stage};
 use super::dispatch::{DispatchOptions, Executor};
 use super::outcome::Outcome;
 use super::rewrite::changes;
 use super::time::{Deadlines, now, share};
-use super::versions::{ORIGINAL, Sight, ToolName, Versions};
+use super::versions::{ORIGINAL, Sight, Versions};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::pattern::Budget;
@@ -136,7 +136,7 @@ impl<'e> Evaluation<'e> {
             if self.has_failed(*hook) || !self.takes_part(hook.place) {
                 continue;
             }
-            let kept = self.kept(*hook, self.last, ToolName::Last);
+            let kept = self.kept(*hook, self.last);
             let number = match kept {
                 Some(number) => number,
                 None => {
@@ -176,14 +176,14 @@ impl<'e> Evaluation<'e> {
     /// Returns how many of the rewriters still to come are for the tool.
     fn waiting(&self, order: &[HookId]) -> usize {
         let is_due = |hook: &&HookId| {
-            let sight = self.moment.sight(hook.place, self.last, ToolName::Last);
+            let sight = self.moment.sight(hook.place, self.last);
             self.moment.matching(sight).binary_search(&hook.index).is_ok()
         };
         order.iter().filter(is_due).count()
     }
 
     async fn call(&self, hook: HookId, share: Option<Instant>) -> Option<Answer> {
-        let sight = self.moment.sight(hook.place, self.last, ToolName::Last);
+        let sight = self.moment.sight(hook.place, self.last);
         let asked = self.moment.choose(hook, sight, &mut Budget::here())?;
         self.moment.call(asked, share).await
     }
@@ -214,11 +214,11 @@ impl<'e> Evaluation<'e> {
     /// another input is a judge now.
     async fn ask_judges(&mut self) {
         let judged = self.judged();
-        let names: &[ToolName] = if self.moment.versions.is_renamed(judged) {
-            &[ToolName::First, ToolName::Last]
-        } else {
-            &[ToolName::Last]
-        };
+        let mut versions = vec![judged];
+        if self.moment.versions.is_renamed(judged) {
+            // Hooks of the tool's first name judge the call under that name.
+            versions.push(self.moment.versions.under_first_name(judged));
+        }
         let mut budget = Budget::here();
         let (mut asked, mut places) = (Vec::new(), Vec::new());
         for place in 0..self.moment.stages.len() {
@@ -226,15 +226,15 @@ impl<'e> Evaluation<'e> {
                 continue;
             }
             let before = asked.len();
-            for name in names {
-                let sight = self.moment.sight(place, judged, *name);
+            for version in &versions {
+                let sight = self.moment.sight(place, *version);
                 for index in self.moment.matching(sight).iter() {
                     let hook = HookId { place, index: *index };
-                    if !self.is_judge(hook, judged) || self.kept(hook, judged, *name).is_some() {
+                    if !self.is_judge(hook, judged) || self.kept(hook, *version).is_some() {
                         continue;
                     }
-                    let repeated = self.had_its_turn(hook);
-                    let sight = Sight { repeated, ..sight };
+                    let is_asked = asked.iter().any(|asked: &Asked<'_>| asked.hook == hook);
+                    let sight = Sight { repeated: is_asked || self.was_called(hook), ..sight };
                     asked.extend(self.moment.choose(hook, sight, &mut budget));
                 }
             }
@@ -251,7 +251,7 @@ impl<'e> Evaluation<'e> {
             if self.withholds(number) {
                 self.withhold(number);
             } else if number >= before {
-                self.take_judgement(number, judged);
+                self.take_judgement(number);
             }
         }
     }
@@ -273,24 +273,21 @@ impl<'e> Evaluation<'e> {
         !left_it && !self.has_failed(hook)
     }
 
-    /// Returns whether a hook was called as a rewriter before, in this moment or, for one that only judges
-    /// now, in the moment before.
-    fn had_its_turn(&self, hook: HookId) -> bool {
-        if !self.is_rewriter(hook) {
-            return false;
-        }
-        let was_called = self.answers.iter().any(|answer| answer.hook == hook);
-        was_called || self.moment.stages[hook.place].only_judges()
+    /// Returns whether a hook was called before: in this moment or, if it only judges what was approved,
+    /// in the moment before.
+    fn was_called(&self, hook: HookId) -> bool {
+        let only_judges = self.moment.stages[hook.place].only_judges();
+        only_judges || self.answers.iter().any(|answer| answer.hook == hook)
     }
 
     /// Step 3: a judge that rewrites is a rewriter for the rest of the moment.
-    fn take_judgement(&mut self, number: usize, judged: usize) {
-        let Answer { hook, ref outcome, .. } = self.answers[number];
+    fn take_judgement(&mut self, number: usize) {
+        let Answer { hook, version, ref outcome, .. } = self.answers[number];
         let bound = self.moment.bound(hook);
         let may_become = bound.hook.phase == Phase::Validate
             && !self.is_rewriter(hook)
             && !self.moment.stages[hook.place].only_judges();
-        let input = self.moment.versions.input(judged);
+        let input = self.moment.versions.input(version);
         if may_become && self.may_rewrite(hook, outcome) && changes(input, &outcome.output) {
             self.became_rewriters.push(hook);
         }
@@ -340,10 +337,8 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Returns the answer that a hook gave to a version: it is called once for each.
-    fn kept(&self, hook: HookId, version: usize, name: ToolName) -> Option<usize> {
-        let is_it = |answer: &Answer| {
-            answer.hook == hook && answer.version == version && answer.name == name
-        };
+    fn kept(&self, hook: HookId, version: usize) -> Option<usize> {
+        let is_it = |answer: &Answer| answer.hook == hook && answer.version == version;
         self.answers.iter().position(is_it)
     }
 

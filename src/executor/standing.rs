@@ -9,7 +9,7 @@ use super::evaluate::Evaluation;
 use super::fold::{fold, fold_moment};
 use super::outcome::Outcome;
 use super::rewrite::{changes, report};
-use super::versions::{ORIGINAL, ToolName};
+use super::versions::ORIGINAL;
 use crate::config::Phase;
 use crate::event::Event;
 use crate::wire::{Input, Verdict};
@@ -134,11 +134,9 @@ impl Evaluation<'_> {
     /// Returns what an answer comes to: an allow counts only if its hook has judged the final input, or
     /// made it.
     fn settled(&self, answer: Answer) -> Outcome {
-        let Answer { hook, version, name, made, mut outcome } = answer;
-        let rewrites = outcome.output.rewrites() && {
-            let sight = self.moment.sight(hook.place, version, name);
-            changes(self.moment.versions.shown(sight).0, &outcome.output)
-        };
+        let Answer { hook, version, made, mut outcome } = answer;
+        let input = self.moment.versions.input(version);
+        let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
         // An answer that was kept says what the hook would say if it were asked once more.
         let is_final = version == self.judged() && !self.stands;
         let made_final = made == Some(self.last);
@@ -149,7 +147,7 @@ impl Evaluation<'_> {
         }
         outcome.rewrote = made.is_some();
         let about = if rewrites { made } else { Some(version) };
-        if name != ToolName::Last || about != Some(self.judged()) {
+        if about != Some(self.judged()) {
             outcome.drop_permission(OF_ANOTHER_INPUT);
         }
         outcome

@@ -13,15 +13,6 @@ use crate::wire::{Input, Output};
 /// The input that came is the first version.
 pub(super) const ORIGINAL: usize = 0;
 
-/// The name under which a hook judges a call that hooks gave another tool's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolName {
-    /// The name that the call came with.
-    First,
-    /// The name that it has in this version.
-    Last,
-}
-
 /// One version, as the hooks of one event get it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sight {
@@ -29,7 +20,6 @@ pub(super) struct Sight {
     pub(super) event: Event,
     /// The place of the event in the moment.
     pub(super) place: usize,
-    pub(super) name: ToolName,
     pub(super) repeated: bool,
 }
 
@@ -46,7 +36,7 @@ struct Version<'e> {
     input: Held<'e>,
     /// Values that are made of the input at most once, for all hooks.
     shared: Shared,
-    /// The input as it is shown where that differs: one place for each event, name and repetition.
+    /// The input as it is shown where that differs: two places for each event, by `repeated`.
     shown: OnceLock<Vec<OnceLock<Box<(Input, Shared)>>>>,
 }
 
@@ -104,16 +94,14 @@ impl<'e> Versions<'e> {
     /// Returns an input as hooks are shown it, and what is made of it at most once.
     pub(super) fn shown(&self, sight: Sight) -> (&Input, &Shared) {
         let version = self.version(sight.version);
-        let is_plain = sight.name == ToolName::Last && !sight.repeated;
-        if is_plain && version.input().hook_event_name == Some(sight.event) {
+        if !sight.repeated && version.input().hook_event_name == Some(sight.event) {
             return (version.input(), &version.shared);
         }
         let shown = version.shown.get_or_init(|| {
-            let places = self.events * 4;
+            let places = self.events * 2;
             repeat_with(OnceLock::new).take(places).collect()
         });
-        let is_first = usize::from(sight.name == ToolName::First);
-        let place = sight.place * 4 + is_first * 2 + usize::from(sight.repeated);
+        let place = sight.place * 2 + usize::from(sight.repeated);
         let (input, shared) = &**shown[place].get_or_init(|| Box::new(self.make_shown(sight)));
         (input, shared)
     }
@@ -123,15 +111,7 @@ impl<'e> Versions<'e> {
         let mut input = version.input().clone();
         input.hook_event_name = Some(sight.event);
         input.repeated = sight.repeated;
-        if sight.name == ToolName::Last {
-            return (input, version.shared.with_same_call());
-        }
-        let first = self.input(ORIGINAL);
-        input.tool_name.clone_from(&first.tool_name);
-        input.tool_kinds.clone_from(&first.tool_kinds);
-        input.tool_category.clone_from(&first.tool_category);
-        input.tool_read_only = first.tool_read_only;
-        (input, Shared::default())
+        (input, version.shared.with_same_call())
     }
 
     /// Returns the version that an answer makes of another one; the same one if it changes nothing.
@@ -143,6 +123,22 @@ impl<'e> Versions<'e> {
         {
             describe(&mut next);
         }
+        self.number_of(next)
+    }
+
+    /// Returns the version that has the arguments of another one and the tool's first name.
+    pub(super) fn under_first_name(&mut self, number: usize) -> usize {
+        let mut next = self.input(number).clone();
+        let first = self.input(ORIGINAL);
+        next.tool_name.clone_from(&first.tool_name);
+        next.tool_kinds.clone_from(&first.tool_kinds);
+        next.tool_category.clone_from(&first.tool_category);
+        next.tool_read_only = first.tool_read_only;
+        self.number_of(next)
+    }
+
+    /// Returns the number of an input, which is a new version if it is none yet.
+    fn number_of(&mut self, next: Input) -> usize {
         for known in 0..=self.rewritten.len() {
             if same(self.input(known), &next) {
                 return known;

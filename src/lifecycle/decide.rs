@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::executor::DispatchOptions;
 use crate::executor::approval::{Asks, BEFORE_TOOL, Judged};
 use crate::executor::dispatch::Observer;
-use crate::wire::{Decision, Input, JsonObject, ToolResult, Verdict, metadata_of};
+use crate::wire::{Decision, HookReport, Input, JsonObject, ToolResult, Verdict, metadata_of};
 
 /// The decision on a call.
 pub(super) enum Fate {
@@ -119,11 +119,11 @@ impl<'a> Decider<'a> {
 
     /// Fires the events before the tool: a denial or a stop ends the call, and so does cancelling.
     async fn ask_together(&mut self) -> Result<Vec<Verdict>, ToolEnd> {
-        let Some(first) = BEFORE_TOOL.iter().position(|event| self.scope.has(*event)) else {
+        if !BEFORE_TOOL.iter().any(|event| self.scope.has(*event)) {
             return Ok(Vec::new());
-        };
+        }
         let input = self.input();
-        let at = At(AtomicUsize::new(first));
+        let running = Running::default();
         let session = Arc::clone(&self.scope.session);
         let describe = move |input: &mut Input| {
             if session.describe_tool.is_some() {
@@ -132,13 +132,12 @@ impl<'a> Decider<'a> {
         };
         let options = DispatchOptions {
             describe_tool: Some(&describe),
-            observer: Some(&at),
+            observer: Some(&running),
             ..DispatchOptions::default()
         };
         let firing = self.scope.fire_together(&BEFORE_TOOL, input, options);
         let Some((fired, standing)) = self.cancel.or(firing).await else {
-            let event = BEFORE_TOOL[at.0.load(Ordering::Relaxed)];
-            return Err(ToolEnd::Cancelled { during: Stage::Hooks(event) });
+            return Err(ToolEnd::Cancelled { during: Stage::Hooks(running.event()) });
         };
         for verdict in &fired {
             self.trail.push(verdict.clone());
@@ -309,13 +308,34 @@ impl<'a> Decider<'a> {
     }
 }
 
-/// The event whose hook was started last, by its place in [`BEFORE_TOOL`].
-struct At(AtomicUsize);
+/// How many hooks of each event of [`BEFORE_TOOL`] run.
+#[derive(Default)]
+struct Running([AtomicUsize; BEFORE_TOOL.len()]);
 
-impl Observer for At {
+impl Running {
+    /// Returns the first event of which hooks run.
+    fn event(&self) -> Event {
+        let runs = |(_, running): &(&Event, &AtomicUsize)| running.load(Ordering::Relaxed) > 0;
+        let first = BEFORE_TOOL.iter().zip(&self.0).find(runs);
+        first.map_or(Event::PreToolUse, |(event, _)| *event)
+    }
+
+    fn of(&self, event: Event) -> Option<&AtomicUsize> {
+        let place = BEFORE_TOOL.iter().position(|known| *known == event)?;
+        self.0.get(place)
+    }
+}
+
+impl Observer for Running {
     fn started(&self, hook: &Hook) {
-        if let Some(place) = BEFORE_TOOL.iter().position(|event| *event == hook.event) {
-            self.0.store(place, Ordering::Relaxed);
+        if let Some(running) = self.of(hook.event) {
+            running.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn finished(&self, hook: &Hook, _: &HookReport) {
+        if let Some(running) = self.of(hook.event) {
+            running.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

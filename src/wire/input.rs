@@ -28,8 +28,8 @@ pub struct Input {
     /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
     #[serialize_always]
     pub hook_event_name: Option<Event>,
-    /// Whether the hook had its turn to rewrite, and is asked once more, only to judge what other
-    /// hooks made of the input. A hook that counts events ignores these calls.
+    /// Whether the hook was called for this event before, and is asked once more, only to judge what
+    /// other hooks made of the input. A hook that counts events ignores these calls.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
 
@@ -311,7 +311,7 @@ mod tests {
             "iteration":1,"last_user_message":"u","tool_name":"n","tool_use_id":"i","tool_input":{"a":1},"tool_kinds":["shell"],"tool_category":"c",
             "tool_read_only":true,"tool_response":"","tool_error":false,"tool_duration_ms":5,"source":"s","reason":"r","prompt":"p",
             "stop_response":"s","notification_level":"l","notification_message":"m","messages":[],"tools":[],"options":{},
-            "response":{},"approval":{"id":"i","digest":"d","expires":"e","reasons":[{"reason":"r"}]},"approval_decision":"allow","approval_source":"user","summary":"s","native":{"x":1},"other":2}"#;
+            "response":{},"approval":{"id":"i","digest":"d","expires":"e","reasons":[{"reason":"r"}]},"approval_decision":"allow","approval_source":"user","summary":"s","verdict":{"decision":"deny"},"native":{"x":1},"other":2}"#;
         let document: JsonObject = serde_json::from_str(text).unwrap();
         let input: Input = serde_json::from_str(text).unwrap();
         for (key, value) in &document {

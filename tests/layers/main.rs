@@ -65,7 +65,6 @@ const PLAIN_READERS: [(&str, &str); 17] = [
     ("src/config/section.rs", "reads a constant"),
     ("src/counts/store.rs", "reads a type without any JSON"),
     ("src/handlers/request.rs", "`with` was read by the reader of hooks.yaml"),
-    ("src/lifecycle/tool_run.rs", "`ToolResult` reads its values with `wire::exact`"),
     ("src/policy/manifest.rs", "reads a type without any JSON from a value read strictly"),
     ("src/policy/store.rs", "reads a type without any JSON from a value read strictly"),
     ("src/trust/records.rs", "reads a type without any JSON"),

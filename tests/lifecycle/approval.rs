@@ -86,9 +86,10 @@ async fn what_the_guard_asks_about_the_rewritten_call_counts() {
     assert_eq!(denied_by(&outcome), Some(DeniedBy::NobodyToAsk));
     about_new.end("exit").await;
 
+    // Nothing takes back what it asked about the old arguments.
     let (about_old, _) = session(asks_about("old")).await;
-    let outcome = about_old.tool_call(shell("old")).run(async |_| Ok("ok".into())).await;
-    assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
+    let outcome = about_old.tool_call(shell("old")).run(async |_| panic!("the tool ran")).await;
+    assert_eq!(denied_by(&outcome), Some(DeniedBy::NobodyToAsk));
     about_old.end("exit").await;
 }
 

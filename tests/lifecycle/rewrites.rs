@@ -45,6 +45,7 @@ async fn the_guards_answer_to_the_rewritten_call_counts() {
         "tool_input_transform",
         "tool_guard",
         "pre_tool_use",
+        "tool_input_transform",
         "tool_guard",
         "on_tool_approval_decision",
     ];
@@ -76,8 +77,8 @@ async fn the_hooks_of_a_renamed_call_judge_it_under_its_new_name() {
         ("bash", "tool_input_transform"),
         ("bash", "tool_guard"),
         ("bash", "pre_tool_use"),
-        ("shell", "tool_guard"),
         ("shell", "tool_input_transform"),
+        ("shell", "tool_guard"),
         ("shell", "on_tool_approval_decision"),
         ("shell", "tool_response_transform"),
         ("shell", "post_tool_use"),
@@ -183,43 +184,6 @@ async fn a_response_is_transformed_before_anyone_sees_it() {
 }
 
 #[tokio::test]
-async fn an_answer_in_the_tools_place_is_transformed_as_well() {
-    let script = |event, input: &Input| match event {
-        Event::PreToolUse => Output::respond(ToolResult::text("key=s3cret")).into(),
-        Event::ToolResponseTransform => {
-            let mut result = input.tool_response.clone().unwrap();
-            let text = result["for_llm"].as_str().unwrap().replace("s3cret", "***");
-            result["for_llm"] = text.into();
-            Output::tool_response(result).into()
-        }
-        _ => nothing(),
-    };
-    let (session, _) = session(script).await;
-    let outcome = session.tool_call(weather()).run(async |_| panic!("the tool ran")).await;
-    assert_eq!(outcome.for_model(), "key=***");
-    session.end("exit").await;
-}
-
-#[tokio::test]
-async fn an_answer_replaced_by_a_text_keeps_nothing_of_the_old_one() {
-    let script = |event, _: &Input| match event {
-        Event::PreToolUse => {
-            let mut result = ToolResult::error("key=s3cret");
-            result.for_user = "key=s3cret".to_owned();
-            Output::respond(result).into()
-        }
-        Event::ToolResponseTransform => Output::tool_response("withheld").into(),
-        _ => nothing(),
-    };
-    let (session, _) = session(script).await;
-    let outcome = session.tool_call(weather()).run(async |_| panic!("the tool ran")).await;
-    let ToolEnd::Responded { result } = &outcome.end else { panic!("{outcome:?}") };
-    assert_eq!(**result, ToolResult::error("withheld"));
-    assert!(outcome.is_error());
-    session.end("exit").await;
-}
-
-#[tokio::test]
 async fn a_response_may_be_rewritten_after_the_tool_as_well() {
     let (session, _) = session(at(Event::PostToolUse, Output::tool_response("shorter"))).await;
     let outcome = session.tool_call(shell("ls")).run(async |_| Ok("long".into())).await;
@@ -240,10 +204,10 @@ async fn a_response_that_is_rewritten_after_the_tool_is_transformed_again() {
     let (session, log) = session(script).await;
     let ran = session.tool_call(shell("env")).run(async |_| Ok("clean".into())).await;
     assert!(matches!(&ran.end, ToolEnd::Ran { response, .. } if response == "key=***"));
-    assert!(log.of(Event::ToolResponseTransform).repeated);
     let fired = log.take();
-    let after = ["tool_response_transform", "post_tool_use", "tool_response_transform"];
-    assert_eq!(fired[fired.len() - 3..], after);
+    let after =
+        ["tool_response_transform", "post_tool_use", "tool_response_transform", "post_tool_use"];
+    assert_eq!(fired[fired.len() - 4..], after);
     let failed = session.tool_call(shell("env")).run(async |_| Err(ToolError::new("no"))).await;
     assert!(matches!(&failed.end, ToolEnd::Failed { response, .. } if response == "key=***"));
     session.end("exit").await;

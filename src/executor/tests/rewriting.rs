@@ -39,7 +39,7 @@ async fn an_observer_hears_the_end_of_each_hook_of_whose_start_it_heard() {
         fn started(&self, _: &Hook) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
-        fn finished(&self, _: &HookReport) {
+        fn finished(&self, _: &Hook, _: &HookReport) {
             self.1.fetch_add(1, Ordering::Relaxed);
         }
     }

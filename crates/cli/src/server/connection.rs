@@ -217,7 +217,7 @@ impl Observer for Progress<'_> {
         );
     }
 
-    fn finished(&self, report: &HookReport) {
+    fn finished(&self, _: &Hook, report: &HookReport) {
         self.tell("hook.finished", &json!(report));
     }
 }
