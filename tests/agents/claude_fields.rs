@@ -92,7 +92,9 @@ fn an_approval_keeps_its_arguments_and_the_guards_see_them() {
         "updatedPermissions": [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]});
     let specific = json!({"hookEventName": "PermissionRequest", "decision": decision});
     let answer = json!({ "hookSpecificOutput": specific });
-    let said = answered("PermissionRequest", "permission_request", &[&answer]).json_line();
+    let mut said = answered("PermissionRequest", "permission_request", &[&answer]).json_line();
+    let told = said.as_object_mut().unwrap().remove("systemMessage").unwrap();
+    assert!(told.as_str().unwrap().ends_with("set `mutates: true`"), "{told}");
     assert_eq!(said, answer);
 
     // A guard that denies these arguments denies the approval.

@@ -127,10 +127,10 @@ async fn a_guard_sees_the_arguments_that_are_executed() {
 }
 
 #[tokio::test]
-async fn a_denial_ends_the_moment() {
+async fn a_denial_keeps_no_other_hook_from_running() {
     let host = Host::new(&[(Event::ToolGuard, only_safe), (Event::PreToolUse, allow)]);
     let (verdict, fired) = host.run(Agent::ClaudeCode, shell("rm")).await;
-    assert_eq!(fired, ["tool_guard"]);
+    assert_eq!(fired, ["tool_guard", "pre_tool_use"]);
     assert_eq!(verdict.decision, Some(Decision::Deny));
     assert_eq!(verdict.message.as_deref(), Some("\"rm\" is not safe"));
 }
@@ -196,10 +196,11 @@ async fn a_response_that_post_tool_use_changes_is_transformed_again() {
         );
         let seen = host.seen.lock().unwrap();
         if seen.len() > 2 {
-            assert_eq!((seen[2].0, seen[2].1.repeated), (Event::ToolResponseTransform, true));
+            assert_eq!((seen[2].0, seen[2].1.repeated), (Event::ToolResponseTransform, false));
+            assert_eq!((seen[3].0, seen[3].1.repeated), (Event::PostToolUse, true));
             assert_eq!(verdict.updated_tool_response, Some(json!("[redacted]")));
         }
-        assert!(verdict.decision.is_some() || seen.len() == 3, "{seen:?}");
+        assert!(verdict.decision.is_some() || seen.len() == 4, "{seen:?}");
     }
     // A response that stays as it is is looked at once.
     let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, nothing)]);

@@ -79,7 +79,7 @@ fn a_redactor_behind_a_hook_that_hangs_lets_no_secret_through() {
         "tool_response": TOKEN, "cwd": sandbox.project()});
     let done = run(&sandbox, "claude-code", "PostToolUse", &payload, &["--within", "1"]);
     let stdout = done.exits(0).stdout;
-    let redacted = stdout.contains("[REDACTED:") || stdout.contains("[withheld: ");
+    let redacted = stdout.contains("[REDACTED:") || stdout.contains("[withheld by hookexec: ");
     assert!(redacted && !stdout.contains(TOKEN), "{stdout}");
 }
 

@@ -443,29 +443,6 @@ fn hooks_keep_the_model_at_work_eight_times_in_a_row_and_no_more() {
 }
 
 #[test]
-fn stops_that_the_project_blocks_do_not_count_for_the_user() {
-    let sandbox = Sandbox::new();
-    let blocks = "printf '%s' '{\"decision\": \"block\", \"reason\": \"the user\"}'";
-    let command = json!(format!("test ! -e unfinished || {blocks}"));
-    sandbox.write_users_hooks(&format!("stop: {{ type: command, command: {command} }}"));
-    sandbox.write("hooks.yaml", NEVER_DONE);
-    sandbox.trust();
-    let stop = || {
-        let stop = sandbox.hookexec(["run", "--from", "droid", "--event", "Stop"]);
-        stop.stdin(json!({"session_id": "s", "cwd": sandbox.project()}).to_string()).run()
-    };
-    for _ in 0..8 {
-        let _ = stop().exits(2);
-    }
-    sandbox.write("unfinished", "");
-    for _ in 0..8 {
-        let done = stop().exits(2);
-        assert!(done.stderr.contains("the user"), "{}", done.stderr);
-    }
-    let _ = stop().exits(0);
-}
-
-#[test]
 fn a_stop_hook_that_always_blocks_is_stopped_by_its_limit() {
     let sandbox = Sandbox::new();
     let hook = r#"type: command, command: 'echo "{\"decision\":\"block\",\"reason\":\"more\"}"'"#;

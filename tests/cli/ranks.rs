@@ -71,20 +71,6 @@ fn after_both(keys: &str, script: &str, stdout: &str, replaced: &Value) -> Value
 }
 
 #[test]
-fn at_stop_a_project_that_keeps_the_model_at_work_ends_no_turn_of_the_users_hooks() {
-    let project = says("stop", "mutates: true,", &blocks("go on"));
-    for (user, wanted) in [(stops("enough"), "enough"), (blocks("run the tests"), "run the tests")]
-    {
-        let sandbox = sandbox(&says("stop", "", &user), &project);
-        let done = sandbox.hookexec(["run", "stop"]).stdin(r#"{"session_id":"s"}"#).run();
-        let verdict = done.json_line();
-        assert_eq!(verdict["stop"].is_null(), user["decision"] == "block", "{verdict:#}");
-        let said = [&verdict["stop"]["reason"], &verdict["message"]];
-        assert!(said.iter().any(|it| it.as_str().is_some_and(|it| it.starts_with(wanted))));
-    }
-}
-
-#[test]
 fn a_denial_of_the_project_hides_no_stop_of_the_user_from_the_driver() {
     let user = says("pre_tool_use", "", &stops("enough"));
     for event in ["tool_input_transform", "tool_guard"] {
@@ -96,39 +82,6 @@ fn a_denial_of_the_project_hides_no_stop_of_the_user_from_the_driver() {
         sandbox.write("hooks.yaml", &says(event, "", &json!({})));
         let answer = begins(&sandbox, &json!({}));
         assert_eq!(answer["stop"]["reason"], "enough", "{event}: {answer:#}");
-    }
-}
-
-#[test]
-fn an_allow_of_the_project_answers_no_question_that_the_users_hooks_are_asked() {
-    let asks = json!({ "ask": "the host asks" });
-    let project = says("pre_tool_use", "", &json!({ "decision": "allow" }));
-    let guard = says("permission_request", "", &blocks("not that"));
-    let guarded = begins(&sandbox(&guard, &project), &asks);
-    assert_eq!(guarded["message"], "not that", "{guarded:#}");
-    // Without such a hook the allow counts, and so does one of the user's own.
-    for (user, project) in
-        [("hooks: {}", project.clone()), (&*format!("{guard}{project}"), String::new())]
-    {
-        let answer = begins(&sandbox(user, &project), &asks);
-        assert_eq!(answer["next"], "run", "{answer:#}");
-    }
-}
-
-#[test]
-fn a_project_undoes_no_rewrite_by_making_its_condition_false() {
-    let wraps = "
-if not response['stdout'].startswith('<'):
-    print(json.dumps({'updated_tool_response': {**response, 'stdout': '<' + response['stdout'] + '>'}}))";
-    let when = "when: { field: tool_response.stdout, regex: . },";
-    for keys in [when.to_owned(), format!("mutates: true, {when}")] {
-        let answer = after_both(&keys, wraps, "text", &"bare".into());
-        assert_eq!(
-            answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"], "<text>",
-            "{answer:#}"
-        );
-        let told = answer["systemMessage"].as_str().unwrap();
-        assert!(told.contains("which had rewritten it, does not hold for the result"), "{told}");
     }
 }
 
