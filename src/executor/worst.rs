@@ -1,6 +1,5 @@
 //! How long the hooks of an event may take, computed from their timeouts.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -10,22 +9,17 @@ use super::parallel::Slots;
 use super::select::{Bound, Plan};
 use crate::config::{Diagnostic, Location};
 use crate::event::Event;
-use crate::matcher::Matcher;
 
 /// The longest that the hooks of one event may take if each takes all of its `timeout`.
 ///
-/// Rewriters run one after another, then the others at once, within their limits. For tool events
-/// this is the slowest tool; two regular expressions are assumed to match different tools.
-/// Conditions count as true. Not included: hooks that run again after a rewrite, hooks in the
+/// Rewriters run one after another, then the others at once, within their limits. Matchers and
+/// conditions count as true. Not included: hooks that are asked again after a rewrite, hooks in the
 /// background, and the time to stop a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorstCase {
     /// The event.
     pub event: Event,
-    /// The tool, as a matcher names it; `None` for every tool, or for an event without a tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
     /// The time.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub time: Duration,
@@ -51,9 +45,8 @@ impl WorstCase {
     pub fn beyond_deadline(&self) -> Option<Diagnostic> {
         let deadline = self.deadline.filter(|deadline| *deadline < self.time)?;
         let (event, time) = (self.event, self.time);
-        let tool = self.tool.as_ref().map(|tool| format!(", tool `{tool}`,")).unwrap_or_default();
         let problem = Diagnostic::warning(format!(
-            "the hooks of `{event}`{tool} may take {time:?} together, and its `deadline` is {deadline:?}"
+            "the hooks of `{event}` may take {time:?} together, and its `deadline` is {deadline:?}"
         ));
         let hint = "what has not answered by then has failed: lower the `timeout` of the hooks, or raise `deadline`";
         Some(problem.hint(hint).at(self.location.clone()))
@@ -68,36 +61,25 @@ impl Executor {
     }
 
     fn worst_case(&self, plan: &Plan) -> Option<WorstCase> {
-        let answering: Vec<&Bound> =
-            plan.hooks.iter().filter(|bound| bound.hook.phase.is_answered()).collect();
-        if !plan.contract.tool_matched {
-            return self.case_of(plan, answering, None);
-        }
-        let mut worst: Option<WorstCase> = None;
-        for matcher in answering.iter().map(|bound| &bound.hook.matcher) {
-            for (tool, hooks) in hooks_by_tool(matcher, &answering) {
-                let found = self.case_of(plan, hooks, tool);
-                // The first of several equal times counts.
-                if found.as_ref().map(|found| found.time) > worst.as_ref().map(|worst| worst.time) {
-                    worst = found;
-                }
+        let mut hooks: Vec<&Bound> = Vec::new();
+        let mut stated: Vec<&Bound> = Vec::new();
+        for index in plan.all.iter() {
+            let bound = &plan.hooks[*index];
+            if !bound.hook.phase.is_answered() {
+                continue;
+            }
+            hooks.push(bound);
+            if bound.hook.states_timeout() {
+                stated.push(bound);
             }
         }
-        worst
-    }
-
-    fn case_of(&self, plan: &Plan, hooks: Vec<&Bound>, tool: Option<String>) -> Option<WorstCase> {
-        let hooks = once_each(hooks);
-        let first = hooks.first()?;
-        let has_timeout = |bound: &&&Bound| bound.hook.states_timeout();
-        let stated: Vec<&Bound> = hooks.iter().filter(has_timeout).copied().collect();
+        let location = hooks.first()?.hook.location.clone();
         Some(WorstCase {
             event: plan.contract.event,
-            tool,
             time: together(&hooks, self.max_parallel),
             stated: together(&stated, self.max_parallel),
             deadline: deadline_of(&hooks),
-            location: first.hook.location.clone(),
+            location,
         })
     }
 }
@@ -106,34 +88,6 @@ impl Executor {
 fn deadline_of(hooks: &[&Bound]) -> Option<Duration> {
     let deadlines = hooks.iter().map(|bound| bound.hook.limits.deadline);
     deadlines.collect::<Option<Vec<_>>>()?.into_iter().max()
-}
-
-/// Returns the tools that `matcher` names, each with those of `hooks` that are for it. A regular
-/// expression counts as one tool; only hooks with the same matcher, or with `*`, are for it.
-fn hooks_by_tool<'b>(
-    matcher: &Matcher,
-    hooks: &[&'b Bound],
-) -> Vec<(Option<String>, Vec<&'b Bound>)> {
-    let matching = |matches: &dyn Fn(&Matcher) -> bool| -> Vec<&'b Bound> {
-        hooks.iter().copied().filter(|bound| matches(&bound.hook.matcher)).collect()
-    };
-    let same_or_everything = || matching(&|other| other == matcher || other.is_everything());
-    if matcher.is_everything() {
-        return vec![(None, same_or_everything())];
-    }
-    let names = matcher.as_str().split('|');
-    let names: Vec<&str> = names.filter(|name| !name.is_empty() && matcher.matches(name)).collect();
-    if names.is_empty() {
-        return vec![(Some(matcher.as_str().to_owned()), same_or_everything())];
-    }
-    let for_name = |name: &str| (Some(name.to_owned()), matching(&|other| other.matches(name)));
-    names.into_iter().map(for_name).collect()
-}
-
-/// Keeps the first of identical hooks.
-fn once_each(hooks: Vec<&Bound>) -> Vec<&Bound> {
-    let mut seen = BTreeSet::new();
-    hooks.into_iter().filter(|bound| seen.insert(bound.identity)).collect()
 }
 
 /// Returns how long hooks take if each takes all of its time.
@@ -175,10 +129,10 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    fn worst(text: &str) -> Vec<(Event, Option<String>, u64)> {
+    fn worst(text: &str) -> Vec<(Event, u64)> {
         let config = Config::from_yaml(text, "hooks.yaml").unwrap();
         let cases = Executor::builder(config).build().unwrap().worst_cases();
-        cases.into_iter().map(|case| (case.event, case.tool, case.time.as_secs())).collect()
+        cases.into_iter().map(|case| (case.event, case.time.as_secs())).collect()
     }
 
     fn hook(more: &str) -> String {
@@ -200,32 +154,31 @@ mod tests {
             "timeout: 5",
             "timeout: 8, enabled: false",
         ]);
-        assert_eq!(worst(&text), [(Event::PreToolUse, None, 8)]);
+        assert_eq!(worst(&text), [(Event::PreToolUse, 8)]);
         // Two at once: 4 beside 5, then 6 when the 4 is over.
         let text =
             hooks(["timeout: 4", "timeout: 5", "timeout: 6", "timeout: 1, name: a", "timeout: 1"]);
-        assert_eq!(worst(&format!("defaults: {{ max_parallel: 2 }}\n{text}"))[0].2, 10);
-        assert_eq!(worst(&text)[0].2, 6);
+        assert_eq!(worst(&format!("defaults: {{ max_parallel: 2 }}\n{text}"))[0].1, 10);
+        assert_eq!(worst(&text)[0].1, 6);
     }
 
     // The hooks are texts, which need Git Bash on Windows.
     #[cfg(unix)]
     #[test]
-    fn the_tool_with_the_longest_counts() {
+    fn matchers_count_as_true_and_twins_run_once() {
         let entry = |matcher: &str, more: &str| {
             format!("  - {{ matcher: '{matcher}', hooks: [{}] }}\n", hook(more))
         };
         let rewriter = "mutates: true, timeout:";
         let text = format!(
-            "pre_tool_use:\n{}{}{}{}{}",
+            "pre_tool_use:\n{}{}{}{}",
             entry("shell|edit", &format!("{rewriter} 3")),
             entry("edit", &format!("{rewriter} 4")),
-            entry("mcp__.*", &format!("{rewriter} 5")),
             entry("*", &format!("{rewriter} 1")),
             // The same as the first one: it runs once.
             entry("edit", &format!("{rewriter} 3")),
         );
-        assert_eq!(worst(&text), [(Event::PreToolUse, Some("edit".to_owned()), 8)]);
+        assert_eq!(worst(&text), [(Event::PreToolUse, 8)]);
         let text = "stop: [{ type: command, command: 'true', background: true }]\n";
         assert_eq!(worst(text), []);
     }
