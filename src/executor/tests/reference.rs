@@ -1,35 +1,30 @@
-//! The page "How hooks decide together" as plain code: slow, without time, and written to be read
-//! beside the page. The engine must come to the same result in every world.
+//! The page "How hooks decide together" as plain code, to be read beside the page. The engine must
+//! be equal to it in every world. [`WorldHook::answer`](super::world::WorldHook::answer) says what
+//! an answer or a failure means at its event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::world::{HookCall, Payload, Played, World, WorldAnswer, can_rewrite};
-use crate::config::OnError;
-use crate::event::{Event, FailureMode, Permission};
+use super::world::{HookCall, Payload, Played, World, WorldAnswer};
+use crate::event::Event::ToolResponseTransform;
 use crate::wire::Decision;
 
-/// What a turn of a rewriter got and what it left.
-struct Turn {
-    got: Payload,
-    left: Payload,
-}
+const DENIED: Option<Decision> = Some(Decision::Deny);
 
 struct Moment<'w> {
     world: &'w World,
     rewriters: BTreeSet<usize>,
     /// Rewriters that failed: they have failed for the whole moment.
     failed: BTreeSet<usize>,
-    /// Every answer of the moment. A hook is called once for each input.
+    /// Every answer by its hook and its input: a hook is called once for each input.
     answers: BTreeMap<(usize, Payload), WorldAnswer>,
     calls: Vec<HookCall>,
-    /// The turns of this round.
-    turns: BTreeMap<usize, Turn>,
-    /// The input as the rewriters leave it.
+    /// What each turn of this round got and left.
+    turns: BTreeMap<usize, (Payload, Payload)>,
     current: Payload,
     is_withheld: bool,
 }
 
-/// Returns the result of a world, and after how many rounds it was reached.
+/// Returns what comes out of a world, and the number of rounds.
 pub(super) fn evaluate(world: &World) -> (Played, usize) {
     let declared = (0..world.hooks.len()).filter(|hook| world.hooks[*hook].is_declared());
     let mut moment = Moment {
@@ -47,7 +42,7 @@ pub(super) fn evaluate(world: &World) -> (Played, usize) {
         rounds += 1;
         moment.take_turns();
         let undeclared = moment.judge();
-        if moment.decision() == Some(Decision::Deny) || undeclared.is_empty() {
+        if moment.decision() == DENIED || undeclared.is_empty() {
             return (moment.result(), rounds);
         }
         moment.rewriters.extend(undeclared);
@@ -55,8 +50,7 @@ pub(super) fn evaluate(world: &World) -> (Played, usize) {
 }
 
 impl Moment<'_> {
-    /// Step 1. The lowest layer first; in a layer by event, then as in the file. The hooks of
-    /// `tool_response_transform` come after all others.
+    /// Step 1: rewriters take turns, from the original input on.
     fn take_turns(&mut self) {
         self.current = self.world.input.clone();
         self.turns.clear();
@@ -64,8 +58,8 @@ impl Moment<'_> {
         order.sort_by_key(|&index| {
             let hook = &self.world.hooks[index];
             let event = self.world.events.iter().position(|event| *event == hook.event);
-            let is_last = hook.event == Event::ToolResponseTransform;
-            (is_last, std::cmp::Reverse(hook.layer.rank()), event, index)
+            let layer = std::cmp::Reverse(hook.layer.rank());
+            (hook.event == ToolResponseTransform, layer, event, index)
         });
         for index in order {
             let (hook, got) = (&self.world.hooks[index], self.current.clone());
@@ -73,32 +67,30 @@ impl Moment<'_> {
                 continue;
             }
             let answer = self.ask(index, &got, false);
-            let is_denied = self.decision_of(index, &answer) == Some(Decision::Deny);
-            let is_applied = !(is_denied && hook.event.contract().denial_prevents());
+            let is_prevented = hook.event.contract().denial_prevents() && answer.decision == DENIED;
             if self.is_withheld {
                 self.current = got.withheld();
-            } else if let Some(new) = answer.rewrite.filter(|_| is_applied) {
-                self.current = new;
+            } else if !is_prevented {
+                self.current = answer.rewrite.unwrap_or_else(|| got.clone());
             }
-            self.turns.insert(index, Turn { got, left: self.current.clone() });
+            self.turns.insert(index, (got, self.current.clone()));
         }
     }
 
-    /// Step 2. Returns the judges that rewrite, which are rewriters from now on (step 3).
+    /// Step 2: judges judge the final input, all at once, and under the tool's first name, too.
+    /// Returns the judges that rewrite: they are rewriters for the rest of the moment (step 3).
     fn judge(&mut self) -> BTreeSet<usize> {
-        let judged = self.judged();
+        let last = self.last();
         let called: BTreeSet<usize> = self.answers.keys().map(|(index, _)| *index).collect();
-        let mut asked = BTreeSet::new();
-        // The hooks of the first name of the tool judge under the first name.
-        for payload in [judged.under(self.world.input.tool), judged.clone()] {
+        let (mut asked, mut undeclared) = (BTreeSet::new(), BTreeSet::new());
+        for payload in [last.under(self.world.input.tool), last.clone()] {
             for (index, hook) in self.world.hooks.iter().enumerate() {
-                let has_left_it = self.turns.get(&index).is_some_and(|turn| turn.left == judged);
-                if !self.failed.contains(&index) && !has_left_it && hook.matches(&payload) {
+                let has_left_it = self.turns.get(&index).is_some_and(|(_, left)| *left == last);
+                if !has_left_it && !self.failed.contains(&index) && hook.matches(&payload) {
                     asked.insert((index, payload.clone()));
                 }
             }
         }
-        let mut undeclared = BTreeSet::new();
         for (index, payload) in asked {
             let repeated = self.rewriters.contains(&index) && called.contains(&index);
             let answer = self.ask(index, &payload, repeated);
@@ -109,82 +101,51 @@ impl Moment<'_> {
         &undeclared - &self.rewriters
     }
 
-    /// Returns the kept answer of a hook, or calls it.
-    fn ask(&mut self, hook: usize, payload: &Payload, repeated: bool) -> WorldAnswer {
-        let key = (hook, payload.clone());
+    /// Returns the kept answer, or calls the hook.
+    fn ask(&mut self, index: usize, payload: &Payload, repeated: bool) -> WorldAnswer {
+        let (hook, key) = (&self.world.hooks[index], (index, payload.clone()));
         if !self.answers.contains_key(&key) {
-            self.answers.insert(key.clone(), self.world.hooks[hook].answer(payload));
-            self.calls.push(HookCall { hook, payload: payload.clone(), repeated });
+            self.answers.insert(key.clone(), hook.answer(payload));
+            self.calls.push(HookCall { hook: index, payload: payload.clone(), repeated });
         }
         let answer = self.answers[&key].clone();
-        if answer.failed && self.rewriters.contains(&hook) {
-            self.failed.insert(hook);
+        if answer.failed && self.rewriters.contains(&index) {
+            self.failed.insert(index);
         }
-        let is_denied = self.decision_of(hook, &answer) == Some(Decision::Deny);
-        self.is_withheld |=
-            is_denied && self.world.hooks[hook].event == Event::ToolResponseTransform;
+        self.is_withheld |= hook.event == ToolResponseTransform && answer.decision == DENIED;
         answer
     }
 
-    /// Returns what an answer decides. A failure decides by `on_error`, else by the event.
-    fn decision_of(&self, index: usize, answer: &WorldAnswer) -> Option<Decision> {
-        let hook = &self.world.hooks[index];
-        let contract = hook.event.contract();
-        match hook.on_error {
-            _ if !answer.failed && answer.responds => answer.decision.max(Some(Decision::Allow)),
-            _ if !answer.failed => answer.decision,
-            Some(OnError::Warn | OnError::Ignore) => None,
-            Some(OnError::Block) => Some(Decision::Deny),
-            Some(OnError::Ask) if contract.permission == Permission::None => Some(Decision::Deny),
-            Some(OnError::Ask) => Some(Decision::Ask),
-            None if hook.event == Event::ToolResponseTransform => Some(Decision::Deny),
-            None => match contract.failure {
-                FailureMode::Closed => Some(Decision::Deny),
-                FailureMode::Ask => Some(Decision::Ask),
-                FailureMode::Open => None,
-            },
-        }
+    /// Returns the final input: what is executed, or what the model reads.
+    fn last(&self) -> Payload {
+        let current = if self.is_withheld { self.current.withheld() } else { self.current.clone() };
+        if self.world.response_stands { self.world.input.clone() } else { current }
     }
 
-    /// Returns what is executed, or what the model reads.
-    fn judged(&self) -> Payload {
-        match self.is_withheld {
-            _ if self.world.response_stands => self.world.input.clone(),
-            true => self.current.withheld(),
-            false => self.current.clone(),
-        }
+    /// Returns whether the hook has judged the final input by its last name, or made it.
+    fn is_about_last(&self, (index, asked): &(usize, Payload), answer: &WorldAnswer) -> bool {
+        let (last, turn) = (self.last(), self.turns.get(index));
+        let has_made_it = turn.is_some_and(|(got, left)| got == asked && *left == last);
+        let is_about_it = if answer.rewrite.is_some() { has_made_it } else { *asked == last };
+        is_about_it && asked.tool == last.tool
     }
 
-    /// Returns whether the hook has judged the final input, or made it.
-    fn is_about_final(&self, index: usize, asked: &Payload, answer: &WorldAnswer) -> bool {
-        let turn = self.turns.get(&index).filter(|turn| turn.got == *asked);
-        match answer.rewrite {
-            None => *asked == self.judged(),
-            Some(_) => turn.is_some_and(|turn| turn.left == self.judged()),
-        }
-    }
-
-    /// Step 4: the strictest answer of the moment counts.
+    /// Step 4: the strictest answer counts. An allow counts only about the final input.
     fn decision(&self) -> Option<Decision> {
-        let counted = self.answers.iter().map(|((index, asked), answer)| {
-            let counts = |decision: &Decision| {
-                *decision != Decision::Allow || self.is_about_final(*index, asked, answer)
-            };
-            self.decision_of(*index, answer).filter(counts)
+        let counted = self.answers.iter().filter(|(asked, answer)| {
+            answer.decision > Some(Decision::Allow) || self.is_about_last(asked, answer)
         });
-        counted.max().flatten()
+        counted.filter_map(|(_, answer)| answer.decision).max()
     }
 
     fn result(mut self) -> Played {
         let decision = self.decision();
-        let responds = |wanted: &usize| {
-            self.answers.iter().any(|((index, asked), answer)| {
-                index == wanted && answer.responds && self.is_about_final(*index, asked, answer)
-            })
-        };
-        let responder = self.world.from_the_top().into_iter().find(responds);
+        let from_the_top = |index: &usize| (self.world.hooks[*index].layer.rank(), *index);
+        let responds = self.answers.iter().filter(|(asked, answer)| {
+            answer.responds && decision != DENIED && self.is_about_last(asked, answer)
+        });
+        let responder = responds.map(|((index, _), _)| *index).min_by_key(from_the_top);
         self.calls.sort();
-        let responder = responder.filter(|_| decision != Some(Decision::Deny));
-        Played { decision, input: self.judged(), responder, calls: self.calls }
+        Played { decision, input: self.last(), responder, calls: self.calls }
     }
 }

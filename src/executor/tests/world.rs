@@ -8,15 +8,17 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use proptest::prelude::*;
-use proptest::sample::{Index, select};
 use tokio::time::sleep;
 
 use super::*;
-use crate::event::{Permission, Rewrite};
+use crate::event::{FailureMode, Permission, Rewrite};
 use crate::executor::{DispatchOptions, Standing};
 
-pub(super) const LETTERS: [char; 3] = ['X', 'Y', 'Z'];
+mod random;
+
+pub(super) use random::{genes, world};
+
+const LETTERS: [char; 3] = ['X', 'Y', 'Z'];
 const TOOLS: [&str; 3] = ["a", "b", "c"];
 /// The text that stands for every placeholder of a withheld response.
 pub(super) const PLACEHOLDER: &str = "[withheld]";
@@ -151,7 +153,8 @@ impl WorldHook {
     pub(super) fn answer(&self, payload: &Payload) -> WorldAnswer {
         let written = self.written(payload);
         if written.crashes || written.is_slow {
-            return WorldAnswer { failed: true, ..WorldAnswer::default() };
+            let decision = self.decision_of_failure();
+            return WorldAnswer { decision, failed: true, ..WorldAnswer::default() };
         }
         let text = match written.edit {
             None => payload.text.clone(),
@@ -163,7 +166,26 @@ impl WorldHook {
         let new = Payload { tool: written.rename.unwrap_or(payload.tool), text };
         let rewrite = Some(new).filter(|new| new != payload);
         let Written { decision, responds, .. } = written;
+        // An answer in the tool's place ranks as an allow.
+        let decision = decision.or(responds.then_some(Decision::Allow));
         WorldAnswer { decision, rewrite, responds, failed: false }
+    }
+
+    /// Returns what a failure decides: by `on_error`, else by the event.
+    fn decision_of_failure(&self) -> Option<Decision> {
+        let contract = self.event.contract();
+        let asks = match contract.permission {
+            Permission::None => Decision::Deny,
+            Permission::Decides | Permission::Approves => Decision::Ask,
+        };
+        match (self.on_error, contract.failure) {
+            (Some(OnError::Warn | OnError::Ignore), _) => None,
+            (Some(OnError::Block), _) | (None, FailureMode::Closed) => Some(Decision::Deny),
+            (Some(OnError::Ask), _) | (None, FailureMode::Ask) => Some(asks),
+            // The response is withheld, which is a denial.
+            _ if self.event == Event::ToolResponseTransform => Some(Decision::Deny),
+            (None, FailureMode::Open) => None,
+        }
     }
 
     /// Returns whether the hook takes turns from the start.
@@ -176,54 +198,21 @@ impl WorldHook {
         !self.is_declared() && self.mutates.is_none() && can_rewrite(self.event)
     }
 
-    /// Removes what the hook's event has no use for, which is not what the page is about.
-    fn made_valid(mut self) -> Self {
-        let contract = self.event.contract();
-        let withholds = self.event == Event::ToolResponseTransform;
-        self.on_error = match self.on_error {
-            Some(OnError::Block) if !contract.may_block && !withholds => None,
-            Some(OnError::Ask) if !contract.may_block || withholds => None,
-            other => other,
-        };
-        for rule in &mut self.rules {
-            let says = &mut rule.says;
-            if withholds {
-                says.decision = says.decision.filter(|decision| *decision == Decision::Deny);
-            }
-            says.edit = says.edit.filter(|_| can_rewrite(self.event));
-            says.rename = says.rename.filter(|_| contract.rewrite == Rewrite::ToolInput);
-            says.responds &= contract.may_respond;
-            if contract.permission == Permission::None && says.decision == Some(Decision::Ask) {
-                says.decision = Some(Decision::Deny);
-            }
-        }
-        self
-    }
-
+    /// Returns the keys that only a file can set.
     fn yaml(&self, field: &str) -> String {
-        let mut keys = format!("type: builtin, command: play, timeout: {}s", TIMEOUT.as_secs());
+        let mut keys = "type: builtin, command: play".to_owned();
         if let Some(mutates) = self.mutates {
             let _ = write!(keys, ", mutates: {mutates}");
-        }
-        let on_error = self.on_error.map(|on_error| match on_error {
-            OnError::Block => "block",
-            OnError::Ask => "ask",
-            OnError::Warn => "warn",
-            OnError::Ignore => "ignore",
-        });
-        if let Some(on_error) = on_error {
-            let _ = write!(keys, ", on_error: {on_error}");
         }
         if let Some(When { letter, wanted }) = self.when {
             let leaf = format!("{{ field: {field}, regex: {letter} }}");
             let rule = if wanted { leaf } else { format!("{{ not: {leaf} }}") };
             let _ = write!(keys, ", when: {rule}");
         }
-        if !self.event.contract().tool_matched {
-            return format!("{}: [{{ {keys} }}]", self.event);
+        if self.event.contract().tool_matched {
+            keys = format!("hooks: [{{ {keys} }}]");
         }
-        let tools = if self.tools.is_empty() { "*".to_owned() } else { self.tools.join("|") };
-        format!("{}: [{{ matcher: '{tools}', hooks: [{{ {keys} }}] }}]", self.event)
+        format!("{}: [{{ {keys} }}]", self.event)
     }
 
     /// Returns the hook as a file of its layer has it, the one with number `index` of the world.
@@ -233,26 +222,26 @@ impl WorldHook {
             static READ: RefCell<HashMap<String, Hook>> = RefCell::default();
         }
         let yaml = self.yaml(field);
-        let read = READ.with_borrow_mut(|read| match read.get(&yaml) {
-            Some(hook) => hook.clone(),
-            None => {
-                let hook = Config::from_yaml(&yaml, "hooks.yaml").expect(&yaml).hooks.remove(0);
-                read.insert(yaml, hook.clone());
-                hook
-            }
+        let read = READ.with_borrow_mut(|read| {
+            let read_now = || Config::from_yaml(&yaml, "hooks.yaml").expect(&yaml).hooks.remove(0);
+            read.entry(yaml.clone()).or_insert_with(read_now).clone()
         });
-        let location = Location::of_file_in(self.layer, Path::new("hooks.yaml"));
-        Hook { args: vec![index.to_string()], name: Some(name_of(index)), location, ..read }
+        let tools = Matcher::new(&self.tools.join("|")).unwrap();
+        Hook {
+            matcher: if self.tools.is_empty() { Matcher::everything() } else { tools },
+            args: vec![index.to_string()],
+            name: Some(format!("hook {index}")),
+            timeout: TIMEOUT,
+            on_error: self.on_error,
+            location: Location::of_file_in(self.layer, Path::new("/hooks.yaml")),
+            ..read
+        }
     }
 }
 
 /// Returns whether a hook of the event may rewrite the payload.
 pub(super) fn can_rewrite(event: Event) -> bool {
     event.contract().rewrite != Rewrite::None
-}
-
-fn name_of(index: usize) -> String {
-    format!("hook {index}")
 }
 
 /// Returns the reason that a hook gives for a denial or an ask.
@@ -263,13 +252,6 @@ pub(super) fn reason_of(hook: usize) -> String {
 impl World {
     fn is_after_tool(&self) -> bool {
         self.events.iter().all(|event| event.contract().rewrite == Rewrite::ToolResponse)
-    }
-
-    /// Returns the numbers of the hooks, those of the highest layer first, then by file order.
-    pub(super) fn from_the_top(&self) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..self.hooks.len()).collect();
-        all.sort_by_key(|index| self.hooks[*index].layer.rank());
-        all
     }
 
     fn field(&self) -> &'static str {
@@ -298,15 +280,18 @@ impl World {
         let found = input.lookup(&path).map(std::borrow::Cow::into_owned).unwrap_or_default();
         let text = match found.as_str() {
             Some(text) if text.chars().all(|letter| LETTERS.contains(&letter)) => text,
+            Some(text) if text.contains(LETTERS) => "a placeholder that was rewritten",
             _ => PLACEHOLDER,
         };
         let tool = TOOLS.into_iter().find(|tool| *tool == input.tool()).unwrap_or(self.input.tool);
         Payload { tool, text: text.to_owned() }
     }
 
-    fn output(&self, index: usize, payload: &Payload, answer: WorldAnswer) -> Output {
-        let reason = answer.decision.map(|_| reason_of(index));
-        let mut output = Output { decision: answer.decision, reason, ..Output::default() };
+    fn output(&self, index: usize, payload: &Payload) -> Output {
+        let (decision, answer) =
+            (self.hooks[index].written(payload).decision, self.hooks[index].answer(payload));
+        let reason = decision.map(|_| reason_of(index));
+        let mut output = Output { decision, reason, ..Output::default() };
         if let Some(new) = answer.rewrite {
             output.updated_tool_name =
                 Some(new.tool.to_owned()).filter(|_| new.tool != payload.tool);
@@ -334,20 +319,22 @@ impl World {
             log.lock().unwrap().push(call);
             let delay = Duration::from_millis(delays.get(index).copied().unwrap_or_default());
             async move {
-                let hook = &world.hooks[index];
-                let written = hook.written(&payload);
+                let written = world.hooks[index].written(&payload);
                 sleep(if written.is_slow { TIMEOUT * 2 } else { delay }).await;
                 if written.crashes {
                     return Err("on purpose");
                 }
-                Ok(Some(world.output(index, &payload, hook.answer(&payload))))
+                Ok(Some(world.output(index, &payload)))
             }
         };
         let mut registry = Registry::new();
         registry.register_builtin("play", Builtin::future(play));
-        let from_the_top = self.from_the_top();
-        let hooks = from_the_top.iter().map(|&at| self.hooks[at].configured(at, self.field()));
-        let config = Config { hooks: hooks.collect(), ..Config::default() };
+        let hooks = self.hooks.iter().enumerate();
+        let mut hooks: Vec<Hook> =
+            hooks.map(|(index, hook)| hook.configured(index, self.field())).collect();
+        // As they are loaded.
+        hooks.sort_by_key(|hook| hook.layer().rank());
+        let config = Config { hooks, ..Config::default() };
         let builder = Executor::builder(config).registry(registry).env([]).working_dir("/project");
         let executor = builder.build().unwrap();
         let options =
@@ -367,107 +354,5 @@ impl World {
         calls.sort();
         let input = if self.response_stands { self.input.clone() } else { self.payload(last) };
         (Played { decision: verdict.decision, input, responder, calls }, verdict)
-    }
-}
-
-fn letter() -> impl Strategy<Value = char> {
-    select(LETTERS.to_vec())
-}
-
-fn edit() -> impl Strategy<Value = Edit> {
-    prop_oneof![
-        letter().prop_map(Edit::Append),
-        letter().prop_map(Edit::Prepend),
-        letter().prop_map(Edit::Remove),
-        (letter(), letter()).prop_map(|(from, to)| Edit::Replace(from, to)),
-    ]
-}
-
-pub(super) fn decision() -> impl Strategy<Value = Option<Decision>> {
-    let some = |decision| Just(Some(decision));
-    prop_oneof![
-        6 => Just(None),
-        2 => some(Decision::Allow),
-        2 => some(Decision::Ask),
-        1 => some(Decision::Deny),
-    ]
-}
-
-fn written() -> impl Strategy<Value = Written> {
-    let edit = prop::option::weighted(0.4, edit());
-    let rename = prop::option::weighted(0.2, select(TOOLS.to_vec()));
-    let answer = (decision(), edit, rename, prop::bool::weighted(0.1));
-    prop_oneof![
-        12 => answer.prop_map(|(decision, edit, rename, responds)| {
-            Written { decision, edit, rename, responds, ..Written::default() }
-        }),
-        1 => Just(Written { crashes: true, ..Written::default() }),
-        1 => Just(Written { is_slow: true, ..Written::default() }),
-    ]
-}
-
-fn rule(says: impl Strategy<Value = Written>) -> impl Strategy<Value = Rule> {
-    let tool = prop::option::weighted(0.2, select(TOOLS.to_vec()));
-    let parts = (prop::option::weighted(0.7, letter()), tool, says);
-    parts.prop_map(|(letter, tool, says)| Rule { letter, tool, says })
-}
-
-/// Returns a hook for one of `events`, with rules whose answers are from `says`.
-pub(super) fn hook_of(
-    says: impl Strategy<Value = Written>,
-) -> impl Strategy<Value = (Index, WorldHook)> {
-    let layer = select(vec![Layer::Project, Layer::User, Layer::Managed]);
-    let tools: Vec<&[&str]> = vec![&[], &["a"], &["b"], &["a", "b"], &["b", "c"]];
-    let tools = prop_oneof![2 => Just(&[] as &[&str]), 3 => select(tools)];
-    let when = (letter(), any::<bool>()).prop_map(|(letter, wanted)| When { letter, wanted });
-    let mutates = prop_oneof![3 => Just(None), 2 => Just(Some(true)), 1 => Just(Some(false))];
-    let on_error = select(vec![OnError::Block, OnError::Ask, OnError::Warn, OnError::Ignore]);
-    let settings = (tools, prop::option::weighted(0.3, when), mutates, prop::option::of(on_error));
-    let rules = prop::collection::vec(rule(says), 0..3);
-    (any::<Index>(), layer, settings, rules).prop_map(|(event, layer, settings, rules)| {
-        let (tools, when, mutates, on_error) = settings;
-        let hook = WorldHook { event: Event::Stop, layer, tools, when, mutates, on_error, rules };
-        (event, hook)
-    })
-}
-
-/// Returns worlds of up to six hooks.
-pub(super) fn world() -> impl Strategy<Value = World> {
-    let before = vec![Event::ToolInputTransform, Event::ToolGuard, PreToolUse];
-    let after = vec![Event::ToolResponseTransform, PostToolUse];
-    let alone = vec![
-        PreToolUse,
-        PostToolUse,
-        PermissionRequest,
-        UserPromptSubmit,
-        Event::BeforeAgentRun,
-        Event::ToolGuard,
-        Event::ToolInputTransform,
-        Event::ToolResponseTransform,
-    ];
-    let events = prop_oneof![
-        5 => Just(before),
-        4 => Just(after),
-        1 => select(alone).prop_map(|event| vec![event]),
-    ];
-    let hooks = prop::collection::vec(hook_of(written()), 0..=6);
-    let text = prop::collection::vec(letter(), 0..3);
-    let stands = prop::bool::weighted(0.1);
-    (events, hooks, text, stands).prop_map(|(events, hooks, text, stands)| {
-        let input = Payload { tool: TOOLS[0], text: text.into_iter().collect() };
-        let mut world = World { events, input, hooks: Vec::new(), response_stands: false };
-        world.response_stands = stands && world.is_after_tool();
-        for (event, hook) in hooks {
-            world.add(event, hook);
-        }
-        world
-    })
-}
-
-impl World {
-    /// Puts a hook at the end of the files.
-    pub(super) fn add(&mut self, event: Index, hook: WorldHook) {
-        let event = *event.get(&self.events);
-        self.hooks.push(WorldHook { event, ..hook }.made_valid());
     }
 }
