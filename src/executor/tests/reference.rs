@@ -13,8 +13,7 @@ const DENIED: Option<Decision> = Some(Decision::Deny);
 struct Moment<'w> {
     world: &'w World,
     rewriters: BTreeSet<usize>,
-    /// Rewriters that failed: they have failed for the whole moment.
-    failed: BTreeSet<usize>,
+    failed_rewriters: BTreeSet<usize>,
     /// Every answer by its hook and its input: a hook is called once for each input.
     answers: BTreeMap<(usize, Payload), WorldAnswer>,
     calls: Vec<HookCall>,
@@ -30,7 +29,7 @@ pub(super) fn evaluate(world: &World) -> (Played, usize) {
     let mut moment = Moment {
         world,
         rewriters: declared.collect(),
-        failed: BTreeSet::new(),
+        failed_rewriters: BTreeSet::new(),
         answers: BTreeMap::new(),
         calls: Vec::new(),
         turns: BTreeMap::new(),
@@ -63,7 +62,7 @@ impl Moment<'_> {
         });
         for index in order {
             let (hook, got) = (&self.world.hooks[index], self.current.clone());
-            if self.failed.contains(&index) || !hook.matches(&got) {
+            if self.failed_rewriters.contains(&index) || !hook.matches(&got) {
                 continue;
             }
             let answer = self.ask(index, &got, false);
@@ -86,7 +85,8 @@ impl Moment<'_> {
         for payload in [last.under(self.world.input.tool), last.clone()] {
             for (index, hook) in self.world.hooks.iter().enumerate() {
                 let has_left_it = self.turns.get(&index).is_some_and(|(_, left)| *left == last);
-                if !has_left_it && !self.failed.contains(&index) && hook.matches(&payload) {
+                if !has_left_it && !self.failed_rewriters.contains(&index) && hook.matches(&payload)
+                {
                     asked.insert((index, payload.clone()));
                 }
             }
@@ -110,7 +110,7 @@ impl Moment<'_> {
         }
         let answer = self.answers[&key].clone();
         if answer.failed && self.rewriters.contains(&index) {
-            self.failed.insert(index);
+            self.failed_rewriters.insert(index);
         }
         self.is_withheld |= hook.event == ToolResponseTransform && answer.decision == DENIED;
         answer
