@@ -290,8 +290,8 @@ pub mod internal {
     pub use crate::executor::background::HandedOver;
     pub use crate::executor::dispatch::{DispatchOptions, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
-    pub use crate::executor::standing::Standing;
     pub use crate::executor::rewrite::final_call;
+    pub use crate::executor::standing::Standing;
     pub use crate::executor::time::deadline_of_hooks;
     pub use crate::executor::worst::WorstCase;
     pub use crate::handlers::command::group::Group;

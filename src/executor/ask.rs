@@ -218,17 +218,17 @@ impl<'e> Moment<'e> {
             // A program that must end with its answer waits for nothing in the background.
             may_leave: self.executor.handed_over.is_none(),
         };
-        let condition: Option<BoxFuture<'_, _>> = if is_unknown {
-            Some(Box::pin(holds_elsewhere(bound, shown)))
-        } else {
-            None
-        };
+        let condition: Option<BoxFuture<'_, _>> =
+            if is_unknown { Some(Box::pin(holds_elsewhere(bound, shown))) } else { None };
         let (result, duration) =
             run(bound, stage.event, original, shown, condition, until, place).await;
         let interpreter = self.interpreter(hook, shown.0);
         let mut outcome = match result {
             Ok(ControlFlow::Break(NotRun::NotForInput)) => {
-                self.tell_observer(bound, &Outcome::skipped(bound.index, "its `when` does not hold"));
+                self.tell_observer(
+                    bound,
+                    &Outcome::skipped(bound.index, "its `when` does not hold"),
+                );
                 return None;
             }
             Ok(ControlFlow::Break(NotRun::Limited(why))) => interpreter.limited(why),

@@ -183,8 +183,7 @@ impl Executor {
     /// it could not check. Conditions count as true. Without an input every hook of the event fails.
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
         let (options, unknown) = (DispatchOptions::default(), Input::default());
-        let mut evaluation =
-            Evaluation::new(self, &[event], input.unwrap_or(&unknown), &options);
+        let mut evaluation = Evaluation::new(self, &[event], input.unwrap_or(&unknown), &options);
         if input.is_none() {
             evaluation.match_all();
         }

@@ -159,7 +159,9 @@ impl<'e> Evaluation<'e> {
         let mut order = Vec::new();
         for (place, stage) in self.moment.stages.iter().enumerate() {
             if !stage.only_judges() {
-                order.extend(stage.plan.rewriters.iter().map(|index| HookId { place, index: *index }));
+                order.extend(
+                    stage.plan.rewriters.iter().map(|index| HookId { place, index: *index }),
+                );
             }
         }
         order.extend(&self.became_rewriters);
@@ -318,9 +320,8 @@ impl<'e> Evaluation<'e> {
 
     /// Withholds the response of a tool for which no hook can be chosen.
     fn withhold_everything(&mut self, cause: &str) {
-        let withholds = |stage: &Stage<'_>| {
-            stage.plan.contract.withholds() && !stage.plan.hooks.is_empty()
-        };
+        let withholds =
+            |stage: &Stage<'_>| stage.plan.contract.withholds() && !stage.plan.hooks.is_empty();
         if self.moment.stages.iter().any(withholds) {
             self.replace_response(format!("[withheld by hookexec: {cause}]"));
         }

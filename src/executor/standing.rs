@@ -215,7 +215,9 @@ impl Evaluation<'_> {
 
     /// Denies a call that hooks rewrote, where the agent can't replace its input.
     fn deny_rewrite(&self, verdict: &mut Verdict) {
-        if self.stands && let Some(arguments) = &verdict.updated_input {
+        if self.stands
+            && let Some(arguments) = &verdict.updated_input
+        {
             let arguments = Value::Object(arguments.clone());
             let reason = format!("A hook changed the arguments. Call again with: {arguments}");
             verdict.absorb(Verdict::denied(verdict.event, reason));

@@ -11,10 +11,8 @@ const RESERVE: Duration = Duration::from_millis(200);
 const BY_LAYER: &str = "the event's deadline passed before it answered; raise `defaults.deadline`";
 const BY_SHARE: &str = "its share of the time for rewriters passed before it answered: hooks that \
                         rewrite have half of the time, in equal shares";
-const BY_CALLER: &str =
-    "the time for an answer passed before it answered; lower its `timeout`";
-const NOBODY: &str =
-    "nobody answered in the time that the caller waits for hookexec; give the hook a \
+const BY_CALLER: &str = "the time for an answer passed before it answered; lower its `timeout`";
+const NOBODY: &str = "nobody answered in the time that the caller waits for hookexec; give the hook a \
      `timeout` and run `hookexec install AGENT` again, which raises `--within`, or \
      raise `timeout` of the host's `Hooks`";
 
@@ -82,11 +80,9 @@ impl Deadlines {
         let layer = bound.hook.limits.deadline.and_then(|limit| self.started.checked_add(limit));
         let by_caller = if bound.hook.event == Event::Approval { NOBODY } else { BY_CALLER };
         let mut until = (now + bound.hook.timeout, None);
-        for (at, late_message) in [
-            (layer, BY_LAYER),
-            (share.map(before), BY_SHARE),
-            (self.caller.map(before), by_caller),
-        ] {
+        for (at, late_message) in
+            [(layer, BY_LAYER), (share.map(before), BY_SHARE), (self.caller.map(before), by_caller)]
+        {
             if let Some(at) = at.filter(|at| *at < until.0) {
                 until = (at, Some(late_message));
             }

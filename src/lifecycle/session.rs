@@ -139,15 +139,8 @@ impl SessionBuilder {
         let Self { session_id, cwd, agent_name, model_id, declared, describe_tool, until } = self;
         let executor = executor.into();
         let unfired = declared.unfired(executor.hooks());
-        let facts = SessionFacts {
-            executor,
-            session_id,
-            cwd,
-            agent_name,
-            model_id,
-            describe_tool,
-            until,
-        };
+        let facts =
+            SessionFacts { executor, session_id, cwd, agent_name, model_id, describe_tool, until };
         Session {
             scope: Scope { session: Arc::new(facts), turn: None },
             opening: Trail::default(),

@@ -202,3 +202,41 @@ proptest! {
         a_higher_guard_is_no_looser(with_the_engine, &guarded.0, guarded.1)?;
     }
 }
+
+#[test]
+fn zz_time() {
+    use proptest::strategy::ValueTree as _;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let strategy = world();
+    let worlds: Vec<World> =
+        (0..20000).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect();
+    let count = |f: fn(&World, &Played, usize) -> bool| {
+        worlds
+            .iter()
+            .filter(|w| {
+                let (p, r) = evaluate(w);
+                f(w, &p, r)
+            })
+            .count()
+    };
+    println!(
+        "deny {} ask {} allow {} none {}",
+        count(|_, p, _| p.decision == Some(Decision::Deny)),
+        count(|_, p, _| p.decision == Some(Decision::Ask)),
+        count(|_, p, _| p.decision == Some(Decision::Allow)),
+        count(|_, p, _| p.decision.is_none())
+    );
+    println!(
+        "rounds2 {} rounds3 {} rounds4 {} renamed {} rewritten {} withheld {} responder {} repeated {} stands {} calls {}",
+        count(|_, _, r| r == 2),
+        count(|_, _, r| r == 3),
+        count(|_, _, r| r > 3),
+        count(|w, p, _| p.input.tool != w.input.tool),
+        count(|w, p, _| p.input.text != w.input.text),
+        count(|_, p, _| p.input.text == PLACEHOLDER),
+        count(|_, p, _| p.responder.is_some()),
+        count(|_, p, _| p.calls.iter().any(|c| c.repeated)),
+        count(|w, _, _| w.response_stands),
+        worlds.iter().map(|w| evaluate(w).0.calls.len()).sum::<usize>()
+    );
+}

@@ -122,12 +122,12 @@ impl Moment<'_> {
         if self.world.response_stands { self.world.input.clone() } else { current }
     }
 
-    /// Returns whether the hook has judged the final input by its last name, or made it.
+    /// Returns whether a hook of the last name has judged the final input, or made it.
     fn is_about_last(&self, (index, asked): &(usize, Payload), answer: &WorldAnswer) -> bool {
         let (last, turn) = (self.last(), self.turns.get(index));
         let has_made_it = turn.is_some_and(|(got, left)| got == asked && *left == last);
         let is_about_it = if answer.rewrite.is_some() { has_made_it } else { *asked == last };
-        is_about_it && asked.tool == last.tool
+        is_about_it && self.world.hooks[*index].is_for(last.tool)
     }
 
     /// Step 4: the strictest answer counts. An allow counts only about the final input.

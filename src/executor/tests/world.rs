@@ -131,12 +131,16 @@ pub(super) struct Played {
 }
 
 impl WorldHook {
+    /// Returns whether the hook's matcher chooses the tool.
+    pub(super) fn is_for(&self, tool: &str) -> bool {
+        let is_matched = self.event.contract().tool_matched && !self.tools.is_empty();
+        !is_matched || self.tools.contains(&tool)
+    }
+
     /// Returns whether the hook's matcher and its condition choose the payload.
     pub(super) fn matches(&self, payload: &Payload) -> bool {
-        let is_tool = !self.event.contract().tool_matched
-            || self.tools.is_empty()
-            || self.tools.contains(&payload.tool);
-        is_tool && self.when.is_none_or(|when| payload.text.contains(when.letter) == when.wanted)
+        self.is_for(payload.tool)
+            && self.when.is_none_or(|when| payload.text.contains(when.letter) == when.wanted)
     }
 
     fn written(&self, payload: &Payload) -> Written {
@@ -338,7 +342,7 @@ impl World {
         let builder = Executor::builder(config).registry(registry).env([]).working_dir("/project");
         let executor = builder.build().unwrap();
         let options =
-            DispatchOptions { response_stands: self.response_stands, ..DispatchOptions::default() };
+            DispatchOptions { stands: self.response_stands, ..DispatchOptions::default() };
         let (input, mut standing) = (self.engine_input(), Standing::default());
         // Time stands still but for the sleeps.
         let runtime = tokio::runtime::Builder::new_current_thread()
