@@ -22,11 +22,14 @@ mod cases;
 mod crowded;
 mod decision_keys;
 mod failed_files;
+mod laws;
 mod layered;
 mod limited;
+mod reference;
 mod requests;
 mod rewriting;
 mod second_answers;
+mod world;
 
 /// Builtins that answer with the JSON they are given, and more.
 fn registry() -> Registry {
