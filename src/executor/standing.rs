@@ -147,10 +147,20 @@ impl Evaluation<'_> {
         }
         outcome.rewrote = made.is_some();
         let about = if rewrites { made } else { Some(version) };
-        if about != Some(self.judged()) {
+        if about != Some(self.judged()) || !self.is_of_last_name(hook, version) {
             outcome.drop_permission(OF_ANOTHER_INPUT);
         }
         outcome
+    }
+
+    /// Returns whether a hook that was called with a version is one of the tool's last name.
+    fn is_of_last_name(&self, hook: HookId, version: usize) -> bool {
+        let (judged, versions) = (self.judged(), &self.moment.versions);
+        if versions.input(version).tool_name == versions.input(judged).tool_name {
+            return true;
+        }
+        let sight = self.moment.sight(hook.place, judged);
+        self.moment.matching(sight).binary_search(&hook.index).is_ok()
     }
 
     /// Returns what is reported of a rewrite.

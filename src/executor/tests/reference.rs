@@ -13,7 +13,7 @@ const DENIED: Option<Decision> = Some(Decision::Deny);
 struct Moment<'w> {
     world: &'w World,
     rewriters: BTreeSet<usize>,
-    failed_rewriters: BTreeSet<usize>,
+    failed: BTreeSet<usize>,
     /// Every answer by its hook and its input: a hook is called once for each input.
     answers: BTreeMap<(usize, Payload), WorldAnswer>,
     calls: Vec<HookCall>,
@@ -29,7 +29,7 @@ pub(super) fn evaluate(world: &World) -> (Played, usize) {
     let mut moment = Moment {
         world,
         rewriters: declared.collect(),
-        failed_rewriters: BTreeSet::new(),
+        failed: BTreeSet::new(),
         answers: BTreeMap::new(),
         calls: Vec::new(),
         turns: BTreeMap::new(),
@@ -62,7 +62,7 @@ impl Moment<'_> {
         });
         for index in order {
             let (hook, got) = (&self.world.hooks[index], self.current.clone());
-            if self.failed_rewriters.contains(&index) || !hook.matches(&got) {
+            if self.failed.contains(&index) || !hook.matches(&got) {
                 continue;
             }
             let answer = self.ask(index, &got, false);
@@ -85,14 +85,16 @@ impl Moment<'_> {
         for payload in [last.under(self.world.input.tool), last.clone()] {
             for (index, hook) in self.world.hooks.iter().enumerate() {
                 let has_left_it = self.turns.get(&index).is_some_and(|(_, left)| *left == last);
-                if !has_left_it && !self.failed_rewriters.contains(&index) && hook.matches(&payload)
-                {
+                let is_out = self.rewriters.contains(&index) && self.failed.contains(&index);
+                if !has_left_it && !is_out && hook.matches(&payload) {
                     asked.insert((index, payload.clone()));
                 }
             }
         }
-        for (index, payload) in asked {
-            let repeated = self.rewriters.contains(&index) && called.contains(&index);
+        let twice =
+            |index, payload: &Payload| *payload != last && asked.contains(&(index, last.clone()));
+        for (index, payload) in asked.clone() {
+            let repeated = called.contains(&index) || twice(index, &payload);
             let answer = self.ask(index, &payload, repeated);
             if answer.rewrite.is_some() && self.world.hooks[index].may_become_rewriter() {
                 undeclared.insert(index);
@@ -109,8 +111,8 @@ impl Moment<'_> {
             self.calls.push(HookCall { hook: index, payload: payload.clone(), repeated });
         }
         let answer = self.answers[&key].clone();
-        if answer.failed && self.rewriters.contains(&index) {
-            self.failed_rewriters.insert(index);
+        if answer.failed {
+            self.failed.insert(index);
         }
         self.is_withheld |= hook.event == ToolResponseTransform && answer.decision == DENIED;
         answer
