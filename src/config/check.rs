@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::identity::Identity;
 use super::model::{Command, Config, Hook, OnError, Phase, Protocol};
-use crate::event::{Event, Rewrite};
+use crate::event::{Event, Permission, Rewrite};
 
 /// Completes `config`, and warns about what is allowed and probably not meant.
 pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
@@ -76,7 +76,11 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
     }
     for (first, count) in guards {
         let event = first.event;
-        let what = if event.contract().tool_matched { "the tool run" } else { "the event go on" };
+        let what = match event.contract() {
+            contract if contract.withholds() => "the response pass",
+            contract if contract.tool_matched => "the tool run",
+            _ => "the event go on",
+        };
         let who = match count {
             1 => "a guard".to_owned(),
             _ => format!("{count} guards, this one first,"),
@@ -98,7 +102,10 @@ fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
             problems.push(Diagnostic::warning(message).hint(hint).at(location.clone()));
         }
     };
-    if hook.phase == Phase::Mutate && hook.event.contract().rewrite == Rewrite::None {
+    let contract = hook.event.contract();
+    let may_rewrite =
+        contract.rewrite != Rewrite::None || contract.permission == Permission::Approves;
+    if hook.phase == Phase::Mutate && !may_rewrite {
         let message = format!("`mutates` on `{}`, where nothing can be rewritten", hook.event);
         warn("mutates", message, "without it the hook runs beside the others");
     }

@@ -111,10 +111,11 @@ section! {
     strict_output "strict_output": bool, "`false`",
         "whether anything but one JSON object of known keys is a failure";
     mutates "mutates": bool,
-        "`false`; `true` for builtins that rewrite, and for every hook of an event that exists to \
+        "unset; `true` for builtins that rewrite, and for every hook of an event that exists to \
          rewrite ([events.md](events.md))",
-        "whether it is a rewriter. Rewriters run before the others, [layer by \
-         layer](#rewriting), and each sees the result of the one before";
+        "whether it is a rewriter. Rewriters [take turns](#rewriting) before the others. With \
+         `false` its rewrite is ignored; unset, a hook that rewrites becomes a rewriter, and that is \
+         reported";
     background "background": bool, "`false`",
         "whether it is started and not waited for; only where nothing can be blocked, or with \
          `mode: shadow`";

@@ -320,6 +320,10 @@ fn take_answer(verdict: &mut Verdict, mut answer: Verdict, is_settled: bool) {
         verdict.message = None;
         answer.decision = Some(Decision::Allow);
         answer.allowed = true;
+    } else if answer.decision == Some(Decision::Allow) {
+        // It settles some of the asks, and not all.
+        answer.decision = None;
+        answer.message = None;
     }
     verdict.absorb(answer);
 }

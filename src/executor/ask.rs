@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::dispatch::{Executor, Observer};
+use super::dispatch::{DispatchOptions, Executor, Observer};
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
@@ -43,6 +43,8 @@ pub(super) struct Stage<'e> {
     pub(super) plan: &'e Plan,
     /// Whether it takes part only once a hook of another event rewrote the input.
     pub(super) sleeps: bool,
+    /// Whether it takes part only once no hook of the others denied.
+    pub(super) follows: bool,
     /// The hooks for the tool's first name.
     matching: OnceLock<Arc<[usize]>>,
     /// The memory that is left for the answers of its hooks.
@@ -50,8 +52,10 @@ pub(super) struct Stage<'e> {
 }
 
 impl<'e> Stage<'e> {
-    pub(super) fn new(event: Event, plan: &'e Plan, sleeps: bool) -> Self {
-        Self { event, plan, sleeps, matching: OnceLock::new(), room: OnceLock::new() }
+    pub(super) fn new(event: Event, plan: &'e Plan, options: &DispatchOptions<'_>) -> Self {
+        let sleeps = options.once_rewritten.contains(&event);
+        let follows = options.following.contains(&event);
+        Self { event, plan, sleeps, follows, matching: OnceLock::new(), room: OnceLock::new() }
     }
 
     /// Returns whether its hooks only judge: a call that is approved with other arguments is judged

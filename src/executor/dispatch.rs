@@ -60,6 +60,8 @@ pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 pub struct DispatchOptions<'w> {
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
+    /// The events that follow from the others: they do not happen after a denial.
+    pub following: &'w [Event],
     /// When the caller needs the answer.
     pub until: Option<Instant>,
     /// Whether the caller can't replace what hooks rewrite: judges judge it as it came.

@@ -28,6 +28,8 @@ pub(super) struct Evaluation<'e> {
     turns: Vec<(HookId, usize)>,
     /// The judges that rewrote: they are rewriters for the rest of the moment.
     pub(super) became_rewriters: Vec<HookId>,
+    /// Whether the events take part that follow from the others.
+    has_followed: bool,
     /// Whether a placeholder is the response.
     pub(super) is_withheld: bool,
     /// Whether the caller can't replace what hooks rewrite.
@@ -45,8 +47,7 @@ impl<'e> Evaluation<'e> {
     ) -> Self {
         let mut stages = Vec::with_capacity(events.len());
         for event in events {
-            let sleeps = options.once_rewritten.contains(event);
-            stages.push(Stage::new(*event, executor.plan(*event), sleeps));
+            stages.push(Stage::new(*event, executor.plan(*event), options));
         }
         let event = events.first().copied().unwrap_or(Event::Notification);
         let input = match events {
@@ -70,6 +71,7 @@ impl<'e> Evaluation<'e> {
             last: ORIGINAL,
             turns: Vec::new(),
             became_rewriters: Vec::new(),
+            has_followed: false,
             is_withheld: false,
             stands: options.stands,
             took: vec![Duration::ZERO; events.len()],
@@ -83,13 +85,22 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Runs the hooks, round by round. A round that makes no judge a rewriter is the last one, and so is
-    /// a round with a denial.
+    /// Runs the hooks, then those of the events that follow from the others.
     pub(super) async fn run(&mut self) {
         if let Some(cause) = self.refusal() {
             self.withhold_everything(&cause);
             return;
         }
+        self.run_rounds().await;
+        if self.moment.stages.iter().any(|stage| stage.follows) && !self.is_denied() {
+            self.has_followed = true;
+            self.ask_judges().await;
+        }
+    }
+
+    /// Runs the hooks, round by round. A round that makes no judge a rewriter is the last one, and so is
+    /// a round with a denial.
+    async fn run_rounds(&mut self) {
         loop {
             self.take_turns().await;
             let before = self.became_rewriters.len();
@@ -331,9 +342,12 @@ impl<'e> Evaluation<'e> {
         self.last
     }
 
-    /// Returns whether an event takes part: some do only once the input is rewritten.
+    /// Returns whether an event takes part: some do only once the input is rewritten, and some only
+    /// after the others.
     pub(super) fn takes_part(&self, place: usize) -> bool {
-        !self.moment.stages[place].sleeps || self.last != ORIGINAL
+        let stage = &self.moment.stages[place];
+        let is_awake = !stage.sleeps || self.last != ORIGINAL;
+        is_awake && (!stage.follows || self.has_followed)
     }
 
     /// Returns the answer that a hook gave to a version: it is called once for each.

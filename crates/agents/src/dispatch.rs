@@ -16,7 +16,7 @@ use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
 use hookexec::internal::{DispatchOptions, Explanation, Judged, Selection, Standing};
-use hookexec::wire::{Decision, Stop, StopScope, Verdict};
+use hookexec::wire::{Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
 /// policy out: no person is asked by hooks of `approval`.
@@ -58,8 +58,7 @@ pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
 /// known. If a hook is configured for one of its events, the call is denied and the turn ends, where
 /// the event can be denied, and a response that a hook could have redacted is withheld.
 pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict {
-    let Moment { steps, verdict, .. } = Moment::new(call);
-    let events = steps.concat();
+    let Moment { events, verdict, .. } = Moment::new(call);
     let event = call.event.unwrap_or(Event::Notification);
     if let Some(verdict) = verdict {
         return verdict;
@@ -92,21 +91,22 @@ pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict 
     verdict
 }
 
-/// Returns the moments that `event` of an agent stands for, in order: each has the events that fire
-/// together. A moment that follows from another one does not happen if that one is denied.
-fn moments(event: Event) -> Vec<Vec<Event>> {
+/// Returns the events that `event` of an agent stands for, in order.
+fn moments(event: Event) -> Vec<Event> {
     match event {
-        Event::PreToolUse => {
-            vec![vec![Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse]]
-        }
-        Event::PostToolUse => vec![vec![Event::ToolResponseTransform, Event::PostToolUse]],
-        Event::SessionStart => vec![vec![Event::SessionStart], vec![Event::OnSessionResume]],
-        Event::UserPromptSubmit => vec![vec![Event::UserPromptSubmit], vec![Event::TurnStart]],
-        Event::Stop => vec![vec![Event::Stop], vec![Event::TurnEnd]],
-        Event::PreCompact => vec![vec![Event::PreCompact], vec![Event::BeforeCompaction]],
-        other => vec![vec![other]],
+        Event::PreToolUse => vec![Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse],
+        Event::PostToolUse => vec![Event::ToolResponseTransform, Event::PostToolUse],
+        Event::SessionStart => vec![Event::SessionStart, Event::OnSessionResume],
+        Event::UserPromptSubmit => vec![Event::UserPromptSubmit, Event::TurnStart],
+        Event::Stop => vec![Event::Stop, Event::TurnEnd],
+        Event::PreCompact => vec![Event::PreCompact, Event::BeforeCompaction],
+        other => vec![other],
     }
 }
+
+/// The events that follow from another one of the same moment.
+const FOLLOWING: [Event; 4] =
+    [Event::OnSessionResume, Event::TurnStart, Event::TurnEnd, Event::BeforeCompaction];
 
 /// Returns whether hooks that answer in the user's place are asked along with the guards: where
 /// the agent itself would not come to them with what a guard asks.
@@ -118,7 +118,7 @@ fn consults_approvers(agent: Agent, native: &NativeEvent) -> bool {
 impl NativeEvent {
     /// Returns the events whose hooks run when this one fires, in order.
     pub fn fires(&self, agent: Agent) -> Vec<Event> {
-        let mut events = self.event.map(moments).unwrap_or_default().concat();
+        let mut events = self.event.map(moments).unwrap_or_default();
         if self.event == Some(Event::PreToolUse) && consults_approvers(agent, self) {
             events.push(Event::PermissionRequest);
         }
@@ -135,15 +135,11 @@ impl NativeEvent {
 /// [`run`](Self::run) and [gives up](Self::give_up).
 #[derive(Debug)]
 pub struct Moment {
-    /// The moments of ours that fire, in order.
-    steps: Vec<Vec<Event>>,
-    /// How many of them are done.
-    done: usize,
-    /// What the hooks of those that are done have said.
-    said: Option<Verdict>,
-    /// What the hooks have said, once all are done.
+    /// The events that fire, in order.
+    events: Vec<Event>,
+    /// What the hooks of all events have said, once they are done.
     verdict: Option<Verdict>,
-    /// What the hooks of the present step have said until now.
+    /// What they have said until now.
     standing: Standing,
     /// Whether the hooks of `approval` ask a person what is left to ask.
     asks_person: bool,
@@ -156,18 +152,17 @@ impl Moment {
     /// Returns the moment of `call`, before any of its hooks ran.
     pub fn new(call: &NativeCall) -> Self {
         let resumes = call.input.source.as_deref() == Some("resume");
-        let mut steps = call.event.map(moments).unwrap_or_default();
-        steps.retain(|events| resumes || !events.contains(&Event::OnSessionResume));
+        let mut events = call.event.map(moments).unwrap_or_default();
+        events.retain(|event| resumes || *event != Event::OnSessionResume);
         if call.event == Some(Event::PermissionRequest) && call.agent == Agent::ClaudeCode {
             let [transform, guard, last] = ONCE_REWRITTEN;
-            steps = vec![vec![transform, guard, Event::PermissionRequest, last]];
+            events = vec![transform, guard, Event::PermissionRequest, last];
         }
         let mut verdict = own_commands::denial(call, &call.input);
-        if steps.is_empty() {
+        if events.is_empty() {
             verdict.get_or_insert(Verdict::no_opinion(call.event.unwrap_or(Event::Notification)));
         }
-        let standing = Standing::default();
-        Self { steps, done: 0, said: None, verdict, standing, asks_person: true }
+        Self { events, verdict, standing: Standing::default(), asks_person: true }
     }
 
     /// Runs the hooks for an agent that needs the answer by `until`. Those that are late fail by their own
@@ -182,41 +177,24 @@ impl Moment {
             }
             return;
         }
-        while self.done < self.steps.len() && !self.is_denied() {
-            let verdict = self.run_step(executor, call, until).await;
-            self.add(verdict);
-        }
-        self.verdict = self.said.take();
-    }
-
-    /// Runs the hooks of the present step.
-    async fn run_step(
-        &mut self,
-        executor: &Executor,
-        call: &NativeCall,
-        until: Option<Instant>,
-    ) -> Verdict {
         let options = DispatchOptions { until, ..options(call) };
-        let events = &self.steps[self.done];
-        let run = executor.run_moment(events, &call.input, options, &mut self.standing);
+        let run = executor.run_moment(&self.events, &call.input, options, &mut self.standing);
         let verdicts = run.await;
-        let event = call.event.unwrap_or(Event::Notification);
-        let Some(mut verdict) = self.standing.verdict.clone() else {
-            return Verdict::no_opinion(event);
-        };
+        let Some(verdict) = self.standing.verdict.take() else { return };
+        let verdict = self.verdict.insert(verdict);
         if let Some(rewritten) = &self.standing.rewritten
             && let Some(mut denial) = own_commands::denial(call, rewritten)
         {
             executor.record_own(&mut denial, rewritten).await;
             verdict.absorb(denial);
-            return verdict;
+            return;
         }
         // No agent calls another tool at a hook's word: that ends in a denial.
         if verdict.updated_tool_name.is_some() {
-            return verdict;
+            return;
         }
         let judged = Judged {
-            event,
+            event: call.event.unwrap_or(Event::Notification),
             verdicts: &verdicts,
             original: &call.input,
             input: self.standing.rewritten.as_ref().unwrap_or(&call.input),
@@ -225,36 +203,15 @@ impl Moment {
             host_asks: None,
             asks_person: self.asks_person,
         };
-        executor.settle(&mut verdict, &judged).await;
-        verdict
-    }
-
-    /// Adds the verdict of a step that is done.
-    fn add(&mut self, verdict: Verdict) {
-        match &mut self.said {
-            Some(said) => said.absorb(verdict),
-            None => self.said = Some(verdict),
-        }
-        self.standing = Standing::default();
-        self.done += 1;
-    }
-
-    /// Returns whether a step was denied: those that follow from it do not happen.
-    fn is_denied(&self) -> bool {
-        self.said.as_ref().is_some_and(|said| said.decision == Some(Decision::Deny))
+        executor.settle(verdict, &judged).await;
     }
 
     /// Has the hooks fail, by their own `on_error`, that have not answered yet.
     pub fn give_up(&mut self, executor: &Executor, call: &NativeCall, why: &str) {
-        if self.verdict.is_some() {
-            return;
-        }
-        while self.done < self.steps.len() && !self.is_denied() {
-            let (events, standing) = (&self.steps[self.done], &self.standing);
-            let verdict = executor.give_up(events, &call.input, options(call), standing, why);
-            self.add(verdict);
-        }
-        self.verdict = self.said.take();
+        let (events, standing) = (&self.events, &self.standing);
+        self.verdict.get_or_insert_with(|| {
+            executor.give_up(events, &call.input, options(call), standing, why)
+        });
     }
 
     /// Returns what the hooks of `call` have said together.
@@ -286,6 +243,6 @@ fn options(call: &NativeCall) -> DispatchOptions<'static> {
             let stands = call.native.response_stands(Some(&call.input));
             DispatchOptions { stands, ..DispatchOptions::default() }
         }
-        _ => DispatchOptions::default(),
+        _ => DispatchOptions { following: &FOLLOWING, ..DispatchOptions::default() },
     }
 }

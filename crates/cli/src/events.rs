@@ -110,6 +110,7 @@ fn row(contract: &Contract) -> [&str; 9] {
         yes(contract.may_block),
         match contract.failure {
             FailureMode::Ask => "asks",
+            FailureMode::Closed if contract.withholds() => "withholds",
             FailureMode::Closed => "denies",
             _ => "goes on",
         },
