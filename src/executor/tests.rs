@@ -29,6 +29,7 @@ mod reference;
 mod requests;
 mod rewriting;
 mod second_answers;
+mod settling;
 mod world;
 
 /// Builtins that answer with the JSON they are given, and more.

@@ -13,7 +13,6 @@ const DENIED: Option<Decision> = Some(Decision::Deny);
 struct Moment<'w> {
     world: &'w World,
     rewriters: BTreeSet<usize>,
-    failed: BTreeSet<usize>,
     /// Every answer by its hook and its input: a hook is called once for each input.
     answers: BTreeMap<(usize, Payload), WorldAnswer>,
     calls: Vec<HookCall>,
@@ -29,7 +28,6 @@ pub(super) fn evaluate(world: &World) -> (Played, usize) {
     let mut moment = Moment {
         world,
         rewriters: declared.collect(),
-        failed: BTreeSet::new(),
         answers: BTreeMap::new(),
         calls: Vec::new(),
         turns: BTreeMap::new(),
@@ -62,7 +60,7 @@ impl Moment<'_> {
         });
         for index in order {
             let (hook, got) = (&self.world.hooks[index], self.current.clone());
-            if self.failed.contains(&index) || !hook.matches(&got) {
+            if self.has_failed(index) || !hook.matches(&got) {
                 continue;
             }
             let answer = self.ask(index, &got, false);
@@ -80,21 +78,17 @@ impl Moment<'_> {
     /// Returns the judges that rewrite: they are rewriters for the rest of the moment (step 3).
     fn judge(&mut self) -> BTreeSet<usize> {
         let last = self.last();
-        let called: BTreeSet<usize> = self.answers.keys().map(|(index, _)| *index).collect();
-        let (mut asked, mut undeclared) = (BTreeSet::new(), BTreeSet::new());
-        for payload in [last.under(self.world.input.tool), last.clone()] {
+        let (mut asked, mut undeclared) = (Vec::new(), BTreeSet::new());
+        for payload in [last.clone(), last.under(self.world.input.tool)] {
             for (index, hook) in self.world.hooks.iter().enumerate() {
                 let has_left_it = self.turns.get(&index).is_some_and(|(_, left)| *left == last);
-                let is_out = self.rewriters.contains(&index) && self.failed.contains(&index);
-                if !has_left_it && !is_out && hook.matches(&payload) {
-                    asked.insert((index, payload.clone()));
+                if !has_left_it && !self.has_failed(index) && hook.matches(&payload) {
+                    asked.push((index, payload.clone()));
                 }
             }
         }
-        let twice =
-            |index, payload: &Payload| *payload != last && asked.contains(&(index, last.clone()));
-        for (index, payload) in asked.clone() {
-            let repeated = called.contains(&index) || twice(index, &payload);
+        for (index, payload) in asked {
+            let repeated = self.calls.iter().any(|call| call.hook == index);
             let answer = self.ask(index, &payload, repeated);
             if answer.rewrite.is_some() && self.world.hooks[index].may_become_rewriter() {
                 undeclared.insert(index);
@@ -111,11 +105,14 @@ impl Moment<'_> {
             self.calls.push(HookCall { hook: index, payload: payload.clone(), repeated });
         }
         let answer = self.answers[&key].clone();
-        if answer.failed {
-            self.failed.insert(index);
-        }
         self.is_withheld |= hook.event == ToolResponseTransform && answer.decision == DENIED;
         answer
+    }
+
+    /// Returns whether a rewriter failed: it has failed for the whole moment.
+    fn has_failed(&self, index: usize) -> bool {
+        let mut answers = self.answers.iter().filter(|((hook, _), _)| *hook == index);
+        self.rewriters.contains(&index) && answers.any(|(_, answer)| answer.failed)
     }
 
     /// Returns the final input: what is executed, or what the model reads.
