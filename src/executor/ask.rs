@@ -270,12 +270,11 @@ impl<'e> Moment<'e> {
         let Some(cause) = self.stages[hook.place].plan.why_no_choice(&named) else { return };
         let cause = format!("it renamed the tool: {cause}");
         let interpreter = self.interpreter(hook, input);
-        match interpreter.failed_unless_stricter(&outcome.output, &cause) {
-            Some(failed) => *outcome = failed,
-            None => {
-                outcome.output.drop_rewrite();
-                outcome.warnings.push(cause);
-            }
+        if let Some(failed) = interpreter.failed_unless_stricter(&outcome.output, &cause) {
+            *outcome = failed;
+        } else {
+            outcome.output.drop_rewrite();
+            outcome.warnings.push(cause);
         }
     }
 

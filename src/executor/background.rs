@@ -18,7 +18,7 @@ use crate::event::Event;
 use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Room, Seat, Shared};
 use crate::locks::locked;
 use crate::pattern::Budget;
-use crate::wire::{HookStatus, Input, JsonObject, Verdict};
+use crate::wire::{Decision, HookStatus, Input, JsonObject, Verdict};
 
 /// Hooks that another process must start: their event, and the input for them.
 pub type HandedOver = (Event, Input);
@@ -80,7 +80,7 @@ impl Evaluation<'_> {
 /// Returns what the hooks decided, as those that follow read it.
 fn summary(verdict: &Verdict) -> JsonObject {
     let mut summary = JsonObject::new();
-    let decision = verdict.decision.map(|decision| decision.name());
+    let decision = verdict.decision.map(Decision::name);
     summary.insert("decision".to_owned(), decision.into());
     if let Some(message) = &verdict.message {
         summary.insert("message".to_owned(), message.clone().into());

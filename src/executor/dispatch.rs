@@ -230,7 +230,7 @@ impl Executor {
         options: DispatchOptions<'_>,
         standing: &mut Standing,
     ) -> Vec<Verdict> {
-        let evaluation = Some(Evaluation::new(self, events, input, &options));
+        let evaluation = Some(Box::new(Evaluation::new(self, events, input, &options)));
         let mut running = Running { evaluation, standing };
         if let Some(evaluation) = &mut running.evaluation {
             evaluation.run().await;

@@ -147,20 +147,18 @@ impl<'e> Evaluation<'e> {
             if self.has_failed(*hook) || !self.takes_part(hook.place) {
                 continue;
             }
-            let kept = self.kept(*hook, self.last);
-            let number = match kept {
-                Some(number) => number,
-                None => {
-                    let share = end.and_then(|_| share(end, self.waiting(&order[position..])));
-                    let started = now();
-                    let answer = self.call(*hook, share).await;
-                    self.took[hook.place] += now().saturating_duration_since(started);
-                    let Some(answer) = answer else { continue };
-                    self.answers.push(answer);
-                    self.answers.len() - 1
-                }
-            };
-            self.take_turn(number);
+            if let Some(number) = self.kept(*hook, self.last) {
+                self.take_turn(number);
+                continue;
+            }
+            let share = end.and_then(|_| share(end, self.waiting(&order[position..])));
+            let started = now();
+            let answer = self.call(*hook, share).await;
+            self.took[hook.place] += now().saturating_duration_since(started);
+            if let Some(answer) = answer {
+                self.answers.push(answer);
+                self.take_turn(self.answers.len() - 1);
+            }
         }
     }
 

@@ -38,7 +38,8 @@ pub struct Standing {
 
 /// A moment that runs; what is known of it is kept when it is dropped.
 pub(super) struct Running<'e, 's> {
-    pub(super) evaluation: Option<Evaluation<'e>>,
+    /// Boxed, or every future of a host would carry its size.
+    pub(super) evaluation: Option<Box<Evaluation<'e>>>,
     pub(super) standing: &'s mut Standing,
 }
 

@@ -37,8 +37,11 @@ struct Version<'e> {
     /// Values that are made of the input at most once, for all hooks.
     shared: Shared,
     /// The input as it is shown where that differs: two places for each event, by `repeated`.
-    shown: OnceLock<Vec<OnceLock<Box<(Input, Shared)>>>>,
+    shown: OnceLock<Vec<OnceLock<Shown>>>,
 }
+
+/// An input as it is shown, and what is made of it at most once.
+type Shown = Box<(Input, Shared)>;
 
 /// An input. A copy is boxed: every moment would carry its size.
 enum Held<'e> {

@@ -83,7 +83,8 @@ impl Scope {
             return Verdict::no_opinion(event);
         }
         self.fill(&mut input);
-        self.session.executor.run(event, &input, self.options()).await
+        // Boxed, or every future of a host would carry its size.
+        Box::pin(self.session.executor.run(event, &input, self.options())).await
     }
 
     /// Returns how hooks are called.

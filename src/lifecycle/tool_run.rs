@@ -97,7 +97,8 @@ impl<'a> ToolRun<'a> {
     {
         let Self { scope, call, asks, approval, approver, cancel } = self;
         let mut decider = Decider::new(scope, call, cancel);
-        let fate = decider.decide(asks, approval, approver).await;
+        // Boxed: most of the future is what decides.
+        let fate = Box::pin(decider.decide(asks, approval, approver)).await;
         let after = After { duration: None, decider };
         match fate {
             Fate::Execute => after.execute(execute).await,

@@ -2,11 +2,11 @@
 
 use hookexec::lifecycle::{DeniedBy, Session, ToolEnd, ToolError, ToolFacts};
 use hookexec::registry::Builtin;
-use hookexec::wire::{JsonObject, ToolResult};
+use hookexec::wire::JsonObject;
 use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
 use serde_json::json;
 
-use crate::support::{at, nothing, object, session, shell, weather};
+use crate::support::{at, nothing, object, session, shell};
 
 fn rename(name: &str) -> Output {
     let mut output = Output::default();
