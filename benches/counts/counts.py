@@ -48,6 +48,7 @@ EMPTY = "an empty Rust program"
 WORKS = {
     "dispatch, no match, 100 matchers": ("no-match", 1000),
     "dispatch, one builtin": ("builtin", 1000),
+    "moment before a tool call, a rewriter and three guards": ("moment", 1000),
     "dispatch, round trip of a process hook": ("process", 200),
     "reading an input of 2 KiB": ("read-small", 100),
     "reading 2 KiB by `serde_json` alone": ("json-small", 100),

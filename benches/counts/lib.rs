@@ -9,7 +9,8 @@ mod support;
 use std::hint::black_box;
 use std::path::Path;
 
-use hookexec::{Config, Event, Executor, Input};
+use hookexec::internal::{DispatchOptions, Standing};
+use hookexec::{Builtin, Config, Event, Executor, Input, Output};
 use serde_json::{Value, json};
 
 /// A process hook without an opinion.
@@ -54,6 +55,7 @@ fn do_work(work: &str, times: usize) {
             let file = format!("{processes}\npre_tool_use: [{{ hooks: [{hook}] }}]\n");
             dispatch(&file, times);
         }
+        "moment" => moment(times),
         "read-small" => read::<Input>(2 << 10, times),
         "read-large" => read::<Input>(12_000_000, times),
         "json-small" => read::<Value>(2 << 10, times),
@@ -78,6 +80,40 @@ fn dispatch(file: &str, times: usize) {
         std::mem::forget(executor);
     });
     runtime.block_on(dispatches).unwrap();
+}
+
+/// Runs the moment before a tool call so often: a rewriter and three guards, at three events.
+fn moment(times: usize) {
+    const HOOKS: &str = "
+hooks:
+  tool_input_transform: [{ hooks: [{ type: builtin, command: mark }] }]
+  tool_guard: [{ hooks: [{ type: builtin, command: look }] }]
+  pre_tool_use:
+    - hooks: [{ type: builtin, command: look, name: a }, { type: builtin, command: look, name: b }]
+";
+    let mut registry = support::registry();
+    let nothing = |_: &Input, _: &[String]| Ok::<_, String>(None::<Output>);
+    let mark = |_: &Input, _: &[String]| {
+        let mark = [("mark".to_owned(), Value::Bool(true))].into_iter().collect();
+        Ok::<_, String>(Some(Output::patch_input(mark)))
+    };
+    registry.register_builtin("look", Builtin::inline(nothing));
+    registry.register_builtin("mark", Builtin::inline(mark));
+    let config = Config::from_yaml(HOOKS, "hooks.yaml").unwrap();
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let input = support::input(100);
+    let events = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let work = runtime.spawn(async move {
+        for _ in 0..=times {
+            let (options, mut standing) = (DispatchOptions::default(), Standing::default());
+            let running = executor.run_moment(&events, black_box(&input), options, &mut standing);
+            let _ = running.await;
+            let verdict = standing.verdict.unwrap();
+            assert!(verdict.updated_input.is_some() && verdict.failed_open.is_empty());
+        }
+    });
+    runtime.block_on(work).unwrap();
 }
 
 /// Reads one input so often.
