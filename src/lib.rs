@@ -243,7 +243,9 @@ pub use handler::{Call, Handler, HandlerError, HandlerResult};
 pub use registry::{Builtin, HandlerEnv, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-use internal::{audit, builtins, dialect, files, policy, rpc, shell, suggest, tools, trust};
+use internal::{
+    audit, builtins, dialect, files, policy, rpc, shell, suggest, template, tools, trust,
+};
 
 /// What the packages of this workspace share. It is not part of the interface and changes without
 /// notice.
@@ -265,6 +267,7 @@ pub mod internal {
     pub mod rpc;
     pub mod shell;
     pub mod suggest;
+    pub mod template;
     pub mod tools;
     pub mod trust;
 

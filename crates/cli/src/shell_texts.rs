@@ -23,7 +23,7 @@ const ALWAYS_SET: &str = "PWD OLDPWD HOME PATH IFS PPID OPTARG OPTIND LINENO RAN
 /// once for the program of each text, which is then in `seen`.
 ///
 /// Only a shell of the system is asked, and not about texts of files that are not approved. No other
-/// program that the file names is run. Syntax is left to ShellCheck.
+/// program that the file names is run. Syntax is left to `ShellCheck`.
 pub(crate) fn problems<'h>(
     hook: &'h Hook,
     seen: &mut BTreeSet<(&'h str, &'h str)>,

@@ -1,26 +1,28 @@
-//! The page on the loopback: the open questions, with a form for each.
+//! The page: the open questions, with a form for each.
 
 use std::fmt::Write as _;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 
 use hookexec::internal::files;
 use tokio::net::TcpListener;
 
 use super::desk::{Choice, Desk};
 use super::http::{Request, Response};
-use super::question::{Argument, Question};
-use super::screen::clock;
-use crate::markup::escaped;
+use super::question::{ENTRIES, Question, cut};
+use super::screen::{self, clock};
+use crate::markup::{escaped, filled};
 use crate::page::STYLE;
-use crate::plain::{visible, visible_line};
+use crate::plain::visible_line;
 
+const PAGE: &str = include_str!("page.html");
 const OWN_STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// How many ended questions are shown.
 const ENDED: usize = 20;
 
-/// Where the page is. Who knows the token may answer.
+/// The place of the page. Who knows the token may answer.
 pub(super) struct Page {
     /// The authority: what `Host` must be.
     host: String,
@@ -28,10 +30,14 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Opens a port of this machine that no other machine reaches.
-    pub(super) async fn open() -> io::Result<(TcpListener, Self)> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let host = listener.local_addr()?.to_string();
+    /// Opens a port at `address`.
+    pub(super) async fn open(address: SocketAddr) -> io::Result<(TcpListener, Self)> {
+        let listener = TcpListener::bind(address).await?;
+        let mut host = listener.local_addr()?.to_string();
+        // A browser leaves the usual port out.
+        if address.port() == 80 {
+            host.truncate(host.len() - ":80".len());
+        }
         Ok((listener, Self { host, token: files::random_id()? }))
     }
 
@@ -69,8 +75,14 @@ impl Page {
         match (&*request.method, path) {
             ("GET", "") => page(desk),
             ("GET", "version") => Response::text("200 OK", &desk.version().to_string()),
+            ("GET", id) => match desk.question(id) {
+                Ok(question) => {
+                    Response::text("200 OK", &screen::text(id, &question, usize::MAX, true))
+                }
+                Err(problem) => Response::text("404 Not Found", &problem),
+            },
             ("POST", "answer") => match answer(request, desk) {
-                Ok(()) => Response {
+                Ok(_) => Response {
                     status: "303 See Other",
                     head: format!("Location: {}\r\n", self.address()),
                     body: String::new(),
@@ -89,25 +101,25 @@ fn page(desk: &Desk) -> Response {
     };
     let (version, open) = (desk.version(), desk.open());
     let count = if open.is_empty() { String::new() } else { format!("({}) ", open.len()) };
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{count}hookexec approve</title>\n\
-         <style nonce=\"{nonce}\">\n{STYLE}{OWN_STYLE}</style>\n</head>\n\
-         <body data-version=\"{version}\">\n<header>\n<h1>Questions</h1>\n\
-         <p>Calls of agents wait here for you. One without an answer is denied.</p>\n\
-         <p class=\"notice\" id=\"changed\" hidden>The list has changed: reload the page.</p>\n\
-         <p class=\"notice\" id=\"ended\" hidden><code>hookexec approve</code> has ended: \
-         nothing on this page can be answered.</p>\n</header>\n"
-    );
+    let mut questions = String::new();
+    for (id, question) in &open {
+        one(&mut questions, id, question);
+    }
     if open.is_empty() {
-        page.push_str("<p id=\"none\">No question is open.</p>\n");
+        questions.push_str("<p id=\"none\">No question is open.</p>\n");
     }
-    for (number, question) in &open {
-        one(&mut page, *number, question);
-    }
-    ended(&mut page, desk);
-    let _ = write!(page, "<script nonce=\"{nonce}\">\n{SCRIPT}</script>\n</body>\n</html>\n");
+    let body = filled(
+        PAGE,
+        &[
+            ("count", &count),
+            ("nonce", &nonce),
+            ("style", &format!("{STYLE}{OWN_STYLE}")),
+            ("version", &version.to_string()),
+            ("questions", &questions),
+            ("ended", &ended(desk)),
+            ("script", SCRIPT),
+        ],
+    );
     let head = format!(
         "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'none'; \
          style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; form-action \
@@ -115,87 +127,106 @@ fn page(desk: &Desk) -> Response {
          Referrer-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n\
          Cross-Origin-Resource-Policy: same-origin\r\n"
     );
-    Response { status: "200 OK", head, body: page }
+    Response { status: "200 OK", head, body }
 }
 
 /// Answers a question as a form says.
-fn answer(request: &Request, desk: &Desk) -> Result<(), String> {
+fn answer(request: &Request, desk: &Desk) -> Result<String, String> {
     let field = |name: &str| request.form.get(name).map(String::as_str);
-    let number = field("number").and_then(|number| number.parse().ok());
-    let (Some(number), Some(digest)) = (number, field("digest")) else {
+    let (Some(id), Some(digest)) = (field("id"), field("digest")) else {
         return Err("the form names no question; nothing was answered".to_owned());
     };
     let choice = match field("choice") {
-        Some("once") => Choice::Once,
-        Some("session") => Choice::Session,
+        Some("allow") => Choice::Allow,
         Some("deny") => Choice::Deny(field("reason").unwrap_or_default().trim().to_owned()),
         _ => return Err("the form has no answer; nothing was answered".to_owned()),
     };
-    desk.answer(number, digest, &choice, "page")
+    desk.answer(id, Some(digest), &choice, &place(request.peer))
 }
 
-/// Writes a question. Its two forms are apart: Enter in the reason of a denial approves nothing.
-fn one(page: &mut String, number: u64, question: &Question) {
-    let (tool, left) = (visible_line(&question.tool), question.left());
-    let _ = write!(
+/// Returns where an answer comes from, for the log of decisions.
+fn place(peer: IpAddr) -> String {
+    if peer.is_loopback() { "page".to_owned() } else { format!("page, from {peer}") }
+}
+
+/// Writes a question. Its two forms are apart: Enter in the reason of a denial allows nothing.
+fn one(page: &mut String, id: &str, question: &Question) {
+    let left = question.left();
+    let _ = writeln!(
         page,
-        "<section class=\"question\" id=\"question-{number}\">\n<h2>{number}: <code>{}</code> \
-         <small><time data-left=\"{}\">{}</time> left</small></h2>\n",
-        escaped(&tool),
+        "<section class=\"question\" id=\"question-{id}\">\n<h2><code>{}</code> <small>{id}, \
+         <time data-left=\"{}\">{}</time> left</small></h2>",
+        part(&question.tool),
         left.as_secs(),
         clock(left)
     );
-    question.arguments.iter().for_each(|it| argument(page, it));
+    for argument in question.arguments.iter().take(ENTRIES) {
+        let (name, text, note) = (part(&argument.name), part(&argument.text), argument.note);
+        let class = if argument.is_old { " class=\"old\"" } else { "" };
+        let _ = writeln!(page, "<h3><code>{name}</code>{note}</h3>\n<pre{class}>{text}</pre>");
+    }
+    more(page, "p", question.arguments.len(), "arguments");
     page.push_str("<ul class=\"why\">\n");
-    for reason in &question.reasons {
-        let reason = escaped(&visible_line(reason));
-        let _ = writeln!(page, "<li>asked by <span class=\"said\">{reason}</span></li>");
+    for reason in question.reasons.iter().take(ENTRIES) {
+        let _ = writeln!(page, "<li>asked by <span class=\"said\">{}</span></li>", part(reason));
     }
-    let (origin, digest) = (visible_line(&question.origin()), escaped(&question.digest));
-    let _ = write!(
+    more(page, "li", question.reasons.len(), "reasons");
+    let (origin, digest) = (part(&question.origin), escaped(&question.digest));
+    let _ = writeln!(
         page,
-        "<li>from <span class=\"said\">{}</span></li>\n<li><code>{digest}</code></li>\n</ul>\n",
-        escaped(&origin)
+        "<li>from <span class=\"said\">{origin}</span></li>\n<li><code>{digest}</code></li>\n</ul>"
     );
-    let hidden = format!(
-        "<form method=\"post\" action=\"answer\"><input type=\"hidden\" name=\"number\" \
-         value=\"{number}\"><input type=\"hidden\" name=\"digest\" value=\"{digest}\">"
-    );
-    let session = if question.session.id.is_empty() {
-        ""
-    } else {
-        "<button name=\"choice\" value=\"session\">Approve for this session</button>"
-    };
-    let _ = write!(
-        page,
-        "<div class=\"answers\">{hidden}<button class=\"allow\" name=\"choice\" value=\"once\">\
-         Approve once</button>{session}</form>\n{hidden}<input name=\"reason\" \
-         placeholder=\"Reason, for the model\" autocomplete=\"off\"><button class=\"deny\" \
-         name=\"choice\" value=\"deny\">Deny</button></form></div>\n</section>\n"
-    );
-}
-
-fn argument(page: &mut String, argument: &Argument) {
-    let Argument { name, text, note, is_old } = argument;
-    let (name, text) = (escaped(&visible_line(name)), escaped(&visible(text)));
-    let class = if *is_old { " class=\"old\"" } else { "" };
-    let _ = writeln!(page, "<h3><code>{name}</code>{note}</h3>\n<pre{class}>{text}</pre>");
-}
-
-fn ended(page: &mut String, desk: &Desk) {
-    let ended = desk.ended();
-    if ended.is_empty() {
-        return;
-    }
-    page.push_str("<section>\n<h2>Ended</h2>\n<table id=\"ended-questions\"><tbody>\n");
-    for one in ended.iter().take(ENDED) {
+    if question.is_cut() {
         let _ = writeln!(
             page,
-            "<tr><td class=\"n\">{}</td><td><code>{}</code></td><td class=\"said\">{}</td></tr>",
-            one.number,
-            escaped(&visible_line(&one.tool)),
-            escaped(&visible_line(&one.said))
+            "<p class=\"notice\">This is not all of the call: <a href=\"{id}\">show all of it</a>.</p>"
         );
     }
-    page.push_str("</tbody></table>\n</section>\n");
+    let form = format!(
+        "<form method=\"post\" action=\"answer\"><input type=\"hidden\" name=\"id\" \
+         value=\"{id}\"><input type=\"hidden\" name=\"digest\" value=\"{digest}\">"
+    );
+    let _ = writeln!(
+        page,
+        "<div class=\"answers\">{form}<button class=\"allow\" name=\"choice\" value=\"allow\">\
+         Allow</button></form>\n{form}<input name=\"reason\" placeholder=\"Reason, for the model\" \
+         autocomplete=\"off\"><button class=\"deny\" name=\"choice\" value=\"deny\">Deny</button>\
+         </form></div>\n</section>"
+    );
+}
+
+/// Returns the rows of a text that are shown, and says how much is left out.
+fn part(text: &str) -> String {
+    let (shown, left) = cut(text);
+    let mut part = escaped(shown);
+    if left > 0 {
+        let _ = write!(part, "\n<b class=\"cut\">... and {left} characters more</b>");
+    }
+    part
+}
+
+/// Says how many of `count` things are left out.
+fn more(page: &mut String, tag: &str, count: usize, what: &str) {
+    if count > ENTRIES {
+        let left = count - ENTRIES;
+        let _ = writeln!(page, "<{tag}><b class=\"cut\">... and {left} {what} more</b></{tag}>");
+    }
+}
+
+fn ended(desk: &Desk) -> String {
+    let mut rows = String::new();
+    for one in desk.ended().iter().take(ENDED) {
+        let (id, tool, said) = (&one.id, part(&one.tool), escaped(&visible_line(&one.said)));
+        let _ = writeln!(
+            rows,
+            "<tr><td>{id}</td><td><code>{tool}</code></td><td class=\"said\">{said}</td></tr>"
+        );
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "<section>\n<h2>Ended</h2>\n<table id=\"ended-questions\"><tbody>\n{rows}</tbody></table>\n\
+         </section>\n"
+    )
 }

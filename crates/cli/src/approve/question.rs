@@ -7,28 +7,29 @@ use hookexec::wire::{ApprovalReason, JsonObject, call_digest, parse_strict};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::plain::{visible, visible_line};
+
+/// How many rows of one text are shown, how many characters a row has, and how many arguments and
+/// reasons are shown.
+const ROWS: usize = 40;
+const ROW: usize = 80;
+pub(super) const ENTRIES: usize = 30;
+
 /// A call that waits for a person.
 ///
-/// It keeps texts and no JSON: a small document can take much memory.
+/// It keeps texts and no JSON: a small document can take much memory. Every character that an eye
+/// would miss is an escape in them.
 #[derive(Debug)]
 pub(super) struct Question {
     /// The digest of what will run.
     pub(super) digest: String,
-    /// Who wants to run it where: an approval for a session counts for these.
-    pub(super) session: Session,
     pub(super) tool: String,
     pub(super) arguments: Vec<Argument>,
     /// Which hooks asked, and why.
     pub(super) reasons: Vec<String>,
-    pub(super) cwd: String,
+    /// The agent, its session and its directory.
+    pub(super) origin: String,
     deadline: Instant,
-}
-
-/// The session of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Session {
-    pub(super) agent: String,
-    pub(super) id: String,
 }
 
 /// An argument of the tool, in its final form or as it was before.
@@ -49,7 +50,7 @@ impl Question {
         let Value::Object(input) = input else { return Err("it is not an object".to_owned()) };
         let input = Input::from_json(input).map_err(|error| error.to_string())?;
         let digest = call_digest(&input);
-        let tool = input.tool().to_owned();
+        let tool = visible_line(input.tool());
         let Input { session_id, cwd, agent_name, tool_input, approval, .. } = input;
         let asked = approval.ok_or("`approval` is missing")?;
         if asked.digest != digest {
@@ -59,13 +60,13 @@ impl Question {
             asked.expires.parse().map_err(|error| format!("`expires`: {error}"))?;
         // A duration that is negative is over.
         let left = Duration::try_from(expires.duration_since(Timestamp::now())).unwrap_or_default();
+        let agent = agent_name.filter(|agent| !agent.is_empty());
         Ok(Self {
             digest,
-            session: Session { agent: agent_name.unwrap_or_default(), id: session_id },
             tool,
             arguments: compared(&tool_input.unwrap_or_default(), asked.original_input.as_ref()),
             reasons: asked.reasons.iter().map(reason).collect(),
-            cwd,
+            origin: origin(agent.as_deref().unwrap_or("an agent"), &session_id, &cwd),
             deadline: Instant::now().checked_add(left).ok_or("`expires` is too far away")?,
         })
     }
@@ -81,20 +82,38 @@ impl Question {
         digest.get(..12).unwrap_or(digest)
     }
 
-    /// Returns the call in one line; what may be long comes last.
-    pub(super) fn call(&self) -> String {
-        let arguments = self.arguments.iter().filter(|argument| !argument.is_old);
-        let arguments = arguments.map(|Argument { name, text, .. }| format!(", `{name}`: {text}"));
-        format!("{}, digest {}{}", self.tool, self.short_digest(), arguments.collect::<String>())
+    /// Returns whether a person sees less than all of it.
+    pub(super) fn is_cut(&self) -> bool {
+        let is_long = |text: &String| cut(text).1 > 0;
+        self.arguments.len() > ENTRIES
+            || self.reasons.len() > ENTRIES
+            || self.arguments.iter().any(|given| is_long(&given.name) || is_long(&given.text))
+            || self.reasons.iter().any(is_long)
+            || is_long(&self.tool)
+            || is_long(&self.origin)
     }
+}
 
-    /// Returns the agent, its session and its directory in one line.
-    pub(super) fn origin(&self) -> String {
-        let Session { agent, id } = &self.session;
-        let agent = if agent.is_empty() { "an agent" } else { agent };
-        let session = if id.is_empty() { String::new() } else { format!(", session {id}") };
-        format!("{agent}{session}, in {}", self.cwd)
+/// Returns the rows of a text that are shown, and how many characters are left out.
+pub(super) fn cut(text: &str) -> (&str, usize) {
+    let (mut row, mut column) = (1, 0);
+    for (at, letter) in text.char_indices() {
+        if letter == '\n' || column == ROW {
+            if row == ROWS {
+                return (&text[..at], text[at..].chars().count());
+            }
+            (row, column) = (row + 1, 0);
+        }
+        if letter != '\n' {
+            column += 1;
+        }
     }
+    (text, 0)
+}
+
+fn origin(agent: &str, session: &str, directory: &str) -> String {
+    let session = if session.is_empty() { String::new() } else { format!(", session {session}") };
+    visible_line(&format!("{agent}{session}, in {directory}"))
 }
 
 fn reason(asked: &ApprovalReason) -> String {
@@ -102,17 +121,11 @@ fn reason(asked: &ApprovalReason) -> String {
     let hook = hook.as_deref().unwrap_or("the agent");
     let event = event.map(|event| format!(" ({event})")).unwrap_or_default();
     let reason = if reason.is_empty() { "no reason given" } else { reason };
-    format!("{hook}{event}: {reason}")
+    visible_line(&format!("{hook}{event}: {reason}"))
 }
 
 /// Returns the arguments as they will be, each with what it was if hooks changed it.
 fn compared(now: &JsonObject, before: Option<&JsonObject>) -> Vec<Argument> {
-    let argument = |name: &str, value: &Value, note, is_old| Argument {
-        name: name.to_owned(),
-        text: shown(value),
-        note,
-        is_old,
-    };
     let mut arguments = Vec::new();
     for (name, value) in now {
         let old = before.map(|before| before.get(name));
@@ -124,16 +137,34 @@ fn compared(now: &JsonObject, before: Option<&JsonObject>) -> Vec<Argument> {
             arguments.push(argument(name, old, " before hooks changed it", true));
         }
     }
-    let removed = before.into_iter().flatten().filter(|(name, _)| !now.contains_key(*name));
-    arguments
-        .extend(removed.map(|(name, value)| argument(name, value, ", removed by hooks", true)));
+    for (name, value) in before.into_iter().flatten() {
+        if !now.contains_key(name) {
+            arguments.push(argument(name, value, ", removed by hooks", true));
+        }
+    }
     arguments
 }
 
-/// Returns a value as text: a text as it is, anything else as JSON.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+/// Returns an argument whose text is shown as it is, and anything else as JSON.
+fn argument(name: &str, value: &Value, note: &'static str, is_old: bool) -> Argument {
+    let text = match value {
+        Value::String(text) => visible(text),
+        other => visible(&serde_json::to_string_pretty(other).unwrap_or_default()),
+    };
+    Argument { name: visible_line(name), text, note, is_old }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_behind_its_last_row() {
+        let rows = |count: usize| vec!["x"; count].join("\n");
+        assert_eq!(cut(&rows(ROWS)), (&*rows(ROWS), 0));
+        assert_eq!(cut(&rows(ROWS + 2)), (&*rows(ROWS), 4));
+        let row = "é".repeat(ROW);
+        assert_eq!(cut(&row.repeat(ROWS)), (&*row.repeat(ROWS), 0));
+        assert_eq!(cut(&(row.repeat(ROWS) + "ab")), (&*row.repeat(ROWS), 2));
     }
 }

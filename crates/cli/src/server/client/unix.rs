@@ -96,6 +96,29 @@ pub async fn verdict(
     }
 }
 
+/// Sends a line to the server at `path`, which must be the user's own, and returns its answer, a line
+/// as well.
+///
+/// # Errors
+/// Why there is no answer.
+///
+/// # Panics
+/// When it is not called within a Tokio runtime that has time and I/O enabled.
+pub(crate) async fn exchange(path: &Path, mut line: Vec<u8>) -> Result<Vec<u8>, String> {
+    let place = path.display();
+    let mut stream = open(path).map_err(|cause| format!("nothing listens at {place}: {cause}"))?;
+    if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
+        return Err(format!("the process that listens at {place} is another user's"));
+    }
+    line.push(b'\n');
+    let exchanged = async {
+        stream.write_all(&line).await?;
+        next_line(&mut BufReader::new(stream)).await
+    };
+    let answer = in_time(Instant::now() + FIRST_SIGN, exchanged).await;
+    answer.map_err(|cause| format!("no answer came from {place}: {cause}"))
+}
+
 /// Reads a verdict, and refuses one on another event, or one that says two things.
 fn sound(result: Value, event: Event) -> Result<Verdict, String> {
     // The verdict's own type would take a missing `decision` for `null`.
