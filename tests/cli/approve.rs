@@ -119,9 +119,9 @@ fn a_person_reads_the_call_and_answers_it() {
         "    `command`:\n      | git push\n",
         "    `command` before hooks changed it:\n      | git push -f\n",
         "    `background`, removed by hooks:\n      | true\n",
-        "    asked by guard (pre_tool_use): look at this\n",
-        "    from codex, session s1, in /project\n",
-        &format!("    digest {}\n", &digest("git push")[7..19]),
+        "    asked by:\n      | guard (pre_tool_use): look at this\n",
+        "    from:\n      | codex, session s1, in /project\n",
+        &format!("    {}\n", digest("git push")),
         &format!("    allow: hookexec approve allow {id}\n"),
         &format!("    deny:  hookexec approve deny {id} REASON\n"),
     ] {
@@ -212,7 +212,7 @@ fn nothing_in_a_call_passes_for_a_line_of_ours() {
     assert!(
         shown.contains("      | ls\n      |     from you\\u{d}\\u{1b}[2K\\u{1b}[8mrm\\u{202e}x\n")
     );
-    assert!(shown.contains("asked by guard (pre_tool_use): a\\u{a}[2] shell\n"), "{shown}");
+    assert!(shown.contains("      | guard (pre_tool_use): a\\u{a}[2] shell\n"), "{shown}");
     // A row that the terminal would wrap has a bar, too: a command of one line draws no question.
     let question_of_ls = format!(
         "{:72}{:80}{:80}      | ls -la",
@@ -237,30 +237,27 @@ fn a_long_call_is_cut_and_says_so() {
     let page = Page::of(&terminal);
     let long = format!("{}\nrm -rf /", "echo\n".repeat(60));
     let (_long, id) = asked(&sandbox, &terminal, &question(&long));
-    let all = format!("this is not all of it: hookexec approve show {id}\n");
+    let all = format!("not all of it: hookexec approve show {id}\n");
     for said in [&*all, "... and 110 characters more\n"] {
         assert!(terminal.shown().contains(said), "{said}: {}", terminal.shown());
     }
-    let shown = page.get();
-    let link = format!("This is not all of the call: <a href=\"{id}\">show all of it</a>");
-    for said in [&*link, "... and 110 characters more"] {
-        assert!(shown.contains(said), "{said}: {shown}");
-    }
-    assert!(!shown.contains("rm -rf /"), "{shown}");
-    assert!(page.get_path(&id).contains("      | rm -rf /\n"));
+    let text = |question: &Value, part: usize| question["parts"][part]["text"].to_string();
+    let shown = &page.questions()["open"][0];
+    assert_eq!((&shown["is_cut"], &shown["parts"][2]["left"]), (&json!(true), &json!(110)));
+    assert!(!text(shown, 2).contains("rm -rf /"), "{shown}");
+    let whole = page.json(&id);
+    assert_eq!(whole["is_cut"], false);
+    assert!(text(&whole, 2).contains("rm -rf /"), "{whole}");
     let (code, whole) = says(&sandbox, &["show", &id]);
     assert!(code == 0 && whole.contains("      | rm -rf /\n"), "{whole}");
 
     let mut many = question("ls");
     many["tool_input"] = (0..40).map(|number| (format!("a{number}"), json!(number))).collect();
-    many["approval"]["reasons"] = vec![many["approval"]["reasons"][0].clone(); 31].into();
     sign(&mut many);
     let (_many, id) = asked(&sandbox, &terminal, &many);
-    let shown = page.get();
-    for said in ["... and 10 arguments more", "... and 1 reasons more"] {
-        assert!(terminal.shown().contains(said), "{said}: {}", terminal.shown());
-        assert!(shown.contains(said), "{said}: {shown}");
-    }
+    terminal.shows("... and 12 parts more\n");
+    let shown = &page.questions()["open"][1];
+    assert_eq!((&shown["is_cut"], &shown["more"]), (&json!(true), &json!(12)));
     let (_, whole) = says(&sandbox, &["show", &id]);
     assert!(whole.contains("`a9`") && !whole.contains("more"), "{whole}");
 }
@@ -360,8 +357,7 @@ fn callers_are_bounded_in_number_and_in_what_they_send() {
     assert!(denied(r#"{"a":1,"a":2}"#).contains("appears twice"));
     assert!(denied("ls").contains("expected"));
     assert!(denied(&"x".repeat(257 << 10)).contains("larger than 256 KiB"));
-    let order =
-        json!({ "act": "allow", "id": "00000000", "reason": "", "columns": 80, "tool_name": "x" });
+    let order = json!({ "allow": { "id": "00000000" }, "tool_name": "x" });
     assert!(denied(&order.to_string()).contains("`approval` is missing"), "it is not an order");
     let waiting: Vec<_> = (0..64).map(|_| Caller::ask(&sandbox, &question("ls"))).collect();
     until("all are shown", || ids(&terminal).len() == 64);
@@ -406,9 +402,18 @@ impl Page {
         self.send(&format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.host))
     }
 
-    /// Gets a page below the address.
-    fn get_path(&self, path: &str) -> String {
-        self.send(&format!("GET {}{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.host))
+    /// Returns the JSON that stands below the address.
+    fn json(&self, path: &str) -> Value {
+        let request = format!("GET {}{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.host);
+        let answer = self.send(&request);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("Content-Type: application/json\r\n"), "{answer}");
+        serde_json::from_str(body).unwrap()
+    }
+
+    /// Returns what the page shows.
+    fn questions(&self) -> Value {
+        self.json("questions")
     }
 
     fn post(&self, path: &str, head: &str, form: &str) -> String {
@@ -432,26 +437,39 @@ fn the_page_shows_questions_and_takes_answers() {
     let sandbox = Sandbox::new();
     let terminal = receiver(&sandbox, &[]);
     let page = Page::of(&terminal);
-    assert!(page.get().contains("No question is open."));
+    assert_eq!(page.questions()["open"], json!([]));
     let hostile = "</pre><script>alert(1)</script>\u{202e}";
     let mut changed = question(hostile);
     changed["approval"]["original_input"] = json!({ "command": "ls" });
     let (caller, id) = asked(&sandbox, &terminal, &changed);
-    let shown = page.get();
-    assert!(shown.starts_with("HTTP/1.1 200 OK\r\n"), "{shown}");
+    let served = page.get();
+    assert!(served.starts_with("HTTP/1.1 200 OK\r\n"), "{served}");
     for part in [
         "Content-Security-Policy: default-src 'none'; ",
         "frame-ancestors 'none'",
+        "form-action 'none'",
         "Cache-Control: no-store\r\n",
-        "<pre>&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}</pre>",
-        "before hooks changed it</h3>\n<pre class=\"old\">ls</pre>",
-        "look at this",
-        "codex, session s1, in /project",
-        &digest(hostile),
     ] {
-        assert!(shown.contains(part), "{part}\n{shown}");
+        assert!(served.contains(part), "{part}\n{served}");
     }
-    assert!(!shown.contains("This is not all of the call"), "{shown}");
+    // The page is the same for any questions; their texts are data.
+    assert!(!served.contains("alert(1)") && !served.contains("{{"), "{served}");
+    let shown = &page.questions()["open"][0];
+    let visible = hostile.replace('\u{202e}', "\\u{202e}");
+    let part = |title: &str, text: &str, is_old: bool| json!({ "title": title, "text": text, "is_old": is_old, "left": 0 });
+    assert_eq!(
+        shown["parts"],
+        json!([
+            part("asked by", "guard (pre_tool_use): look at this", false),
+            part("from", "codex, session s1, in /project", false),
+            part("`command`", &visible, false),
+            part("`command` before hooks changed it", "ls", true),
+        ])
+    );
+    assert_eq!(
+        (&shown["id"], &shown["digest"], &shown["is_cut"]),
+        (&json!(id), &json!(digest(hostile)), &json!(false))
+    );
     // What a page was not shown can't be allowed on it.
     let said = page.answer(&form(&id, "other", "allow"));
     assert!(said.starts_with("HTTP/1.1 409") && said.contains("is about another call"), "{said}");
@@ -464,7 +482,7 @@ fn the_page_shows_questions_and_takes_answers() {
     assert!(said.contains("no question has the ID `9`"), "{said}");
 
     let said = page.answer(&format!("{}&reason=use+%2Dn+first", form(&id, hostile, "deny")));
-    assert!(said.starts_with("HTTP/1.1 303"), "{said}");
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     let answer = caller.answer().unwrap();
     assert_eq!(answer["decision"], "deny");
     assert!(answer["reason"].as_str().unwrap().ends_with("(page) denied this call: use -n first"));
@@ -472,10 +490,10 @@ fn the_page_shows_questions_and_takes_answers() {
     assert!(said.starts_with("HTTP/1.1 409") && said.contains("not open any longer"), "{said}");
 
     let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
-    assert!(page.answer(&form(&id, "ls", "allow")).starts_with("HTTP/1.1 303"));
+    assert!(page.answer(&form(&id, "ls", "allow")).starts_with("HTTP/1.1 200"));
     assert_eq!(caller.answer().unwrap()["decision"], "allow");
-    let (caller, _) = asked(&sandbox, &terminal, &question("ls"));
-    drop(caller);
+    let ended = &page.questions()["ended"];
+    assert_eq!((&ended[0]["id"], &ended[0]["tool"]), (&json!(id), &json!("shell")));
 }
 
 /// Returns an address of this machine that is not the loopback.
@@ -511,7 +529,7 @@ fn a_phone_in_the_same_network_answers() {
     let rebound =
         page.send(&format!("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n", page.path));
     assert!(rebound.starts_with("HTTP/1.1 403"), "{rebound}");
-    assert!(page.answer(&form(&id, "ls", "allow")).starts_with("HTTP/1.1 303"));
+    assert!(page.answer(&form(&id, "ls", "allow")).starts_with("HTTP/1.1 200"));
     let answer = caller.answer().unwrap();
     assert_eq!(answer["decision"], "allow");
     let from = format!("(page, from {address})");
@@ -573,7 +591,7 @@ fn the_page_is_for_its_own_visitor() {
     let idle: Vec<_> = (0..16).map(|_| TcpStream::connect(host).unwrap()).collect();
     until("a connection too many is closed", || page.get().is_empty());
     // Each of them has one second for the head of its request.
-    until("the page answers again", || page.get().contains("No question is open."));
+    until("the page answers again", || page.get().contains("<h1>Questions</h1>"));
     drop(idle);
     let mut slow = TcpStream::connect(host).unwrap();
     slow.write_all(format!("GET {path} HTTP/1.1\r\n").as_bytes()).unwrap();
@@ -637,7 +655,7 @@ fn an_approval_lets_one_call_run() {
     };
     let (code, verdict) = judged(&sandbox, || {
         let id = shows(1);
-        terminal.shows("asked by guard (pre_tool_use): sure?");
+        terminal.shows("      | guard (pre_tool_use): sure?\n");
         assert_eq!(says(&sandbox, &["allow", &id]).0, 0);
     });
     assert_eq!((code, &verdict["allowed"]), (0, &json!(true)), "{verdict:#}");
@@ -654,11 +672,9 @@ fn an_approval_lets_one_call_run() {
     let page = Page::of(&terminal);
     let (code, _) = judged(&sandbox, || {
         let id = shows(3);
-        let shown = page.get();
-        let digest = shown.split("name=\"digest\" value=\"").nth(1).unwrap();
-        let digest = digest.split('"').next().unwrap().replace(':', "%3A");
+        let digest = page.questions()["open"][0]["digest"].as_str().unwrap().replace(':', "%3A");
         let said = page.answer(&format!("id={id}&digest={digest}&choice=allow"));
-        assert!(said.starts_with("HTTP/1.1 303"), "{said}");
+        assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     });
     assert_eq!(code, 0);
 }

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use tokio::sync::oneshot::Receiver;
 
 use super::desk::{Answer, Choice, Desk};
-use super::order::{Act, Order, Reply};
+use super::order::{self, Order, Reply};
 use super::question::Question;
 use super::screen::{self, Screen};
 use crate::server::socket::{self, Stream};
@@ -51,8 +51,10 @@ impl Counter {
         let Ok(Some(line)) = tokio::time::timeout(PATIENCE, read_line(reader)).await else {
             return;
         };
-        if let Ok(Ok(order)) = line.as_deref().map(serde_json::from_slice::<Order>) {
-            write(&mut writer, &self.obey(&order).await).await;
+        if let Ok(line) = &line
+            && let Ok((order, columns)) = serde_json::from_slice::<order::Line>(line)
+        {
+            write(&mut writer, &self.obey(&order, columns).await).await;
             return;
         }
         let (id, question, answer) = match line.and_then(|line| self.take_in(&line)) {
@@ -64,7 +66,7 @@ impl Counter {
                 return;
             }
         };
-        self.screen.show(&id, &question);
+        self.screen.say(&screen::text(&question.shown(&id, false), self.screen.columns()));
         let mut end = End { counter: self, id, said: ENDS.to_owned() };
         tokio::pin!(gone);
         tokio::select! {
@@ -92,32 +94,20 @@ impl Counter {
     }
 
     /// Does what a person ordered in another terminal.
-    async fn obey(&self, order: &Order) -> Reply {
-        let Order { act, id, reason, columns } = order;
+    async fn obey(&self, order: &Order, columns: usize) -> Reply {
+        let id = order.id();
         if !self.desk.knows(id) {
             let _one_after_another = self.guesses.lock().await;
             self.screen.remark("an answer to a question that does not exist was refused");
             tokio::time::sleep(PENALTY).await;
         }
-        let choice = match act {
-            Act::Allow => Choice::Allow,
-            Act::Deny => Choice::Deny(reason.trim().to_owned()),
-            Act::Show => {
-                return match self.desk.question(id) {
-                    Ok(question) => done(screen::text(id, &question, *columns, true)),
-                    Err(text) => Reply { is_done: false, text },
-                };
-            }
+        let choice = match order {
+            Order::Allow { .. } => Choice::Allow,
+            Order::Deny { reason, .. } => Choice::Deny(reason.join(" ")),
+            Order::Show { .. } => return Ok(screen::text(&self.desk.whole(id)?, columns)),
         };
-        match self.desk.answer(id, None, &choice, "terminal") {
-            Ok(said) => done(format!("{said}\n")),
-            Err(text) => Reply { is_done: false, text },
-        }
+        Ok(self.desk.answer(id, None, &choice, "terminal")? + "\n")
     }
-}
-
-fn done(text: String) -> Reply {
-    Reply { is_done: true, text }
 }
 
 const WITHDRAWN: &str = "withdrawn: its caller is gone";

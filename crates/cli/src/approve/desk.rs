@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use hookexec::internal::{files, locked};
 use hookexec::wire::Decision;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::question::Question;
+use super::question::{Question, Shown};
 
 /// How many ended questions are remembered; the newest.
-const ENDED: usize = 200;
-/// How many hexadecimal digits the name of a question has. Who knows the name may answer, so it is
+const ENDED: usize = 20;
+/// How many hexadecimal digits the ID of a question has. Who knows the ID may answer, so it is
 /// random: a program that was not shown the question can't guess it.
 const ID: usize = 8;
 
@@ -35,11 +36,22 @@ pub(super) struct Answer {
 }
 
 /// A question that is over, and how it ended.
-#[derive(Clone)]
+#[derive(Clone, Serialize)]
 pub(super) struct Ended {
-    pub(super) id: String,
-    pub(super) tool: String,
-    pub(super) said: String,
+    id: String,
+    tool: String,
+    said: String,
+}
+
+/// The whole desk as a page shows it.
+#[derive(Serialize)]
+pub(super) struct View {
+    /// A number that is another after each change.
+    version: u64,
+    /// The oldest first.
+    open: Vec<Shown>,
+    /// The newest first.
+    ended: VecDeque<Ended>,
 }
 
 #[derive(Default)]
@@ -47,9 +59,7 @@ pub(super) struct Desk(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// Counts the changes.
     version: u64,
-    /// The oldest first.
     open: Vec<Open>,
     ended: VecDeque<Ended>,
 }
@@ -61,7 +71,7 @@ struct Open {
 }
 
 impl Desk {
-    /// Takes a question in, and returns its name and where its answer arrives.
+    /// Takes a question in, and returns its ID and where its answer arrives.
     ///
     /// # Errors
     /// The system has no random numbers.
@@ -70,17 +80,14 @@ impl Desk {
         question: &Arc<Question>,
     ) -> io::Result<(String, oneshot::Receiver<Answer>)> {
         let mut state = locked(&self.0);
-        let id = loop {
-            let mut id = files::random_id()?;
-            id.truncate(ID);
-            if !state.knows(&id) {
-                break id;
-            }
-        };
-        let (sender, receiver) = oneshot::channel();
-        let question = Arc::clone(question);
-        state.open.push(Open { id: id.clone(), question, answer: sender });
+        let mut id = files::random_id()?;
+        id.truncate(ID);
+        if state.knows(&id) {
+            return Err(io::Error::other("another question has the same ID; ask again"));
+        }
+        let (answer, receiver) = oneshot::channel();
         state.version += 1;
+        state.open.push(Open { id: id.clone(), question: Arc::clone(question), answer });
         Ok((id, receiver))
     }
 
@@ -97,86 +104,76 @@ impl Desk {
         place: &str,
     ) -> Result<String, String> {
         let mut state = locked(&self.0);
-        let at = state.open.iter().position(|open| open.id == id).ok_or_else(|| state.gone(id))?;
-        let question = &state.open[at].question;
+        let question = state.question(id)?;
         if digest.is_some_and(|digest| digest != question.digest) {
             return Err(format!("question {id} is about another call; nothing was answered"));
         }
         if question.left().is_zero() {
             return Err(format!("question {id}: the answer came too late"));
         }
-        let Open { question, answer: sender, .. } = state.open.remove(at);
         let answer = answer(&question, choice, place);
         let said = answer.said.clone();
-        state.end(id, &question.tool, &said);
-        // If its conversation has ended, that says so itself.
-        let _ = sender.send(answer);
+        if let Some(open) = state.end(id, &said) {
+            // If its conversation has ended, that says so itself.
+            let _ = open.answer.send(answer);
+        }
         Ok(said)
     }
 
     /// Ends a question, and replaces what was said of its end before.
     pub(super) fn end(&self, id: &str, said: &str) {
         let mut state = locked(&self.0);
-        if let Some(at) = state.open.iter().position(|open| open.id == id) {
-            let open = state.open.remove(at);
-            state.end(id, &open.question.tool, said);
-        } else if let Some(ended) = state.ended.iter_mut().find(|ended| ended.id == id) {
+        if state.end(id, said).is_none()
+            && let Some(ended) = state.ended.iter_mut().find(|ended| ended.id == id)
+        {
             said.clone_into(&mut ended.said);
             state.version += 1;
         }
     }
 
-    /// Returns an open question, or why it is not open.
-    pub(super) fn question(&self, id: &str) -> Result<Arc<Question>, String> {
-        let state = locked(&self.0);
-        match state.open.iter().find(|open| open.id == id) {
-            Some(open) => Ok(Arc::clone(&open.question)),
-            None => Err(state.gone(id)),
-        }
+    /// Returns an open question as it is shown, all of it, or why it is not open.
+    pub(super) fn whole(&self, id: &str) -> Result<Shown, String> {
+        Ok(locked(&self.0).question(id)?.shown(id, true))
     }
 
-    /// Returns whether there is or was a question of this name.
+    /// Returns whether there is or was a question of this ID.
     pub(super) fn knows(&self, id: &str) -> bool {
         locked(&self.0).knows(id)
     }
 
-    /// Returns the open questions, the oldest first.
-    pub(super) fn open(&self) -> Vec<(String, Arc<Question>)> {
+    /// Returns all that a page shows.
+    pub(super) fn view(&self) -> View {
         let state = locked(&self.0);
-        state.open.iter().map(|open| (open.id.clone(), Arc::clone(&open.question))).collect()
-    }
-
-    /// Returns what became of the last questions, the newest first.
-    pub(super) fn ended(&self) -> Vec<Ended> {
-        locked(&self.0).ended.iter().rev().cloned().collect()
-    }
-
-    /// Returns a number that is another after each change.
-    pub(super) fn version(&self) -> u64 {
-        locked(&self.0).version
+        let open = state.open.iter().map(|open| open.question.shown(&open.id, false)).collect();
+        View { version: state.version, open, ended: state.ended.clone() }
     }
 }
 
 impl State {
-    fn end(&mut self, id: &str, tool: &str, said: &str) {
-        self.version += 1;
-        if self.ended.len() == ENDED {
-            self.ended.pop_front();
-        }
-        let (id, tool, said) = (id.to_owned(), tool.to_owned(), said.to_owned());
-        self.ended.push_back(Ended { id, tool, said });
-    }
-
     fn knows(&self, id: &str) -> bool {
         self.open.iter().any(|open| open.id == id) || self.ended.iter().any(|ended| ended.id == id)
     }
 
-    /// Returns why a question is not open.
-    fn gone(&self, id: &str) -> String {
-        match self.ended.iter().find(|ended| ended.id == id) {
+    /// Returns an open question, or why it is not open.
+    fn question(&self, id: &str) -> Result<Arc<Question>, String> {
+        if let Some(open) = self.open.iter().find(|open| open.id == id) {
+            return Ok(Arc::clone(&open.question));
+        }
+        Err(match self.ended.iter().find(|ended| ended.id == id) {
             Some(Ended { said, .. }) => format!("question {id} is not open any longer: {said}"),
             None => format!("no question has the ID `{id}`"),
-        }
+        })
+    }
+
+    /// Ends an open question.
+    fn end(&mut self, id: &str, said: &str) -> Option<Open> {
+        let at = self.open.iter().position(|open| open.id == id)?;
+        let open = self.open.remove(at);
+        self.version += 1;
+        self.ended.truncate(ENDED - 1);
+        let tool = open.question.tool.clone();
+        self.ended.push_front(Ended { id: id.to_owned(), tool, said: said.to_owned() });
+        Some(open)
     }
 }
 
@@ -200,12 +197,6 @@ fn answer(question: &Question, choice: &Choice, place: &str) -> Answer {
 
 /// Returns the user's name, for the log of decisions.
 fn user() -> String {
-    for name in ["USER", "LOGNAME"] {
-        if let Ok(user) = std::env::var(name)
-            && !user.is_empty()
-        {
-            return user;
-        }
-    }
-    "the user".to_owned()
+    let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default();
+    if name.is_empty() { "the user".to_owned() } else { name }
 }

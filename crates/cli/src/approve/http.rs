@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -45,6 +46,12 @@ impl Response {
     pub(super) fn text(status: &'static str, body: &str) -> Self {
         let head = "Content-Type: text/plain; charset=utf-8\r\n".to_owned();
         Self { status, head, body: format!("{body}\n") }
+    }
+
+    /// Returns data for the script of the page.
+    pub(super) fn json(data: &impl Serialize) -> Self {
+        let head = "Content-Type: application/json\r\n".to_owned();
+        Self { status: "200 OK", head, body: serde_json::to_string(data).unwrap_or_default() }
     }
 
     fn bytes(&self) -> Vec<u8> {

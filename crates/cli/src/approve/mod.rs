@@ -59,7 +59,7 @@ Examples:
 #[command(after_help = EXAMPLE, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    answer: Option<order::Answer>,
+    order: Option<order::Order>,
 
     /// Serves the page at this address of this machine, for a phone in the same network: an IP address,
     /// also with a port. Who reads the traffic of that network can answer, too
@@ -77,8 +77,8 @@ impl Args {
             return Err(CommandError::usage("`hookexec approve` is not available on Windows")
                 .hint("ask by a hook of type `command` or `http` below `approval:`"));
         }
-        if let Some(answer) = &self.answer {
-            return answer.send().map(Exit::from);
+        if let Some(order) = &self.order {
+            return order.send().map(Exit::from);
         }
         refuse_agents()?;
         let screen = Screen::of_person()?;

@@ -1,17 +1,17 @@
-//! `hookexec approve allow`, `deny` and `show`: what a person says in another terminal.
+//! `hookexec approve allow`, `deny` and `show`: the orders of a person in another terminal.
 
 use hookexec::internal::receiver_socket;
 use serde::{Deserialize, Serialize};
 
 use super::screen::Screen;
 use crate::consent::refuse_agents;
-use crate::error::CommandError;
+use crate::error::{CommandError, OrCommandError as _};
 use crate::runtime::Runtime;
 use crate::server;
 
-/// An answer in a terminal.
-#[derive(Debug, Clone, clap::Subcommand)]
-pub(super) enum Answer {
+/// An order to the process that holds the questions.
+#[derive(Debug, Clone, clap::Subcommand, Serialize, Deserialize)]
+pub(super) enum Order {
     /// Lets the call run
     Allow {
         /// The ID of the question
@@ -32,55 +32,33 @@ pub(super) enum Answer {
     },
 }
 
-/// What such an answer tells the process that holds the questions.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Order {
-    pub(super) act: Act,
-    pub(super) id: String,
-    pub(super) reason: String,
-    /// How wide a row of the terminal may be.
-    pub(super) columns: usize,
-}
+/// The line that carries an order: the order, and how wide a row of the terminal may be. A question is
+/// an object, so that none passes for an order.
+pub(super) type Line = (Order, usize);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Act {
-    Allow,
-    Deny,
-    Show,
-}
+/// The answer to an order: what became of it, or why nothing did.
+pub(super) type Reply = Result<String, String>;
 
-/// What became of it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Reply {
-    pub(super) is_done: bool,
-    pub(super) text: String,
-}
+impl Order {
+    /// Returns the ID of the question.
+    pub(super) fn id(&self) -> &str {
+        let (Self::Allow { id } | Self::Deny { id, .. } | Self::Show { id }) = self;
+        id
+    }
 
-impl Answer {
-    /// Sends the answer, and shows what became of it.
+    /// Sends the order, and shows what became of it.
     pub(super) fn send(&self) -> Result<(), CommandError> {
         refuse_agents()?;
         let screen = Screen::of_person()?;
-        let (act, id, reason) = match self {
-            Self::Allow { id } => (Act::Allow, id, String::new()),
-            Self::Deny { id, reason } => (Act::Deny, id, reason.join(" ")),
-            Self::Show { id } => (Act::Show, id, String::new()),
-        };
-        let order = Order { act, id: id.clone(), reason, columns: screen.columns() };
         let path = receiver_socket().ok_or_else(no_home)?;
-        let line = serde_json::to_vec(&order).unwrap_or_default();
-        let said = Runtime::new()?.run(server::exchange(&path, line))?;
-        let said = said.map_err(|problem| {
+        let line = serde_json::to_vec(&(self, screen.columns())).unwrap_or_default();
+        let answer = Runtime::new()?.run(server::exchange(&path, line))?;
+        let answer = answer.map_err(|problem| {
             CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
         })?;
-        let reply: Reply = serde_json::from_slice(&said)
-            .map_err(|error| CommandError::internal(format!("the answer is not valid: {error}")))?;
-        if !reply.is_done {
-            return Err(CommandError::usage(reply.text));
-        }
-        screen.say(&reply.text);
+        let reply: Reply =
+            serde_json::from_slice(&answer).or_internal("the answer is not valid")?;
+        screen.say(&reply.map_err(CommandError::usage)?);
         Ok(())
     }
 }

@@ -1,6 +1,5 @@
-//! The page: the open questions, with a form for each.
+//! The page: a static one, whose script shows the open questions and sends the answers.
 
-use std::fmt::Write as _;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,18 +8,12 @@ use tokio::net::TcpListener;
 
 use super::desk::{Choice, Desk};
 use super::http::{Request, Response};
-use super::question::{ENTRIES, Question, cut};
-use super::screen::{self, clock};
-use crate::markup::{escaped, filled};
+use crate::markup::filled;
 use crate::page::STYLE;
-use crate::plain::visible_line;
 
 const PAGE: &str = include_str!("page.html");
 const OWN_STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-
-/// How many ended questions are shown.
-const ENDED: usize = 20;
 
 /// The place of the page. Who knows the token may answer.
 pub(super) struct Page {
@@ -73,20 +66,14 @@ impl Page {
             return Response::text("403 Forbidden", "the request comes from another page");
         }
         match (&*request.method, path) {
-            ("GET", "") => page(desk),
-            ("GET", "version") => Response::text("200 OK", &desk.version().to_string()),
-            ("GET", id) => match desk.question(id) {
-                Ok(question) => {
-                    Response::text("200 OK", &screen::text(id, &question, usize::MAX, true))
-                }
+            ("GET", "") => page(),
+            ("GET", "questions") => Response::json(&desk.view()),
+            ("GET", id) => match desk.whole(id) {
+                Ok(question) => Response::json(&question),
                 Err(problem) => Response::text("404 Not Found", &problem),
             },
             ("POST", "answer") => match answer(request, desk) {
-                Ok(_) => Response {
-                    status: "303 See Other",
-                    head: format!("Location: {}\r\n", self.address()),
-                    body: String::new(),
-                },
+                Ok(said) => Response::text("200 OK", &said),
                 Err(problem) => Response::text("409 Conflict", &problem),
             },
             _ => Response::text("404 Not Found", "there is nothing here"),
@@ -94,40 +81,21 @@ impl Page {
     }
 }
 
-/// Returns the page as it is now.
-fn page(desk: &Desk) -> Response {
+/// Returns the page, which is the same for any questions: its script gets them.
+fn page() -> Response {
     let Ok(nonce) = files::random_id() else {
         return Response::text("500 Internal Server Error", "the system has no random numbers");
     };
-    let (version, open) = (desk.version(), desk.open());
-    let count = if open.is_empty() { String::new() } else { format!("({}) ", open.len()) };
-    let mut questions = String::new();
-    for (id, question) in &open {
-        one(&mut questions, id, question);
-    }
-    if open.is_empty() {
-        questions.push_str("<p id=\"none\">No question is open.</p>\n");
-    }
-    let body = filled(
-        PAGE,
-        &[
-            ("count", &count),
-            ("nonce", &nonce),
-            ("style", &format!("{STYLE}{OWN_STYLE}")),
-            ("version", &version.to_string()),
-            ("questions", &questions),
-            ("ended", &ended(desk)),
-            ("script", SCRIPT),
-        ],
-    );
+    let style = format!("{STYLE}{OWN_STYLE}");
+    let values = [("nonce", &*nonce), ("style", &style), ("script", SCRIPT)];
     let head = format!(
         "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'none'; \
-         style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; form-action \
-         'self'; base-uri 'none'; frame-ancestors 'none'\r\nX-Frame-Options: DENY\r\n\
+         style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self'; \
+         form-action 'none'; base-uri 'none'; frame-ancestors 'none'\r\nX-Frame-Options: DENY\r\n\
          Referrer-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n\
          Cross-Origin-Resource-Policy: same-origin\r\n"
     );
-    Response { status: "200 OK", head, body }
+    Response { status: "200 OK", head, body: filled(PAGE, &values) }
 }
 
 /// Answers a question as a form says.
@@ -147,86 +115,4 @@ fn answer(request: &Request, desk: &Desk) -> Result<String, String> {
 /// Returns where an answer comes from, for the log of decisions.
 fn place(peer: IpAddr) -> String {
     if peer.is_loopback() { "page".to_owned() } else { format!("page, from {peer}") }
-}
-
-/// Writes a question. Its two forms are apart: Enter in the reason of a denial allows nothing.
-fn one(page: &mut String, id: &str, question: &Question) {
-    let left = question.left();
-    let _ = writeln!(
-        page,
-        "<section class=\"question\" id=\"question-{id}\">\n<h2><code>{}</code> <small>{id}, \
-         <time data-left=\"{}\">{}</time> left</small></h2>",
-        part(&question.tool),
-        left.as_secs(),
-        clock(left)
-    );
-    for argument in question.arguments.iter().take(ENTRIES) {
-        let (name, text, note) = (part(&argument.name), part(&argument.text), argument.note);
-        let class = if argument.is_old { " class=\"old\"" } else { "" };
-        let _ = writeln!(page, "<h3><code>{name}</code>{note}</h3>\n<pre{class}>{text}</pre>");
-    }
-    more(page, "p", question.arguments.len(), "arguments");
-    page.push_str("<ul class=\"why\">\n");
-    for reason in question.reasons.iter().take(ENTRIES) {
-        let _ = writeln!(page, "<li>asked by <span class=\"said\">{}</span></li>", part(reason));
-    }
-    more(page, "li", question.reasons.len(), "reasons");
-    let (origin, digest) = (part(&question.origin), escaped(&question.digest));
-    let _ = writeln!(
-        page,
-        "<li>from <span class=\"said\">{origin}</span></li>\n<li><code>{digest}</code></li>\n</ul>"
-    );
-    if question.is_cut() {
-        let _ = writeln!(
-            page,
-            "<p class=\"notice\">This is not all of the call: <a href=\"{id}\">show all of it</a>.</p>"
-        );
-    }
-    let form = format!(
-        "<form method=\"post\" action=\"answer\"><input type=\"hidden\" name=\"id\" \
-         value=\"{id}\"><input type=\"hidden\" name=\"digest\" value=\"{digest}\">"
-    );
-    let _ = writeln!(
-        page,
-        "<div class=\"answers\">{form}<button class=\"allow\" name=\"choice\" value=\"allow\">\
-         Allow</button></form>\n{form}<input name=\"reason\" placeholder=\"Reason, for the model\" \
-         autocomplete=\"off\"><button class=\"deny\" name=\"choice\" value=\"deny\">Deny</button>\
-         </form></div>\n</section>"
-    );
-}
-
-/// Returns the rows of a text that are shown, and says how much is left out.
-fn part(text: &str) -> String {
-    let (shown, left) = cut(text);
-    let mut part = escaped(shown);
-    if left > 0 {
-        let _ = write!(part, "\n<b class=\"cut\">... and {left} characters more</b>");
-    }
-    part
-}
-
-/// Says how many of `count` things are left out.
-fn more(page: &mut String, tag: &str, count: usize, what: &str) {
-    if count > ENTRIES {
-        let left = count - ENTRIES;
-        let _ = writeln!(page, "<{tag}><b class=\"cut\">... and {left} {what} more</b></{tag}>");
-    }
-}
-
-fn ended(desk: &Desk) -> String {
-    let mut rows = String::new();
-    for one in desk.ended().iter().take(ENDED) {
-        let (id, tool, said) = (&one.id, part(&one.tool), escaped(&visible_line(&one.said)));
-        let _ = writeln!(
-            rows,
-            "<tr><td>{id}</td><td><code>{tool}</code></td><td class=\"said\">{said}</td></tr>"
-        );
-    }
-    if rows.is_empty() {
-        return rows;
-    }
-    format!(
-        "<section>\n<h2>Ended</h2>\n<table id=\"ended-questions\"><tbody>\n{rows}</tbody></table>\n\
-         </section>\n"
-    )
 }

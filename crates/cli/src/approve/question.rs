@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 use hookexec::Input;
 use hookexec::wire::{ApprovalReason, JsonObject, call_digest, parse_strict};
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::plain::{visible, visible_line};
 
-/// How many rows of one text are shown, how many characters a row has, and how many arguments and
-/// reasons are shown.
+/// How many parts of a question are shown, how many rows of one, and how many characters in a row.
+const PARTS: usize = 30;
 const ROWS: usize = 40;
 const ROW: usize = 80;
-pub(super) const ENTRIES: usize = 30;
 
 /// A call that waits for a person.
 ///
@@ -24,22 +24,33 @@ pub(super) struct Question {
     /// The digest of what will run.
     pub(super) digest: String,
     pub(super) tool: String,
-    pub(super) arguments: Vec<Argument>,
-    /// Which hooks asked, and why.
-    pub(super) reasons: Vec<String>,
-    /// The agent, its session and its directory.
-    pub(super) origin: String,
+    parts: Vec<Part>,
     deadline: Instant,
 }
 
-/// An argument of the tool, in its final form or as it was before.
-#[derive(Debug)]
-pub(super) struct Argument {
-    pub(super) name: String,
+/// A part of a question: a reason, the origin, an argument of the tool.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Part {
+    pub(super) title: String,
     pub(super) text: String,
-    /// What hooks did to it, behind its name.
-    pub(super) note: &'static str,
+    /// Whether it is an argument as it was before hooks changed it.
     pub(super) is_old: bool,
+    /// How many characters are left out.
+    pub(super) left: usize,
+}
+
+/// A question as it is shown: all of it, or the beginnings of its parts.
+#[derive(Serialize)]
+pub(super) struct Shown {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) digest: String,
+    /// How many seconds an answer still counts.
+    pub(super) seconds: u64,
+    pub(super) parts: Vec<Part>,
+    /// How many parts are left out.
+    pub(super) more: usize,
+    pub(super) is_cut: bool,
 }
 
 impl Question {
@@ -60,15 +71,11 @@ impl Question {
             asked.expires.parse().map_err(|error| format!("`expires`: {error}"))?;
         // A duration that is negative is over.
         let left = Duration::try_from(expires.duration_since(Timestamp::now())).unwrap_or_default();
-        let agent = agent_name.filter(|agent| !agent.is_empty());
-        Ok(Self {
-            digest,
-            tool,
-            arguments: compared(&tool_input.unwrap_or_default(), asked.original_input.as_ref()),
-            reasons: asked.reasons.iter().map(reason).collect(),
-            origin: origin(agent.as_deref().unwrap_or("an agent"), &session_id, &cwd),
-            deadline: Instant::now().checked_add(left).ok_or("`expires` is too far away")?,
-        })
+        let deadline = Instant::now().checked_add(left).ok_or("`expires` is too far away")?;
+        let mut parts: Vec<Part> = asked.reasons.iter().map(reason).collect();
+        parts.push(origin(&agent_name.unwrap_or_default(), &session_id, &cwd));
+        compare(&mut parts, &tool_input.unwrap_or_default(), asked.original_input.as_ref());
+        Ok(Self { digest, tool, parts, deadline })
     }
 
     /// Returns how long an answer still counts.
@@ -76,31 +83,33 @@ impl Question {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Returns the first part of its digest, for people to compare.
-    pub(super) fn short_digest(&self) -> &str {
-        let digest = self.digest.strip_prefix("sha256:").unwrap_or(&self.digest);
-        digest.get(..12).unwrap_or(digest)
-    }
-
-    /// Returns whether a person sees less than all of it.
-    pub(super) fn is_cut(&self) -> bool {
-        let is_long = |text: &String| cut(text).1 > 0;
-        self.arguments.len() > ENTRIES
-            || self.reasons.len() > ENTRIES
-            || self.arguments.iter().any(|given| is_long(&given.name) || is_long(&given.text))
-            || self.reasons.iter().any(is_long)
-            || is_long(&self.tool)
-            || is_long(&self.origin)
+    /// Returns the question as it is shown.
+    pub(super) fn shown(&self, id: &str, is_whole: bool) -> Shown {
+        let most = if is_whole { usize::MAX } else { PARTS };
+        let mut parts: Vec<Part> = self.parts.iter().take(most).cloned().collect();
+        let (mut tool, more) = (self.tool.clone(), self.parts.len() - parts.len());
+        let mut is_cut = more > 0;
+        if !is_whole {
+            is_cut |= cut(&mut tool) > 0;
+            for part in &mut parts {
+                part.left = cut(&mut part.text) + cut(&mut part.title);
+                is_cut |= part.left > 0;
+            }
+        }
+        let (id, digest, seconds) = (id.to_owned(), self.digest.clone(), self.left().as_secs());
+        Shown { id, tool, digest, seconds, parts, more, is_cut }
     }
 }
 
-/// Returns the rows of a text that are shown, and how many characters are left out.
-pub(super) fn cut(text: &str) -> (&str, usize) {
+/// Cuts a text behind the rows that are shown, and returns how many characters are left out.
+fn cut(text: &mut String) -> usize {
     let (mut row, mut column) = (1, 0);
+    let mut end = text.len();
     for (at, letter) in text.char_indices() {
         if letter == '\n' || column == ROW {
             if row == ROWS {
-                return (&text[..at], text[at..].chars().count());
+                end = at;
+                break;
             }
             (row, column) = (row + 1, 0);
         }
@@ -108,50 +117,54 @@ pub(super) fn cut(text: &str) -> (&str, usize) {
             column += 1;
         }
     }
-    (text, 0)
+    let left = text[end..].chars().count();
+    text.truncate(end);
+    left
 }
 
-fn origin(agent: &str, session: &str, directory: &str) -> String {
-    let session = if session.is_empty() { String::new() } else { format!(", session {session}") };
-    visible_line(&format!("{agent}{session}, in {directory}"))
+fn part(title: &str, text: String, is_old: bool) -> Part {
+    Part { title: visible_line(title), text, is_old, left: 0 }
 }
 
-fn reason(asked: &ApprovalReason) -> String {
+fn reason(asked: &ApprovalReason) -> Part {
     let ApprovalReason { hook, event, reason, .. } = asked;
     let hook = hook.as_deref().unwrap_or("the agent");
     let event = event.map(|event| format!(" ({event})")).unwrap_or_default();
     let reason = if reason.is_empty() { "no reason given" } else { reason };
-    visible_line(&format!("{hook}{event}: {reason}"))
+    part("asked by", visible_line(&format!("{hook}{event}: {reason}")), false)
 }
 
-/// Returns the arguments as they will be, each with what it was if hooks changed it.
-fn compared(now: &JsonObject, before: Option<&JsonObject>) -> Vec<Argument> {
-    let mut arguments = Vec::new();
+fn origin(agent: &str, session: &str, directory: &str) -> Part {
+    let agent = if agent.is_empty() { "an agent" } else { agent };
+    let session = if session.is_empty() { String::new() } else { format!(", session {session}") };
+    part("from", visible_line(&format!("{agent}{session}, in {directory}")), false)
+}
+
+/// Adds the arguments as they will be, each with what it was if hooks changed it.
+fn compare(parts: &mut Vec<Part>, now: &JsonObject, before: Option<&JsonObject>) {
     for (name, value) in now {
         let old = before.map(|before| before.get(name));
         let note = if old == Some(None) { ", added by hooks" } else { "" };
-        arguments.push(argument(name, value, note, false));
+        parts.push(part(&format!("`{name}`{note}"), text_of(value), false));
         if let Some(Some(old)) = old
             && old != value
         {
-            arguments.push(argument(name, old, " before hooks changed it", true));
+            parts.push(part(&format!("`{name}` before hooks changed it"), text_of(old), true));
         }
     }
     for (name, value) in before.into_iter().flatten() {
         if !now.contains_key(name) {
-            arguments.push(argument(name, value, ", removed by hooks", true));
+            parts.push(part(&format!("`{name}`, removed by hooks"), text_of(value), true));
         }
     }
-    arguments
 }
 
-/// Returns an argument whose text is shown as it is, and anything else as JSON.
-fn argument(name: &str, value: &Value, note: &'static str, is_old: bool) -> Argument {
-    let text = match value {
+/// Returns a text as it is, and anything else as JSON.
+fn text_of(value: &Value) -> String {
+    match value {
         Value::String(text) => visible(text),
         other => visible(&serde_json::to_string_pretty(other).unwrap_or_default()),
-    };
-    Argument { name: visible_line(name), text, note, is_old }
+    }
 }
 
 #[cfg(test)]
@@ -160,11 +173,17 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_behind_its_last_row() {
-        let rows = |count: usize| vec!["x"; count].join("\n");
-        assert_eq!(cut(&rows(ROWS)), (&*rows(ROWS), 0));
-        assert_eq!(cut(&rows(ROWS + 2)), (&*rows(ROWS), 4));
+        let lines = |count: usize| vec!["x"; count].join("\n");
         let row = "é".repeat(ROW);
-        assert_eq!(cut(&row.repeat(ROWS)), (&*row.repeat(ROWS), 0));
-        assert_eq!(cut(&(row.repeat(ROWS) + "ab")), (&*row.repeat(ROWS), 2));
+        for (text, expected, left) in [
+            (lines(ROWS), lines(ROWS), 0),
+            (lines(ROWS + 2), lines(ROWS), 4),
+            (row.repeat(ROWS), row.repeat(ROWS), 0),
+            (row.repeat(ROWS) + "ab", row.repeat(ROWS), 2),
+        ] {
+            let mut text = text;
+            assert_eq!(cut(&mut text), left);
+            assert_eq!(text, expected);
+        }
     }
 }

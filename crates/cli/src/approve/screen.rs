@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Mutex;
-use std::time::Duration;
 
 use anstream::AutoStream;
 use anstyle::Style;
 use hookexec::internal::locked;
 
-use super::question::{ENTRIES, Question, cut};
+use super::question::Shown;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::plain::{coloured, visible_line};
 use crate::system;
@@ -57,11 +56,6 @@ impl Screen {
         self.say(&text);
     }
 
-    /// Shows a question.
-    pub(super) fn show(&self, id: &str, question: &Question) {
-        self.say(&text(id, question, self.columns(), false));
-    }
-
     /// Returns how wide a row may be. The terminal would wrap a wider one, without a bar.
     pub(super) fn columns(&self) -> usize {
         let size = terminal_size::terminal_size_of(locked(&self.0).as_inner());
@@ -75,59 +69,28 @@ impl Screen {
 
 /// Returns a question as text. Every row that a model wrote has a bar before it, so that it can't
 /// pass for one of ours.
-pub(super) fn text(id: &str, question: &Question, columns: usize, is_whole: bool) -> String {
-    let mut sheet = Sheet { text: String::new(), columns, is_whole };
-    let most = if is_whole { usize::MAX } else { ENTRIES };
-    let head = format!("[{id}] {}, {} left", question.tool, clock(question.left()));
-    let _ = write!(sheet.text, "{BOLD}");
-    sheet.part("", &head);
-    let _ = write!(sheet.text, "{BOLD:#}");
-    for argument in question.arguments.iter().take(most) {
-        sheet.part("    ", &format!("`{}`{}:", argument.name, argument.note));
-        sheet.part(BAR, &argument.text);
-    }
-    sheet.more(question.arguments.len(), most, "arguments");
-    for reason in question.reasons.iter().take(most) {
-        sheet.part("    ", &format!("asked by {reason}"));
-    }
-    sheet.more(question.reasons.len(), most, "reasons");
-    sheet.part("    ", &format!("from {}", question.origin));
-    sheet.part("    ", &format!("digest {}", question.short_digest()));
-    if !is_whole && question.is_cut() {
-        sheet.note(&format!("this is not all of it: hookexec approve show {id}"));
-    }
-    let _ = writeln!(sheet.text, "    allow: hookexec approve allow {id}");
-    let _ = writeln!(sheet.text, "    deny:  hookexec approve deny {id} REASON");
-    sheet.text
-}
-
-/// A question that is being written.
-struct Sheet {
-    text: String,
-    columns: usize,
-    is_whole: bool,
-}
-
-impl Sheet {
-    /// Writes a text, or its first rows; `first` stands before each line.
-    fn part(&mut self, first: &str, text: &str) {
-        let (shown, left) = if self.is_whole { (text, 0) } else { cut(text) };
-        rows(&mut self.text, first, shown, self.columns);
-        if left > 0 {
-            self.note(&format!("... and {left} characters more"));
+pub(super) fn text(question: &Shown, columns: usize) -> String {
+    let Shown { id, tool, digest, seconds, parts, more, is_cut } = question;
+    let mut text = BOLD.to_string();
+    rows(&mut text, "", &format!("[{id}] {tool}, {} left", clock(*seconds)), columns);
+    let _ = write!(text, "{BOLD:#}");
+    for part in parts {
+        rows(&mut text, "    ", &format!("{}:", part.title), columns);
+        rows(&mut text, BAR, &part.text, columns);
+        if part.left > 0 {
+            let _ = writeln!(text, "    {BOLD}... and {} characters more{BOLD:#}", part.left);
         }
     }
-
-    /// Says how many of `count` things are left out.
-    fn more(&mut self, count: usize, most: usize, what: &str) {
-        if count > most {
-            self.note(&format!("... and {} {what} more", count - most));
-        }
+    if *more > 0 {
+        let _ = writeln!(text, "    {BOLD}... and {more} parts more{BOLD:#}");
     }
-
-    fn note(&mut self, note: &str) {
-        let _ = writeln!(self.text, "    {BOLD}{note}{BOLD:#}");
+    rows(&mut text, "    ", digest, columns);
+    if *is_cut {
+        let _ = writeln!(text, "    {BOLD}not all of it{BOLD:#}: hookexec approve show {id}");
     }
+    let _ = writeln!(text, "    allow: hookexec approve allow {id}");
+    let _ = writeln!(text, "    deny:  hookexec approve deny {id} REASON");
+    text
 }
 
 /// Writes a text in rows that the terminal does not wrap; `first` stands before each line.
@@ -156,8 +119,7 @@ fn rows(out: &mut String, first: &str, text: &str, columns: usize) {
 }
 
 /// Returns a time as minutes and seconds.
-pub(super) fn clock(time: Duration) -> String {
-    let seconds = time.as_secs();
+fn clock(seconds: u64) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
