@@ -1,7 +1,9 @@
 // Shows the questions, and sends the answers. All texts of a call become text nodes, never markup.
 const find = (selector, inside = document) => inside.querySelector(selector);
 const shown = new Map();
-let version, waking;
+// So many times in a row may the list be missing before the command counts as ended.
+const MISSES = 3;
+let version, waking, missed = 0;
 
 function say(text) {
   find("#said").textContent = text;
@@ -28,8 +30,12 @@ function showParts(section, question) {
 
 async function answer(question, choice, reason = "") {
   const body = new URLSearchParams({ id: question.id, digest: question.digest, choice, reason });
-  const sent = await fetch("answer", { method: "POST", body });
-  say((await sent.text()).trim());
+  try {
+    const sent = await fetch("answer", { method: "POST", body });
+    say((await sent.text()).trim());
+  } catch {
+    say("The answer did not arrive: try again.");
+  }
   await refresh();
 }
 
@@ -83,7 +89,10 @@ function show(desk) {
 async function refresh() {
   try {
     show(await (await fetch("questions")).json());
+    missed = 0;
   } catch {
+    missed += 1;
+    if (missed < MISSES) return;
     clearInterval(timer);
     find("#questions").replaceChildren();
     say("hookexec approve has ended: nothing on this page can be answered.");
