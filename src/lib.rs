@@ -244,7 +244,8 @@ pub use registry::{Builtin, HandlerEnv, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
 use internal::{
-    audit, builtins, dialect, files, policy, rpc, shell, suggest, template, tools, trust,
+    audit, bounded, builtins, dialect, files, policy, rpc, shell, suggest, template, text, tools,
+    trust,
 };
 
 /// What the packages of this workspace share. It is not part of the interface and changes without
@@ -260,6 +261,7 @@ use internal::{
 )]
 pub mod internal {
     pub mod audit;
+    pub mod bounded;
     pub mod builtins;
     pub mod dialect;
     pub mod files;
@@ -268,6 +270,7 @@ pub mod internal {
     pub mod shell;
     pub mod suggest;
     pub mod template;
+    pub mod text;
     pub mod tools;
     pub mod trust;
 

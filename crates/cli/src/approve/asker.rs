@@ -1,13 +1,13 @@
 //! The conversation with one caller: a question or an order in, the answer out.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookexec::internal::bounded::read_line;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
-};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
 use tokio::sync::oneshot::Receiver;
 
@@ -47,9 +47,15 @@ impl Counter {
     /// what a person orders from another terminal.
     pub(super) async fn serve(&self, stream: Stream) {
         let Ok((reader, mut writer, gone)) = socket::split(stream) else { return };
-        // A caller that sends no whole line has asked nothing.
-        let Ok(Some(line)) = tokio::time::timeout(PATIENCE, read_line(reader)).await else {
-            return;
+        let mut reader = BufReader::new(reader);
+        let line = tokio::time::timeout(PATIENCE, read_line(&mut reader, LARGEST)).await;
+        let line = match line {
+            Ok(Ok(line)) => Ok(line),
+            Ok(Err(error)) if error.kind() == ErrorKind::FileTooLarge => {
+                Err(format!("it is larger than {} KiB", LARGEST >> 10))
+            }
+            // A caller that sends no whole line has asked nothing.
+            _ => return,
         };
         if let Ok(line) = &line
             && let Ok((order, columns)) = serde_json::from_slice::<order::Line>(line)
@@ -125,17 +131,6 @@ impl Drop for End<'_> {
         self.counter.desk.end(&self.id, &self.said);
         self.counter.screen.remark(&format!("[{}] {}", self.id, self.said));
     }
-}
-
-/// Reads one line; `None` when the caller is gone before the line ended.
-async fn read_line(reader: impl AsyncRead + Unpin) -> Option<Result<Vec<u8>, String>> {
-    let mut line = Vec::new();
-    let mut reader = BufReader::new(reader).take(LARGEST as u64 + 1);
-    reader.read_until(b'\n', &mut line).await.ok()?;
-    if line.len() > LARGEST {
-        return Some(Err(format!("it is larger than {} KiB", LARGEST >> 10)));
-    }
-    (line.last() == Some(&b'\n')).then_some(Ok(line))
 }
 
 /// Writes an answer; returns whether the caller's system took all of it.

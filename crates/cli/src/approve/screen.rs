@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use anstream::AutoStream;
 use anstyle::Style;
 use hookexec::internal::locked;
+use hookexec::internal::text::shortened;
 
 use super::question::Shown;
 use crate::error::{CommandError, OrCommandError as _};
@@ -50,9 +51,8 @@ impl Screen {
 
     /// Writes what became of a question. It may hold what a model wrote.
     pub(super) fn remark(&self, remark: &str) {
-        let remark: String = visible_line(remark).chars().take(REMARK).collect();
         let mut text = String::new();
-        rows(&mut text, "", &remark, self.columns());
+        rows(&mut text, "", &shortened(&visible_line(remark), REMARK), self.columns());
         self.say(&text);
     }
 

@@ -6,13 +6,14 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
+use hookexec::internal::bounded::read_line;
 use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
@@ -27,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The longest that a server may ask for: no hook has a longer timeout.
 const LIMIT: Duration = Duration::from_hours(24);
 /// The longest line that is read, in bytes.
-const LONGEST: u64 = 64 << 20;
+const LONGEST: usize = 64 << 20;
 
 /// Asks the server at `path`, which must be the user's own, for the verdict on an event of the
 /// project in `project`, an absolute path without links.
@@ -74,7 +75,7 @@ pub async fn verdict(
     in_time(deadline, stream.write_all(&request)).await.map_err(silent)?;
     let mut stream = BufReader::new(stream);
     loop {
-        let line = in_time(deadline, next_line(&mut stream)).await.map_err(silent)?;
+        let line = in_time(deadline, read_line(&mut stream, LONGEST)).await.map_err(silent)?;
         let message = protocol::read_object(&line);
         let mut message = message.map_err(|refusal| not_understood(&refusal.message))?;
         if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
@@ -113,7 +114,7 @@ pub(crate) async fn exchange(path: &Path, mut line: Vec<u8>) -> Result<Vec<u8>, 
     line.push(b'\n');
     let exchanged = async {
         stream.write_all(&line).await?;
-        next_line(&mut BufReader::new(stream)).await
+        read_line(&mut BufReader::new(stream), LONGEST).await
     };
     let answer = in_time(Instant::now() + FIRST_SIGN, exchanged).await;
     answer.map_err(|cause| format!("no answer came from {place}: {cause}"))
@@ -131,16 +132,6 @@ fn sound(result: Value, event: Event) -> Result<Verdict, String> {
         return Err("its verdict contradicts itself: `decision` and `allowed` disagree".to_owned());
     }
     Ok(verdict)
-}
-
-async fn next_line(stream: &mut BufReader<UnixStream>) -> io::Result<Vec<u8>> {
-    let mut line = Vec::new();
-    stream.take(LONGEST).read_until(b'\n', &mut line).await?;
-    match line.last() {
-        Some(b'\n') => Ok(line),
-        _ if line.len() as u64 == LONGEST => Err(ErrorKind::FileTooLarge.into()),
-        _ => Err(ErrorKind::UnexpectedEof.into()),
-    }
 }
 
 async fn in_time<T>(deadline: Instant, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
