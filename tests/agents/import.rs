@@ -495,7 +495,7 @@ fn an_unknown_agent_is_an_error_that_lists_them() {
         4 | agents:
           | ^^^^^^
           |
-          = help: did you mean `root`? The file has: root, helper
+          = help: did you mean `root`?
         ");
     let done = import_agent("banana").exits(78);
     assert!(done.stderr.contains("= help: the file has: root, helper"), "{}", done.stderr);
