@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::bounded::read_expected;
 use crate::platform::system;
 
 /// Returns `path` absolute and without links, or as it is if nothing is there.
@@ -35,17 +36,9 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// Returns the bytes of an open file; an error when there are more than `most`.
 pub(crate) fn read_to_end(file: File, most: u64) -> io::Result<Vec<u8>> {
-    // One byte more than allowed tells; a pipe has no size to ask for.
-    let expected = file.metadata()?.len().min(most) + 1;
-    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("it is larger than {most} bytes"),
-        ));
-    }
-    Ok(bytes)
+    // A pipe has no size to ask for.
+    let expected = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    read_expected(file, expected, usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 /// Returns where the program `name` can be on the search path `path`, in order. A directory that is

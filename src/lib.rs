@@ -243,7 +243,10 @@ pub use handler::{Call, Handler, HandlerError, HandlerResult};
 pub use registry::{Builtin, HandlerEnv, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-use internal::{audit, builtins, dialect, files, policy, rpc, shell, suggest, tools, trust};
+use internal::{
+    audit, bounded, builtins, dialect, files, policy, rpc, shell, suggest, template, text, tools,
+    trust,
+};
 
 /// What the packages of this workspace share. It is not part of the interface and changes without
 /// notice.
@@ -258,6 +261,7 @@ use internal::{audit, builtins, dialect, files, policy, rpc, shell, suggest, too
 )]
 pub mod internal {
     pub mod audit;
+    pub mod bounded;
     pub mod builtins;
     pub mod dialect;
     pub mod files;
@@ -265,6 +269,8 @@ pub mod internal {
     pub mod rpc;
     pub mod shell;
     pub mod suggest;
+    pub mod template;
+    pub mod text;
     pub mod tools;
     pub mod trust;
 

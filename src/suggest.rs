@@ -24,6 +24,20 @@ pub fn hint<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Op
     closest(name, candidates).map(question)
 }
 
+/// Returns the hint for an unknown name: "did you mean ...?" when a known one is near, else all known
+/// names behind `listed`.
+pub fn hint_or_list<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    listed: &str,
+) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match closest(name, known.iter().copied()) {
+        Some(meant) => question(meant),
+        None => format!("{listed} {}", known.join(", ")),
+    }
+}
+
 /// Returns the hint for a name that was probably meant to be `meant`.
 pub fn question(meant: &str) -> String {
     format!("did you mean `{meant}`?")
@@ -36,7 +50,7 @@ pub fn did_you_mean(suggestion: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::closest;
+    use super::{closest, hint_or_list};
 
     #[test]
     fn spelling_case_and_separators_are_forgiven() {
@@ -44,6 +58,13 @@ mod tests {
         assert_eq!(closest("PreToolUse", names), Some("pre_tool_use"));
         assert_eq!(closest("post-tool-use", names), Some("post_tool_use"));
         assert_eq!(closest("banana", names), None);
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_near_one_or_all() {
+        let hint = |name| hint_or_list(name, ["stop", "notification"], "known:");
+        assert_eq!(hint("stopp"), "did you mean `stop`?");
+        assert_eq!(hint("banana"), "known: stop, notification");
     }
 
     #[test]

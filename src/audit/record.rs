@@ -6,9 +6,9 @@ use serde_with_macros::skip_serializing_none;
 
 use crate::builtins::audit_log::clean;
 use crate::builtins::secrets::Redactor;
-use crate::builtins::text;
 use crate::config::Policy;
 use crate::event::Event;
+use crate::text;
 use crate::wire::{ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict, exact};
 
 /// The format that is written; a later one may add fields.
@@ -262,7 +262,7 @@ fn cut(text: &mut String) {
             _ => letter.len_utf8(),
         };
         if length > LONGEST_TEXT {
-            *text = text::cut(text, index);
+            *text = text::cut(text, index).into_owned();
             return;
         }
     }

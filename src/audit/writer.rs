@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::bounded::read_beginning;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -230,8 +231,7 @@ fn check_ours(path: &Path) -> io::Result<()> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    let mut begins = Vec::new();
-    file.take(BEGINNING.len() as u64).read_to_end(&mut begins)?;
+    let begins = read_beginning(file, BEGINNING.len())?.bytes;
     if begins.is_empty() || begins == BEGINNING.as_bytes() {
         return Ok(());
     }

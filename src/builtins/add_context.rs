@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Surroundings, Work};
 use crate::handlers::builtin::{Asked, BuiltinError, too_long};
 use crate::suggest;
+use crate::template;
 use crate::wire::{Input, Output};
 
 /// Fields that docker-agent has and that are kept among the other keys of an input.
@@ -34,15 +35,13 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
 
 fn parse(text: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (field, after) =
-            after.split_once("}}").ok_or_else(|| format!("`{{{{{after}` lacks its `}}}}`"))?;
-        parts.push(Part::Text(before.to_owned()));
-        parts.push(Part::Field(path(field.trim())?));
-        rest = after;
+    for part in template::parts(text, "{{", "}}") {
+        parts.push(match part {
+            template::Part::Text(text) => Part::Text(text.to_owned()),
+            template::Part::Field(field) => Part::Field(path(field.trim())?),
+            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}}}`")),
+        });
     }
-    parts.push(Part::Text(rest.to_owned()));
     Ok(parts)
 }
 

@@ -1,8 +1,9 @@
 //! Builtins that show the model a git repository: its state, what changed, the last commits.
 
 use super::git::Git;
-use super::{Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments};
 use crate::handlers::builtin::BuiltinError;
+use crate::text;
 use crate::wire::Output;
 
 const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];

@@ -3,9 +3,10 @@
 use std::fs;
 
 use super::git::Git;
-use super::{Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments};
 use crate::handlers::builtin::BuiltinError;
 use crate::platform::system;
+use crate::text;
 use crate::wire::{Input, Output};
 
 /// The most entries of a directory that are shown.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments};
+use crate::bounded::read_beginning;
 use crate::files;
+use crate::text;
 use crate::wire::Output;
 
 /// The most that is read of one file, in bytes.
@@ -86,8 +87,7 @@ fn read(directory: &Path, name: &Path, own: bool) -> std::io::Result<Option<Stri
     if !own && !real.starts_with(bounds(directory)) {
         return Ok(None);
     }
-    let mut content = Vec::new();
-    fs::File::open(&real)?.take(MOST as u64 + 4).read_to_end(&mut content)?;
+    let content = read_beginning(fs::File::open(&real)?, MOST + 4)?.bytes;
     let content = String::from_utf8_lossy(&content);
     let content = text::plain(content.trim_end());
     Ok(match content.len() {

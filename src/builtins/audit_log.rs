@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::secrets::Redactor;
-use super::{Surroundings, Work, arguments, text};
+use super::{Surroundings, Work, arguments};
 use crate::files::append_private;
 use crate::handlers::builtin::BuiltinError;
+use crate::text;
 use crate::wire::{Input, JsonObject};
 
 /// The longest text that is kept whole, in bytes.
@@ -110,7 +111,7 @@ pub(crate) fn clean(redactor: &Redactor, fields: &mut JsonObject) -> Cleaned {
 fn shorten(value: &mut Value) -> bool {
     match value {
         Value::String(long) if long.len() > LONGEST_TEXT => {
-            *long = text::cut(long, LONGEST_TEXT);
+            *long = text::cut(long, LONGEST_TEXT).into_owned();
             true
         }
         Value::Array(items) => items.iter_mut().fold(false, |cut, item| shorten(item) | cut),

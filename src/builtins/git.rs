@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use super::Surroundings;
+use crate::bounded::{Beginning, read_beginning};
 use crate::files;
 use crate::handlers::builtin::BuiltinError;
 
@@ -91,7 +91,7 @@ impl Git {
     /// Returns what git prints, without trailing blanks; cut at 256 KiB.
     pub(super) fn ask(&self, args: &[&str]) -> Result<String, BuiltinError> {
         match self.run(args)? {
-            Answer::Said(text) => Ok(super::text::plain(text.trim_end())),
+            Answer::Said(text) => Ok(crate::text::plain(text.trim_end())),
             Answer::Refused(error) => Err(error.into()),
         }
     }
@@ -174,8 +174,7 @@ fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinErr
             }
             in_time
         });
-        let mut output = Vec::new();
-        let result = reader.take(MOST as u64).read_to_end(&mut output).map(|_| output);
+        let result = read_beginning(reader, MOST);
         drop(done);
         (result, watch.join().unwrap_or(true))
     });
@@ -184,14 +183,13 @@ fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinErr
             format!("git {} took longer than {} s", args.join(" "), PATIENCE.as_secs()).into()
         );
     }
-    let mut output = output?;
-    if output.len() >= MOST {
+    let Beginning { bytes, is_cut } = output?;
+    // A character may have been cut in two.
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if is_cut {
         reader.kill()?;
-        // A character may have been cut in two.
-        output.truncate(MOST);
-        return Ok(Answer::Said(String::from_utf8_lossy(&output).into_owned()));
+        return Ok(Answer::Said(text));
     }
-    let text = String::from_utf8_lossy(&output).into_owned();
     match reader.try_wait()? {
         Some(ended) if ended.status.success() => Ok(Answer::Said(text)),
         Some(ended) => {

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::spill::Spill;
-use super::{Surroundings, Work, arguments, text, tool};
+use super::{Surroundings, Work, arguments, tool};
 use crate::event::Event;
+use crate::text;
 use crate::wire::{Input, Output};
 
 /// What is kept free beside the notice that says what was cut.

@@ -24,7 +24,6 @@ mod redact_secrets;
 pub mod secrets;
 mod spill;
 mod surroundings;
-pub(crate) mod text;
 mod tool;
 
 use std::collections::HashMap;

@@ -92,7 +92,7 @@ impl<T: Words> Kind<'_> for T {
         if let Some((_, value)) = T::WORDS.iter().find(|(word, _)| *word == text) {
             return Some(*value);
         }
-        let hint = suggest::hint(text, words()).unwrap_or_else(all);
+        let hint = suggest::hint_or_list(text, words(), "one of");
         reader.refuse_with_hint(node, format!("unknown value `{text}` for {what}"), hint)
     }
 

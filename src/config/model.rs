@@ -19,6 +19,7 @@ use super::source::{KeyLocations, Location};
 use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
+use crate::text::shortened;
 use crate::wire::Mode;
 
 /// A loaded configuration: the hooks of all its files, in order, and the processes they call.
@@ -377,9 +378,8 @@ impl Hook {
             None => Cow::Borrowed(&self.kind),
         };
         let line = text.trim().lines().next().unwrap_or_default();
-        if line.chars().count() <= LONGEST && line.len() == text.trim().len() {
-            return line.to_owned();
-        }
-        line.chars().take(LONGEST).chain(['…']).collect()
+        let label = shortened(line, LONGEST);
+        let has_more_lines = line.len() < text.trim().len();
+        if has_more_lines && label == line { format!("{line}…") } else { label.into_owned() }
     }
 }

@@ -2,13 +2,14 @@
 //! file is read and replaced.
 
 use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::MAX_SESSIONS;
 use super::session::Session;
+use crate::bounded::read_whole;
 use crate::files::{private_directory, replace_private};
 use crate::platform::system;
 
@@ -112,13 +113,7 @@ fn read(path: &Path) -> io::Result<Option<Session>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?;
-    let too_large = (bytes.len() > MAX_FILE).then(|| format!("it is larger than {MAX_FILE} bytes"));
-    let session = match too_large {
-        Some(problem) => Err(problem),
-        None => serde_json::from_slice(&bytes).map_err(|error| error.to_string()),
-    };
+    let session = read_whole(file, MAX_FILE).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     let hint = "remove the file to count from 0";
     session.map(Some).map_err(|problem| io::Error::other(format!("{problem}; {hint}")))
 }

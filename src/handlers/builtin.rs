@@ -174,14 +174,12 @@ pub(crate) fn build<'n>(
             .hint("write `command: add_date`; arguments go into `args`"));
     };
     let Some(builtin) = find(name) else {
-        let names: Vec<&str> = names().into_iter().collect();
-        let hint = suggest::hint(name, names.iter().copied()).unwrap_or_else(|| {
-            if names.is_empty() {
-                "this program registered no builtins".to_owned()
-            } else {
-                format!("known builtins: {}", names.join(", "))
-            }
-        });
+        let names = names();
+        let hint = if names.is_empty() {
+            "this program registered no builtins".to_owned()
+        } else {
+            suggest::hint_or_list(name, names, "known builtins:")
+        };
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };
     let function = (builtin.prepare)(hook.event, &hook.args)

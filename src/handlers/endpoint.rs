@@ -78,7 +78,7 @@ impl Endpoint {
         let (most, host) = (self.most, self.client.host());
         let patience = deadline.saturating_duration_since(Instant::now());
         let reply = self.client.ask(ask, headers, most, patience)?;
-        if reply.body.len() > most {
+        if reply.is_cut {
             let message = format!(
                 "{host} answered with more than {most} bytes; answer less, or raise the hook's \
                  `max_output`"

@@ -55,9 +55,10 @@ mod unix {
     use std::time::Duration;
 
     use rustix::process::geteuid;
-    use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+    use tokio::io::{AsyncWriteExt as _, BufReader};
     use tokio::net::UnixStream;
 
+    use crate::bounded::read_line;
     use crate::handler::{
         BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
     };
@@ -99,24 +100,23 @@ mod unix {
             question.push(b'\n');
             // What the receiver has to say about it is read also when it does not take all of it.
             let written = stream.write_all(&question).await;
-            let mut answer = Vec::new();
-            let most = u64::try_from(self.max_output).unwrap_or(u64::MAX).saturating_add(1);
-            let mut reader = BufReader::new(stream).take(most);
-            let read = reader.read_until(b'\n', &mut answer).await;
-            if answer.last() == Some(&b'\n') {
-                if !call.room().take(answer.len()) {
-                    return Err(HandlerError::new(Failure::OutputLimit, NO_ROOM));
+            let cause = match read_line(&mut BufReader::new(stream), self.max_output).await {
+                Ok(answer) => {
+                    if !call.room().take(answer.len()) {
+                        return Err(HandlerError::new(Failure::OutputLimit, NO_ROOM));
+                    }
+                    return Ok(Exited { code: 0, stdout: answer, stderr: Vec::new() }.into());
                 }
-                return Ok(Exited { code: 0, stdout: answer, stderr: Vec::new() }.into());
-            }
-            if answer.len() > self.max_output {
-                let message = format!(
-                    "the receiver answered with more than {} bytes; raise the hook's `max_output`",
-                    self.max_output
-                );
-                return Err(HandlerError::new(Failure::OutputLimit, message));
-            }
-            let cause = written.and(read.map(|_| ())).err();
+                Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                    let message = format!(
+                        "the receiver answered with more than {} bytes; raise the hook's `max_output`",
+                        self.max_output
+                    );
+                    return Err(HandlerError::new(Failure::OutputLimit, message));
+                }
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => written.err(),
+                Err(error) => Some(written.err().unwrap_or(error)),
+            };
             let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
             let message = format!("the receiver ended before it answered{cause}; tell the user");
             Err(HandlerError::new(Failure::Other, message))

@@ -5,6 +5,8 @@ use serde::de::DeserializeOwned;
 use crate::config::Hook;
 use crate::event::ContextMode;
 use crate::handler::{BuildError, Call, Exited, Failure, HandlerError};
+use crate::text::shortened;
+use std::borrow::Cow;
 
 /// Reads the keys of `with`.
 pub(super) fn parameters<P: DeserializeOwned>(hook: &Hook, example: &str) -> Result<P, BuildError> {
@@ -16,8 +18,8 @@ pub(super) fn parameters<P: DeserializeOwned>(hook: &Hook, example: &str) -> Res
 const SHOWN: usize = 200;
 
 /// Returns the beginning of what a server says of an error.
-pub(super) fn excerpt(text: &str) -> String {
-    text.chars().take(SHOWN).collect()
+pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
+    shortened(text, SHOWN)
 }
 
 /// Returns an answer to be read like the stdout of a program that exited with 0. A text is one only

@@ -1,6 +1,6 @@
 //! A client that posts, and connects only to public addresses by default.
 
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use ureq::http::{Response, Uri};
@@ -10,6 +10,7 @@ use ureq::{Agent, Body, Error, RequestBuilder};
 
 use super::address::is_public;
 use super::roots::tls_for;
+use crate::bounded::{Beginning, read_beginning};
 use crate::handler::{Failure, HandlerError};
 
 /// Posts to one address, each time over a connection of its own.
@@ -36,8 +37,10 @@ pub(crate) enum Ask<'a> {
 pub(crate) struct Reply {
     pub(crate) status: ureq::http::StatusCode,
     pub(crate) headers: ureq::http::HeaderMap,
-    /// At most one byte longer than what was asked for.
+    /// At most what was asked for.
     pub(crate) body: Vec<u8>,
+    /// Whether the body goes on.
+    pub(crate) is_cut: bool,
 }
 
 impl Client {
@@ -150,11 +153,9 @@ impl Client {
             let message = format!("the post to {} failed: {why}", self.host);
             return Err(HandlerError::new(Failure::Other, message));
         }
-        let mut body = Vec::new();
-        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-        let read = response.into_body().into_reader().take(limit).read_to_end(&mut body);
-        read.map_err(|error| failed(Error::from(error)))?;
-        Ok(Reply { status, headers, body })
+        let body = read_beginning(response.into_body().into_reader(), most);
+        let Beginning { bytes: body, is_cut } = body.map_err(|error| failed(Error::from(error)))?;
+        Ok(Reply { status, headers, body, is_cut })
     }
 }
 

@@ -10,6 +10,7 @@ use super::output_reader::{Reader, wrong_type};
 use super::strict::parse_strict;
 use super::{Input, JsonObject, ToolResult, WireError, exact};
 use crate::suggest;
+use crate::text::shortened;
 
 /// What a hook decided; a later variant outranks an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -166,7 +167,7 @@ pub(crate) struct UnknownKey {
 impl fmt::Display for UnknownKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A key may be as long as the hook's whole output.
-        let key: String = self.key.chars().take(64).collect();
+        let key = shortened(&self.key, 64);
         write!(formatter, "unknown key `{key}`{}", suggest::did_you_mean(self.suggestion))
     }
 }

@@ -15,6 +15,7 @@ use super::field::Present;
 use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
 use super::{JsonObject, WireError};
 use crate::suggest;
+use crate::text::shortened;
 
 /// How many unknown keys an answer may have. Each costs a search for a similar name.
 const MAX_UNKNOWN: usize = 256;
@@ -320,7 +321,7 @@ fn one_of(
     let found = value.as_str().ok_or_else(|| wrong_type(key, words, value))?;
     known.iter().find(|(word, _)| *word == found).map(|(_, decision)| *decision).ok_or_else(|| {
         // A word may be as long as the hook's whole output.
-        let found: String = found.chars().take(64).collect();
+        let found = shortened(found, 64);
         WireError::new(format!("`{key}` can't be `{found}`: use {words}"))
     })
 }

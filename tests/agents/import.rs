@@ -358,57 +358,20 @@ fn hooks_of_gemini_and_codex_go_on_working_there() {
 }
 
 #[test]
-fn a_script_whose_words_are_not_spoken_here_is_imported_switched_off() {
-    for (engine, settings, event, matcher) in [
-        (
-            "cursor",
-            json!({"version": 1, "hooks": {"beforeShellExecution": [{"command": "./guard.sh", "matcher": "rm", "failClosed": true}]}}),
-            "pre_tool_use:",
-            "matcher: shell",
-        ),
-        (
-            "copilot",
-            json!({"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "./guard.sh", "powershell": "x", "timeoutSec": 5, "cwd": "sub"}]}}),
-            "pre_tool_use:",
-            "working_dir: sub",
-        ),
-        (
-            "windsurf",
-            json!({"hooks": {"pre_run_command": [{"command": "bash ./guard.sh", "show_output": true}]}}),
-            "pre_tool_use:",
-            "matcher: shell",
-        ),
-    ] {
-        let sandbox = Sandbox::new();
-        let done = imports(&sandbox, engine, "hooks.json", &settings).exits(0);
-        for part in [event, matcher, "name: guard", "enabled: false # GUARDS NOTHING"] {
-            assert!(done.stdout.contains(part), "{engine}, {part}: {}", done.stdout);
-        }
-        assert!(done.stderr.contains("imported switched off"), "{engine}: {}", done.stderr);
-        let _ = sandbox.hookexec(["check", "imported.yaml"]).run().exits(0);
-    }
-}
-
-#[test]
-fn hooks_in_the_spelling_of_vs_code_speak_claude_codes_dialect() {
+fn settings_whose_scripts_speak_other_words_are_not_imported() {
     let sandbox = Sandbox::new();
-    let hook = json!({"type": "command", "command": "echo no >&2; exit 2", "timeout": 5});
-    let settings = json!({"hooks": {"PreToolUse": [hook]}});
-    let done = imports(&sandbox, "copilot", ".github/hooks/a.json", &settings).exits(0);
-    assert!(done.stdout.contains("dialect: claude-code"), "{}", done.stdout);
-    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
-    let denied = call(&sandbox, "copilot", "PreToolUse", payload);
-    assert!(denied.stdout.contains("\"permissionDecision\":\"deny\""), "{denied:#?}");
+    for engine in ["cursor", "copilot", "windsurf"] {
+        let done = imports(&sandbox, engine, "hooks.json", &json!({"hooks": {}})).exits(64);
+        let expected = "[possible values: claude-code, codex, gemini, docker-agent, picoclaw]";
+        assert!(done.stderr.contains(expected), "{engine}: {}", done.stderr);
+    }
 }
 
 #[test]
 fn what_has_no_counterpart_is_listed_with_the_reason() {
     for (engine, event, reason) in [
-        ("cursor", "beforeReadFile", "they are given the file's content"),
-        ("cursor", "workspaceOpen", "hookexec has no event"),
+        ("claude-code", "WorktreeCreate", "hookexec has no event"),
         ("gemini", "BeforeModel", "`llm_request`"),
-        ("copilot", "preMcpToolCall", "hookexec has no event"),
-        ("windsurf", "post_setup_worktree", "hookexec has no event"),
         ("codex", "PreTolUse", "unknown event"),
     ] {
         let sandbox = Sandbox::new();
@@ -532,7 +495,7 @@ fn an_unknown_agent_is_an_error_that_lists_them() {
         4 | agents:
           | ^^^^^^
           |
-          = help: did you mean `root`? The file has: root, helper
+          = help: did you mean `root`?
         ");
     let done = import_agent("banana").exits(78);
     assert!(done.stderr.contains("= help: the file has: root, helper"), "{}", done.stderr);

@@ -79,27 +79,56 @@ fn digest(command: &str) -> String {
     call_digest(&serde_json::from_value(call(command)).unwrap())
 }
 
+/// Returns the IDs of the questions that a receiver has shown, the oldest first.
+fn ids(receiver: &Terminal) -> Vec<String> {
+    let head = regex::Regex::new(r"(?m)^\[([0-9a-f]{8})\] .*left$").unwrap();
+    head.captures_iter(&receiver.shown()).map(|found| found[1].to_owned()).collect()
+}
+
+/// Asks a question, and returns the caller and the ID that is shown.
+fn asked(sandbox: &Sandbox, receiver: &Terminal, question: &Value) -> (Caller, String) {
+    let before = ids(receiver).len();
+    let caller = Caller::ask(sandbox, question);
+    until("the question is shown", || {
+        ids(receiver).len() > before && receiver.shown().ends_with("REASON\n")
+    });
+    (caller, ids(receiver).pop().unwrap())
+}
+
+/// Runs `hookexec approve` with these words in another terminal.
+fn says(sandbox: &Sandbox, words: &[&str]) -> (i32, String) {
+    Terminal::open(sandbox, &[&["approve"], words].concat()).ends()
+}
+
+/// Ends a receiver by Ctrl-C, and returns its exit code and what it showed.
+fn interrupted(receiver: Terminal) -> (i32, String) {
+    receiver.signal("-INT");
+    receiver.ends()
+}
+
 #[test]
 fn a_person_reads_the_call_and_answers_it() {
     let sandbox = Sandbox::new();
-    let mut terminal = receiver(&sandbox, &["--no-page"]);
-    let mut asked = question("git push");
-    asked["approval"]["original_input"] = json!({ "command": "git push -f", "background": true });
-    let caller = Caller::ask(&sandbox, &asked);
-    terminal.shows("1 n REASON\n");
+    let terminal = receiver(&sandbox, &["--no-page"]);
+    let mut changed = question("git push");
+    changed["approval"]["original_input"] = json!({ "command": "git push -f", "background": true });
+    let (caller, id) = asked(&sandbox, &terminal, &changed);
     let shown = terminal.shown();
     for part in [
-        "[1] shell, 9:5",
+        &*format!("[{id}] shell, 9:5"),
         "    `command`:\n      | git push\n",
         "    `command` before hooks changed it:\n      | git push -f\n",
         "    `background`, removed by hooks:\n      | true\n",
-        "    asked by guard (pre_tool_use): look at this\n",
-        "    from codex, session s1, in /project\n",
-        &format!("    digest {}\n", &digest("git push")[7..19]),
+        "    asked by:\n      | guard (pre_tool_use): look at this\n",
+        "    from:\n      | codex, session s1, in /project\n",
+        &format!("    {}\n", digest("git push")),
+        &format!("    allow: hookexec approve allow {id}\n"),
+        &format!("    deny:  hookexec approve deny {id} REASON\n"),
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
-    terminal.types("1 y");
+    let (code, said) = says(&sandbox, &["allow", &id]);
+    assert!(code == 0 && said.starts_with("allowed by "), "{said}");
     let answer = caller.answer().unwrap();
     let by = answer["by"].as_str().unwrap();
     assert!(by.ends_with("(terminal)"), "{answer}");
@@ -107,120 +136,83 @@ fn a_person_reads_the_call_and_answers_it() {
         (&answer["decision"], &answer["digest"]),
         (&json!("allow"), &json!(digest("git push")))
     );
-    terminal.shows("[1] approved by");
+    terminal.shows(&format!("[{id}] allowed by"));
 
-    let caller = Caller::ask(&sandbox, &question("git push"));
-    terminal.shows("[2] shell");
-    terminal.types("2 n not on Friday");
+    // The same call is another question.
+    let (caller, id) = asked(&sandbox, &terminal, &question("git push"));
+    let (code, said) = says(&sandbox, &["deny", &id, "not", "on Friday"]);
+    assert!(code == 0 && said.starts_with("denied by "), "{said}");
     let answer = caller.answer().unwrap();
     assert_eq!(answer["decision"], "deny");
     assert!(answer["reason"].as_str().unwrap().ends_with("denied this call: not on Friday"));
-    terminal.shows("[2] denied by");
+    terminal.shows(&format!("[{id}] denied by"));
 
-    terminal.types("");
-    terminal.shows("no question is open");
-    terminal.types("3 y");
-    terminal.shows("no question has the number 3");
-    terminal.types("yes");
-    terminal.shows("`yes` is not understood");
-    assert_eq!(terminal.ends().0, 0);
+    let (code, said) = says(&sandbox, &["allow", "00000000"]);
+    assert!(code == 64 && said.contains("no question has the ID `00000000`"), "{said}");
+    terminal.shows("an answer to a question that does not exist was refused");
+    assert_eq!(interrupted(terminal).0, 0);
+    let (code, said) = says(&sandbox, &["allow", &id]);
+    assert!(code == 64 && said.contains("nothing listens at"), "{said}");
+    assert!(said.contains("`hookexec approve` must run in another terminal"), "{said}");
 }
 
 #[test]
 fn an_answer_counts_once() {
     let sandbox = Sandbox::new();
-    let mut terminal = receiver(&sandbox, &["--no-page"]);
-    let caller = Caller::ask(&sandbox, &question("ls"));
-    terminal.shows("[1] shell");
-    terminal.types("1 n\n1 y");
-    terminal.shows("question 1 is not open any longer: denied by");
+    let terminal = receiver(&sandbox, &["--no-page"]);
+    let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
+    assert_eq!(says(&sandbox, &["deny", &id]).0, 0);
+    let (code, said) = says(&sandbox, &["allow", &id]);
+    let gone = format!("question {id} is not open any longer: denied by");
+    assert!(code == 64 && said.contains(&gone), "{said}");
     assert_eq!(caller.answer().unwrap()["decision"], "deny");
 }
 
 #[test]
 fn a_caller_that_goes_away_withdraws_its_question() {
     let sandbox = Sandbox::new();
-    let mut terminal = receiver(&sandbox, &["--no-page"]);
-    drop(Caller::ask(&sandbox, &question("ls")));
-    terminal.shows("[1] withdrawn: its caller is gone");
-    terminal.types("1 y");
-    terminal.shows("question 1 is not open any longer: withdrawn");
+    let terminal = receiver(&sandbox, &["--no-page"]);
+    let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
+    drop(caller);
+    terminal.shows(&format!("[{id}] withdrawn: its caller is gone"));
+    let (code, said) = says(&sandbox, &["allow", &id]);
+    assert!(code == 64 && said.contains("is not open any longer: withdrawn"), "{said}");
     // Its answer is no answer to the next question.
-    let next = Caller::ask(&sandbox, &question("ls"));
-    terminal.shows("[2] shell");
-    terminal.types("1 y\n2 n");
+    let (next, id) = asked(&sandbox, &terminal, &question("ls"));
+    assert_eq!(says(&sandbox, &["deny", &id]).0, 0);
     assert_eq!(next.answer().unwrap()["decision"], "deny");
 }
 
 #[test]
 fn an_answer_after_the_deadline_does_not_count() {
     let sandbox = Sandbox::new();
-    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    let terminal = receiver(&sandbox, &["--no-page"]);
     let mut late = question("ls");
     late["approval"]["expires"] = in_seconds(1).into();
-    let caller = Caller::ask(&sandbox, &late);
-    terminal.shows("[1] no answer in time");
-    terminal.types("1 y");
-    terminal.shows("question 1 is not open any longer: no answer in time");
-    let (code, shown) = terminal.ends();
+    let (caller, id) = asked(&sandbox, &terminal, &late);
+    terminal.shows(&format!("[{id}] no answer in time"));
+    let (_, said) = says(&sandbox, &["allow", &id]);
+    assert!(said.contains("is not open any longer: no answer in time"), "{said}");
+    let (code, shown) = interrupted(terminal);
     assert_eq!((code, caller.answer()), (0, None), "{shown}");
-}
-
-#[test]
-fn an_approval_for_a_session_is_for_the_same_call_in_the_same_session() {
-    let sandbox = Sandbox::new();
-    let mut terminal = receiver(&sandbox, &["--no-page"]);
-    let caller = Caller::ask(&sandbox, &question("ls"));
-    terminal.shows("[1] shell");
-    terminal.types("1 s");
-    assert_eq!(caller.answer().unwrap()["decision"], "allow");
-    let answer = Caller::ask(&sandbox, &question("ls")).answer().unwrap();
-    assert_eq!((&answer["decision"], &answer["digest"]), (&json!("allow"), &json!(digest("ls"))));
-    terminal.shows("[2] approved by");
-    let said = format!("before): shell, digest {}, `command`: ls\n", &digest("ls")[7..19]);
-    until("the call is named", || terminal.shown().replace("\n      : ", "").contains(&said));
-    for (number, (key, value)) in
-        [("session_id", "s2"), ("agent_name", "gemini"), ("session_id", "")].into_iter().enumerate()
-    {
-        let mut other = question("ls");
-        other[key] = value.into();
-        let caller = Caller::ask(&sandbox, &other);
-        let number = number + 3;
-        terminal.shows(&format!("[{number}] shell"));
-        terminal.types(&format!("{number} n"));
-        assert_eq!(caller.answer().unwrap()["decision"], "deny", "{key}");
-    }
-    let caller = Caller::ask(&sandbox, &question("ls -a"));
-    terminal.shows("[6] shell");
-    // Without a session there is nothing that an approval could be for.
-    let mut nameless = question("ls -l");
-    nameless["session_id"] = "".into();
-    let second = Caller::ask(&sandbox, &nameless);
-    terminal.shows("[7] shell");
-    terminal.types("7 s");
-    terminal.shows("question 7 names no session; approve it once");
-    terminal.types("6 n\n7 n");
-    assert_eq!(caller.answer().unwrap()["decision"], "deny");
-    assert_eq!(second.answer().unwrap()["decision"], "deny");
 }
 
 #[test]
 fn nothing_in_a_call_passes_for_a_line_of_ours() {
     let sandbox = Sandbox::new();
-    let mut terminal = receiver(&sandbox, &["--no-page"]);
+    let terminal = receiver(&sandbox, &["--no-page"]);
     let hostile = "ls\n    from you\r\u{1b}[2K\u{1b}[8mrm\u{202e}x";
-    let mut asked = question(hostile);
-    asked["tool_name"] = "sh\u{1b}[2J\nell".into();
-    asked["approval"]["reasons"][0]["reason"] = "a\n[2] shell".into();
-    sign(&mut asked);
-    let _caller = Caller::ask(&sandbox, &asked);
-    terminal.shows("1 n REASON\n");
+    let mut forged = question(hostile);
+    forged["tool_name"] = "sh\u{1b}[2J\nell".into();
+    forged["approval"]["reasons"][0]["reason"] = "a\n[2] shell".into();
+    sign(&mut forged);
+    let (_caller, id) = asked(&sandbox, &terminal, &forged);
     let shown = terminal.shown();
-    assert!(shown.contains("[1] sh\\u{1b}[2J\\u{a}ell, "), "{shown}");
+    assert!(shown.contains(&format!("[{id}] sh\\u{{1b}}[2J\\u{{a}}ell, ")), "{shown}");
     assert!(
         shown.contains("      | ls\n      |     from you\\u{d}\\u{1b}[2K\\u{1b}[8mrm\\u{202e}x\n")
     );
-    assert!(shown.contains("asked by guard (pre_tool_use): a\\u{a}[2] shell\n"), "{shown}");
+    assert!(shown.contains("      | guard (pre_tool_use): a\\u{a}[2] shell\n"), "{shown}");
     // A row that the terminal would wrap has a bar, too: a command of one line draws no question.
     let question_of_ls = format!(
         "{:72}{:80}{:80}      | ls -la",
@@ -228,34 +220,53 @@ fn nothing_in_a_call_passes_for_a_line_of_ours() {
     );
     let mut wide = question(&question_of_ls);
     wide["approval"]["reasons"][0]["reason"] = question_of_ls.clone().into();
-    let _wide = Caller::ask(&sandbox, &wide);
-    terminal.shows("approve: 2 y");
+    let (_wide, id) = asked(&sandbox, &terminal, &wide);
     let shown = terminal.shown();
-    let rows = || shown.lines().skip_while(|row| !row.starts_with("[2] ")).skip(1);
+    let head = format!("[{id}] ");
+    let rows = || shown.lines().skip_while(|row| !row.starts_with(&head)).skip(1);
     assert!(rows().all(|row| row.len() <= 80 && row.starts_with("    ")), "{shown}");
     let foreign = rows().filter(|row| row.contains("[9]") || row.contains("ls -la"));
     assert!(foreign.clone().all(|row| row.starts_with("      : ")), "{shown}");
     assert_eq!(foreign.count(), 4, "{shown}");
+}
+
+#[test]
+fn a_long_call_is_cut_and_says_so() {
+    let sandbox = Sandbox::new();
+    let terminal = receiver(&sandbox, &[]);
+    let page = Page::of(&terminal);
     let long = format!("{}\nrm -rf /", "echo\n".repeat(60));
-    let _long = Caller::ask(&sandbox, &question(&long));
-    terminal.shows("all of it: 3 v\n");
-    assert!(terminal.shown().contains("... and 110 characters more"), "{}", terminal.shown());
-    terminal.types("3 v");
-    terminal.shows("      | rm -rf /\n");
+    let (_long, id) = asked(&sandbox, &terminal, &question(&long));
+    let all = format!("not all of it: hookexec approve show {id}\n");
+    for said in [&*all, "... and 110 characters more\n"] {
+        assert!(terminal.shown().contains(said), "{said}: {}", terminal.shown());
+    }
+    let text = |question: &Value, part: usize| question["parts"][part]["text"].to_string();
+    let shown = &page.questions()["open"][0];
+    assert_eq!((&shown["is_cut"], &shown["parts"][2]["left"]), (&json!(true), &json!(110)));
+    assert!(!text(shown, 2).contains("rm -rf /"), "{shown}");
+    let whole = page.json(&id);
+    assert_eq!(whole["is_cut"], false);
+    assert!(text(&whole, 2).contains("rm -rf /"), "{whole}");
+    let (code, whole) = says(&sandbox, &["show", &id]);
+    assert!(code == 0 && whole.contains("      | rm -rf /\n"), "{whole}");
+
     let mut many = question("ls");
     many["tool_input"] = (0..40).map(|number| (format!("a{number}"), json!(number))).collect();
     sign(&mut many);
-    let _many = Caller::ask(&sandbox, &many);
-    terminal.shows("[4] shell");
-    terminal.shows("all of it: 4 v\n");
-    assert!(terminal.shown().contains("... and 10 arguments more"), "{}", terminal.shown());
+    let (_many, id) = asked(&sandbox, &terminal, &many);
+    terminal.shows("... and 12 parts more\n");
+    let shown = &page.questions()["open"][1];
+    assert_eq!((&shown["is_cut"], &shown["more"]), (&json!(true), &json!(12)));
+    let (_, whole) = says(&sandbox, &["show", &id]);
+    assert!(whole.contains("`a9`") && !whole.contains("more"), "{whole}");
 }
 
 #[test]
 fn the_help_has_a_hook_that_works_and_names_the_page() {
     let sandbox = Sandbox::new();
     let help = sandbox.hookexec(["approve", "--help"]).run().exits(0).stdout;
-    assert!(help.contains("a restart forgets") && help.contains("`hookexec docs approval`"));
+    assert!(help.contains("Nothing is stored") && help.contains("`hookexec docs approval`"));
     let hooks = help.split_once("`ask`:\n").unwrap().1.split_once("\n\n").unwrap().0;
     sandbox.write_users_hooks(hooks);
     let run = sandbox.hookexec(["list"]).run().exits(0);
@@ -267,10 +278,12 @@ fn the_help_has_a_hook_that_works_and_names_the_page() {
 #[test]
 fn only_a_person_in_a_terminal_receives() {
     let sandbox = Sandbox::new();
-    let run = sandbox.hookexec(["approve"]).run().exits(64);
-    assert!(run.stderr.contains("stdin is not a terminal"), "{run:?}");
-    let run = sandbox.hookexec(["approve"]).env("CLAUDECODE", "1").run().exits(64);
-    assert!(run.stderr.contains("a coding agent runs this command"), "{run:?}");
+    for words in [&["approve"][..], &["approve", "allow", "1"], &["approve", "deny", "1"]] {
+        let run = sandbox.hookexec(words).run().exits(64);
+        assert!(run.stderr.contains("stdin is not a terminal"), "{run:?}");
+        let run = sandbox.hookexec(words).env("CLAUDECODE", "1").run().exits(64);
+        assert!(run.stderr.contains("a coding agent runs this command"), "{run:?}");
+    }
     assert!(!socket(&sandbox).exists());
 }
 
@@ -281,22 +294,20 @@ fn there_is_one_receiver_and_a_dead_one_leaves_nothing_in_the_way() {
     assert_eq!(fs::metadata(socket(&sandbox)).unwrap().permissions().mode() & 0o777, 0o600);
     let (code, shown) = Terminal::open(&sandbox, &["approve"]).ends();
     assert!(code == 64 && shown.contains("another process of hookexec is listening"), "{shown}");
-    let waiting = Caller::ask(&sandbox, &question("ls"));
-    first.shows("[1] shell");
+    let (waiting, _) = asked(&sandbox, &first, &question("ls"));
     first.signal("-KILL");
     assert_eq!(waiting.answer(), None);
     first.ends();
     assert!(socket(&sandbox).exists());
-    let mut second = receiver(&sandbox, &["--no-page"]);
-    let caller = Caller::ask(&sandbox, &question("ls"));
-    second.shows("[1] shell");
-    second.types("1 y");
+    let second = receiver(&sandbox, &["--no-page"]);
+    let (caller, id) = asked(&sandbox, &second, &question("ls"));
+    assert_eq!(says(&sandbox, &["allow", &id]).0, 0);
     assert_eq!(caller.answer().unwrap()["decision"], "allow");
     // The end of a receiver is no answer.
-    let waiting = Caller::ask(&sandbox, &question("ls"));
-    second.shows("[2] shell");
-    let (code, shown) = second.ends();
-    assert!(shown.contains("[2] denied, because `hookexec approve` ends"), "{shown}");
+    let (waiting, id) = asked(&sandbox, &second, &question("ls"));
+    let (code, shown) = interrupted(second);
+    let said = format!("[{id}] denied, because `hookexec approve` ends");
+    assert!(shown.contains(&said), "{shown}");
     assert_eq!((code, waiting.answer()), (0, None));
     assert!(!socket(&sandbox).exists());
 }
@@ -345,20 +356,22 @@ fn callers_are_bounded_in_number_and_in_what_they_send() {
     assert!(denied("{}").contains("`approval` is missing"));
     assert!(denied(r#"{"a":1,"a":2}"#).contains("appears twice"));
     assert!(denied("ls").contains("expected"));
-    assert!(denied(&"x".repeat(5 << 20)).contains("larger than 4194304 bytes"));
+    assert!(denied(&"x".repeat(257 << 10)).contains("larger than 256 KiB"));
+    let order = json!({ "allow": { "id": "00000000" }, "tool_name": "x" });
+    assert!(denied(&order.to_string()).contains("`approval` is missing"), "it is not an order");
     let waiting: Vec<_> = (0..64).map(|_| Caller::ask(&sandbox, &question("ls"))).collect();
-    terminal.shows("[64] shell");
+    until("all are shown", || ids(&terminal).len() == 64);
     let answer = Caller::connect(&sandbox).answer().unwrap();
     assert_eq!(answer["decision"], "deny");
     assert!(answer["reason"].as_str().unwrap().starts_with("64 questions wait"), "{answer}");
     // A line that does not end is no question.
     drop(waiting);
-    terminal.shows("[64] withdrawn");
+    until("all are withdrawn", || terminal.shown().matches("] withdrawn").count() == 64);
     let mut cut = Caller::connect(&sandbox);
     write!(cut.0.get_mut(), "{}", question("ls")).unwrap();
     cut.0.get_mut().shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(cut.answer(), None);
-    assert!(!terminal.shown().contains("[65]"));
+    assert_eq!(ids(&terminal).len(), 64);
 }
 
 /// The page of a receiver.
@@ -389,6 +402,20 @@ impl Page {
         self.send(&format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.host))
     }
 
+    /// Returns the JSON that stands below the address.
+    fn json(&self, path: &str) -> Value {
+        let request = format!("GET {}{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.path, self.host);
+        let answer = self.send(&request);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("Content-Type: application/json\r\n"), "{answer}");
+        serde_json::from_str(body).unwrap()
+    }
+
+    /// Returns what the page shows.
+    fn questions(&self) -> Value {
+        self.json("questions")
+    }
+
     fn post(&self, path: &str, head: &str, form: &str) -> String {
         let length = form.len();
         self.send(&format!("POST {path} HTTP/1.1\r\n{head}Content-Length: {length}\r\n\r\n{form}"))
@@ -401,8 +428,8 @@ impl Page {
     }
 }
 
-fn form(number: u64, command: &str, choice: &str) -> String {
-    format!("number={number}&digest={}&choice={choice}", digest(command).replace(':', "%3A"))
+fn form(id: &str, command: &str, choice: &str) -> String {
+    format!("id={id}&digest={}&choice={choice}", digest(command).replace(':', "%3A"))
 }
 
 #[test]
@@ -410,51 +437,103 @@ fn the_page_shows_questions_and_takes_answers() {
     let sandbox = Sandbox::new();
     let terminal = receiver(&sandbox, &[]);
     let page = Page::of(&terminal);
-    assert!(page.get().contains("No question is open."));
+    assert_eq!(page.questions()["open"], json!([]));
     let hostile = "</pre><script>alert(1)</script>\u{202e}";
-    let mut asked = question(hostile);
-    asked["approval"]["original_input"] = json!({ "command": "ls" });
-    let caller = Caller::ask(&sandbox, &asked);
-    terminal.shows("[1] shell");
-    let shown = page.get();
-    assert!(shown.starts_with("HTTP/1.1 200 OK\r\n"), "{shown}");
+    let mut changed = question(hostile);
+    changed["approval"]["original_input"] = json!({ "command": "ls" });
+    let (caller, id) = asked(&sandbox, &terminal, &changed);
+    let served = page.get();
+    assert!(served.starts_with("HTTP/1.1 200 OK\r\n"), "{served}");
     for part in [
         "Content-Security-Policy: default-src 'none'; ",
         "frame-ancestors 'none'",
+        "form-action 'none'",
         "Cache-Control: no-store\r\n",
-        "<pre>&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}</pre>",
-        "before hooks changed it</h3>\n<pre class=\"old\">ls</pre>",
-        "look at this",
-        "codex, session s1, in /project",
-        &digest(hostile),
     ] {
-        assert!(shown.contains(part), "{part}\n{shown}");
+        assert!(served.contains(part), "{part}\n{served}");
     }
-    // What a page was not shown can't be approved on it.
-    let said = page.answer(&form(1, "other", "once"));
+    // The page is the same for any questions; their texts are data.
+    assert!(!served.contains("alert(1)") && !served.contains("{{"), "{served}");
+    let shown = &page.questions()["open"][0];
+    let visible = hostile.replace('\u{202e}', "\\u{202e}");
+    let part = |title: &str, text: &str, is_old: bool| json!({ "title": title, "text": text, "is_old": is_old, "left": 0 });
+    assert_eq!(
+        shown["parts"],
+        json!([
+            part("asked by", "guard (pre_tool_use): look at this", false),
+            part("from", "codex, session s1, in /project", false),
+            part("`command`", &visible, false),
+            part("`command` before hooks changed it", "ls", true),
+        ])
+    );
+    assert_eq!(
+        (&shown["id"], &shown["digest"], &shown["is_cut"]),
+        (&json!(id), &json!(digest(hostile)), &json!(false))
+    );
+    // What a page was not shown can't be allowed on it.
+    let said = page.answer(&form(&id, "other", "allow"));
     assert!(said.starts_with("HTTP/1.1 409") && said.contains("is about another call"), "{said}");
-    for broken in ["", "number=1", "number=x&digest=y&choice=once", &form(1, hostile, "yes")] {
+    for broken in ["", "id=1", "id=x&digest=y&choice=allow", &form(&id, hostile, "yes")] {
         assert!(page.answer(broken).starts_with("HTTP/1.1 409"), "{broken}");
     }
-    let said = page.answer(&form(1, hostile, "deny&choice=once"));
+    let said = page.answer(&form(&id, hostile, "deny&choice=allow"));
     assert!(said.starts_with("HTTP/1.1 400") && said.contains("is there twice"), "{said}");
-    let said = page.answer(&form(9, hostile, "once"));
-    assert!(said.contains("no question has the number 9"), "{said}");
+    let said = page.answer(&form("9", hostile, "allow"));
+    assert!(said.contains("no question has the ID `9`"), "{said}");
 
-    let said = page.answer(&format!("{}&reason=use+%2Dn+first", form(1, hostile, "deny")));
-    assert!(said.starts_with("HTTP/1.1 303"), "{said}");
+    let said = page.answer(&format!("{}&reason=use+%2Dn+first", form(&id, hostile, "deny")));
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     let answer = caller.answer().unwrap();
     assert_eq!(answer["decision"], "deny");
     assert!(answer["reason"].as_str().unwrap().ends_with("(page) denied this call: use -n first"));
-    let said = page.answer(&form(1, hostile, "once"));
+    let said = page.answer(&form(&id, hostile, "allow"));
     assert!(said.starts_with("HTTP/1.1 409") && said.contains("not open any longer"), "{said}");
 
-    let caller = Caller::ask(&sandbox, &question("ls"));
-    terminal.shows("[2] shell");
-    assert!(page.answer(&form(2, "ls", "session")).starts_with("HTTP/1.1 303"));
+    let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
+    assert!(page.answer(&form(&id, "ls", "allow")).starts_with("HTTP/1.1 200"));
     assert_eq!(caller.answer().unwrap()["decision"], "allow");
-    assert_eq!(Caller::ask(&sandbox, &question("ls")).answer().unwrap()["decision"], "allow");
-    assert!(page.get().contains("approved for this session before"));
+    let ended = &page.questions()["ended"];
+    assert_eq!((&ended[0]["id"], &ended[0]["tool"]), (&json!(id), &json!("shell")));
+}
+
+/// Returns an address of this machine that is not the loopback.
+fn own_address() -> Option<std::net::IpAddr> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
+    // Nothing is sent.
+    socket.connect("192.0.2.1:9").ok()?;
+    Some(socket.local_addr().ok()?.ip()).filter(|ip| !ip.is_loopback() && !ip.is_unspecified())
+}
+
+#[test]
+fn a_phone_in_the_same_network_answers() {
+    let sandbox = Sandbox::new();
+    for address in ["0.0.0.0", "0.0.0.0:80", "[::]:80", "phone.local", "192.168.1.5:x"] {
+        let run = sandbox.hookexec(["approve", "--listen", address]).run().exits(64);
+        assert!(run.stderr.contains("invalid value"), "{run:?}");
+    }
+    let (code, shown) = says(&sandbox, &["--listen", "192.0.2.1"]);
+    assert!(code == 64 && shown.contains("give an address of this machine"), "{shown}");
+    let terminal = receiver(&sandbox, &["--listen", "127.0.0.1"]);
+    assert!(!terminal.shown().contains("not encrypted"));
+    interrupted(terminal);
+    let Some(address) = own_address() else {
+        eprintln!("skipped: this machine has no address in a network");
+        return;
+    };
+    let terminal = receiver(&sandbox, &["--listen", &address.to_string()]);
+    assert!(terminal.shown().contains("the page is not encrypted"), "{}", terminal.shown());
+    let page = Page::of(&terminal);
+    assert!(page.host.starts_with(&format!("{address}:")), "{}", page.host);
+    let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
+    let port = page.host.rsplit_once(':').unwrap().1;
+    let rebound =
+        page.send(&format!("GET {} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n", page.path));
+    assert!(rebound.starts_with("HTTP/1.1 403"), "{rebound}");
+    assert!(page.answer(&form(&id, "ls", "allow")).starts_with("HTTP/1.1 200"));
+    let answer = caller.answer().unwrap();
+    assert_eq!(answer["decision"], "allow");
+    let from = format!("(page, from {address})");
+    assert!(answer["by"].as_str().unwrap().ends_with(&from), "{answer}");
 }
 
 #[test]
@@ -462,11 +541,10 @@ fn the_page_is_for_its_own_visitor() {
     let sandbox = Sandbox::new();
     let terminal = receiver(&sandbox, &[]);
     let page = Page::of(&terminal);
-    let caller = Caller::ask(&sandbox, &question("ls"));
-    terminal.shows("[1] shell");
+    let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
     let (host, path) = (&page.host, &page.path);
     let port = host.rsplit_once(':').unwrap().1;
-    let form = form(1, "ls", "once");
+    let form = form(&id, "ls", "allow");
     let own = format!("Host: {host}\r\nOrigin: http://{host}\r\n");
     let answer = format!("{path}answer");
     let mut wrong = path.clone();
@@ -501,8 +579,8 @@ fn the_page_is_for_its_own_visitor() {
     assert!(get.starts_with("HTTP/1.1 404"), "{get}");
     // Nothing of it was an answer.
     drop(caller);
-    terminal.shows("[1] withdrawn");
-    assert!(!terminal.shown().contains("approved"));
+    terminal.shows(&format!("[{id}] withdrawn"));
+    assert!(!terminal.shown().contains("allowed by"));
 
     let long = page.send(&format!("GET {path} HTTP/1.1\r\nX: {}", "x".repeat(9 << 10)));
     assert!(long.contains("too long"), "{long}");
@@ -512,8 +590,14 @@ fn the_page_is_for_its_own_visitor() {
     // So many connections that send nothing are closed, and the page goes on.
     let idle: Vec<_> = (0..16).map(|_| TcpStream::connect(host).unwrap()).collect();
     until("a connection too many is closed", || page.get().is_empty());
+    // Each of them has one second for the head of its request.
+    until("the page answers again", || page.get().contains("<h1>Questions</h1>"));
     drop(idle);
-    until("the page answers again", || page.get().contains("No question is open."));
+    let mut slow = TcpStream::connect(host).unwrap();
+    slow.write_all(format!("GET {path} HTTP/1.1\r\n").as_bytes()).unwrap();
+    let mut said = String::new();
+    slow.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "", "it is closed without an answer");
 }
 
 const HOOKS: &str = r#"
@@ -564,10 +648,15 @@ fn unanswered(judged: (i32, Value), why: &str) {
 #[test]
 fn an_approval_lets_one_call_run() {
     let sandbox = asking("60s");
-    let mut terminal = receiver(&sandbox, &[]);
+    let terminal = receiver(&sandbox, &[]);
+    let shows = |count: usize| {
+        until("the question is shown", || ids(&terminal).len() == count);
+        ids(&terminal).pop().unwrap()
+    };
     let (code, verdict) = judged(&sandbox, || {
-        terminal.shows("asked by guard (pre_tool_use): sure?");
-        terminal.types("1 y");
+        let id = shows(1);
+        terminal.shows("      | guard (pre_tool_use): sure?\n");
+        assert_eq!(says(&sandbox, &["allow", &id]).0, 0);
     });
     assert_eq!((code, &verdict["allowed"]), (0, &json!(true)), "{verdict:#}");
     let approval = &verdict["approval"];
@@ -575,25 +664,19 @@ fn an_approval_lets_one_call_run() {
     assert!(approval["by"].as_str().unwrap().ends_with("(terminal)"), "{approval}");
 
     let verdict = judged(&sandbox, || {
-        terminal.shows("[2] shell");
-        terminal.types("2 n use a branch");
+        let id = shows(2);
+        assert_eq!(says(&sandbox, &["deny", &id, "use a branch"]).0, 0);
     });
     denied(verdict, "denied this call: use a branch");
 
     let page = Page::of(&terminal);
     let (code, _) = judged(&sandbox, || {
-        terminal.shows("[3] shell");
-        let shown = page.get();
-        let digest = shown.split("name=\"digest\" value=\"").nth(1).unwrap();
-        let digest = digest.split('"').next().unwrap().replace(':', "%3A");
-        let said = page.answer(&format!("number=3&digest={digest}&choice=session"));
-        assert!(said.starts_with("HTTP/1.1 303"), "{said}");
+        let id = shows(3);
+        let digest = page.questions()["open"][0]["digest"].as_str().unwrap().replace(':', "%3A");
+        let said = page.answer(&format!("id={id}&digest={digest}&choice=allow"));
+        assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     });
     assert_eq!(code, 0);
-    let (code, verdict) = judged(&sandbox, || {});
-    assert_eq!(code, 0);
-    let by = verdict["approval"]["by"].as_str().unwrap();
-    assert!(by.ends_with("(approved for this session before)"), "{by}");
 }
 
 #[test]
@@ -602,7 +685,7 @@ fn without_a_receiver_that_answers_a_call_is_denied() {
     unanswered(judged(&sandbox, || {}), "no receiver listens at");
     let terminal = receiver(&sandbox, &[]);
     let killed = judged(&sandbox, || {
-        terminal.shows("[1] shell");
+        until("the question is shown", || ids(&terminal).len() == 1);
         terminal.signal("-KILL");
     });
     unanswered(killed, "the receiver ended before it answered");
@@ -612,10 +695,10 @@ fn without_a_receiver_that_answers_a_call_is_denied() {
     unanswered(judged(&sandbox, || {}), "no receiver listens at");
 
     let sandbox = asking("1s");
-    let mut terminal = receiver(&sandbox, &[]);
+    let terminal = receiver(&sandbox, &[]);
     unanswered(judged(&sandbox, || {}), "no answer came from `hookexec approve` within 1s");
-    terminal.types("1 y");
-    terminal.shows("question 1 is not open any longer");
+    let (_, said) = says(&sandbox, &["allow", &ids(&terminal)[0]]);
+    assert!(said.contains("is not open any longer"), "{said}");
     terminal.signal("-STOP");
     unanswered(judged(&sandbox, || {}), "no answer came from `hookexec approve` within 1s");
     terminal.signal("-CONT");
@@ -632,9 +715,9 @@ fn a_run_that_ends_withdraws_its_question() {
     let terminal = receiver(&sandbox, &[]);
     let mut child = sandbox.hookexec(["run", "pre_tool_use"]).spawn();
     child.stdin.take().unwrap().write_all(CALL.as_bytes()).unwrap();
-    terminal.shows("[1] shell");
+    until("the question is shown", || ids(&terminal).len() == 1);
     child.kill().unwrap();
-    terminal.shows("[1] withdrawn: its caller is gone");
+    terminal.shows("] withdrawn: its caller is gone");
     child.wait().unwrap();
 }
 

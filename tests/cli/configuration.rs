@@ -115,7 +115,7 @@ fn a_program_that_is_not_there_is_warned_of() {
 }
 
 #[test]
-fn commands_that_no_shell_can_run_are_found_without_running_them() {
+fn commands_that_can_not_run_are_found_without_running_them() {
     let sandbox = Sandbox::new();
     sandbox.script("windows.sh", "#!/bin/sh\r\nexit 0\r\n");
     let check = |hook: &str, code: i32| {
@@ -123,12 +123,6 @@ fn commands_that_no_shell_can_run_are_found_without_running_them() {
         sandbox.hookexec(["check", "--isolated", "--config", "hooks.yaml"]).run().exits(code)
     };
     for (hook, what, hint) in [
-        ("command: 'touch ran; if true'", "sh can't read this command: ", "exits with 2"),
-        (
-            "command: 'touch ran; [[ (a ]]', shell: bash",
-            "bash can't read this command: ",
-            "correct",
-        ),
         (
             "command: 'sh \"$CLAUDE_PLUGIN_ROOT\"/x'",
             "sets the variable `CLAUDE_PLUGIN_ROOT`",
@@ -145,6 +139,7 @@ fn commands_that_no_shell_can_run_are_found_without_running_them() {
         ("command: ./windows.sh", "windows.sh ends with a carriage return"),
         ("command: sh windows.sh", "windows.sh ends with a carriage return"),
         ("command: \"echo\\u00a0x\"", "a no-break space (U+00A0) in the command"),
+        ("command: 'no-such-guard; touch ran'", "no-such-guard"),
     ] {
         let done = check(hook, 0);
         assert!(done.stderr.contains(what), "{hook}: {done:?}");
@@ -156,7 +151,7 @@ fn commands_that_no_shell_can_run_are_found_without_running_them() {
         "command: \"awk '{ print $NF }'\"",
         "command: 'f() { true; }; f'",
         "command: 'if then', shell: /usr/bin/python3",
-        "command: 'if true', enabled: false",
+        "command: 'no-such-guard', enabled: false",
     ] {
         let done = check(hook, 0);
         assert!(done.stdout.ends_with("0 errors, 0 warnings\n"), "{hook}: {done:?}");
@@ -167,16 +162,16 @@ fn commands_that_no_shell_can_run_are_found_without_running_them() {
 #[test]
 fn texts_of_an_unapproved_file_are_not_handed_to_a_shell() {
     let sandbox = Sandbox::new();
-    sandbox.write("hooks.yaml", "stop: { type: command, command: 'if true' }\n");
+    sandbox.write("hooks.yaml", "stop: { type: command, command: 'no-such-guard' }\n");
     let done = sandbox.hookexec(["check"]).run().exits(0);
-    assert!(!done.stderr.contains("can't read"), "{done:?}");
+    assert!(!done.stderr.contains("no-such-guard"), "{done:?}");
     sandbox.trust();
-    let done = sandbox.hookexec(["check"]).run().exits(78);
-    assert!(done.stderr.contains("sh can't read this command"), "{done:?}");
+    let done = sandbox.hookexec(["check"]).run().exits(0);
+    assert!(done.stderr.contains("no-such-guard"), "{done:?}");
 }
 
 #[test]
-fn a_program_of_the_project_is_not_run_to_read_a_text() {
+fn a_program_of_the_project_is_not_asked_about_a_text() {
     let sandbox = Sandbox::new();
     sandbox.script("bash", "touch ran\n");
     let absolute = sandbox.project().join("bash");

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 31] = [
-    "suggest", "locks", "platform", "files", "paths", "directories", "counts", "shell", "pattern",
-    "event", "wire", "policy", "rpc", "answer", "tools", "matcher", "calls", "dialect", "config",
-    "schema", "handler", "http", "handlers", "registry", "builtins", "audit", "executor",
-    "lifecycle", "trust", "load", "check",
+const LAYERS: [&str; 34] = [
+    "suggest", "template", "text", "bounded", "locks", "platform", "files", "paths", "directories",
+    "counts", "shell", "pattern", "event", "wire", "policy", "rpc", "answer", "tools", "matcher",
+    "calls", "dialect", "config", "schema", "handler", "http", "handlers", "registry", "builtins",
+    "audit", "executor", "lifecycle", "trust", "load", "check",
 ];
 
 #[test]

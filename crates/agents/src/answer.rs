@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::native::{Ask, NativeEvent};
-use super::plan::{SAID, bounded, clipped, settle};
+use super::plan::{SAID, bounded, settle};
 use super::read::NativeCall;
 use super::{Agent, adapter};
 use hookexec::executor::Executor;
+use hookexec::internal::text::cut;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
 /// What a hook process says to the agent that started it.
@@ -83,7 +84,7 @@ pub fn failure(
     executor: Option<&Executor>,
     message: &str,
 ) -> Answer {
-    let message = clipped(&format!("hookexec: {message}"), SAID).into_owned();
+    let message = cut(&format!("hookexec: {message}"), SAID).into_owned();
     let Some(native) = native.and_then(|name| agent.native_event(name)) else {
         return Answer::refusal(&message);
     };

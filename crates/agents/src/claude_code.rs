@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Measured, NativeEvent,
-    PackageMark, Plan, ScriptWords, claude_dialect, events,
+    PackageMark, Plan, claude_dialect, events,
 };
 use hookexec::wire::{Input, JsonObject};
 
@@ -41,7 +41,6 @@ static SETTINGS: HookSettings = HookSettings {
         files: "the `hooks` of a settings.json, or a plugin's hooks.json",
         timeout: "10m",
         prompt_timeout: Some("30"),
-        words: |_| ScriptWords::ClaudeCode,
         ..ImportFormat::BASE
     }),
     ..HookSettings::GROUPS

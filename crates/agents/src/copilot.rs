@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::payload::spoken;
 use super::{
-    Adapter, Agent, Answer, ClaudeCodeHooks, HookSettings, ImportFormat, Matching, Measured,
-    NativeEvent, Plan, ScriptWords, events, members,
+    Adapter, Agent, Answer, ClaudeCodeHooks, HookSettings, Measured, NativeEvent, Plan, events,
+    members,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -29,20 +29,6 @@ static SETTINGS: HookSettings = HookSettings {
         remedy: "`hookexec uninstall claude-code --scope project` if all here use their own settings",
     }),
     next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted.",
-    import: Some(ImportFormat {
-        files: "a file in .github/hooks, also of VS Code",
-        matching: Matching::Whole,
-        timeout: "30s",
-        shell: Some("bash"),
-        command_keys: &["linux", "bash", "exec", "command"],
-        any_failure_denies: true,
-        // The spelling of VS Code comes with a payload like Claude Code's.
-        words: |native| {
-            let is_vs_code = native.name.starts_with(char::is_uppercase);
-            if is_vs_code { ScriptWords::ClaudeCode } else { ScriptWords::Foreign }
-        },
-        ..ImportFormat::BASE
-    }),
     ..HookSettings::LISTS
 };
 

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::payload::{arguments, text, value};
 use super::{
-    Adapter, Agent, Answer, ClaudeCodeHooks, EntryMember, HookSettings, ImportFormat, Matching,
-    NativeEvent, Plan, Wanted, events, members,
+    Adapter, Agent, Answer, ClaudeCodeHooks, EntryMember, HookSettings, NativeEvent, Plan, Wanted,
+    events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
@@ -26,18 +26,8 @@ static SETTINGS: HookSettings = HookSettings {
         remedy: "switch third-party hooks off in Cursor's settings",
     }),
     next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
-    import: Some(ImportFormat {
-        matching: Matching::Search,
-        matches_commands: true,
-        needs_type: false,
-        runs_in_own_directory: true,
-        not_importable: &[("beforeReadFile", CONTENT), ("beforeTabFileRead", CONTENT)],
-        ..ImportFormat::BASE
-    }),
     ..HookSettings::LISTS
 };
-
-const CONTENT: &str = "they are given the file's content, which no other event has";
 
 events! {
     "sessionStart" => SessionStart: context;

@@ -209,6 +209,7 @@ mod tests {
             "python3 -m hookexec install codex",
             "hookexec approve",
             "script -qc 'hookexec approve --no-page' /dev/null",
+            "hookexec approve allow 7f3a9c21",
         ] {
             assert!(changes_hooks(&json!(command)), "{command}");
         }

@@ -12,6 +12,7 @@ use super::Agent;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
 use hookexec::event::Event;
+use hookexec::internal::text::cut;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
 /// What to tell the agent, all of it in the agent's power.
@@ -77,15 +78,6 @@ pub(super) const SAID: usize = 8 * 1024;
 /// How many bytes context may have, and what is handed to the model in a call's place.
 const TOLD: usize = 32 * 1024;
 
-/// Returns `text`, cut to `limit` bytes with a mark that it was.
-pub(super) fn clipped(text: &str, limit: usize) -> Cow<'_, str> {
-    if text.len() <= limit {
-        return Cow::Borrowed(text);
-    }
-    let kept = &text[..text.floor_char_boundary(limit)];
-    Cow::Owned(format!("{kept}... (cut: {} of {} bytes)", kept.len(), text.len()))
-}
-
 /// Returns the verdict with texts of a length that every agent takes.
 pub(super) fn bounded(verdict: &Verdict) -> Verdict {
     let mut verdict = verdict.clone();
@@ -95,11 +87,11 @@ pub(super) fn bounded(verdict: &Verdict) -> Verdict {
         (&mut verdict.additional_context, TOLD),
     ] {
         if let Some(text) = text {
-            *text = clipped(text, limit).into_owned();
+            *text = cut(text, limit).into_owned();
         }
     }
     if let Some(stop) = &mut verdict.stop {
-        stop.reason = clipped(&stop.reason, SAID).into_owned();
+        stop.reason = cut(&stop.reason, SAID).into_owned();
     }
     verdict
 }
@@ -185,7 +177,7 @@ impl Place<'_> {
         if !plan.denies() {
             plan.notes.push(format!("{self} cannot {what}: denied instead"));
             plan.decision = Some(Decision::Deny);
-            plan.reason = clipped(advice, TOLD).into_owned();
+            plan.reason = cut(advice, TOLD).into_owned();
         }
     }
 

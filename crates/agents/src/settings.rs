@@ -189,23 +189,12 @@ pub struct ImportFormat {
     pub files: &'static str,
     /// What a matcher means.
     pub matching: Matching,
-    /// What a matcher of shell events is compared with: the text of the command, or the tool's
-    /// name.
-    pub matches_commands: bool,
     /// How long a hook may take without a `timeout`, as `hooks.yaml` has it.
     pub timeout: &'static str,
     /// How long a hook of the user's prompt may take without a `timeout`, where that differs.
     pub prompt_timeout: Option<&'static str>,
     /// The shell that runs the commands, where it is not `/bin/sh`.
     pub shell: Option<&'static str>,
-    /// The keys that may hold the command; the first one counts.
-    pub command_keys: &'static [&'static str],
-    /// Whether a hook must have a `type`.
-    pub needs_type: bool,
-    /// Whether any failure before a tool call denies it, and not only exit code 2.
-    pub any_failure_denies: bool,
-    /// Whether the user's hooks run in the agent's directory instead of the project.
-    pub runs_in_own_directory: bool,
     /// Which words the scripts of an event read and answer.
     pub words: fn(&NativeEvent) -> ScriptWords,
     /// Events whose hooks can't be imported, and why.
@@ -217,15 +206,10 @@ impl ImportFormat {
     pub(super) const BASE: Self = Self {
         files: "hooks.json",
         matching: Matching::NamesOrSearch,
-        matches_commands: false,
         timeout: "60s",
         prompt_timeout: None,
         shell: None,
-        command_keys: &["command"],
-        needs_type: true,
-        any_failure_denies: false,
-        runs_in_own_directory: false,
-        words: |_| ScriptWords::Foreign,
+        words: |_| ScriptWords::ClaudeCode,
         not_importable: &[],
     };
 }
@@ -238,11 +222,10 @@ pub enum Matching {
     NamesOrSearch,
     /// An expression that is searched for.
     Search,
-    /// An expression for the whole name.
-    Whole,
 }
 
-/// The words that a script of an agent reads and answers.
+/// The words that a script of an agent reads and answers. An agent whose words hookexec does not
+/// speak has no [`ImportFormat`]: its guards would run here and never deny.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScriptWords {
@@ -252,7 +235,4 @@ pub enum ScriptWords {
     ClaudeCodeExceptPatches,
     /// Those of hookexec's own input, with the agent's names for tools.
     Own,
-    /// Words that hookexec does not speak: the script would find nothing where it looks, and a
-    /// guard that runs and never denies is worse than one that is switched off.
-    Foreign,
 }

@@ -3,10 +3,7 @@
 use serde_json::Value;
 
 use super::payload::text;
-use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Matching, NativeEvent, Plan,
-    Wanted, events,
-};
+use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -21,12 +18,6 @@ static SETTINGS: HookSettings = HookSettings {
     project: Some((".windsurf", "hooks.json")),
     members: &[EntryMember::Command],
     next_step: "Restart Windsurf.",
-    import: Some(ImportFormat {
-        matching: Matching::Whole,
-        shell: Some("bash"),
-        needs_type: false,
-        ..ImportFormat::BASE
-    }),
     ..HookSettings::LISTS
 };
 

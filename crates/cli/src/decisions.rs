@@ -118,7 +118,7 @@ impl Args {
                 *source = shown(source).to_owned();
             }
             match (&self.html, self.format) {
-                (Some(file), _) => write_page(file, &page.html(&numbers, &self.filter.words()))?,
+                (Some(file), _) => write_page(file, &page.html(&numbers, &self.filter.words())?)?,
                 (None, format) => format.show(&numbers, || decisions_text::numbers(&numbers))?,
             }
         } else {

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use anstyle::{AnsiColor, Style};
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::internal::MANAGED_DIRECTORY;
+use hookexec::internal::text::shortened;
 
 use super::report::{BAD, DOUBTFUL};
 use super::{Exit, output};
@@ -29,11 +30,14 @@ const LONGEST_LINE: usize = 1_000;
 /// Writes warnings about hooks files to stderr, the first lines of them: a project can cause any
 /// number.
 pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
-    let cut = |line: &str| -> String { line.chars().take(LONGEST_LINE).collect() };
     let mut left = MOST_LINES;
     let mut warnings = warnings.into_iter();
     for warning in warnings.by_ref() {
-        let lines: Vec<String> = warning.lines().take(left).map(cut).collect();
+        let lines: Vec<String> = warning
+            .lines()
+            .take(left)
+            .map(|line| shortened(line, LONGEST_LINE).into_owned())
+            .collect();
         left -= lines.len();
         warn(&lines.join("\n"));
         if left == 0 {

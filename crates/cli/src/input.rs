@@ -1,7 +1,8 @@
 //! The event's input, from stdin.
 
-use std::io::{IsTerminal, Read};
+use std::io::{ErrorKind, IsTerminal};
 
+use hookexec::internal::bounded::read_whole;
 use hookexec::wire::parse_strict;
 use hookexec::{Event, Input};
 use serde_json::Value;
@@ -10,7 +11,7 @@ use super::error::{CommandError, warn};
 use super::output;
 
 /// The largest input, in bytes: many times the largest that any agent was seen to send.
-const MAX_INPUT: u64 = 64 << 20;
+const MAX_INPUT: usize = 64 << 20;
 
 /// Reads stdin to its end, so that the writer never gets an error, whatever goes wrong later.
 pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
@@ -20,16 +21,12 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
             "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
         );
     }
-    let mut bytes = Vec::new();
-    stdin
-        .take(MAX_INPUT + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| CommandError::data(format!("can't read stdin: {error}")))?;
-    if bytes.len() as u64 > MAX_INPUT {
-        let message = format!("the input on stdin is larger than {} MiB", MAX_INPUT >> 20);
-        return Err(CommandError::data(message));
-    }
-    Ok(bytes)
+    read_whole(stdin, MAX_INPUT).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => {
+            CommandError::data(format!("the input on stdin is larger than {} MiB", MAX_INPUT >> 20))
+        }
+        _ => CommandError::data(format!("can't read stdin: {error}")),
+    })
 }
 
 /// Reads the input of `event` from `bytes`, for the subcommand `command`.

@@ -8,6 +8,7 @@ use crate::records;
 use crate::testing::{Change, Replay, Replayed};
 use hookexec::Config;
 use hookexec::internal::audit::Record;
+use hookexec::internal::text::shortened;
 use serde::Serialize;
 
 use super::config::ConfigArgs;
@@ -183,7 +184,7 @@ pub(super) fn text(summary: &Summary) -> String {
             let tool = record.tool.as_deref().unwrap_or_default();
             let input = record.input.as_ref().and_then(|input| input.get("tool_input"));
             let input = input.map(ToString::to_string).unwrap_or_default();
-            let input: String = input.chars().take(200).collect();
+            let input = shortened(&input, 200);
             let _ = writeln!(text, "  {DIM}{}{DIM:#} {} {tool} {input}", record.time, record.event);
             for (when, message) in [("was", &record.message), ("now", &example.message)] {
                 if let Some(message) = message {

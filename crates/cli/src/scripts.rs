@@ -1,10 +1,10 @@
 //! Whether the programs that command hooks name are there.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
+use hookexec::internal::bounded::read_beginning;
 
 use hookexec::internal::files;
 pub(crate) use hookexec::internal::files::is_program;
@@ -71,8 +71,7 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
 /// Returns the problem of a script whose first line ends with a carriage return, as files from
 /// Windows do: the kernel takes it for a part of the interpreter's name.
 fn carriage_return(script: &Path) -> Option<Diagnostic> {
-    let mut start = Vec::new();
-    files::open_regular(script).ok()?.take(256).read_to_end(&mut start).ok()?;
+    let start = read_beginning(files::open_regular(script).ok()?, 256).ok()?.bytes;
     let first = start.split(|byte| *byte == b'\n').next().filter(|line| line.starts_with(b"#!"))?;
     let path = script.display().to_string();
     first.ends_with(b"\r").then(|| {

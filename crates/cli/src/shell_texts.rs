@@ -19,11 +19,11 @@ const ALWAYS_SET: &str = "PWD OLDPWD HOME PATH IFS PPID OPTARG OPTIND LINENO RAN
     HOOKEXEC_TOOL_NAME HOOKEXEC_SESSION_ID HOOKEXEC_CONFIG_DIR HOOKEXEC_PROJECT_DIR HOOKEXEC_FILE \
     HOOKEXEC_FILES HOOKEXEC_COMMAND";
 
-/// Returns what is wrong with the command text of `hook`; nothing when it has none. Each text is
-/// handed to its shell once, and kept in `seen`.
+/// Returns what is wrong with the command text of `hook`; nothing when it has none. A shell is asked
+/// once for the program of each text, which is then in `seen`.
 ///
-/// A shell of the system reads the text and runs nothing of it. No other program that the file
-/// names is run, and texts of files that are not approved are not handed to a shell.
+/// Only a shell of the system is asked, and not about texts of files that are not approved. No other
+/// program that the file names is run. Syntax is left to `ShellCheck`.
 pub(crate) fn problems<'h>(
     hook: &'h Hook,
     seen: &mut BTreeSet<(&'h str, &'h str)>,
@@ -39,7 +39,7 @@ pub(crate) fn problems<'h>(
         problems.push(problem.hint("a shell takes it for a letter: replace it with a space"));
     }
     if hook.untrusted.is_none() && is_of_system(shell) && seen.insert((shell, text)) {
-        problems.extend(syntax(shell, text).or_else(|| missing_program(hook, shell, text)));
+        problems.extend(missing_program(hook, shell, text));
     }
     problems
 }
@@ -50,17 +50,6 @@ fn is_of_system(shell: &str) -> bool {
     Path::new(shell).parent().is_some_and(|it| directories.iter().any(|known| it == *known))
 }
 
-/// Returns the error that a shell finds in a text without running it.
-fn syntax(shell: &str, text: &str) -> Option<Diagnostic> {
-    let (success, said) = ask(shell, &["-n", "-c", text])?;
-    // Bash exits with 0 after some errors, which it reports all the same.
-    let cause = said.lines().rev().find(|it| !it.trim().is_empty() && !it.contains("warning:"));
-    let cause = cause.or((!success).then_some("it gives no reason"))?;
-    let name = Path::new(shell).file_name().unwrap_or_default().display();
-    let problem = Diagnostic::error(format!("{name} can't read this command: {}", cause.trim()));
-    Some(problem.hint("correct the command; as it is, the shell exits with 2, which blocks"))
-}
-
 /// Returns a warning when the first word of a text is nothing that the shell knows.
 fn missing_program(hook: &Hook, shell: &str, text: &str) -> Option<Diagnostic> {
     let words = plain_words(text);
@@ -69,23 +58,23 @@ fn missing_program(hook: &Hook, shell: &str, text: &str) -> Option<Diagnostic> {
     if !searched || word.contains('/') || word.starts_with(['-', '~']) {
         return None;
     }
-    let (found, _) = ask(shell, &["-c", "command -v \"$1\"", "sh", word])?;
-    (!found).then(|| not_on_search_path(word))
+    if knows(shell, word)? { None } else { Some(not_on_search_path(word)) }
 }
 
-/// Runs a shell without the user's own files, and returns whether it succeeded and what it wrote to
-/// stderr; `None` when it can't be run or takes too long.
-fn ask(shell: &str, args: &[&str]) -> Option<(bool, String)> {
+/// Asks a shell, without the user's own files, whether it knows a program; `None` when the shell can't
+/// be run or takes too long.
+fn knows(shell: &str, program: &str) -> Option<bool> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let without_files = if shell.ends_with("zsh") { &["-f"][..] } else { &[] };
     let file = system::shell_file(shell, Some(&path));
-    let command = duct::cmd(file.as_deref().unwrap_or(shell), without_files.iter().chain(args))
+    let question = ["-c", "command -v \"$1\"", "sh", program];
+    let args = without_files.iter().chain(&question);
+    let command = duct::cmd(file.as_deref().unwrap_or(shell), args)
         .full_env([("PATH", path)])
         .stdin_null()
         .stdout_null()
-        .stderr_capture();
-    let output = output_in_time(&command)?;
-    Some((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
+        .stderr_null();
+    Some(output_in_time(&command)?.status.success())
 }
 
 /// Returns an error for each variable that the text needs and nothing sets.

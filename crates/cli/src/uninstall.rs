@@ -106,7 +106,7 @@ fn without(
     let before = backup.before();
     if before == Before::Unknown && backup.is_of(current) {
         warn(&format!(
-            "the backup {} is damaged: only the entries of hookexec are removed",
+            "the backup {} can't be read: only the entries of hookexec are removed",
             backup.before_path().display()
         ));
     }

@@ -4,9 +4,12 @@ mod hazards;
 mod patterns;
 mod unlisted;
 
+use std::borrow::Cow;
+
 use super::arguments::{DECISIONS, Decide, options};
 use super::{Surroundings, Work};
 use crate::calls::{Command, Deeds, kinds};
+use crate::text::shortened;
 use crate::wire::{Input, Output};
 use patterns::{Match, Pattern};
 use unlisted::unlisted;
@@ -85,13 +88,10 @@ fn name_of(command: &Command) -> String {
 fn shown(command: &Command) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
     let line = words.filter(|word| !word.is_empty()).cloned().collect::<Vec<_>>().join(" ");
-    cut(&line)
+    cut(&line).into_owned()
 }
 
-fn cut(text: &str) -> String {
-    const LONGEST: usize = 200;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
+/// Returns a part of a call for a message.
+fn cut(text: &str) -> Cow<'_, str> {
+    shortened(text, 200)
 }

@@ -210,5 +210,5 @@ fn relative(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns a text for people: what only the shell knows is a `*` to them.
 fn shown(text: &str) -> String {
-    super::text::one_line(&text.replace(UNKNOWN, "*"))
+    crate::text::one_line(&text.replace(UNKNOWN, "*"))
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::template::{self, Part};
 use crate::wire::parse_strict;
 
 /// Returns `arguments` with each `${a.b}` in a text replaced by that value of `payload`. A text that
@@ -29,24 +30,29 @@ fn fill(value: &Value, payload: &Value) -> Result<Value, String> {
 }
 
 fn fill_text(text: &str, payload: &Value) -> Result<Value, String> {
-    let (mut filled, mut rest) = (String::new(), text);
-    while let Some((before, from)) = rest.split_once("${") {
-        let Some((path, after)) = from.split_once('}') else { break };
-        let start = Some(payload);
-        let value = path.split('.').fold(start, |value, key| value?.get(key));
-        let value = value
-            .ok_or_else(|| format!("the input has no `{path}`, which the `arguments` refer to"))?;
-        if before.is_empty() && after.is_empty() && filled.is_empty() {
-            return Ok(value.clone());
-        }
-        filled.push_str(before);
-        match value {
-            Value::String(text) => filled.push_str(text),
-            other => filled.push_str(&other.to_string()),
-        }
-        rest = after;
+    let parts = template::parts(text, "${", "}");
+    if let [Part::Field(path)] = *parts {
+        return value_at(payload, path).cloned();
     }
-    Ok(Value::String(filled + rest))
+    let mut filled = String::new();
+    for part in parts {
+        match part {
+            Part::Text(text) | Part::Open(text) => filled.push_str(text),
+            Part::Field(path) => match value_at(payload, path)? {
+                Value::String(text) => filled.push_str(text),
+                other => filled.push_str(&other.to_string()),
+            },
+        }
+    }
+    Ok(Value::String(filled))
+}
+
+fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, String> {
+    let mut value = Some(payload);
+    for key in path.split('.') {
+        value = value.and_then(|value| value.get(key));
+    }
+    value.ok_or_else(|| format!("the input has no `{path}`, which the `arguments` refer to"))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::text::shortened;
 use tokio::process::ChildStdin;
 
 use super::calls::OpenCalls;
@@ -134,7 +135,7 @@ impl Conversation {
         if self.stderr.len() == KEPT_LINES {
             self.stderr.pop_front();
         }
-        self.stderr.push_back(shortened(&text, KEPT_LINE));
+        self.stderr.push_back(shortened(&text, KEPT_LINE).into_owned());
     }
 
     /// Returns the last lines on stderr.
@@ -190,7 +191,8 @@ impl Conversation {
     }
 
     fn note_noise(&mut self, line: &[u8], problem: &str) {
-        let shown = shortened(&String::from_utf8_lossy(line), SHOWN);
+        let line = String::from_utf8_lossy(line);
+        let shown = shortened(&line, SHOWN);
         let is_first = locked(&self.counters).lines_unparsable == 0;
         locked(&self.counters).lines_unparsable += 1;
         // Only the first is a warning: a child that prints its progress must not flood the log.
@@ -215,12 +217,5 @@ impl Conversation {
             ),
             _ => "no answer came".to_owned(),
         }
-    }
-}
-
-fn shortened(text: &str, length: usize) -> String {
-    match text.char_indices().nth(length) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
     }
 }

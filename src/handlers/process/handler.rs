@@ -118,14 +118,10 @@ fn tools(request: &Input) -> &[serde_json::Value] {
 
 fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
     let error = BuildError::new(format!("unknown process `{name}`")).at(key);
-    let names: Vec<&str> = processes.names().collect();
-    error.hint(suggest::hint(name, names.iter().copied()).unwrap_or_else(|| {
-        if names.is_empty() {
-            "its layer has no `processes:`".to_owned()
-        } else {
-            format!("known processes: {}", names.join(", "))
-        }
-    }))
+    if processes.names().next().is_none() {
+        return error.hint("its layer has no `processes:`");
+    }
+    error.hint(suggest::hint_or_list(name, processes.names(), "known processes:"))
 }
 
 /// A hook that calls a process.

@@ -310,8 +310,8 @@ SCENARIOS = {
     "mcp_proxy": (deny, guard(FORBID, "mcp__my-kit__do-it")),
 }
 
-#: What a person types at `hookexec approve`, by what it shows.
-ANSWERS = {"approval": {"[1]": "1 y", "[2]": "2 n not this one"}}
+#: What a person says to the questions of `hookexec approve`, one after another.
+ANSWERS = {"approval": [["allow"], ["deny", "not this one"]]}
 
 #: The commands that the model asks for, where they matter.
 COMMANDS = {

@@ -1,22 +1,28 @@
-//! The conversation with one caller: its question in, the answer out.
+//! The conversation with one caller: a question or an order in, the answer out.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookexec::internal::bounded::read_line;
+use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
-};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::Mutex;
+use tokio::sync::oneshot::Receiver;
 
-use super::desk::{Answer, Desk};
+use super::desk::{Answer, Choice, Desk};
+use super::order::{self, Order, Reply};
 use super::question::Question;
-use super::screen::Screen;
+use super::screen::{self, Screen};
 use crate::server::socket::{self, Stream};
 
-/// The largest question: a person does not read more.
-const LARGEST: usize = 4 << 20;
+/// The largest question, in bytes: a person does not read more.
+const LARGEST: usize = 256 << 10;
 /// How long a caller may take to send its question, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an order for an unknown question waits, one after another: nobody guesses the ID of one.
+const PENALTY: Duration = Duration::from_secs(1);
 
 /// Refuses a caller when too many others wait.
 pub(super) fn refuse(stream: &Stream, most: usize) {
@@ -25,77 +31,110 @@ pub(super) fn refuse(stream: &Stream, most: usize) {
     socket::write_at_once(stream, &line(&denial(&reason)));
 }
 
-/// Puts the question of a caller before the user, and its answer before the caller.
-pub(super) async fn serve(stream: Stream, desk: &Desk, screen: &Screen) {
-    let Ok((reader, mut writer, gone)) = socket::split(stream) else { return };
-    // A caller that sends no whole line has asked nothing.
-    let Ok(Some(question)) = tokio::time::timeout(PATIENCE, read(reader)).await else { return };
-    let question = match question {
-        Ok(question) => Arc::new(question),
-        Err(problem) => {
-            screen.remark(&format!("a question was denied: {problem}"));
-            let reason = format!("`hookexec approve` denies this question: {problem}");
-            write(&mut writer, &denial(&reason)).await;
+/// The place where all callers meet.
+pub(super) struct Counter {
+    pub(super) desk: Arc<Desk>,
+    pub(super) screen: Screen,
+    guesses: Mutex<()>,
+}
+
+impl Counter {
+    pub(super) fn new(screen: Screen) -> Self {
+        Self { desk: Arc::default(), screen, guesses: Mutex::default() }
+    }
+
+    /// Serves a caller: puts its question before the user and the answer before the caller, or does
+    /// what a person orders from another terminal.
+    pub(super) async fn serve(&self, stream: Stream) {
+        let Ok((reader, mut writer, gone)) = socket::split(stream) else { return };
+        let mut reader = BufReader::new(reader);
+        let line = tokio::time::timeout(PATIENCE, read_line(&mut reader, LARGEST)).await;
+        let line = match line {
+            Ok(Ok(line)) => Ok(line),
+            Ok(Err(error)) if error.kind() == ErrorKind::FileTooLarge => {
+                Err(format!("it is larger than {} KiB", LARGEST >> 10))
+            }
+            // A caller that sends no whole line has asked nothing.
+            _ => return,
+        };
+        if let Ok(line) = &line
+            && let Ok((order, columns)) = serde_json::from_slice::<order::Line>(line)
+        {
+            write(&mut writer, &self.obey(&order, columns).await).await;
             return;
         }
-    };
-    let (number, mut answer) = desk.ask(&question);
-    if let Ok(Answer { line, said }) = answer.try_recv() {
-        screen.remark(&format!("[{number}] {said}: {}", question.call()));
-        write(&mut writer, &line).await;
-        return;
+        let (id, question, answer) = match line.and_then(|line| self.take_in(&line)) {
+            Ok(asked) => asked,
+            Err(problem) => {
+                self.screen.remark(&format!("a question was denied: {problem}"));
+                let reason = format!("`hookexec approve` denies this question: {problem}");
+                write(&mut writer, &denial(&reason)).await;
+                return;
+            }
+        };
+        self.screen.say(&screen::text(&question.shown(&id, false), self.screen.columns()));
+        let mut end = End { counter: self, id, said: ENDS.to_owned() };
+        tokio::pin!(gone);
+        tokio::select! {
+            // No answer counts that comes together with the deadline, or when the caller is gone.
+            biased;
+            () = &mut gone => WITHDRAWN.clone_into(&mut end.said),
+            () = tokio::time::sleep(question.left()) => {
+                "no answer in time".clone_into(&mut end.said);
+                drop(end);
+                // The caller has the same deadline, and says so in its own words.
+                let _ = tokio::time::timeout(PATIENCE, gone).await;
+            }
+            Ok(Answer { line, said }) = answer => {
+                let is_heard = write(&mut writer, &line).await;
+                end.said = if is_heard { said } else { WITHDRAWN.to_owned() };
+            }
+        }
     }
-    screen.show(number, &question);
-    let mut end = End { desk, screen, number, said: ENDED.to_owned() };
-    let left = question.left();
-    tokio::pin!(gone);
-    tokio::select! {
-        // No answer counts that comes together with the deadline, or when the caller is gone.
-        biased;
-        () = &mut gone => WITHDRAWN.clone_into(&mut end.said),
-        () = tokio::time::sleep(left) => {
-            "no answer in time".clone_into(&mut end.said);
-            drop(end);
-            // The caller has the same deadline, and says so in its own words.
-            let _ = tokio::time::timeout(PATIENCE, gone).await;
+
+    /// Reads a question, and returns its ID and where its answer arrives.
+    fn take_in(&self, line: &[u8]) -> Result<(String, Arc<Question>, Receiver<Answer>), String> {
+        let question = Arc::new(Question::read(line)?);
+        let (id, answer) = self.desk.ask(&question).map_err(|error| error.to_string())?;
+        Ok((id, question, answer))
+    }
+
+    /// Does what a person ordered in another terminal.
+    async fn obey(&self, order: &Order, columns: usize) -> Reply {
+        let id = order.id();
+        if !self.desk.knows(id) {
+            let _one_after_another = self.guesses.lock().await;
+            self.screen.remark("an answer to a question that does not exist was refused");
+            tokio::time::sleep(PENALTY).await;
         }
-        Ok(Answer { line, said }) = answer => {
-            end.said = if write(&mut writer, &line).await { said } else { WITHDRAWN.to_owned() };
-        }
+        let choice = match order {
+            Order::Allow { .. } => Choice::Allow,
+            Order::Deny { reason, .. } => Choice::Deny(reason.join(" ")),
+            Order::Show { .. } => return Ok(screen::text(&self.desk.whole(id)?, columns)),
+        };
+        Ok(self.desk.answer(id, None, &choice, "terminal")? + "\n")
     }
 }
 
 const WITHDRAWN: &str = "withdrawn: its caller is gone";
-const ENDED: &str = "denied, because `hookexec approve` ends";
+const ENDS: &str = "denied, because `hookexec approve` ends";
 
 /// The end of a question, which is said and remembered however its conversation ends.
-struct End<'d> {
-    desk: &'d Desk,
-    screen: &'d Screen,
-    number: u64,
+struct End<'c> {
+    counter: &'c Counter,
+    id: String,
     said: String,
 }
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.desk.end(self.number, &self.said);
-        self.screen.remark(&format!("[{}] {}", self.number, self.said));
+        self.counter.desk.end(&self.id, &self.said);
+        self.counter.screen.remark(&format!("[{}] {}", self.id, self.said));
     }
-}
-
-/// Reads one line, and the question in it; `None` when the caller is gone before the line ended.
-async fn read(reader: impl AsyncRead + Unpin) -> Option<Result<Question, String>> {
-    let mut line = Vec::new();
-    let mut reader = BufReader::new(reader).take(LARGEST as u64 + 1);
-    reader.read_until(b'\n', &mut line).await.ok()?;
-    if line.len() > LARGEST {
-        return Some(Err(format!("it is larger than {LARGEST} bytes")));
-    }
-    (line.last() == Some(&b'\n')).then(|| Question::read(&line))
 }
 
 /// Writes an answer; returns whether the caller's system took all of it.
-async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &Value) -> bool {
+async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &impl Serialize) -> bool {
     let written = async {
         writer.write_all(&line(answer)).await?;
         writer.shutdown().await
@@ -103,8 +142,10 @@ async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &Value) -> bool {
     matches!(tokio::time::timeout(PATIENCE, written).await, Ok(Ok(())))
 }
 
-fn line(answer: &Value) -> Vec<u8> {
-    format!("{answer}\n").into_bytes()
+fn line(answer: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(answer).unwrap_or_default();
+    line.push(b'\n');
+    line
 }
 
 fn denial(reason: &str) -> Value {

@@ -1,44 +1,57 @@
 //! The questions that are open, and what became of the last ones. All of it is in memory only.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::io;
 use std::sync::{Arc, Mutex};
 
-use hookexec::internal::locked;
+use hookexec::internal::{files, locked};
 use hookexec::wire::Decision;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::question::{Question, Session};
+use super::question::{Question, Shown};
 
-/// How many ended questions are remembered, and how many approvals for a session; the newest.
-const ENDED: usize = 200;
-const SESSIONS: usize = 1_000;
+/// How many ended questions are remembered; the newest.
+const ENDED: usize = 20;
+/// How many hexadecimal digits the ID of a question has. Who knows the ID may answer, so it is
+/// random: a program that was not shown the question can't guess it.
+const ID: usize = 8;
 
-/// What a person decides.
+/// The decision of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Choice {
     /// This call may run.
-    Once,
-    /// This call may run, and the same call in the same session from now on.
-    Session,
+    Allow,
     /// It may not; why, for the model.
     Deny(String),
 }
 
 /// An answer on its way to the caller.
 pub(super) struct Answer {
-    /// What the caller reads.
+    /// The text for the caller.
     pub(super) line: Value,
-    /// What a person reads.
+    /// The text for people.
     pub(super) said: String,
 }
 
-/// How a question ended.
-#[derive(Clone)]
+/// A question that is over, and how it ended.
+#[derive(Clone, Serialize)]
 pub(super) struct Ended {
-    pub(super) number: u64,
-    pub(super) tool: String,
-    pub(super) said: String,
+    id: String,
+    tool: String,
+    said: String,
+}
+
+/// The whole desk as a page shows it.
+#[derive(Serialize)]
+pub(super) struct View {
+    /// A number that is another after each change.
+    version: u64,
+    /// The oldest first.
+    open: Vec<Shown>,
+    /// The newest first.
+    ended: VecDeque<Ended>,
 }
 
 #[derive(Default)]
@@ -46,149 +59,144 @@ pub(super) struct Desk(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The number of the last question. No number is used again.
-    last: u64,
-    /// Counts the changes.
     version: u64,
-    open: BTreeMap<u64, (Arc<Question>, oneshot::Sender<Answer>)>,
+    open: Vec<Open>,
     ended: VecDeque<Ended>,
-    approved: VecDeque<(Session, String)>,
+}
+
+struct Open {
+    id: String,
+    question: Arc<Question>,
+    answer: oneshot::Sender<Answer>,
 }
 
 impl Desk {
-    /// Takes a question in, and returns its number and where its answer arrives. The answer is
-    /// there at once if the call was approved before, for its session.
-    pub(super) fn ask(&self, question: &Arc<Question>) -> (u64, oneshot::Receiver<Answer>) {
+    /// Takes a question in, and returns its ID and where its answer arrives.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(super) fn ask(
+        &self,
+        question: &Arc<Question>,
+    ) -> io::Result<(String, oneshot::Receiver<Answer>)> {
         let mut state = locked(&self.0);
-        state.last += 1;
-        let number = state.last;
-        let key = (question.session.clone(), question.digest.clone());
-        let (sender, receiver) = oneshot::channel();
-        state.open.insert(number, (Arc::clone(question), sender));
-        state.version += 1;
-        if state.approved.contains(&key) {
-            state.answer(number, &Choice::Once, "approved for this session before");
+        let mut id = files::random_id()?;
+        id.truncate(ID);
+        if state.knows(&id) {
+            return Err(io::Error::other("another question has the same ID; ask again"));
         }
-        (number, receiver)
+        let (answer, receiver) = oneshot::channel();
+        state.version += 1;
+        state.open.push(Open { id: id.clone(), question: Arc::clone(question), answer });
+        Ok((id, receiver))
     }
 
-    /// Answers an open question; `digest` is that of the call which the person was shown.
+    /// Answers an open question, and returns what was said. `digest`, if there is one, is that of the
+    /// call which the person was shown.
     ///
     /// # Errors
     /// Why the answer does not count.
     pub(super) fn answer(
         &self,
-        number: u64,
-        digest: &str,
+        id: &str,
+        digest: Option<&str>,
         choice: &Choice,
         place: &str,
-    ) -> Result<(), String> {
+    ) -> Result<String, String> {
         let mut state = locked(&self.0);
-        let Some((question, _)) = state.open.get(&number) else { return Err(state.gone(number)) };
-        if question.digest != digest {
-            return Err(format!("question {number} is about another call; nothing was answered"));
+        let question = state.question(id)?;
+        if digest.is_some_and(|digest| digest != question.digest) {
+            return Err(format!("question {id} is about another call; nothing was answered"));
         }
         if question.left().is_zero() {
-            return Err(format!("question {number}: the answer came too late"));
+            return Err(format!("question {id}: the answer came too late"));
         }
-        if *choice == Choice::Session {
-            if question.session.id.is_empty() {
-                return Err(format!("question {number} names no session; approve it once"));
-            }
-            let key = (question.session.clone(), question.digest.clone());
-            if state.approved.len() == SESSIONS {
-                state.approved.pop_front();
-            }
-            state.approved.push_back(key);
+        let answer = answer(&question, choice, place);
+        let said = answer.said.clone();
+        if let Some(open) = state.end(id, &said) {
+            // If its conversation has ended, that says so itself.
+            let _ = open.answer.send(answer);
         }
-        state.answer(number, choice, place);
-        Ok(())
+        Ok(said)
     }
 
     /// Ends a question, and replaces what was said of its end before.
-    pub(super) fn end(&self, number: u64, said: &str) {
+    pub(super) fn end(&self, id: &str, said: &str) {
         let mut state = locked(&self.0);
-        if let Some((question, _)) = state.open.remove(&number) {
-            state.end(number, question.tool.clone(), said.to_owned());
-        } else if let Some(ended) = state.ended.iter_mut().find(|ended| ended.number == number) {
+        if state.end(id, said).is_none()
+            && let Some(ended) = state.ended.iter_mut().find(|ended| ended.id == id)
+        {
             said.clone_into(&mut ended.said);
             state.version += 1;
         }
     }
 
-    /// Returns an open question, or why it is not open.
-    pub(super) fn question(&self, number: u64) -> Result<Arc<Question>, String> {
+    /// Returns an open question as it is shown, all of it, or why it is not open.
+    pub(super) fn whole(&self, id: &str) -> Result<Shown, String> {
+        Ok(locked(&self.0).question(id)?.shown(id, true))
+    }
+
+    /// Returns whether there is or was a question of this ID.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        locked(&self.0).knows(id)
+    }
+
+    /// Returns all that a page shows.
+    pub(super) fn view(&self) -> View {
         let state = locked(&self.0);
-        let open = state.open.get(&number).map(|(question, _)| Arc::clone(question));
-        open.ok_or_else(|| state.gone(number))
-    }
-
-    /// Returns the open questions, the oldest first.
-    pub(super) fn open(&self) -> Vec<(u64, Arc<Question>)> {
-        let state = locked(&self.0);
-        state.open.iter().map(|(number, (question, _))| (*number, Arc::clone(question))).collect()
-    }
-
-    /// Returns what became of the last questions, the newest first.
-    pub(super) fn ended(&self) -> Vec<Ended> {
-        locked(&self.0).ended.iter().rev().cloned().collect()
-    }
-
-    /// Returns a number that is another after each change.
-    pub(super) fn version(&self) -> u64 {
-        locked(&self.0).version
+        let open = state.open.iter().map(|open| open.question.shown(&open.id, false)).collect();
+        View { version: state.version, open, ended: state.ended.clone() }
     }
 }
 
 impl State {
-    fn answer(&mut self, number: u64, choice: &Choice, place: &str) {
-        let Some((question, sender)) = self.open.remove(&number) else { return };
-        let answer = answer(&question, choice, place);
-        self.end(number, question.tool.clone(), answer.said.clone());
-        // If its conversation has ended, that says so itself.
-        let _ = sender.send(answer);
+    fn knows(&self, id: &str) -> bool {
+        self.open.iter().any(|open| open.id == id) || self.ended.iter().any(|ended| ended.id == id)
     }
 
-    fn end(&mut self, number: u64, tool: String, said: String) {
+    /// Returns an open question, or why it is not open.
+    fn question(&self, id: &str) -> Result<Arc<Question>, String> {
+        if let Some(open) = self.open.iter().find(|open| open.id == id) {
+            return Ok(Arc::clone(&open.question));
+        }
+        Err(match self.ended.iter().find(|ended| ended.id == id) {
+            Some(Ended { said, .. }) => format!("question {id} is not open any longer: {said}"),
+            None => format!("no question has the ID `{id}`"),
+        })
+    }
+
+    /// Ends an open question.
+    fn end(&mut self, id: &str, said: &str) -> Option<Open> {
+        let at = self.open.iter().position(|open| open.id == id)?;
+        let open = self.open.remove(at);
         self.version += 1;
-        if self.ended.len() == ENDED {
-            self.ended.pop_front();
-        }
-        self.ended.push_back(Ended { number, tool, said });
-    }
-
-    /// Returns why a question is not open.
-    fn gone(&self, number: u64) -> String {
-        match self.ended.iter().find(|ended| ended.number == number) {
-            Some(Ended { said, .. }) => format!("question {number} is not open any longer: {said}"),
-            None if (1..=self.last).contains(&number) => {
-                format!("question {number} is not open any longer")
-            }
-            None => format!("no question has the number {number}"),
-        }
+        self.ended.truncate(ENDED - 1);
+        let tool = open.question.tool.clone();
+        self.ended.push_front(Ended { id: id.to_owned(), tool, said: said.to_owned() });
+        Some(open)
     }
 }
 
 fn answer(question: &Question, choice: &Choice, place: &str) -> Answer {
     let by = format!("{} ({place})", user());
-    let (decision, reason, said) = match choice {
-        Choice::Once => (Decision::Allow, None, format!("approved by {by}")),
-        Choice::Session => (Decision::Allow, None, format!("approved for this session by {by}")),
+    let mut line = json!({ "digest": question.digest, "by": by });
+    let said = match choice {
+        Choice::Allow => {
+            line["decision"] = json!(Decision::Allow);
+            format!("allowed by {by}")
+        }
         Choice::Deny(reason) => {
             let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-            let told = format!("{by} denied this call{why}");
-            (Decision::Deny, Some(told), format!("denied by {by}{why}"))
+            line["decision"] = json!(Decision::Deny);
+            line["reason"] = format!("{by} denied this call{why}").into();
+            format!("denied by {by}{why}")
         }
     };
-    let mut line = json!({ "decision": decision, "digest": question.digest, "by": by });
-    if let Some(reason) = reason {
-        line["reason"] = reason.into();
-    }
     Answer { line, said }
 }
 
 /// Returns the user's name, for the log of decisions.
 fn user() -> String {
-    let name = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "the user".to_owned())
+    let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default();
+    if name.is_empty() { "the user".to_owned() } else { name }
 }

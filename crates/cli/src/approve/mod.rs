@@ -1,17 +1,18 @@
 //! `hookexec approve`: a person answers what hooks of type `receiver` ask.
 //!
 //! `asker` holds the conversation with a caller, `desk` the open questions, `screen` and `page` show
-//! them and take answers. Nothing is stored: when this process ends, each caller sees the end of its
-//! connection, which is a failure of its hook and no permission.
+//! them, `page` and `order` take answers. Nothing is stored: when this process ends, each caller sees
+//! the end of its connection, which is a failure of its hook and no permission.
 
 mod asker;
 mod desk;
 mod http;
+mod order;
 mod page;
 mod question;
 mod screen;
 
-use std::io::IsTerminal as _;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use hookexec::internal::receiver_socket;
@@ -19,17 +20,22 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use self::desk::Desk;
+use self::asker::Counter;
 use self::page::Page;
 use self::screen::Screen;
 use super::consent::refuse_agents;
 use super::error::{CommandError, OrCommandError as _};
 use super::runtime::{self, Runtime};
 use super::server::Socket;
-use super::{Exit, system};
+use super::{Exit, plain};
 
 /// How many callers may wait at once.
 const CALLERS: usize = 64;
+/// The address of a page that no other machine reaches.
+const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+const UNENCRYPTED: &str =
+    "the page is not encrypted: who reads the traffic of its network can answer, too\n";
 
 const EXAMPLE: &str = "\
 In ~/.config/hookexec/hooks.yaml, for what other hooks answer with `ask`:
@@ -39,18 +45,29 @@ In ~/.config/hookexec/hooks.yaml, for what other hooks answer with `ask`:
 
 `hookexec docs approval` says who may answer what.
 
-Example: hookexec approve";
+Examples:
+  hookexec approve                        lists the calls as they come, and serves a page for the browser
+  hookexec approve --listen 192.168.1.5   serves the page for a phone in the same network
+  hookexec approve allow 7f3a9c21         answers in another terminal";
 
-/// Shows the calls that hooks ask a person about, and takes the answers
+/// Lists the calls that hooks ask a person about, and takes the answers
 ///
-/// Hooks of `type: receiver` below `approval:` ask here. Questions are listed in this terminal, and on a
-/// page in the browser. A call runs only if you approve it in time; when this command ends, every
-/// open question is denied. Nothing is stored: a restart forgets what you approved for a session.
+/// Hooks of `type: receiver` below `approval:` ask here. Each question is listed in this terminal with its
+/// ID, and on a page for the browser. A call runs only if you allow it in time. Ctrl-C ends the command,
+/// and every open question is denied then. Nothing is stored.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
+#[command(after_help = EXAMPLE, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    order: Option<order::Order>,
+
+    /// Serves the page at this address of this machine, for a phone in the same network: an IP address,
+    /// also with a port. Who reads the traffic of that network can answer, too
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    listen: Option<SocketAddr>,
+
     /// Serves no page for the browser
-    #[arg(long)]
+    #[arg(long, conflicts_with = "listen")]
     no_page: bool,
 }
 
@@ -60,57 +77,70 @@ impl Args {
             return Err(CommandError::usage("`hookexec approve` is not available on Windows")
                 .hint("ask by a hook of type `command` or `http` below `approval:`"));
         }
+        if let Some(order) = &self.order {
+            return order.send().map(Exit::from);
+        }
         refuse_agents()?;
-        let (keyboard, screen) = terminal()?;
-        let screen = Screen::new(screen);
-        Runtime::new()?.block_on(self.receive(screen.into(), screen::lines(keyboard)))?
+        let screen = Screen::of_person()?;
+        Runtime::new()?.block_on(self.receive(screen))?
     }
 
-    async fn receive(
-        &self,
-        screen: Arc<Screen>,
-        mut typed: tokio::sync::mpsc::Receiver<String>,
-    ) -> Result<Exit, CommandError> {
+    async fn receive(&self, screen: Screen) -> Result<Exit, CommandError> {
         let mut signals = runtime::listen()?;
-        let path = receiver_socket().ok_or_else(|| {
-            CommandError::usage("the socket needs a home directory").hint("set HOME")
-        })?;
-        let socket = Socket::bind(path)?;
-        let desk = Arc::new(Desk::default());
-        screen.say(screen::HELP);
+        let socket = Socket::bind(receiver_socket().ok_or_else(order::no_home)?)?;
+        let counter = Arc::new(Counter::new(screen));
         let mut page = None;
         if !self.no_page {
-            let opened = Page::open().await.or_usage("can't open a port for the page");
-            let opened = opened.map_err(|error| error.hint("use `--no-page`"))?;
-            screen.say(&format!("page: {}\n", opened.1.address()));
+            let opened = self.open_page().await?;
+            counter.screen.say(&format!("page: {}\n", opened.1.address()));
+            if self.listen.is_some_and(|address| !address.ip().is_loopback()) {
+                counter.screen.say(UNENCRYPTED);
+            }
             page = Some(opened);
         }
-        screen.say(&format!("waiting for questions at {}\n", socket.path().display()));
-        let typing = async {
-            while let Some(line) = typed.recv().await {
-                screen.obey(&line, &desk);
-            }
-        };
+        let place = socket.path().display().to_string();
+        counter.screen.say(&format!("waiting for questions at {}\n", plain::line(&place)));
         tokio::select! {
             biased;
             _ = signals.next() => {}
-            () = typing => {}
-            () = serve_page(page, &desk) => {}
-            () = callers(&socket, &desk, &screen) => {}
+            () = serve_page(page, &counter) => {}
+            () = callers(&socket, &counter) => {}
         }
         Ok(Exit::Success)
     }
+
+    async fn open_page(&self) -> Result<(TcpListener, Page), CommandError> {
+        let address = self.listen.unwrap_or(LOOPBACK);
+        let opened = Page::open(address).await;
+        opened.or_usage(format!("can't open a port at {address} for the page")).map_err(|error| {
+            let hint = match self.listen {
+                Some(_) => "give an address of this machine, and a port that is free",
+                None => "use `--no-page`",
+            };
+            error.hint(hint)
+        })
+    }
+}
+
+/// Reads the address of `--listen`. The port may be left out.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse().or_else(|_| text.parse().map(|ip| SocketAddr::new(ip, 0)));
+    let address = address.map_err(|_| "expected an IP address, such as `192.168.1.5:8700`")?;
+    if address.ip().is_unspecified() {
+        return Err("name one address of this machine, which the phone can open".to_owned());
+    }
+    Ok(address)
 }
 
 /// Serves the page, if there is one.
-async fn serve_page(page: Option<(TcpListener, Page)>, desk: &Arc<Desk>) {
+async fn serve_page(page: Option<(TcpListener, Page)>, counter: &Arc<Counter>) {
     let Some((listener, page)) = page else { return std::future::pending().await };
-    let desk = Arc::clone(desk);
+    let desk = Arc::clone(&counter.desk);
     http::serve(&listener, move |request| page.answer(request, &desk)).await;
 }
 
 /// Talks to everyone who connects.
-async fn callers(socket: &Socket, desk: &Arc<Desk>, screen: &Arc<Screen>) {
+async fn callers(socket: &Socket, counter: &Arc<Counter>) {
     let seats = Arc::new(Semaphore::new(CALLERS));
     let mut conversations = JoinSet::new();
     loop {
@@ -121,21 +151,10 @@ async fn callers(socket: &Socket, desk: &Arc<Desk>, screen: &Arc<Screen>) {
             asker::refuse(&stream, CALLERS);
             continue;
         };
-        let (desk, screen) = (Arc::clone(desk), Arc::clone(screen));
+        let counter = Arc::clone(counter);
         conversations.spawn(async move {
-            asker::serve(stream, &desk, &screen).await;
+            counter.serve(stream).await;
             drop(seat);
         });
     }
-}
-
-/// Returns the keyboard and the screen of the person who started this.
-fn terminal() -> Result<(std::fs::File, std::fs::File), CommandError> {
-    let hint = "run it in a terminal of its own, outside of the agent";
-    if !std::io::stdin().is_terminal() {
-        return Err(
-            CommandError::usage("a person answers here: stdin is not a terminal").hint(hint)
-        );
-    }
-    system::terminal().or_usage("can't open the terminal").map_err(|error| error.hint(hint))
 }

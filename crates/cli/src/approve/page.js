@@ -1,22 +1,103 @@
-// Reloads the page when the list has changed, but not while a reason is being typed.
-const shown = document.body.dataset.version;
-const find = (id) => document.getElementById(id);
-const timer = setInterval(async () => {
-  for (const time of document.querySelectorAll("[data-left]")) {
-    const left = Math.max(0, Number(time.dataset.left) - 1);
-    time.dataset.left = left;
-    time.textContent = Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
-  }
-  let version;
+// Shows the questions, and sends the answers. All texts of a call become text nodes, never markup.
+const find = (selector, inside = document) => inside.querySelector(selector);
+const shown = new Map();
+// So many times in a row may the list be missing before the command counts as ended.
+const MISSES = 3;
+let version, waking, missed = 0;
+
+function say(text) {
+  find("#said").textContent = text;
+  find("#said").hidden = !text;
+}
+
+function element(tag, text, name) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+
+function showParts(section, question) {
+  const rows = question.parts.flatMap((part) => [
+    element("h3", part.title),
+    element("pre", part.text, part.is_old ? "old" : ""),
+    ...(part.left ? [element("p", `... and ${part.left} characters more`, "notice")] : []),
+  ]);
+  if (question.more) rows.push(element("p", `... and ${question.more} parts more`, "notice"));
+  find(".parts", section).replaceChildren(...rows);
+  find(".cut", section).hidden = !question.is_cut;
+}
+
+async function answer(question, choice, reason = "") {
+  const body = new URLSearchParams({ id: question.id, digest: question.digest, choice, reason });
   try {
-    version = (await (await fetch("version")).text()).trim();
+    const sent = await fetch("answer", { method: "POST", body });
+    say((await sent.text()).trim());
   } catch {
-    clearInterval(timer);
-    find("ended").hidden = false;
-    return;
+    say("The answer did not arrive: try again.");
   }
-  if (version === shown) return;
-  const typing = [...document.querySelectorAll("input[name=reason]")].some((it) => it.value);
-  if (typing) find("changed").hidden = false;
-  else location.reload();
-}, 1000);
+  await refresh();
+}
+
+function made(question) {
+  const section = find("#question").content.cloneNode(true).firstElementChild;
+  find(".tool", section).textContent = question.tool;
+  find(".id", section).textContent = question.id;
+  find(".digest code", section).textContent = question.digest;
+  showParts(section, question);
+  find(".all", section).onclick = async () => showParts(section, await (await fetch(question.id)).json());
+  find(".allow", section).onclick = () => answer(question, "allow");
+  find("form", section).onsubmit = (event) => {
+    event.preventDefault();
+    answer(question, "deny", find("input", section).value);
+  };
+  return section;
+}
+
+function show(desk) {
+  const open = new Set(desk.open.map((question) => question.id));
+  for (const [id, section] of shown) {
+    if (open.has(id)) continue;
+    section.remove();
+    shown.delete(id);
+  }
+  for (const question of desk.open) {
+    if (!shown.has(question.id)) {
+      shown.set(question.id, made(question));
+      find("#questions").append(shown.get(question.id));
+    }
+    const left = question.seconds;
+    find("time", shown.get(question.id)).textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+  }
+  if (desk.version === version) return;
+  version = desk.version;
+  document.title = (open.size ? `(${open.size}) ` : "") + "hookexec approve";
+  find("#questions").dataset.none = open.size ? "" : "No question is open.";
+  const rows = desk.ended.map((ended) => {
+    const row = document.createElement("tr");
+    row.append(element("td", ended.id), element("td", ended.tool), element("td", ended.said, "said"));
+    return row;
+  });
+  find("#ended").hidden = !rows.length;
+  find("#ended tbody").replaceChildren(...rows);
+  // A list that has just changed takes no click that was meant for the one before.
+  find("#questions").classList.add("changed");
+  clearTimeout(waking);
+  waking = setTimeout(() => find("#questions").classList.remove("changed"), 1000);
+}
+
+async function refresh() {
+  try {
+    show(await (await fetch("questions")).json());
+    missed = 0;
+  } catch {
+    missed += 1;
+    if (missed < MISSES) return;
+    clearInterval(timer);
+    find("#questions").replaceChildren();
+    say("hookexec approve has ended: nothing on this page can be answered.");
+  }
+}
+
+const timer = setInterval(refresh, 1000);
+refresh();

@@ -5,40 +5,52 @@ use std::time::{Duration, Instant};
 use hookexec::Input;
 use hookexec::wire::{ApprovalReason, JsonObject, call_digest, parse_strict};
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
+
+use crate::plain::{visible, visible_line};
+
+/// How many parts of a question are shown, how many rows of one, and how many characters in a row.
+const PARTS: usize = 30;
+const ROWS: usize = 40;
+const ROW: usize = 80;
 
 /// A call that waits for a person.
 ///
-/// It keeps texts and no JSON: a small document can take much memory.
+/// It keeps texts and no JSON: a small document can take much memory. Every character that an eye
+/// would miss is an escape in them.
 #[derive(Debug)]
 pub(super) struct Question {
     /// The digest of what will run.
     pub(super) digest: String,
-    /// Who wants to run it where: an approval for a session counts for these.
-    pub(super) session: Session,
     pub(super) tool: String,
-    pub(super) arguments: Vec<Argument>,
-    /// Which hooks asked, and why.
-    pub(super) reasons: Vec<String>,
-    pub(super) cwd: String,
+    parts: Vec<Part>,
     deadline: Instant,
 }
 
-/// The session of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Session {
-    pub(super) agent: String,
-    pub(super) id: String,
+/// A part of a question: a reason, the origin, an argument of the tool.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Part {
+    pub(super) title: String,
+    pub(super) text: String,
+    /// Whether it is an argument as it was before hooks changed it.
+    pub(super) is_old: bool,
+    /// How many characters are left out.
+    pub(super) left: usize,
 }
 
-/// An argument of the tool, in its final form or as it was before.
-#[derive(Debug)]
-pub(super) struct Argument {
-    pub(super) name: String,
-    pub(super) text: String,
-    /// What hooks did to it, behind its name.
-    pub(super) note: &'static str,
-    pub(super) is_old: bool,
+/// A question as it is shown: all of it, or the beginnings of its parts.
+#[derive(Serialize)]
+pub(super) struct Shown {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) digest: String,
+    /// How many seconds an answer still counts.
+    pub(super) seconds: u64,
+    pub(super) parts: Vec<Part>,
+    /// How many parts are left out.
+    pub(super) more: usize,
+    pub(super) is_cut: bool,
 }
 
 impl Question {
@@ -49,7 +61,7 @@ impl Question {
         let Value::Object(input) = input else { return Err("it is not an object".to_owned()) };
         let input = Input::from_json(input).map_err(|error| error.to_string())?;
         let digest = call_digest(&input);
-        let tool = input.tool().to_owned();
+        let tool = visible_line(input.tool());
         let Input { session_id, cwd, agent_name, tool_input, approval, .. } = input;
         let asked = approval.ok_or("`approval` is missing")?;
         if asked.digest != digest {
@@ -59,15 +71,11 @@ impl Question {
             asked.expires.parse().map_err(|error| format!("`expires`: {error}"))?;
         // A duration that is negative is over.
         let left = Duration::try_from(expires.duration_since(Timestamp::now())).unwrap_or_default();
-        Ok(Self {
-            digest,
-            session: Session { agent: agent_name.unwrap_or_default(), id: session_id },
-            tool,
-            arguments: compared(&tool_input.unwrap_or_default(), asked.original_input.as_ref()),
-            reasons: asked.reasons.iter().map(reason).collect(),
-            cwd,
-            deadline: Instant::now().checked_add(left).ok_or("`expires` is too far away")?,
-        })
+        let deadline = Instant::now().checked_add(left).ok_or("`expires` is too far away")?;
+        let mut parts: Vec<Part> = asked.reasons.iter().map(reason).collect();
+        parts.push(origin(&agent_name.unwrap_or_default(), &session_id, &cwd));
+        compare(&mut parts, &tool_input.unwrap_or_default(), asked.original_input.as_ref());
+        Ok(Self { digest, tool, parts, deadline })
     }
 
     /// Returns how long an answer still counts.
@@ -75,65 +83,107 @@ impl Question {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Returns the first part of its digest, for people to compare.
-    pub(super) fn short_digest(&self) -> &str {
-        let digest = self.digest.strip_prefix("sha256:").unwrap_or(&self.digest);
-        digest.get(..12).unwrap_or(digest)
-    }
-
-    /// Returns the call in one line; what may be long comes last.
-    pub(super) fn call(&self) -> String {
-        let arguments = self.arguments.iter().filter(|argument| !argument.is_old);
-        let arguments = arguments.map(|Argument { name, text, .. }| format!(", `{name}`: {text}"));
-        format!("{}, digest {}{}", self.tool, self.short_digest(), arguments.collect::<String>())
-    }
-
-    /// Returns the agent, its session and its directory in one line.
-    pub(super) fn origin(&self) -> String {
-        let Session { agent, id } = &self.session;
-        let agent = if agent.is_empty() { "an agent" } else { agent };
-        let session = if id.is_empty() { String::new() } else { format!(", session {id}") };
-        format!("{agent}{session}, in {}", self.cwd)
+    /// Returns the question as it is shown.
+    pub(super) fn shown(&self, id: &str, is_whole: bool) -> Shown {
+        let most = if is_whole { usize::MAX } else { PARTS };
+        let mut parts: Vec<Part> = self.parts.iter().take(most).cloned().collect();
+        let (mut tool, more) = (self.tool.clone(), self.parts.len() - parts.len());
+        let mut is_cut = more > 0;
+        if !is_whole {
+            is_cut |= cut(&mut tool) > 0;
+            for part in &mut parts {
+                part.left = cut(&mut part.text) + cut(&mut part.title);
+                is_cut |= part.left > 0;
+            }
+        }
+        let (id, digest, seconds) = (id.to_owned(), self.digest.clone(), self.left().as_secs());
+        Shown { id, tool, digest, seconds, parts, more, is_cut }
     }
 }
 
-fn reason(asked: &ApprovalReason) -> String {
+/// Cuts a text behind the rows that are shown, and returns how many characters are left out.
+fn cut(text: &mut String) -> usize {
+    let (mut row, mut column) = (1, 0);
+    let mut end = text.len();
+    for (at, letter) in text.char_indices() {
+        if letter == '\n' || column == ROW {
+            if row == ROWS {
+                end = at;
+                break;
+            }
+            (row, column) = (row + 1, 0);
+        }
+        if letter != '\n' {
+            column += 1;
+        }
+    }
+    let left = text[end..].chars().count();
+    text.truncate(end);
+    left
+}
+
+fn part(title: &str, text: String, is_old: bool) -> Part {
+    Part { title: visible_line(title), text, is_old, left: 0 }
+}
+
+fn reason(asked: &ApprovalReason) -> Part {
     let ApprovalReason { hook, event, reason, .. } = asked;
     let hook = hook.as_deref().unwrap_or("the agent");
     let event = event.map(|event| format!(" ({event})")).unwrap_or_default();
     let reason = if reason.is_empty() { "no reason given" } else { reason };
-    format!("{hook}{event}: {reason}")
+    part("asked by", visible_line(&format!("{hook}{event}: {reason}")), false)
 }
 
-/// Returns the arguments as they will be, each with what it was if hooks changed it.
-fn compared(now: &JsonObject, before: Option<&JsonObject>) -> Vec<Argument> {
-    let argument = |name: &str, value: &Value, note, is_old| Argument {
-        name: name.to_owned(),
-        text: shown(value),
-        note,
-        is_old,
-    };
-    let mut arguments = Vec::new();
+fn origin(agent: &str, session: &str, directory: &str) -> Part {
+    let agent = if agent.is_empty() { "an agent" } else { agent };
+    let session = if session.is_empty() { String::new() } else { format!(", session {session}") };
+    part("from", visible_line(&format!("{agent}{session}, in {directory}")), false)
+}
+
+/// Adds the arguments as they will be, each with what it was if hooks changed it.
+fn compare(parts: &mut Vec<Part>, now: &JsonObject, before: Option<&JsonObject>) {
     for (name, value) in now {
         let old = before.map(|before| before.get(name));
         let note = if old == Some(None) { ", added by hooks" } else { "" };
-        arguments.push(argument(name, value, note, false));
+        parts.push(part(&format!("`{name}`{note}"), text_of(value), false));
         if let Some(Some(old)) = old
             && old != value
         {
-            arguments.push(argument(name, old, " before hooks changed it", true));
+            parts.push(part(&format!("`{name}` before hooks changed it"), text_of(old), true));
         }
     }
-    let removed = before.into_iter().flatten().filter(|(name, _)| !now.contains_key(*name));
-    arguments
-        .extend(removed.map(|(name, value)| argument(name, value, ", removed by hooks", true)));
-    arguments
+    for (name, value) in before.into_iter().flatten() {
+        if !now.contains_key(name) {
+            parts.push(part(&format!("`{name}`, removed by hooks"), text_of(value), true));
+        }
+    }
 }
 
-/// Returns a value as text: a text as it is, anything else as JSON.
-fn shown(value: &Value) -> String {
+/// Returns a text as it is, and anything else as JSON.
+fn text_of(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+        Value::String(text) => visible(text),
+        other => visible(&serde_json::to_string_pretty(other).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_behind_its_last_row() {
+        let lines = |count: usize| vec!["x"; count].join("\n");
+        let row = "é".repeat(ROW);
+        for (text, expected, left) in [
+            (lines(ROWS), lines(ROWS), 0),
+            (lines(ROWS + 2), lines(ROWS), 4),
+            (row.repeat(ROWS), row.repeat(ROWS), 0),
+            (row.repeat(ROWS) + "ab", row.repeat(ROWS), 2),
+        ] {
+            let mut text = text;
+            assert_eq!(cut(&mut text), left);
+            assert_eq!(text, expected);
+        }
     }
 }

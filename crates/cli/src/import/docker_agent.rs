@@ -69,10 +69,7 @@ fn chosen<'n>(
         return reader.refuse_with_hint(key, "this file has agents, and none was chosen", hint);
     };
     let Some(agent) = agents.get(wanted) else {
-        let hint = suggest::hint(wanted, names).map_or_else(
-            || format!("the file has: {listed}"),
-            |question| format!("{question} The file has: {listed}"),
-        );
+        let hint = suggest::hint_or_list(wanted, names, "the file has:");
         return reader.refuse_with_hint(key, format!("unknown agent `{wanted}`"), hint);
     };
     Some((agent, reader.open_fields(agent, "an agent")?))

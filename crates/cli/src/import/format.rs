@@ -16,8 +16,6 @@ pub(super) struct Target {
     pub(super) event: Event,
     /// The words that the script reads and answers.
     pub(super) words: ScriptWords,
-    /// The kinds of tools that the event is about.
-    pub(super) kinds: Option<String>,
     /// Tells the event from another of the agent that stands for the same event of ours.
     pub(super) condition: Option<&'static str>,
 }
@@ -40,20 +38,8 @@ impl Format {
         Ok(Target {
             event,
             words: (self.import.words)(native),
-            kinds: self.kinds(native, event),
             condition: self.condition(native, event),
         })
-    }
-
-    /// Returns the kinds of the tools that the event's name says it is about.
-    fn kinds(&self, native: &NativeEvent, event: Event) -> Option<String> {
-        if !event.contract().tool_matched {
-            return None;
-        }
-        let known = native.tool.map(|tool| self.agent.tool_kinds(tool).join("|"));
-        known
-            .filter(|kinds| !kinds.is_empty())
-            .or_else(|| native.name.to_lowercase().contains("mcp").then(|| "mcp".to_owned()))
     }
 
     fn condition(&self, native: &NativeEvent, event: Event) -> Option<&'static str> {

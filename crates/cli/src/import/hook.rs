@@ -7,19 +7,16 @@ use hookexec_agents::{Agent, ScriptWords};
 
 use super::command::{self, PLUGIN_ROOT};
 use super::format::Target;
-use super::json::{object, string};
+use super::json::{object, required, string};
 use super::mcp;
 use super::parameters;
 use super::settings::Importer;
 use super::yaml::{self, Hook};
 
 /// Keys of a hook that change nothing about what it does here.
-const WITHOUT_EFFECT: [&str; 9] = [
-    "statusMessage", "once", "description", "comment", "powershell", "windows", "show_output",
-    "loop_limit", "sequential",
-];
+const WITHOUT_EFFECT: [&str; 4] = ["statusMessage", "once", "description", "comment"];
 /// Keys of a hook that are read before the others.
-const READ: [&str; 7] = ["type", "command", "bash", "linux", "osx", "exec", "matcher"];
+const READ: [&str; 2] = ["type", "command"];
 
 impl Importer {
     /// Reads a hook below the event `target`.
@@ -31,8 +28,10 @@ impl Importer {
     ) -> Option<Hook> {
         let members = object(&mut self.reader, node, "a hook")?;
         let kind = self.kind(node, &members)?;
-        let text =
-            if kind == "command" { self.command_text(node, &members)? } else { String::new() };
+        let text = match kind {
+            "command" => required(&mut self.reader, node, &members, "command", "a command hook")?,
+            _ => String::new(),
+        };
         if command::is_ours(&text) {
             self.import.own_entries += 1;
             return None;
@@ -62,17 +61,6 @@ impl Importer {
         }
         if matches!(hook.command, Command::Argv(_)) {
             hook.unset("shell");
-        }
-        if target.words == ScriptWords::Foreign {
-            hook.set("enabled", "false");
-            let title = self.format.agent.title();
-            let message = format!(
-                "the script reads and answers words of {title} that hookexec does not speak: the hook is \
-                 imported switched off"
-            );
-            let hint = "adapt the script to docs/events.md (`hookexec docs events`), then take \
-                        `enabled: false` out";
-            self.reader.report(node, Diagnostic::warning(message).hint(hint));
         }
         if let Some(name) = name.or_else(|| command::script_stem(&hook.command)) {
             let name = self.unique(&name);
@@ -118,19 +106,13 @@ impl Importer {
             _ => {}
         }
         let import = self.format.import;
-        if hook.kind == "command" {
-            if let Some(shell) = import.shell {
-                hook.set("shell", shell);
-            }
-            if let Some(directory) = &self.working_dir {
-                hook.set("working_dir", yaml::inline(directory));
-            }
+        if hook.kind == "command"
+            && let Some(shell) = import.shell
+        {
+            hook.set("shell", shell);
         }
         if let (Some(timeout), Event::UserPromptSubmit) = (import.prompt_timeout, target.event) {
             hook.set("timeout", timeout);
-        }
-        if import.any_failure_denies && target.event == Event::PreToolUse {
-            hook.set("on_error", "block");
         }
     }
 
@@ -147,7 +129,7 @@ impl Importer {
             "args" => {
                 hook.command = Command::Argv(self.reader.value(value, "`args`")?);
             }
-            "timeout" | "timeoutSec" => hook.set("timeout", self.duration(value)?),
+            "timeout" => hook.set("timeout", self.duration(value)?),
             "async" => {
                 if self.reader.value(value, "`async`")? {
                     hook.set("background", "true");
@@ -170,15 +152,6 @@ impl Importer {
                 let blocks = said == "block" && may_block;
                 hook.set("on_error", if blocks { "block" } else { "warn" });
             }
-            "failClosed" => {
-                if self.reader.value::<bool>(value, "`failClosed`")? && may_block {
-                    hook.set("on_error", "block");
-                }
-            }
-            "cwd" | "working_directory" => {
-                let directory = string(&mut self.reader, value, &format!("`{key}`"))?;
-                hook.set("working_dir", yaml::inline(&directory));
-            }
             "if" => {
                 let hint = "let the script look at `tool_input`, or write a `when:` by hand";
                 let message = "a permission rule in `if` can't be imported";
@@ -198,9 +171,6 @@ impl Importer {
     /// Returns the type of a hook, and refuses one that hookexec does not run.
     fn kind(&mut self, node: &Node<'_>, hook: &Fields<'_>) -> Option<&'static str> {
         let Some(kind) = hook.get("type") else {
-            if !self.format.import.needs_type {
-                return Some("command");
-            }
             return self.reader.refuse(node, "a hook needs a `type`");
         };
         match kind.as_text() {
@@ -219,15 +189,6 @@ impl Importer {
     fn leave<T>(&mut self, node: &Node<'_>, message: &str) -> Option<T> {
         let hint = format!("leave it in the settings of {}", self.format.agent.title());
         self.reader.refuse_with_hint(node, message, hint)
-    }
-
-    /// Returns the command for this system.
-    fn command_text(&mut self, node: &Node<'_>, hook: &Fields<'_>) -> Option<String> {
-        let mut keys = self.format.import.command_keys.iter();
-        let Some((key, text)) = keys.find_map(|key| Some((key, hook.get(key)?))) else {
-            return self.reader.refuse(node, "a command hook needs a `command`");
-        };
-        string(&mut self.reader, text, &format!("`{key}`"))
     }
 
     /// Gives a hook of a plugin the variable that only its own agent sets.

@@ -1,6 +1,7 @@
 //! Hooks of docker-agent in which a model decides, as model hooks.
 
 use hookexec::internal::reading::{Fields, Node, Reader, Value};
+use hookexec::internal::template::{Part, parts};
 
 /// Returns `node` with each hook of docker-agent's type `model` in it as one of ours. One that has no
 /// counterpart is reported and left out.
@@ -104,17 +105,19 @@ fn model(name: &str, models: Option<&Fields<'_>>) -> Result<[(&'static str, Stri
 /// Returns a Go template in which each action that shows a part of the input names that part: the
 /// model gets the whole input as the user message.
 fn without_actions(template: &str) -> Result<String, String> {
-    let (mut said, mut rest) = (String::new(), template);
-    while let Some((before, behind)) = rest.split_once("{{") {
-        let (action, after) = behind.split_once("}}").ok_or("its template has no end of `{{`")?;
-        let path = shown(action).ok_or_else(|| {
-            format!("its template has the action `{{{{{action}}}}}`; only those that show a field are imported")
-        })?;
-        said += before;
-        said += &path;
-        rest = after;
+    let mut said = String::new();
+    for part in parts(template, "{{", "}}") {
+        match part {
+            Part::Text(text) => said += text,
+            Part::Field(action) => {
+                said += &shown(action).ok_or_else(|| {
+                    format!("its template has the action `{{{{{action}}}}}`; only those that show a field are imported")
+                })?;
+            }
+            Part::Open(_) => return Err("its template has no end of `{{`".to_owned()),
+        }
     }
-    Ok(said + rest)
+    Ok(said)
 }
 
 /// Returns how an action such as `.ToolInput.Cmd | toJSON` is said.

@@ -7,11 +7,8 @@ use hookexec_agents::{Agent, Matching};
 pub(super) enum Alternatives {
     Everything,
     Names(Vec<String>),
-    /// An expression that is searched for, or matches the whole.
-    Expression {
-        text: String,
-        whole: bool,
-    },
+    /// An expression that is searched for.
+    Expression(String),
 }
 
 impl Alternatives {
@@ -29,8 +26,7 @@ impl Alternatives {
                 || (matching == Matching::NamesOrSearch && " ,".contains(letter))
         };
         if matching == Matching::Search || !matcher.chars().all(plain) {
-            let whole = matching == Matching::Whole;
-            return Self::Expression { text: matcher.to_owned(), whole };
+            return Self::Expression(matcher.to_owned());
         }
         let names = matcher.split(separators).map(str::trim).filter(|name| !name.is_empty());
         Self::Names(names.map(str::to_owned).collect())
@@ -42,8 +38,7 @@ impl Alternatives {
         match self {
             Self::Everything => "*".to_owned(),
             Self::Names(names) => with_kinds(agent, names),
-            Self::Expression { text, whole: true } => text.clone(),
-            Self::Expression { text, .. } => {
+            Self::Expression(text) => {
                 let names: Vec<String> = text.split('|').map(str::to_owned).collect();
                 let known = |name: &String| agent.tools().any(|(tool, _)| tool == name);
                 if names.iter().all(known) { with_kinds(agent, &names) } else { whole(text) }
@@ -134,8 +129,6 @@ mod tests {
             (Agent::ClaudeCode, Matching::NamesOrSearch, "Edit, Write", "Edit|Write"),
             (Agent::Gemini, Matching::Search, "run_shell_command", "run_shell_command|shell"),
             (Agent::Gemini, Matching::Search, "write_", ".*write_.*"),
-            (Agent::Copilot, Matching::Whole, "bash|edit", "bash|shell|edit"),
-            (Agent::Copilot, Matching::Whole, "mcp-.+", "mcp-.+"),
         ] {
             assert_eq!(Alternatives::of(matching, matcher).pattern(agent), expected);
         }

@@ -7,7 +7,7 @@ use hookexec::Event;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity};
 use hookexec::internal::SourceFile;
 use hookexec::internal::reading::{Fields, Node, Reader, Value};
-use hookexec_agents::{Agent, EntryShape};
+use hookexec_agents::Agent;
 use jsonc_parser::ast::Value as Json;
 
 use super::format::{Format, Target};
@@ -54,7 +54,6 @@ pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Im
         reader: Reader::new(Arc::clone(&source)),
         servers: mcp::Files::of(path, plugin_root(path).as_deref()),
         plugin: plugin_root(path),
-        working_dir: own_directory(format, path),
         names: Vec::new(),
         import: Import::default(),
     };
@@ -81,22 +80,12 @@ fn plugin_root(path: &Path) -> Option<String> {
     root.to_str().map(str::to_owned)
 }
 
-/// Returns where the agent runs the hooks of the file, when that is not the project.
-fn own_directory(format: Format, path: &Path) -> Option<String> {
-    let directory = dunce::canonicalize(path).ok()?.parent()?.to_owned();
-    let home = dunce::canonicalize(std::env::home_dir()?).ok()?;
-    let is_users =
-        format.import.runs_in_own_directory && directory.parent() == Some(home.as_path());
-    is_users.then(|| directory.into_os_string().into_string().ok()).flatten()
-}
-
 /// Reads one settings file.
 pub(super) struct Importer {
     pub(super) format: Format,
     pub(super) reader: Reader,
     pub(super) plugin: Option<String>,
     pub(super) servers: mcp::Files,
-    pub(super) working_dir: Option<String>,
     /// The names that hooks have got so far.
     pub(super) names: Vec<String>,
     pub(super) import: Import,
@@ -175,30 +164,28 @@ impl Importer {
         !problems.has_errors()
     }
 
-    /// Reads hooks that share a matcher, or a hook that has a matcher of its own.
+    /// Reads hooks that share a matcher.
     fn group<'n>(&mut self, node: &'n Node<'n>, target: &Target) -> Option<Group> {
         let members = object(&mut self.reader, node, "an entry")?;
         let mut group = Group {
             location: self.reader.location(node),
-            matcher: target.kinds.clone(),
+            matcher: None,
             condition: target.condition.map(str::to_owned),
             hooks: Vec::new(),
         };
         if let Some(matcher) = members.get("matcher") {
             self.matcher(matcher, target, &mut group)?;
         }
-        let mut hooks = std::slice::from_ref(node);
-        // VS Code reads the groups of Claude Code, too.
-        let inner = members.get("hooks");
-        if inner.is_some() || self.format.settings.shape == EntryShape::Groups {
-            hooks = inner.map(|it| list(&mut self.reader, it, "`hooks`")).unwrap_or_default();
-            let known = ["matcher", "hooks", "sequential", "description"];
-            for (name, key, _) in members.iter().filter(|(name, ..)| !known.contains(name)) {
-                self.left_out(name, key);
+        for (name, key, value) in members.iter() {
+            match name {
+                "hooks" => {
+                    for hook in list(&mut self.reader, value, "`hooks`") {
+                        group.hooks.extend(self.hook(hook, target, group.matcher.as_deref()));
+                    }
+                }
+                "matcher" | "sequential" | "description" => {}
+                _ => self.left_out(name, key),
             }
-        }
-        for hook in hooks {
-            group.hooks.extend(self.hook(hook, target, group.matcher.as_deref()));
         }
         Some(group)
     }
@@ -216,7 +203,7 @@ impl Importer {
         if matches!(alternatives, Alternatives::Everything) {
             return Some(());
         }
-        let fields = matched_fields(self.format, target);
+        let fields = matched_fields(target.event);
         if fields.is_empty() && !target.event.contract().tool_matched {
             // There is nothing that it could be about; the agents ignore it.
             return Some(());
@@ -251,13 +238,8 @@ impl Importer {
 }
 
 /// Returns the fields that a matcher is about where it is not about the tool.
-fn matched_fields(format: Format, target: &Target) -> &'static [&'static str] {
-    match target.event {
-        Event::PreToolUse | Event::PostToolUse
-            if format.import.matches_commands && target.kinds.as_deref() == Some("shell") =>
-        {
-            &["tool_input.command", "tool_input.cmd"]
-        }
+fn matched_fields(event: Event) -> &'static [&'static str] {
+    match event {
         Event::SessionStart | Event::PreCompact | Event::AfterCompaction => &["source"],
         Event::SessionEnd | Event::OnError => &["reason"],
         Event::Notification => &["notification_type"],

@@ -34,8 +34,10 @@ pub(super) struct Hook {
 }
 
 /// The other keys of a hook, in the order in which they are written.
-const KEYS: &str = "name dialect enabled command args background mode shell working_dir env \
-    on_error timeout strict_output mutates with";
+const KEYS: [&str; 14] = [
+    "name", "dialect", "command", "args", "background", "mode", "shell", "working_dir", "env",
+    "on_error", "timeout", "strict_output", "mutates", "with",
+];
 
 impl Hook {
     pub(super) fn new(location: Location, kind: &str, command: Command) -> Self {
@@ -61,11 +63,6 @@ const CLAUDE_DIALECT: &str = "\
 # With `dialect: claude-code` a script reads what Claude Code would tell it, under every agent that hookexec is
 # installed in, and its answer means what it means there.
 ";
-const SWITCHED_OFF: &str = "\
-# THE HOOKS WITH `enabled: false` GUARD NOTHING YET. Their scripts read what AGENT says and answer in its words,
-# which hookexec does not speak: let them read `tool_name` and `tool_input` and deny with exit code 2 and a reason
-# on stderr, or with {\"decision\": \"deny\", \"reason\": \"...\"}. Then take `enabled: false` out.
-";
 const NO_DIALECT: &str = "\
 # A hook without `dialect` reads what hookexec says: under AGENT the same tools and arguments as before, with
 # events called as they are here (`pre_tool_use`); under other agents their names of tools and arguments.
@@ -87,10 +84,7 @@ fn head(format: Format, import: &Import) -> String {
     if any(|hook| hook.get("dialect").is_some()) {
         text.push_str(CLAUDE_DIALECT);
     }
-    if any(|hook| hook.get("enabled").is_some()) {
-        text.push_str(SWITCHED_OFF);
-    }
-    if any(|hook| hook.kind == "command" && hook.get("enabled").or(hook.get("dialect")).is_none()) {
+    if any(|hook| hook.kind == "command" && hook.get("dialect").is_none()) {
         text.push_str(NO_DIALECT);
     }
     (text + STRICTER).replace("AGENT", format.agent.title())
@@ -202,7 +196,7 @@ impl Hook {
         let line = self.location.line();
         let _ = writeln!(text, "{indent}- type: {} # line {line}", self.kind);
         let indent = format!("{indent}  ");
-        for key in KEYS.split(' ') {
+        for key in KEYS {
             let value = match (key, &self.command) {
                 ("command", _) if self.kind != "command" && self.get("with").is_some() => None,
                 ("command", Command::Argv(words)) => Some(list(words)),
@@ -211,12 +205,8 @@ impl Hook {
                 }
                 _ => self.get(key).map(str::to_owned),
             };
-            let mark = match key {
-                "enabled" => " # GUARDS NOTHING until its script is adapted",
-                _ => "",
-            };
             if let Some(value) = value {
-                let _ = writeln!(text, "{indent}{key}: {value}{mark}");
+                let _ = writeln!(text, "{indent}{key}: {value}");
             }
         }
         if let Some(condition) = condition {

@@ -23,6 +23,7 @@ pub(crate) mod socket;
 mod stamp;
 
 pub(crate) use callback::register_host_builtins;
+pub(crate) use client::exchange;
 pub use client::verdict;
 pub use engine::{Files, Loaded};
 pub use listener::{Limits, Server};

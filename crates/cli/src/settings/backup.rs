@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::store::{missing_directories, read};
 use crate::error::{CommandError, OrCommandError as _, unwritable};
 
-/// The backup of one settings file: the text `before`, and a record of it.
+/// The backup of one settings file: the text before, for people as well, and a record. The owner alone
+/// can read both.
 #[derive(Debug)]
 pub(crate) struct Backup {
     directory: PathBuf,
@@ -20,10 +21,10 @@ pub(crate) struct Backup {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     settings: PathBuf,
-    /// The digest of the settings with hookexec in them.
+    /// The settings with hookexec in them.
     installed: String,
-    /// The digest of the text before; `None` if there was no file.
-    before: Option<String>,
+    /// Whether there was a file before.
+    existed: bool,
     /// The directories that `install` made, the deepest first.
     directories: Vec<PathBuf>,
 }
@@ -34,7 +35,7 @@ pub(crate) enum Before {
     /// There was no file.
     Nothing,
     Text(String),
-    /// The backup is missing, or not as `install` wrote it.
+    /// The backup is missing.
     Unknown,
 }
 
@@ -42,11 +43,11 @@ impl Backup {
     /// Returns the place for the backup of `settings`, under the user's state directory.
     pub(crate) fn of(settings: &Path) -> Option<Self> {
         let absolute = std::path::absolute(settings).ok()?;
-        let key = &digest(&absolute.to_string_lossy())[..16];
+        let key = &files::digest(absolute.to_string_lossy().as_bytes())[..16];
         Some(Self { directory: state_directory()?.join("hookexec/backups").join(key) })
     }
 
-    /// Keeps the text before, and the digest of the text `now`, by which it is recognized again.
+    /// Keeps the text before, and the text `now`, by which it is recognized again.
     pub(crate) fn keep(
         &self,
         settings: &Path,
@@ -58,8 +59,8 @@ impl Backup {
         directories.extend(missing_directories(&self.directory));
         let record = Record {
             settings: settings.to_owned(),
-            installed: digest(now),
-            before: before.map(digest),
+            installed: now.to_owned(),
+            existed: before.is_some(),
             directories,
         };
         self.make_private().or_internal(unwritable(&self.directory))?;
@@ -76,15 +77,17 @@ impl Backup {
 
     /// Returns whether `now` is exactly what an installation left.
     pub(crate) fn is_of(&self, now: &str) -> bool {
-        self.record().is_some_and(|record| record.installed == digest(now))
+        self.record().is_some_and(|record| record.installed == now)
     }
 
-    /// Returns the settings before the installation, if the backup is what `install` wrote.
+    /// Returns the settings before the installation.
     pub(crate) fn before(&self) -> Before {
         let Some(record) = self.record() else { return Before::Unknown };
-        let Some(expected) = record.before else { return Before::Nothing };
+        if !record.existed {
+            return Before::Nothing;
+        }
         match read(&self.before_path()) {
-            Ok(Some(text)) if digest(&text) == expected => Before::Text(text),
+            Ok(Some(text)) => Before::Text(text),
             _ => Before::Unknown,
         }
     }
@@ -128,8 +131,4 @@ impl Backup {
 
 fn write_private(path: &Path, text: &str) -> Result<(), CommandError> {
     files::replace_private(path, text.as_bytes()).or_internal(unwritable(path))
-}
-
-fn digest(text: &str) -> String {
-    files::digest(text.as_bytes())
 }

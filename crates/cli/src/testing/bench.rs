@@ -76,8 +76,8 @@ impl Bench {
         let expected = case.expect.named_hooks().map(|(name, location)| (name, location));
         let mut problems = Diagnostics::default();
         for (name, location) in stubs.chain(expected).filter(|(name, _)| !known.contains(name)) {
-            let hint = suggest::hint(name, known.iter().map(String::as_str))
-                .unwrap_or_else(|| format!("configured are: {}", known.join(", ")));
+            let configured = known.iter().map(String::as_str);
+            let hint = suggest::hint_or_list(name, configured, "configured are:");
             let message = format!("no hook is called `{name}`");
             problems.push(Diagnostic::error(message).at(location.clone()).hint(hint));
         }

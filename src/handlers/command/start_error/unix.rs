@@ -1,10 +1,11 @@
 //! Why a program could not be started, in words that help.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::path::Path;
 
 use rustix::io::Errno;
 
+use crate::bounded::read_beginning;
 use crate::files;
 use crate::platform::system::may_execute;
 
@@ -67,13 +68,12 @@ pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -
 
 /// Returns the program that the first line of a script names.
 fn interpreter(script: &Path) -> Option<String> {
-    let mut line = Vec::new();
     // A pipe in the place of the script would keep the reader waiting.
-    let file = files::open_regular(script).ok()?;
-    BufReader::new(file.take(256)).read_until(b'\n', &mut line).ok()?;
-    let line = String::from_utf8_lossy(&line);
+    let start = read_beginning(files::open_regular(script).ok()?, 256).ok()?.bytes;
+    let start = String::from_utf8_lossy(&start);
+    let line = start.split('\n').next()?;
     // A file written on Windows asks for `/bin/sh\r`: the escape shows what is wrong.
-    let line = line.strip_prefix("#!")?.trim_matches([' ', '\t', '\n']);
+    let line = line.strip_prefix("#!")?.trim_matches([' ', '\t']);
     let program = line.split([' ', '\t']).next().filter(|program| !program.is_empty())?;
     Some(program.escape_debug().to_string())
 }

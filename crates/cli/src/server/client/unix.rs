@@ -6,13 +6,14 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
+use hookexec::internal::bounded::read_line;
 use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
@@ -27,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The longest that a server may ask for: no hook has a longer timeout.
 const LIMIT: Duration = Duration::from_hours(24);
 /// The longest line that is read, in bytes.
-const LONGEST: u64 = 64 << 20;
+const LONGEST: usize = 64 << 20;
 
 /// Asks the server at `path`, which must be the user's own, for the verdict on an event of the
 /// project in `project`, an absolute path without links.
@@ -74,7 +75,7 @@ pub async fn verdict(
     in_time(deadline, stream.write_all(&request)).await.map_err(silent)?;
     let mut stream = BufReader::new(stream);
     loop {
-        let line = in_time(deadline, next_line(&mut stream)).await.map_err(silent)?;
+        let line = in_time(deadline, read_line(&mut stream, LONGEST)).await.map_err(silent)?;
         let message = protocol::read_object(&line);
         let mut message = message.map_err(|refusal| not_understood(&refusal.message))?;
         if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
@@ -96,6 +97,29 @@ pub async fn verdict(
     }
 }
 
+/// Sends a line to the server at `path`, which must be the user's own, and returns its answer, a line
+/// as well.
+///
+/// # Errors
+/// Why there is no answer.
+///
+/// # Panics
+/// When it is not called within a Tokio runtime that has time and I/O enabled.
+pub(crate) async fn exchange(path: &Path, mut line: Vec<u8>) -> Result<Vec<u8>, String> {
+    let place = path.display();
+    let mut stream = open(path).map_err(|cause| format!("nothing listens at {place}: {cause}"))?;
+    if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
+        return Err(format!("the process that listens at {place} is another user's"));
+    }
+    line.push(b'\n');
+    let exchanged = async {
+        stream.write_all(&line).await?;
+        read_line(&mut BufReader::new(stream), LONGEST).await
+    };
+    let answer = in_time(Instant::now() + FIRST_SIGN, exchanged).await;
+    answer.map_err(|cause| format!("no answer came from {place}: {cause}"))
+}
+
 /// Reads a verdict, and refuses one on another event, or one that says two things.
 fn sound(result: Value, event: Event) -> Result<Verdict, String> {
     // The verdict's own type would take a missing `decision` for `null`.
@@ -108,16 +132,6 @@ fn sound(result: Value, event: Event) -> Result<Verdict, String> {
         return Err("its verdict contradicts itself: `decision` and `allowed` disagree".to_owned());
     }
     Ok(verdict)
-}
-
-async fn next_line(stream: &mut BufReader<UnixStream>) -> io::Result<Vec<u8>> {
-    let mut line = Vec::new();
-    stream.take(LONGEST).read_until(b'\n', &mut line).await?;
-    match line.last() {
-        Some(b'\n') => Ok(line),
-        _ if line.len() as u64 == LONGEST => Err(ErrorKind::FileTooLarge.into()),
-        _ => Err(ErrorKind::UnexpectedEof.into()),
-    }
 }
 
 async fn in_time<T>(deadline: Instant, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {

@@ -10,12 +10,25 @@ use hookexec::wire::{Input, Verdict};
 /// # Errors
 /// Always.
 #[expect(clippy::unused_async, reason = "the other system waits")]
+pub(crate) async fn exchange(path: &Path, _line: Vec<u8>) -> Result<Vec<u8>, String> {
+    Err(no_socket(path))
+}
+
+/// Fails.
+///
+/// # Errors
+/// Always.
+#[expect(clippy::unused_async, reason = "the other system waits")]
 pub async fn verdict(
     path: &Path,
     _event: Event,
     _input: &Input,
     _project: &Path,
 ) -> Result<Verdict, String> {
+    Err(no_socket(path))
+}
+
+fn no_socket(path: &Path) -> String {
     let path = path.display();
-    Err(format!("no server can be asked at {path}: sockets are not available on Windows"))
+    format!("no server can be asked at {path}: sockets are not available on Windows")
 }

@@ -1,0 +1,60 @@
+//! Texts of any kind and length, made fit to be shown or handed on.
+
+use std::borrow::Cow;
+
+/// Returns a text of at most `most` characters as it is, else its beginning with an ellipsis.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// Replaces control characters: text from a repository or a directory must not steer a terminal.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars()
+        .map(|letter| match letter {
+            '\n' | '\t' => letter,
+            _ if letter.is_control() => char::REPLACEMENT_CHARACTER,
+            _ => letter,
+        })
+        .collect()
+}
+
+/// Returns a name on one line.
+pub(crate) fn one_line(name: &str) -> String {
+    plain(name).replace(['\n', '\t'], "\u{fffd}")
+}
+
+/// Returns the longest start of `text` that is at most `limit` bytes.
+pub(crate) fn head(text: &str, limit: usize) -> &str {
+    &text[..text.floor_char_boundary(limit)]
+}
+
+/// Returns the longest end of `text` that is at most `limit` bytes.
+pub(crate) fn tail(text: &str, limit: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(limit))..]
+}
+
+/// Returns `text`, or its start with a line that says how much is missing.
+pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return text.into();
+    }
+    let start = head(text, limit);
+    format!("{start}\n... ({} more bytes)", text.len() - start.len()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened("äöü", 2), "äö…");
+        assert_eq!(shortened("", 0), "");
+        assert_eq!(cut("äöü", 6), "äöü");
+        assert_eq!(cut("äöü", 5), "äö\n... (2 more bytes)");
+    }
+}
