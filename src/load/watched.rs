@@ -80,14 +80,10 @@ impl Loaded {
             followed.extend(pack.files.iter().cloned());
         }
         if !options.isolated {
-            // An approval given or taken back, and the scripts that one was given for.
+            // An approval given or taken back, and where the paths lead that it is for.
             followed.extend(options.trust_store().map(|store| store.directory().to_owned()));
             for file in &self.project_files {
-                // The hooks file itself comes first.
-                plain.extend(file.bundle.files().into_iter().skip(1).map(|file| file.path));
-                // A script that is restored, or that appears where a hook looks first.
-                let absent = file.bundle.covered().flat_map(|hook| hook.absent.values());
-                plain.extend(absent.cloned());
+                followed.extend(file.places.iter().cloned());
             }
         }
         let plain = plain.into_iter().map(|path| Place { path, is_plain: true });
