@@ -52,11 +52,7 @@ pub(super) fn check_directory(layer: Layer, path: &Path) -> Result<(), Diagnosti
 
 impl Acceptance {
     pub(super) fn new(options: &LoadOptions) -> Self {
-        Self {
-            options: options.clone(),
-            store: options.trust_store(),
-            ..Self::default()
-        }
+        Self { options: options.clone(), store: options.trust_store(), ..Self::default() }
     }
 
     /// Remembers what a file of the administrator's says about the layers below.
@@ -108,7 +104,8 @@ impl Acceptance {
             file.coverage = coverage;
         }
         let Some(problem) = file.problem() else { return };
-        let cause: Arc<str> = format!("{problem}; a person must approve it").into();
+        let must = file.person_must().unwrap_or_default();
+        let cause: Arc<str> = format!("{problem}; a person must {must} it").into();
         let remedy: Arc<str> = file.remedy().into();
         for hook in &mut part.hooks {
             hook.untrusted = Some(Untrusted::new(Arc::clone(&cause), Arc::clone(&remedy)));

@@ -10,6 +10,7 @@ use super::layers::LoadOptions;
 use crate::config::{
     Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, OnError, SourceFile,
 };
+use crate::directories::project_of;
 use crate::shell::typed;
 use crate::trust::{Blocked, ProjectFile};
 
@@ -156,6 +157,13 @@ impl Loading {
             self.does_not_run(&path, cause, format!("restore it, or {}", removal(&path)));
         }
         for path in store.approved_in(above, true) {
+            // As in a worktree that lies in the checkout.
+            let is_here = |file: &ProjectFile| {
+                file.blocked.is_none() && in_project(&file.path) == in_project(&path)
+            };
+            if self.project_files.iter().any(is_here) {
+                continue;
+            }
             let cause = "this approved file is above the root of the project, and its hooks don't \
                          run here";
             let remove = removal(&path);
@@ -241,8 +249,13 @@ impl Loading {
         }
         let location = file.location(source);
         let failed = FailedFile::new(location, file.problem().unwrap_or_default(), remedy);
-        self.assembly.config.failed.push(FailedFile { is_unapproved: true, ..failed });
+        self.assembly.config.failed.push(FailedFile { person_must: file.person_must(), ..failed });
     }
+}
+
+/// Returns the path of a hooks file from its project.
+fn in_project(path: &Path) -> Option<&Path> {
+    path.strip_prefix(project_of(path.parent()?)).ok()
 }
 
 /// Returns what a user runs to take back the approval of the file at `path`.

@@ -118,11 +118,16 @@ mod tests {
             managed_dir: Some(at("managed")),
             trust_dir: Some(at("trust")),
             files: vec![at("named.yaml")],
-            // The scripts of a file count once it is approved, or only shown.
             only_show: true,
             ..LoadOptions::default()
         };
         fs::write(at("named.yaml"), "{}").unwrap();
+        // What the commands of a file name counts once it is approved.
+        let store = options.trust_store().unwrap();
+        for file in &Loaded::load(&options).unwrap().project_files {
+            store.add(file).unwrap();
+        }
+        options.only_show = false;
 
         let has = |places: &[Place], path: &str| places.iter().any(|it| it.path == at(path));
         let places = Loaded::load(&options).unwrap().places(&options);
@@ -134,7 +139,7 @@ mod tests {
             "project/hooks.yaml",
             "project/.git",
             "project/sub/.git",
-            "project/stop.sh",
+            "project/sub/stop.sh",
             "project/.hookexec/hooks.yaml",
             "project/.hookexec/hooks.d",
             "project/sub/hooks.yaml",

@@ -14,6 +14,7 @@ use super::programs::{
 };
 use super::project_file::ProjectFile;
 use crate::config::{Command, FileConfig, Hook};
+use crate::event::Event;
 use crate::handlers::command::shells::Language;
 use crate::shell::{Word, read_script};
 
@@ -53,19 +54,17 @@ impl Coverage {
     pub(crate) fn read(&mut self, file: &ProjectFile, config: &FileConfig, has_drives: bool) {
         let mut mentioned = BTreeMap::new();
         for hook in &config.hooks {
-            let at = hook.location.range().start;
-            let mut search =
-                Search::new(file, self, hook.working_dir.as_deref(), &hook.env, at, has_drives);
-            search.is_of_pack = hook.location.path() != file.path;
-            search.hook(hook);
-            search.mentioned(&mut mentioned);
+            Search::new(file, self, hook, has_drives).hook(&mut mentioned);
         }
         for process in config.processes.values() {
-            let at = process.location.range().start;
-            let working_dir = process.working_dir.as_deref();
-            let mut search = Search::new(file, self, working_dir, &process.env, at, has_drives);
-            search.argv(&process.command);
-            search.mentioned(&mut mentioned);
+            let command = Command::Argv(process.command.clone());
+            let hook = Hook {
+                env: process.env.clone(),
+                working_dir: process.working_dir.clone(),
+                location: process.location.clone(),
+                ..Hook::new(Event::SessionStart, "command", command)
+            };
+            Search::new(file, self, &hook, has_drives).hook(&mut mentioned);
         }
         self.files.clear();
         for (path, at) in file.places_of(&self.paths) {
@@ -82,21 +81,14 @@ impl Coverage {
     }
 }
 
-/// The search for what one hook or process names.
+/// The search for what one hook names.
 struct Search<'s> {
     file: &'s ProjectFile,
     coverage: &'s mut Coverage,
-    /// Where the hook runs.
-    start: Start,
-    /// The variables that the hook sets.
-    own: &'s BTreeMap<String, String>,
-    /// Where the hook stands in the hooks file.
-    at: usize,
+    hook: &'s Hook,
     has_drives: bool,
     /// Whether its command may change the directory, so that relative words lead elsewhere.
     moves: bool,
-    /// Whether the hook is one of a pack, whose digest in the hooks file covers what lies beside it.
-    is_of_pack: bool,
     /// The words of its commands.
     seen: BTreeSet<Word>,
 }
@@ -105,21 +97,21 @@ impl<'s> Search<'s> {
     fn new(
         file: &'s ProjectFile,
         coverage: &'s mut Coverage,
-        working_dir: Option<&str>,
-        own: &'s BTreeMap<String, String>,
-        at: usize,
+        hook: &'s Hook,
         has_drives: bool,
     ) -> Self {
-        let start = working_dir.map_or(Start::WorkingDir, |text| Start::Written(text.to_owned()));
-        let seen = own.values().map(Word::literal).collect();
-        let (moves, is_of_pack) = (false, false);
-        Self { file, coverage, start, own, at, has_drives, moves, is_of_pack, seen }
+        let seen = hook.env.values().map(Word::literal).collect();
+        Self { file, coverage, hook, has_drives, moves: false, seen }
     }
 
-    fn hook(&mut self, hook: &Hook) {
+    /// Adds what the hook names, and to `mentioned` the files of the project that its words are.
+    fn hook(mut self, mentioned: &mut BTreeMap<PathBuf, String>) {
+        let hook = self.hook;
         match &hook.command {
             Some(Command::Argv(words)) if hook.kind == "command" => {
-                self.argv(&[words.as_slice(), &hook.args].concat());
+                let words = [words.as_slice(), &hook.args].concat();
+                self.moves = changes_directory(&words.join(" "));
+                self.command(&self.literal(&words), 0);
             }
             Some(Command::Text(text)) if hook.kind == "command" => {
                 self.moves = changes_directory(text);
@@ -130,20 +122,14 @@ impl<'s> Search<'s> {
                 if let Some(shell) = &hook.shell {
                     self.program(&Word::literal(shell));
                 }
-                let arguments = self.literal(&hook.args);
-                self.seen.extend(arguments);
+                self.seen.extend(self.literal(&hook.args));
             }
             _ => {}
         }
         for path in &hook.scripts {
             self.listed(path);
         }
-    }
-
-    fn argv(&mut self, words: &[String]) {
-        self.moves = changes_directory(&words.join(" "));
-        let words = self.literal(words);
-        self.command(&words, 0);
+        self.mentioned(mentioned);
     }
 
     fn literal(&self, texts: &[String]) -> Vec<Word> {
@@ -253,21 +239,16 @@ impl<'s> Search<'s> {
     /// find, is not covered.
     fn program(&mut self, word: &Word) {
         let by_name = word.literal && !word.text.contains('/');
-        if by_name || !(self.cover(word) || self.is_outside(word)) {
+        if by_name || !self.cover(word) {
             self.uncovered(&word.text);
         }
     }
 
-    /// Returns whether a path begins at a root, and not where the hook runs.
-    fn is_outside(&self, word: &Word) -> bool {
-        let is_drive = |letter: char| self.has_drives && letter.is_ascii_alphabetic();
-        let rest = word.text.trim_start_matches(is_drive);
-        word.literal && (word.text.starts_with('/') || rest.starts_with(":/"))
-    }
-
     /// Adds the path that `word` is, and returns whether it leads to a file of the project.
     fn cover(&mut self, word: &Word) -> bool {
-        if self.is_of_pack && word.below("HOOKEXEC_CONFIG_DIR").is_some() {
+        // The digest of a pack in the hooks file covers what lies beside the pack's hooks.
+        let is_of_pack = self.hook.location.path() != self.file.path;
+        if is_of_pack && word.below("HOOKEXEC_CONFIG_DIR").is_some() {
             return true;
         }
         let Some(named) = self.named(word) else { return false };
@@ -287,25 +268,37 @@ impl<'s> Search<'s> {
     /// Returns the path that a word is, when nothing but a known directory is expanded in it.
     fn named(&self, word: &Word) -> Option<NamedPath> {
         if word.literal {
-            let named = NamedPath { start: self.start.clone(), path: word.text.clone(), at: self.at };
-            return Some(named).filter(|_| !word.text.is_empty());
+            let is_empty = word.text.is_empty();
+            return if is_empty { None } else { Some(self.path(self.start(), &word.text)) };
         }
         for (name, is_of_file) in DIRECTORIES {
             if let Some(rest) = word.below(name)
-                && !self.own.contains_key(name)
+                && !self.hook.env.contains_key(name)
             {
                 let start = if is_of_file { Start::HooksFile } else { Start::WorkingDir };
-                return Some(NamedPath { start, path: rest.to_owned(), at: self.at });
+                return Some(self.path(start, rest));
             }
         }
         None
     }
 
+    /// Returns where the hook runs.
+    fn start(&self) -> Start {
+        match &self.hook.working_dir {
+            Some(written) => Start::Written(written.clone()),
+            None => Start::WorkingDir,
+        }
+    }
+
+    fn path(&self, start: Start, path: &str) -> NamedPath {
+        NamedPath { start, path: path.to_owned(), at: self.hook.location.range().start }
+    }
+
     /// Covers a file that `scripts:` lists: where the hook runs, and beside the hooks file.
     fn listed(&mut self, path: &str) {
         let (mut is_inside, mut is_there) = (false, false);
-        for start in [self.start.clone(), Start::HooksFile] {
-            let named = NamedPath { start, path: path.to_owned(), at: self.at };
+        for start in [self.start(), Start::HooksFile] {
+            let named = self.path(start, path);
             let place = self.file.place_of(&named);
             if self.file.is_inside(&place) {
                 is_inside = true;

@@ -82,7 +82,8 @@ impl ProjectFile {
                 self.working_dir.join(written.unwrap_or_default())
             }
         };
-        start.join(&named.path)
+        // Without the `.` of `./check.sh`.
+        start.join(&named.path).components().collect()
     }
 
     /// Reads what is at `path`.

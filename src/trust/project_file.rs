@@ -102,6 +102,14 @@ impl ProjectFile {
         })
     }
 
+    /// Returns what a person must do about it, in one word for a model; `None` if it runs.
+    pub(crate) fn person_must(&self) -> Option<&'static str> {
+        match self.blocked.as_ref()? {
+            Blocked::File { change: FileChange::Gone, .. } => Some("restore"),
+            _ => Some("approve"),
+        }
+    }
+
     /// Returns what a person does about it. A model must not see the text.
     pub fn remedy(&self) -> String {
         let own = in_one_line(Path::new(self.path.file_name().unwrap_or_default()));

@@ -52,7 +52,9 @@ impl Approval {
         match &file.found {
             Found::Nothing if is_known => Some(FileChange::Gone),
             Found::Nothing => None,
-            Found::File(digest) if self.files.contains(&(file.name.clone(), digest.clone())) => None,
+            Found::File(digest) if self.files.contains(&(file.name.clone(), digest.clone())) => {
+                None
+            }
             _ if is_known => Some(FileChange::Changed),
             _ => Some(FileChange::Unapproved),
         }

@@ -160,7 +160,9 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         }
         store.add(&file).or_internal(NOT_WRITTEN)?;
         if !row.gone.is_empty() {
-            warn(&format!("{path} is approved without the files that are gone; its hooks may fail"));
+            warn(&format!(
+                "{path} is approved without the files that are gone; its hooks may fail"
+            ));
         }
         file.blocked = None;
         let row = Row::of(&file, &store, &project.config);
@@ -256,9 +258,8 @@ impl Project {
         let is_ours = |problem: &Diagnostic| {
             let place = problem.location.as_ref();
             problem.severity == Severity::Error
-                && place.is_some_and(|place| {
-                    self.files.iter().any(|file| file.path == place.path())
-                })
+                && place
+                    .is_some_and(|place| self.files.iter().any(|file| file.path == place.path()))
         };
         let mut broken = Diagnostics::default();
         broken.extend(problems.into_iter().filter(is_ours));

@@ -110,7 +110,10 @@ impl Row {
                 None if named.found == Found::Nothing => continue,
                 None => &mut self.covered,
             };
-            list.push(named.name.clone());
+            // Two paths may lead to one file.
+            if !list.contains(&named.name) {
+                list.push(named.name.clone());
+            }
         }
     }
 
