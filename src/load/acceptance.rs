@@ -8,7 +8,8 @@ use super::layers::LoadOptions;
 use crate::config::{Diagnostic, FileConfig, Layer, Limits, Location, SourceFile, Untrusted};
 use crate::platform::Platform;
 use crate::trust::{
-    ProjectFile, TrustStore, UnsafeFile, check_permissions, check_plain, check_project_file,
+    Coverage, ProjectFile, TrustStore, UnsafeFile, check_permissions, check_plain,
+    check_project_file,
 };
 
 /// What decides about files, for one loading.
@@ -95,14 +96,15 @@ impl Acceptance {
         Some(file)
     }
 
-    /// Adds to `file` what `part` names, if it is only shown, and lets nothing of `part` run if the file
-    /// does not.
-    pub(super) fn look_into(&self, file: &mut ProjectFile, part: &mut FileConfig) {
+    /// Finds out what the commands of `file` name, if it is only shown.
+    pub(super) fn cover(&self, file: &mut ProjectFile, part: &FileConfig) {
         if self.options.only_show {
-            let mut coverage = std::mem::take(&mut file.coverage);
-            coverage.read(file, part, Platform::HERE.has_drives);
-            file.coverage = coverage;
+            file.coverage = Coverage::read(file, part, Platform::HERE.has_drives);
         }
+    }
+
+    /// Lets nothing of `part` run if `file` does not.
+    pub(super) fn block(file: &mut ProjectFile, part: &mut FileConfig) {
         let Some(problem) = file.problem() else { return };
         let must = file.person_must().unwrap_or_default();
         let cause: Arc<str> = format!("{problem}; a person must {must} it").into();

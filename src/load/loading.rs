@@ -214,7 +214,11 @@ impl Loading {
             policy = config.policy.take();
             packs = std::mem::take(&mut config.packs);
             if let Some(project_file) = project_file {
-                acceptance.look_into(project_file, config);
+                // The digest of a pack covers what its hooks name.
+                if Arc::ptr_eq(file, user) {
+                    acceptance.cover(project_file, config);
+                }
+                Acceptance::block(project_file, config);
             }
         });
         for pack in packs {

@@ -49,12 +49,12 @@ pub struct Problem {
 }
 
 impl Coverage {
-    /// Adds what the hooks and processes of `config` name. On a system that `has_drives`, `\` separates
+    /// Reads what the hooks and processes of `config` name. On a system that `has_drives`, `\` separates
     /// the parts of a path.
-    pub(crate) fn read(&mut self, file: &ProjectFile, config: &FileConfig, has_drives: bool) {
-        let mut mentioned = BTreeMap::new();
+    pub(crate) fn read(file: &ProjectFile, config: &FileConfig, has_drives: bool) -> Self {
+        let (mut coverage, mut mentioned) = (Self::default(), BTreeMap::new());
         for hook in &config.hooks {
-            Search::new(file, self, hook, has_drives).hook(&mut mentioned);
+            Search::new(file, &mut coverage, hook, has_drives).hook(&mut mentioned);
         }
         for process in config.processes.values() {
             let command = Command::Argv(process.command.clone());
@@ -64,20 +64,20 @@ impl Coverage {
                 location: process.location.clone(),
                 ..Hook::new(Event::SessionStart, "command", command)
             };
-            Search::new(file, self, &hook, has_drives).hook(&mut mentioned);
+            Search::new(file, &mut coverage, &hook, has_drives).hook(&mut mentioned);
         }
-        self.files.clear();
-        for (path, at) in file.places_of(&self.paths) {
+        for (path, at) in file.places_of(&coverage.paths) {
             mentioned.remove(&path);
             let named = file.look_at(path, at);
             if let Found::Unreadable(why) = &named.found {
                 let text = format!("can't approve `{}`: {why}", named.name);
                 let hint = "make it a file that you can read, or name another one";
-                self.problems.push(Problem { text, hint });
+                coverage.problems.push(Problem { text, hint });
             }
-            self.files.push(named);
+            coverage.files.push(named);
         }
-        self.uncovered.extend(mentioned.into_values());
+        coverage.uncovered.extend(mentioned.into_values());
+        coverage
     }
 }
 
@@ -246,11 +246,6 @@ impl<'s> Search<'s> {
 
     /// Adds the path that `word` is, and returns whether it leads to a file of the project.
     fn cover(&mut self, word: &Word) -> bool {
-        // The digest of a pack in the hooks file covers what lies beside the pack's hooks.
-        let is_of_pack = self.hook.location.path() != self.file.path;
-        if is_of_pack && word.below("HOOKEXEC_CONFIG_DIR").is_some() {
-            return true;
-        }
         let Some(named) = self.named(word) else { return false };
         let place = self.file.place_of(&named);
         if !self.file.is_inside(&place) {

@@ -29,9 +29,7 @@ fn read(path: &Path) -> ProjectFile {
     let config = FileConfig { hooks, processes, ..FileConfig::default() };
     let text = fs::read_to_string(path).unwrap();
     let mut file = ProjectFile::new(path, &text, path.parent().unwrap());
-    let mut coverage = Coverage::default();
-    coverage.read(&file, &config, false);
-    file.coverage = coverage;
+    file.coverage = Coverage::read(&file, &config, false);
     file
 }
 

@@ -28,8 +28,8 @@ fn covered(project: &Path, keys: &str, has_drives: bool) -> (Vec<String>, Vec<St
     let Config { hooks, processes, .. } =
         Config::from_yaml(&text, &path).unwrap_or_else(|errors| panic!("{text}{errors}"));
     let config = FileConfig { hooks, processes, ..FileConfig::default() };
-    let mut coverage = Coverage::default();
-    coverage.read(&ProjectFile::new(&path, &text, project), &config, has_drives);
+    let file = ProjectFile::new(&path, &text, project);
+    let coverage = Coverage::read(&file, &config, has_drives);
     let files = coverage.files.into_iter().filter(|file| file.found != Found::Nothing);
     (names(files.map(|file| file.name)), names(coverage.uncovered.into_iter()))
 }
