@@ -635,6 +635,37 @@ fn a_clone_that_was_used_notices_what_happens_to_its_hooks_file() {
 }
 
 #[test]
+fn a_worktree_runs_what_was_approved_in_the_checkout_also_if_it_lies_inside() {
+    let sandbox = project();
+    sandbox.trust();
+    for worktree in ["../beside", ".worktrees/inside"] {
+        let at = |name: &str| format!("{worktree}/{name}");
+        let run = |code| {
+            let run =
+                sandbox.hookexec(["run", "pre_tool_use", "--cwd", worktree]).stdin(CALL).run();
+            run.exits(code).whole()
+        };
+        let allow = "echo '{\"decision\":\"allow\"}'\n";
+        sandbox.write(at(".git"), "gitdir: elsewhere\n");
+        sandbox.write(at("hooks.yaml"), HOOKS);
+        sandbox.write(at("guard.sh"), allow);
+        let said = run(0);
+        assert!(said.contains(r#""decision":"allow""#) && !said.contains("warning"), "{said}");
+        // A change of either file waits here, and not in the checkout.
+        sandbox.write(at("guard.sh"), "exit 0\n");
+        assert!(run(2).contains("`guard.sh` changed after its approval"), "{worktree}");
+        let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
+        sandbox.write(at("guard.sh"), allow);
+        // Without a hooks file of its own, the one around it is missed.
+        std::fs::remove_file(sandbox.project().join(at("hooks.yaml"))).unwrap();
+        let said = run(0);
+        assert!(said.contains("this approved file is gone"), "{said}");
+        let is_inside = !worktree.starts_with("..");
+        assert_eq!(said.contains("above the root of the project"), is_inside, "{said}");
+    }
+}
+
+#[test]
 fn an_approval_elsewhere_does_not_approve_a_change_here() {
     let sandbox = clones();
     let run = || sandbox.hookexec(["run", "pre_tool_use", "--cwd", "two"]).stdin(CALL).run();
