@@ -7,9 +7,9 @@ use crate::config::{Assembly, AuditSettings, Diagnostic, Diagnostics, FailedFile
 use crate::executor::Executor;
 use crate::executor::build::unknown_type;
 use crate::executor::worst::WorstCase;
-use crate::load::acceptance::ProjectFile;
 use crate::load::{LoadOptions, Loading};
 use crate::registry::Registry;
+use crate::trust::ProjectFile;
 
 /// The findings about a configuration.
 #[derive(Debug)]

@@ -308,12 +308,12 @@ pub mod internal {
     #[cfg(feature = "http")]
     pub use crate::http::tls_for;
     pub use crate::lifecycle::CallerDeadline;
-    pub use crate::load::acceptance::ProjectFile;
     pub use crate::load::file::read_named as read_file;
     pub use crate::load::loading::Loaded;
     pub use crate::load::watched::Place;
     pub use crate::locks::locked;
     pub use crate::platform::{DEFAULT_SHELL, MANAGED_DIRECTORY, system};
+    pub use crate::trust::ProjectFile;
 }
 
 /// The README's Rust code compiles.

@@ -37,8 +37,8 @@ pub struct FailedFile {
     pub cause: Arc<str>,
     /// What the user can do; a model must not see it.
     pub remedy: Arc<str>,
-    /// Whether it fails because no person approved it as it stands.
-    pub(crate) is_unapproved: bool,
+    /// What a person must do, in one word, if it fails because it is not as a person approved it.
+    pub(crate) person_must: Option<&'static str>,
 }
 
 impl Untrusted {
@@ -62,7 +62,7 @@ impl FailedFile {
         remedy: impl Into<Arc<str>>,
     ) -> Self {
         let (cause, remedy) = (cause.into(), remedy.into());
-        Self { location, events: None, on_error: None, cause, remedy, is_unapproved: false }
+        Self { location, events: None, on_error: None, cause, remedy, person_must: None }
     }
 
     /// Returns which file fails and why, in words that a model may read.
@@ -78,10 +78,9 @@ impl FailedFile {
 
     /// Returns why a hook that stands for it must not run.
     pub(crate) fn untrusted(&self) -> Untrusted {
-        let cause = if self.is_unapproved {
-            format!("{}. A person must approve it.", self.cause).into()
-        } else {
-            Arc::clone(&self.cause)
+        let cause = match self.person_must {
+            Some(verb) => format!("{}. A person must {verb} it.", self.cause).into(),
+            None => Arc::clone(&self.cause),
         };
         Untrusted { cause, remedy: Arc::clone(&self.remedy), of_file: true }
     }

@@ -135,8 +135,8 @@ section! {
     side_effects "side_effects": SideEffects, "`external`",
         "what running it leaves behind. `replay` runs only hooks with `none` or `idempotent`";
     scripts "scripts": Vec<String>, "none",
-        "files of the project that an [approval](trust.md) of this hook covers, beside the \
-         scripts that it executes";
+        "files of the project that an [approval](trust.md) covers, beside those that the commands \
+         name";
     with "with": Json, "none",
         "parameters of an [http](configuration.md#http-hooks), [MCP](configuration.md#mcp-hooks) or \
          [model](configuration.md#model-hooks) hook, or of a type that a program registered";

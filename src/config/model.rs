@@ -130,9 +130,9 @@ pub struct Hook {
     /// The limits that its layer, or a layer above it, sets on it. Hooks that share one value share
     /// its `max_parallel`.
     pub(crate) limits: Arc<Limits>,
-    /// Scripts that an approval covers beside those that it executes, as written.
+    /// Files that an approval covers beside those that its command names, as written.
     pub scripts: Vec<String>,
-    /// Why it must not run: no person approved its file, or a script that it executes.
+    /// Why it must not run: its file waits for an approval.
     #[doc(hidden)]
     pub untrusted: Option<Untrusted>,
     /// Where it stands.
@@ -269,7 +269,7 @@ pub struct Process {
     pub(crate) protocol: Protocol,
     /// Which method observers are notified with.
     pub(crate) event_method: EventMethod,
-    /// Whether it must not be started: no person approved its file, or a script of it.
+    /// Whether it must not be started: its file waits for an approval.
     pub untrusted: bool,
     /// Where it stands.
     pub location: Location,

@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::acceptance::{Acceptance, ProjectFile, check_file};
+use super::acceptance::{Acceptance, check_file};
 use super::directory::MAX_ENTRIES;
 use super::file;
 use super::layers::LoadOptions;
 use crate::config::{
-    Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, Node, OnError,
-    SourceFile, Value, parse_yaml,
+    Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, OnError, SourceFile,
 };
-use crate::event::Event;
+use crate::directories::project_of;
 use crate::shell::typed;
-use crate::trust::Trust;
+use crate::trust::{Blocked, ProjectFile};
 
 /// What was loaded.
 #[derive(Debug, Clone, Default)]
@@ -158,6 +157,13 @@ impl Loading {
             self.does_not_run(&path, cause, format!("restore it, or {}", removal(&path)));
         }
         for path in store.approved_in(above, true) {
+            // As in a worktree that lies in the checkout.
+            let is_here = |file: &ProjectFile| {
+                file.blocked.is_none() && in_project(&file.path) == in_project(&path)
+            };
+            if self.project_files.iter().any(is_here) {
+                continue;
+            }
             let cause = "this approved file is above the root of the project, and its hooks don't \
                          run here";
             let remove = removal(&path);
@@ -183,11 +189,11 @@ impl Loading {
             return;
         }
         let mut project_file = self.acceptance.project_file(&file);
-        let unapproved = project_file.as_ref().filter(|it| it.trust != Trust::Approved);
-        if let Some(project_file) = unapproved {
-            self.fail_unapproved(&file, project_file);
+        let blocked = project_file.as_ref().filter(|file| file.blocked.is_some());
+        if let Some(project_file) = blocked {
+            self.fail_blocked(&file, project_file);
         }
-        if unapproved.is_none() || self.acceptance.options.only_show {
+        if blocked.is_none() || self.acceptance.options.only_show {
             self.evaluate(&file, &file, &mut project_file);
         }
         self.project_files.extend(project_file);
@@ -208,7 +214,11 @@ impl Loading {
             policy = config.policy.take();
             packs = std::mem::take(&mut config.packs);
             if let Some(project_file) = project_file {
-                acceptance.refuse(project_file, user, config);
+                // The digest of a pack covers what its hooks name.
+                if Arc::ptr_eq(file, user) {
+                    acceptance.cover(project_file, config);
+                }
+                Acceptance::block(project_file, config);
             }
         });
         for pack in packs {
@@ -233,61 +243,26 @@ impl Loading {
         self.assembly.config.failed.push(failed);
     }
 
-    /// Records that a project's file fails, because no person approved it. A file that was approved
-    /// before fails at every event, and so does one whose approval can't be looked up. Any other file
-    /// fails at the events that it names: its YAML is parsed, and nothing more of it is evaluated.
-    fn fail_unapproved(&mut self, file: &Arc<SourceFile>, project_file: &ProjectFile) {
-        let events = match project_file.trust {
-            Trust::Changed | Trust::Unsafe(_) => None,
-            _ => match parse_yaml(&file.text) {
-                Ok(root) => events_of(&root),
-                Err(error) => {
-                    if !self.acceptance.options.only_show {
-                        self.assembly.fail(file.layer, &file.path, [error.at(file)]);
-                    }
-                    return;
-                }
-            },
-        };
-        let cause = project_file.problem().unwrap_or_default();
-        let mut remedy = project_file.remedy();
-        // Otherwise the file is evaluated next, and its errors are shown.
-        if !self.acceptance.options.only_show {
+    /// Records that a project's file fails at every event, because a person must approve it.
+    fn fail_blocked(&mut self, source: &Arc<SourceFile>, file: &ProjectFile) {
+        let mut remedy = file.remedy();
+        // A file that is shown is evaluated next, and its errors are shown.
+        let may_be_broken = matches!(file.blocked, Some(Blocked::Unapproved | Blocked::Changed));
+        if may_be_broken && !self.acceptance.options.only_show {
             remedy += "; `hookexec check` shows whether it can be loaded";
         }
-        let location = Location::of_file_in(file.layer, &file.path);
-        let failed = FailedFile::new(location, cause, remedy);
-        self.assembly.config.failed.push(FailedFile { events, is_unapproved: true, ..failed });
+        let location = file.location(source);
+        let failed = FailedFile::new(location, file.problem().unwrap_or_default(), remedy);
+        self.assembly.config.failed.push(FailedFile { person_must: file.person_must(), ..failed });
     }
+}
+
+/// Returns the path of a hooks file from its project.
+fn in_project(path: &Path) -> Option<&Path> {
+    path.strip_prefix(project_of(path.parent()?)).ok()
 }
 
 /// Returns what a user runs to take back the approval of the file at `path`.
 fn removal(path: &Path) -> String {
     format!("run `hookexec trust remove {}` in a terminal", typed(path))
-}
-
-/// Returns the events for which a file has hooks; `None` when only evaluating it would tell.
-fn events_of(root: &Node<'_>) -> Option<Vec<Event>> {
-    let mut events = Vec::new();
-    for (key, value) in root.as_map()? {
-        match key.as_text()? {
-            "$schema" | "defaults" | "audit" => {}
-            "hooks" => {
-                for (key, value) in value.as_map()? {
-                    add_event(key, value, &mut events)?;
-                }
-            }
-            _ => add_event(key, value, &mut events)?,
-        }
-    }
-    Some(events)
-}
-
-fn add_event(key: &Node<'_>, value: &Node<'_>, events: &mut Vec<Event>) -> Option<()> {
-    let event = Event::from_name(key.as_text()?)?;
-    let is_empty = matches!(&value.value, Value::List(items) if items.is_empty());
-    if !is_empty && !events.contains(&event) {
-        events.push(event);
-    }
-    Some(())
 }

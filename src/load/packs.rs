@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::acceptance::{ProjectFile, check_file};
+use super::acceptance::check_file;
 use super::file::{self, Origin};
 use super::loading::Loading;
 use crate::config::{Layer, Pack, SourceFile};
 use crate::policy::{MANIFEST, Manifest, Store, hooks_files};
-use crate::trust::Trust;
+use crate::trust::ProjectFile;
 
 /// What to do when a pack can't be used.
 const REMEDY: &str = "run `hookexec bundle refresh`: it fetches the packs of approved files, or says \
@@ -30,7 +30,7 @@ impl Loading {
         pack.store = self.acceptance.options.pack_store(user.layer);
         let found = self.pack_files(&mut pack, user.layer);
         // A file that is not approved fails at every event anyway, and so does one with an error.
-        let is_approved = project_file.as_ref().is_none_or(|file| file.trust == Trust::Approved);
+        let is_approved = project_file.as_ref().is_none_or(|file| file.blocked.is_none());
         let counts = is_approved && pack.digest.is_some();
         match found {
             Ok(files) => self.bundle(files, user, project_file),

@@ -80,14 +80,10 @@ impl Loaded {
             followed.extend(pack.files.iter().cloned());
         }
         if !options.isolated {
-            // An approval given or taken back, and the scripts that one was given for.
+            // An approval given or taken back, and where the paths lead that it is for.
             followed.extend(options.trust_store().map(|store| store.directory().to_owned()));
             for file in &self.project_files {
-                // The hooks file itself comes first.
-                plain.extend(file.bundle.files().into_iter().skip(1).map(|file| file.path));
-                // A script that is restored, or that appears where a hook looks first.
-                let absent = file.bundle.covered().flat_map(|hook| hook.absent.values());
-                plain.extend(absent.cloned());
+                followed.extend(file.places.iter().cloned());
             }
         }
         let plain = plain.into_iter().map(|path| Place { path, is_plain: true });
@@ -122,11 +118,16 @@ mod tests {
             managed_dir: Some(at("managed")),
             trust_dir: Some(at("trust")),
             files: vec![at("named.yaml")],
-            // The scripts of a file count once it is approved, or only shown.
             only_show: true,
             ..LoadOptions::default()
         };
         fs::write(at("named.yaml"), "{}").unwrap();
+        // What the commands of a file name counts once it is approved.
+        let store = options.trust_store().unwrap();
+        for file in &Loaded::load(&options).unwrap().project_files {
+            store.add(file).unwrap();
+        }
+        options.only_show = false;
 
         let has = |places: &[Place], path: &str| places.iter().any(|it| it.path == at(path));
         let places = Loaded::load(&options).unwrap().places(&options);
@@ -138,7 +139,7 @@ mod tests {
             "project/hooks.yaml",
             "project/.git",
             "project/sub/.git",
-            "project/stop.sh",
+            "project/sub/stop.sh",
             "project/.hookexec/hooks.yaml",
             "project/.hookexec/hooks.d",
             "project/sub/hooks.yaml",

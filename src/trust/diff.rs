@@ -1,13 +1,13 @@
 //! What changed since an approval, as text for a person.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
 use similar::TextDiff;
 
-use super::bundle::{Bundle, BundleFile};
-use super::store::{Approval, TrustStore};
+use super::named::Found;
+use super::project_file::ProjectFile;
+use super::store::TrustStore;
 use crate::files;
 
 /// The largest file whose change is shown line by line, in bytes.
@@ -18,64 +18,51 @@ pub(super) const MAX_DIFF: usize = 64 << 10;
 const DIFF_TIME: Duration = Duration::from_millis(500);
 
 impl TrustStore {
-    /// Returns what differs from the approval that applies at this path, as a unified diff; empty when
-    /// there is none. Large files are only named.
-    pub fn diff(&self, bundle: &Bundle) -> String {
-        let Some(before) = self.applying(bundle) else { return String::new() };
-        let now = bundle.files();
-        let absent = bundle.covered().flat_map(|hook| hook.absent.keys());
-        let absent: HashSet<&str> = absent.map(String::as_str).collect();
+    /// Returns what differs from the approval of the file or of the one before at its path, as a unified
+    /// diff; empty when there is none. Large files are only named.
+    pub fn diff(&self, file: &ProjectFile) -> String {
+        let Some(before) = self.compared_with(file) else { return String::new() };
         let mut diff = String::new();
-        for (name, old, new) in changed(&before, &now) {
-            // What hooks execute in another working directory is not gone.
-            if new.is_none() && !absent.contains(name) {
-                continue;
-            }
-            let old = old.map(|hash| self.approved_bytes(hash));
-            let header = |is_there: bool, when: &str| {
-                if is_there { format!("{name} ({when})") } else { "/dev/null".to_owned() }
-            };
-            let headers = (header(old.is_some(), "approved"), header(new.is_some(), "now"));
-            match (text_of(old.as_deref()), text_of(new.map(|file| file.path.as_path()))) {
-                (Some(old), Some(new)) if diff.len() < MAX_DIFF => {
-                    let text = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&old, &new);
-                    let shown = text.unified_diff().header(&headers.0, &headers.1).to_string();
-                    push_beginning(&mut diff, &shown);
-                }
-                _ => diff.extend([name, " changed; too large to show\n"]),
+        if before.digest != file.digest {
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+            self.push_change(&mut diff, &name, Some(&before.digest), Some(&file.path));
+        }
+        for named in &file.coverage.files {
+            if before.change(named).is_some() {
+                let old = before.files.iter().find(|(name, _)| *name == named.name);
+                let new = Some(&*named.path).filter(|_| named.found != Found::Nothing);
+                self.push_change(&mut diff, &named.name, old.map(|(_, digest)| &**digest), new);
             }
         }
         diff
     }
-}
 
-/// Adds the first lines of `shown`, no more than are shown of one file.
-fn push_beginning(diff: &mut String, shown: &str) {
-    let lines = shown.split_inclusive('\n').scan(0, |length, line| {
-        *length += line.len();
-        (*length <= MAX_DIFF).then_some(line)
-    });
-    let beginning: String = lines.collect();
-    *diff += &beginning;
-    if beginning.len() < shown.len() {
-        *diff += "... and more\n";
+    /// Adds the beginning of the change of one file.
+    fn push_change(&self, diff: &mut String, name: &str, old: Option<&str>, new: Option<&Path>) {
+        let header = |is_there: bool, when: &str| {
+            if is_there { format!("{name} ({when})") } else { "/dev/null".to_owned() }
+        };
+        let headers = (header(old.is_some(), "approved"), header(new.is_some(), "now"));
+        let old = old.map(|digest| self.approved_bytes(digest));
+        let (Some(old), Some(new)) = (text_of(old.as_deref()), text_of(new)) else {
+            diff.extend([name, " changed; it can't be shown line by line\n"]);
+            return;
+        };
+        if diff.len() >= MAX_DIFF {
+            diff.extend([name, " changed; too much to show\n"]);
+            return;
+        }
+        let text = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&old, &new);
+        let shown = text.unified_diff().header(&headers.0, &headers.1).to_string();
+        let end = diff.len() + MAX_DIFF;
+        for line in shown.split_inclusive('\n') {
+            if diff.len() + line.len() > end {
+                *diff += "... and more\n";
+                return;
+            }
+            *diff += line;
+        }
     }
-}
-
-/// What differs: a file's name, its digest when it was approved, and what it is now.
-type Change<'a> = (&'a str, Option<&'a str>, Option<&'a BundleFile>);
-
-fn changed<'a>(before: &'a Approval, now: &'a [BundleFile]) -> Vec<Change<'a>> {
-    let mut names: Vec<&str> = before.files.iter().map(|(name, _)| name.as_str()).collect();
-    names.extend(now.iter().map(|file| file.name.as_str()));
-    names.sort_unstable();
-    names.dedup();
-    let changes = names.into_iter().map(|name| {
-        let old = before.files.iter().find(|(known, _)| known == name);
-        let new = now.iter().find(|file| file.name == name);
-        (name, old.map(|(_, hash)| hash.as_str()), new)
-    });
-    changes.filter(|(_, old, new)| *old != new.map(|file| file.digest.as_str())).collect()
 }
 
 /// Returns the text of a file that is small enough to be compared; of no file, nothing.

@@ -1,26 +1,22 @@
 //! Which hooks files of projects may run: those that a person approved.
 //!
-//! An approval covers the bytes of a hooks file and, hook by hook, the scripts that it executes. A
-//! [`Bundle`] is that file with those scripts; a [`TrustStore`] keeps the digests that were approved,
-//! and the bytes, to show what changed.
+//! An approval covers the bytes of a hooks file and of every file of the project that its commands name.
+//! It stores the paths that the commands name, so that no command is read at an event: each path must
+//! lead to nothing or to the approved bytes.
 
-pub(crate) mod bases;
-pub(crate) mod bundle;
-pub(crate) mod changes;
-mod command_words;
+mod coverage;
 mod diff;
+mod named;
 mod permissions;
 mod programs;
-mod records;
-mod scripts;
-mod settings;
+mod project_file;
 mod store;
 #[cfg(test)]
 mod tests;
 
-pub use bundle::{Bundle, BundleFile, CoveredHook, ScriptProblem};
-pub use changes::ScriptChange;
-pub use command_words::DIRECTORIES;
+pub use coverage::{Coverage, DIRECTORIES, Problem};
+pub use named::{Found, NamedFile, NamedPath, Start};
 pub use permissions::UnsafeFile;
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
-pub use store::{Approval, Trust, TrustStore};
+pub use project_file::{Blocked, FileChange, ProjectFile};
+pub use store::{Approval, TrustStore};

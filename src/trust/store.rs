@@ -1,77 +1,70 @@
 //! What was approved, kept under the user's state directory, where no other user can write.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::bundle::Bundle;
 use super::diff::MAX_SHOWN;
-use super::permissions::{UnsafeFile, check_private};
-use super::records::recorded;
-use crate::directories::{is_in_project, project_of, resolve, state_directory};
+use super::named::{Found, NamedFile, NamedPath};
+use super::permissions::{UnsafeFile, check_own, check_private};
+use super::project_file::{Blocked, FileChange, ProjectFile};
+use crate::directories::{is_in_project, own_directories, project_of, resolve, state_directory};
 use crate::files;
-use crate::platform::Platform;
+
+/// The largest record of an approval, in bytes.
+const MAX_RECORD: u64 = 4 << 20;
 
 /// The approvals of one user.
 ///
-/// The store's directory has one JSON file for each hooks file that was approved, and under `files`
-/// the approved bytes, named by their digest. Every directory has mode 0700, every file 0600; records
-/// appear whole, by a rename.
+/// The store's directory has a JSON record for each hooks file that was approved, and under `files`
+/// the approved bytes, named by their digest. The name of a record holds a key of the hooks file's
+/// directory, a key of its name, and the digest of its bytes, so that a look-up reads no other records.
+/// Every directory has mode 0700, every file 0600; records appear whole.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     directory: PathBuf,
-    /// Whether the file system tells names by case, as everywhere but on macOS.
-    pub(super) case_counts: bool,
-    /// The paths of its records, if they were listed once for many questions.
-    pub(super) listed: Option<Arc<[PathBuf]>>,
-}
-
-/// Whether a hooks file may run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
-    /// Exactly these bytes were approved.
-    Approved,
-    /// Nothing was ever approved at this path.
-    Unknown,
-    /// Something else was approved at this path before.
-    Changed,
-    /// The approvals don't count: another user, or the project, could have written them.
-    Unsafe(UnsafeFile),
 }
 
 /// One approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// The digest of the hooks file.
-    pub digest: String,
     /// The hooks file, by the name under which it was found: a link is not followed.
     pub path: PathBuf,
-    /// When, in microseconds since 1970, and later than any approval of the path before.
-    pub approved_at: u64,
+    /// The digest of the hooks file.
+    pub digest: String,
     /// Whether no person approved the file at this path: hookexec remembers here that an approval
-    /// from another clone was used.
+    /// from another path was used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub remembered: bool,
-    /// The files by name, each with the SHA-256 of its bytes; the hooks file comes first.
-    pub files: Vec<(String, String)>,
+    /// The paths that the commands of the hooks file name.
+    pub paths: BTreeSet<NamedPath>,
+    /// The files that these paths may lead to: each name with the digest of its bytes.
+    pub files: BTreeSet<(String, String)>,
+}
+
+impl Approval {
+    /// Returns how a named file differs from what was approved.
+    pub fn change(&self, file: &NamedFile) -> Option<FileChange> {
+        let is_known = self.files.iter().any(|(name, _)| *name == file.name);
+        match &file.found {
+            Found::Nothing if is_known => Some(FileChange::Gone),
+            Found::Nothing => None,
+            Found::File(digest) if self.files.contains(&(file.name.clone(), digest.clone())) => {
+                None
+            }
+            _ if is_known => Some(FileChange::Changed),
+            _ => Some(FileChange::Unapproved),
+        }
+    }
 }
 
 impl TrustStore {
     /// Returns the store in `directory`; nothing is made before something is approved.
     pub fn at(directory: impl Into<PathBuf>) -> Self {
-        let case_counts = Platform::HERE.case_counts;
-        Self { directory: directory.into(), case_counts, listed: None }
-    }
-
-    /// Returns the store with the records that it has now, for one loading.
-    pub(crate) fn listed_once(self) -> Self {
-        let listed = Some(self.all_records().collect());
-        Self { listed, ..self }
+        Self { directory: directory.into() }
     }
 
     /// Returns the user's store, `$XDG_STATE_HOME/hookexec/trust`; `None` when no home is known.
@@ -84,48 +77,63 @@ impl TrustStore {
         &self.directory
     }
 
-    /// Returns whether the hooks file of `bundle` may run.
-    ///
-    /// At a path where something was approved, only its newest approval counts. At a new path, as in
-    /// another clone, an approval of the same bytes counts that a person gave at another path and that
-    /// is the newest one there.
-    pub fn status(&self, bundle: &Bundle) -> Trust {
-        if let Err(problem) = self.check(bundle) {
-            return Trust::Unsafe(problem);
-        }
-        match self.applying(bundle) {
-            Some(approval) if approval.digest == bundle.digest => Trust::Approved,
-            Some(_) => Trust::Changed,
-            None => Trust::Unknown,
-        }
-    }
-
-    /// Returns the approval that applies to the path of `bundle`: the newest one there, whatever it
-    /// approves, or else the newest one of the same bytes in another place.
-    pub(super) fn applying(&self, bundle: &Bundle) -> Option<Approval> {
-        let is_current = |other: &Approval| {
-            !other.remembered && self.newest(&other.path).as_ref() == Some(other)
-        };
-        let elsewhere = || {
-            let same = self.approvals_where(|name| name.digest == bundle.digest);
-            same.into_iter().rev().find(is_current)
-        };
-        self.newest(&bundle.path).or_else(elsewhere)
-    }
-
-    /// Records that the approved `bundle` is in use at its path, so that a later change or deletion
-    /// there is noticed. Does nothing when it can't: it must not fail or delay an event.
-    pub fn remember(&self, bundle: &Bundle) {
-        let path = recorded(&bundle.path);
-        let record = self.record(&path, &bundle.digest);
-        if record.exists() || self.check(bundle).is_err() {
+    /// Finds out whether a person approved `file` as it is. With `remember`, records that an approval from
+    /// another path is used at its path, so that a later change or deletion there is noticed.
+    pub fn judge(&self, file: &mut ProjectFile, remember: bool) {
+        if let Err(problem) = self.check(&file.path) {
+            file.blocked = Some(Blocked::Unsafe(problem));
             return;
         }
-        let Some(approval) = self.applying(bundle).filter(|it| it.digest == bundle.digest) else {
-            return;
-        };
+        let mut blocked = None;
+        for approval in self.of_bytes(file) {
+            let places = file.places_of(&approval.paths);
+            file.places.extend(places.keys().cloned());
+            let Some(difference) = difference(file, &approval, places) else {
+                file.blocked = None;
+                if remember {
+                    self.remember(approval, &file.path);
+                }
+                return;
+            };
+            blocked.get_or_insert(difference);
+        }
+        let has_other = || !self.records_at(&file.path).is_empty();
+        let of_bytes = || if has_other() { Blocked::Changed } else { Blocked::Unapproved };
+        file.blocked = Some(blocked.unwrap_or_else(of_bytes));
+    }
+
+    /// Returns the approvals of the bytes of `file`. At a path where something was approved, only that
+    /// counts; at any other path, what a person approved elsewhere.
+    fn of_bytes(&self, file: &ProjectFile) -> Vec<Approval> {
+        if let Some(own) = self.read_record(&self.record(&file.path, &file.digest)) {
+            return vec![own];
+        }
+        if !self.records_at(&file.path).is_empty() {
+            return Vec::new();
+        }
+        let mut approvals = Vec::new();
+        for record in self.records(|_, digest| digest == file.digest) {
+            approvals.extend(self.read_record(&record).filter(|approval| !approval.remembered));
+        }
+        approvals
+    }
+
+    /// Returns the approval that `file` differs from: one of its bytes, or else that of other bytes at its
+    /// path.
+    pub fn compared_with(&self, file: &ProjectFile) -> Option<Approval> {
+        let other = || self.records_at(&file.path).iter().find_map(|it| self.read_record(it));
+        self.of_bytes(file).into_iter().next().or_else(other)
+    }
+
+    /// Records that an approval from another path is used at `path`. Does nothing when it can't: it must
+    /// not fail or delay an event.
+    fn remember(&self, approval: Approval, path: &Path) {
+        let record = self.record(path, &approval.digest);
         let source = self.record(&approval.path, &approval.digest);
-        let copy = Approval { path, remembered: true, ..approval };
+        if record == source {
+            return;
+        }
+        let copy = Approval { path: recorded(path), remembered: true, ..approval };
         let Ok(bytes) = serde_json::to_vec_pretty(&copy) else { return };
         // If a person took the approval back meanwhile, it must not come back.
         if files::create_private(&record, &bytes).is_ok() && !source.exists() {
@@ -134,13 +142,10 @@ impl TrustStore {
     }
 
     /// Checks that only the user and root could have written what is in the store, and that it is not
-    /// in the project of `bundle`.
-    ///
-    /// # Errors
-    /// When another user could have written it, or it is in the project.
-    pub fn check(&self, bundle: &Bundle) -> Result<(), UnsafeFile> {
+    /// in the project of the hooks file at `path`.
+    fn check(&self, path: &Path) -> Result<(), UnsafeFile> {
         let directory = resolve(&self.directory);
-        let own = bundle.path.parent().unwrap_or(Path::new("."));
+        let own = path.parent().unwrap_or(Path::new("."));
         if is_in_project(&directory, &resolve(project_of(own))) {
             return Err(UnsafeFile {
                 path: directory,
@@ -151,133 +156,191 @@ impl TrustStore {
         check_private(&directory)
     }
 
-    /// Approves `bundle` as it is. What was approved with the same hooks file at the same path before
-    /// stays approved, except for scripts of the same name and scripts that are gone.
+    /// Approves `file` and what its commands name, as they were when it was read. Files that the same
+    /// hooks file names from another working directory stay approved.
     ///
     /// # Errors
-    /// When a script can't be approved, or the store can't be written.
-    pub fn add(&self, bundle: &Bundle) -> io::Result<Approval> {
-        self.check(bundle)
+    /// When the file can't be approved, or the store can't be written.
+    pub fn add(&self, file: &ProjectFile) -> io::Result<Approval> {
+        self.check(&file.path)
             .map_err(|problem| io::Error::other(format!("{problem}; {}", problem.hint)))?;
-        if let Some(problem) = bundle.covered().find_map(|hook| hook.problems.first()) {
+        if let Some(problem) = file.coverage.problems.first() {
             return Err(io::Error::other(problem.to_string()));
         }
-        let path = recorded(&bundle.path);
-        let before = self.newest(&path);
-        // The clock may have been ahead.
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = now.as_micros().try_into().unwrap_or(u64::MAX);
-        let after = before.as_ref().map_or(0, |before| before.approved_at.saturating_add(1));
+        let before = self.read_record(&self.record(&file.path, &file.digest));
         let mut approval = Approval {
-            digest: bundle.digest.clone(),
-            path,
-            approved_at: after.max(now),
+            path: recorded(&file.path),
+            digest: file.digest.clone(),
             remembered: false,
-            files: Vec::new(),
+            paths: file.coverage.paths.clone(),
+            files: before.map(|before| before.files).unwrap_or_default(),
         };
-        for file in bundle.files() {
-            // Kept to show what changed; of what is too large to show, the digest is enough.
-            if let Ok(bytes) = files::read_regular(&file.path, MAX_SHOWN)
-                && files::digest(&bytes) == file.digest
-            {
-                files::replace_private(&self.approved_bytes(&file.digest), &bytes)?;
-            }
-            approval.files.push((file.name, file.digest));
+        self.keep_bytes(&file.path, &file.digest)?;
+        for named in &file.coverage.files {
+            approval.files.retain(|(name, _)| *name != named.name);
         }
-        let before = before.filter(|before| before.digest == bundle.digest);
-        let is_gone = |name: &str| bundle.covered().any(|hook| hook.absent.contains_key(name));
-        for (name, digest) in before.into_iter().flat_map(|before| before.files) {
-            if !is_gone(&name) && !approval.files.iter().any(|(known, _)| *known == name) {
-                approval.files.push((name, digest));
+        for named in &file.coverage.files {
+            if let Found::File(digest) = &named.found {
+                self.keep_bytes(&named.path, digest)?;
+                approval.files.insert((named.name.clone(), digest.clone()));
             }
         }
-        let record = self.record(&approval.path, &approval.digest);
+        // Before the new one is written: only one approval counts at a path.
+        for older in self.records_at(&file.path) {
+            fs::remove_file(older)?;
+        }
+        let record = self.record(&file.path, &file.digest);
         files::replace_private(&record, &serde_json::to_vec_pretty(&approval)?)?;
-        // A replaced approval counts nowhere. One that can't be read would outrank the new one.
-        for older in self.records_at(&approval.path) {
-            if older != record {
-                fs::remove_file(older)?;
-            }
-        }
         Ok(approval)
     }
 
-    /// Takes back every approval for the hooks file at `path`, also where the same approval is
-    /// remembered for another path, and returns how many records there were.
-    ///
-    /// # Errors
-    /// When the store can't be written.
-    pub fn remove(&self, path: &Path) -> io::Result<usize> {
-        let path = recorded(path);
-        let here: HashSet<(String, u64)> = self
-            .approvals()
-            .into_iter()
-            .filter(|approval| self.is_same(&approval.path, &path))
-            .map(|approval| (approval.digest, approval.approved_at))
-            .collect();
-        let removed = self.remove_all(|approval| {
-            here.contains(&(approval.digest.clone(), approval.approved_at))
-        })?;
-        // What is left could not be read.
-        for record in self.records_at(&path) {
-            fs::remove_file(record)?;
-        }
-        Ok(removed)
-    }
-
-    /// Takes back the approval of the hooks file of `bundle` as it is now, wherever it was given, and
-    /// returns whether there was one.
-    ///
-    /// # Errors
-    /// When the store can't be written.
-    pub fn remove_bundle(&self, bundle: &Bundle) -> io::Result<bool> {
-        Ok(self.remove_all(|approval| approval.digest == bundle.digest)? > 0)
-    }
-
-    fn remove_all(&self, which: impl Fn(&Approval) -> bool) -> io::Result<usize> {
-        let mut removed = 0;
-        loop {
-            let approvals: Vec<Approval> = self.approvals().into_iter().filter(&which).collect();
-            // An event that is under way may remember the approval once more.
-            if approvals.is_empty() {
-                return Ok(removed);
+    /// Keeps the approved bytes of the file at `path`, to show later what changed; what is too large to
+    /// be shown, or differs already, is left out.
+    fn keep_bytes(&self, path: &Path, digest: &str) -> io::Result<()> {
+        match files::read_regular(path, MAX_SHOWN) {
+            Ok(bytes) if files::digest(&bytes) == digest => {
+                files::replace_private(&self.approved_bytes(digest), &bytes)
             }
-            for approval in approvals {
-                match fs::remove_file(self.record(&approval.path, &approval.digest)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => removed += 1,
-                }
-            }
+            _ => Ok(()),
         }
-    }
-
-    /// Returns every approval, oldest first. A record that can't be read approves nothing.
-    pub fn approvals(&self) -> Vec<Approval> {
-        self.approvals_where(|_| true)
-    }
-
-    /// Returns the approved hooks files of `directories` that are there, or those that are gone.
-    pub(crate) fn approved_in(&self, directories: &[PathBuf], are_there: bool) -> Vec<PathBuf> {
-        let keys: HashSet<String> = directories.iter().map(|path| self.key(path)).collect();
-        let approvals = self.approvals_where(|name| keys.contains(name.directory_key));
-        let paths: BTreeSet<PathBuf> =
-            approvals.into_iter().map(|approval| approval.path).collect();
-        paths.into_iter().filter(|path| exists(path) == are_there).collect()
-    }
-
-    /// Returns whether a hooks file was approved at `path`.
-    pub fn has_approved(&self, path: &Path) -> bool {
-        self.newest(path).is_some()
     }
 
     /// Returns where the approved bytes of this digest are kept.
     pub(super) fn approved_bytes(&self, digest: &str) -> PathBuf {
         self.directory.join("files").join(digest)
     }
+
+    /// Takes back the approvals for the hooks file at `path` and for the bytes with this `digest`,
+    /// also where the same bytes are approved at other paths. Returns how many records there were.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub fn remove(&self, path: &Path, digest: Option<&str>) -> io::Result<usize> {
+        let mut digests: Vec<String> = digest.map(str::to_owned).into_iter().collect();
+        for record in self.records_at(path) {
+            digests.extend(self.read_record(&record).map(|approval| approval.digest));
+        }
+        let mut removed = 0;
+        loop {
+            let mut records = self.records_at(path);
+            records.extend(self.records(|_, known| digests.iter().any(|digest| digest == known)));
+            // An event that is under way may remember the approval once more.
+            if records.is_empty() {
+                return Ok(removed);
+            }
+            for record in records {
+                match fs::remove_file(record) {
+                    Ok(()) => removed += 1,
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    /// Returns every approval, by path. A record that can't be read approves nothing.
+    pub fn approvals(&self) -> Vec<Approval> {
+        let records = self.records(|_, _| true);
+        let mut approvals: Vec<Approval> =
+            records.iter().filter_map(|record| self.read_record(record)).collect();
+        approvals.sort_by(|one, other| one.path.cmp(&other.path));
+        approvals
+    }
+
+    /// Returns the approved hooks files of `directories` that are there, or those that are gone.
+    pub(crate) fn approved_in(&self, directories: &[PathBuf], are_there: bool) -> Vec<PathBuf> {
+        let keys: BTreeSet<String> = directories.iter().map(|path| key(path)).collect();
+        let records = self.records(|place, _| keys.contains(place.split('-').next().unwrap_or("")));
+        let mut paths = BTreeSet::new();
+        for approval in records.iter().filter_map(|record| self.read_record(record)) {
+            if exists(&approval.path) == are_there {
+                paths.insert(approval.path);
+            }
+        }
+        paths.into_iter().collect()
+    }
+
+    /// Returns whether a hooks file was approved at `path`, or these bytes at any path.
+    pub fn has_approved(&self, path: &Path, digest: Option<&str>) -> bool {
+        let same = self.records(|_, known| Some(known) == digest);
+        !same.is_empty() || !self.records_at(path).is_empty()
+    }
+
+    /// Returns the records of the hooks file at `path`, whatever bytes they approve.
+    fn records_at(&self, path: &Path) -> Vec<PathBuf> {
+        let own = place_key(&recorded(path));
+        self.records(|place, _| place == own)
+    }
+
+    /// Returns the records with a `wanted` name, of which `wanted` gets the key of the place and the
+    /// digest.
+    fn records(&self, wanted: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
+        let mut records = Vec::new();
+        for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let stem = name.to_str().and_then(|name| name.strip_suffix(".json"));
+            if let Some((place, digest)) = stem.and_then(|stem| stem.rsplit_once('-'))
+                && wanted(place, digest)
+            {
+                records.push(entry.path());
+            }
+        }
+        records.sort();
+        records
+    }
+
+    fn read_record(&self, record: &Path) -> Option<Approval> {
+        // Another user who can write it could approve anything.
+        check_own(record).ok()?;
+        let bytes = files::read_regular(record, MAX_RECORD).ok()?;
+        let approval: Approval = serde_json::from_slice(&bytes).ok()?;
+        Some(approval).filter(|it| self.record(&it.path, &it.digest) == record)
+    }
+
+    /// Returns where the approval of these bytes at `path` is kept.
+    pub(super) fn record(&self, path: &Path, digest: &str) -> PathBuf {
+        self.directory.join(format!("{}-{digest}.json", place_key(&recorded(path))))
+    }
+}
+
+/// Returns the first of the files at `places` that is not as it was approved.
+fn difference(
+    file: &ProjectFile,
+    approval: &Approval,
+    places: BTreeMap<PathBuf, usize>,
+) -> Option<Blocked> {
+    for (path, at) in places {
+        let named = file.look_at(path, at);
+        if let Some(change) = approval.change(&named) {
+            return Some(Blocked::File { name: named.name, change, at });
+        }
+    }
+    None
+}
+
+/// Returns what stands for a hooks file in the name of its record: keys of its directory and its name.
+fn place_key(path: &Path) -> String {
+    let name = Path::new(path.file_name().unwrap_or_default());
+    format!("{}-{}", key(path.parent().unwrap_or(Path::new("/"))), key(name))
+}
+
+/// Returns the beginning of the SHA-256 of a path.
+fn key(path: &Path) -> String {
+    files::digest(path.as_os_str().as_encoded_bytes())[..16].to_owned()
+}
+
+/// Returns the path under which a hooks file is recorded: the project's directory with links
+/// followed, then the names below it as they are.
+fn recorded(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let project = own_directories(&path).next().and_then(Path::parent).unwrap_or(parent);
+    let below = path.strip_prefix(project).unwrap_or(&path);
+    resolve(project).join(below)
 }
 
 /// Returns whether something is at `path`; a path that can't be looked at counts as there.
 fn exists(path: &Path) -> bool {
     let found = path.symlink_metadata();
-    found.is_ok() || found.is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
+    found.is_ok() || found.is_err_and(|error| error.kind() != ErrorKind::NotFound)
 }

@@ -10,6 +10,8 @@ use super::*;
 use crate::config::{Config, FileConfig};
 use crate::files;
 
+mod coverage;
+
 const HOOKS: &str = "pre_tool_use:\n  - hooks: [{type: command, command: sh ./check.sh --fast}]\n";
 
 fn project() -> (tempfile::TempDir, PathBuf) {
@@ -21,64 +23,78 @@ fn project() -> (tempfile::TempDir, PathBuf) {
     (directory, path)
 }
 
-fn bundle(path: &Path) -> Bundle {
+/// Reads the hooks file as `hookexec trust` does.
+fn read(path: &Path) -> ProjectFile {
     let Config { hooks, processes, .. } = Config::load_file(path).unwrap();
     let config = FileConfig { hooks, processes, ..FileConfig::default() };
-    Bundle::read(
-        config.hooks[0].location.file(),
-        &config,
-        path.parent().unwrap(),
-        true,
-        &mut (1 << 20),
-    )
+    let text = fs::read_to_string(path).unwrap();
+    let mut file = ProjectFile::new(path, &text, path.parent().unwrap());
+    file.coverage = Coverage::read(&file, &config, false);
+    file
 }
 
-/// Returns why each hook of an approved `bundle` must not run.
-fn refusals(store: &TrustStore, bundle: &Bundle) -> Vec<Option<String>> {
-    let approved = store.approved_scripts(bundle);
-    bundle.covered().map(|hook| approved.refusal(hook).map(|refusal| refusal.problem)).collect()
+/// Returns why the hooks file at `path` does not run, found out as at an event.
+fn blocked(store: &TrustStore, path: &Path) -> Option<Blocked> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut file = ProjectFile::new(path, &text, path.parent().unwrap());
+    store.judge(&mut file, true);
+    file.blocked
 }
 
-#[test]
-fn a_path_has_one_record_where_case_does_not_count() {
-    let mut store = TrustStore::at("/store");
-    let [one, other] = ["/a/P/hooks.yaml", "/A/p/hooks.yaml"].map(Path::new);
-    for case_counts in [true, false] {
-        store.case_counts = case_counts;
-        let same = store.record(one, "digest") == store.record(other, "digest");
-        assert_eq!((same, store.is_same(one, other)), (!case_counts, !case_counts));
+/// Returns the name of the named file for which the hooks file at `path` does not run, and how it differs.
+fn change(store: &TrustStore, path: &Path) -> Option<(String, FileChange)> {
+    match blocked(store, path) {
+        Some(Blocked::File { name, change, .. }) => Some((name, change)),
+        None => None,
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn only_exactly_the_approved_bytes_are_trusted() {
+fn only_exactly_the_approved_bytes_run() {
     let (directory, path) = project();
     let store = TrustStore::at(directory.path().join("state/trust"));
-    assert_eq!(store.status(&bundle(&path)), Trust::Unknown);
-    store.add(&bundle(&path)).unwrap();
-    assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+    assert_eq!(blocked(&store, &path), Some(Blocked::Unapproved));
+    store.add(&read(&path)).unwrap();
+    assert_eq!(blocked(&store, &path), None);
 
-    assert_eq!(refusals(&store, &bundle(&path)), [None]);
-
-    // The script is part of what was approved.
-    fs::write(path.with_file_name("check.sh"), "curl evil\n").unwrap();
-    assert_eq!(store.status(&bundle(&path)), Trust::Approved);
-    let expected = "`check.sh` changed after its approval";
-    assert_eq!(refusals(&store, &bundle(&path)), [Some(expected.to_owned())]);
-    let diff = store.diff(&bundle(&path));
+    let script = path.with_file_name("check.sh");
+    fs::write(&script, "curl evil\n").unwrap();
+    assert_eq!(change(&store, &path), Some(("check.sh".to_owned(), FileChange::Changed)));
+    let diff = store.diff(&read(&path));
     assert!(diff.contains("-exit 0") && diff.contains("+curl evil"), "{diff}");
+    fs::remove_file(&script).unwrap();
+    assert_eq!(change(&store, &path), Some(("check.sh".to_owned(), FileChange::Gone)));
 
-    fs::write(path.with_file_name("check.sh"), "exit 0\n").unwrap();
-    assert_eq!(refusals(&store, &bundle(&path)), [None]);
-    assert_eq!(store.remove(&path).unwrap(), 1);
-    assert_eq!(store.status(&bundle(&path)), Trust::Unknown);
+    fs::write(&script, "exit 0\n").unwrap();
+    assert_eq!(blocked(&store, &path), None);
+    fs::write(&path, format!("{HOOKS}# changed\n")).unwrap();
+    assert_eq!(blocked(&store, &path), Some(Blocked::Changed));
+    fs::write(&path, HOOKS).unwrap();
+    assert_eq!(store.remove(&path, None).unwrap(), 1);
+    assert_eq!(blocked(&store, &path), Some(Blocked::Unapproved));
+}
+
+#[test]
+fn a_file_that_appears_where_none_was_is_not_approved() {
+    let (directory, path) = project();
+    let store = TrustStore::at(directory.path().join("state"));
+    let script = path.with_file_name("check.sh");
+    fs::remove_file(&script).unwrap();
+    store.add(&read(&path)).unwrap();
+    assert_eq!(blocked(&store, &path), None);
+    fs::create_dir(&script).unwrap();
+    assert_eq!(blocked(&store, &path), None);
+    fs::remove_dir(&script).unwrap();
+    fs::write(&script, "curl evil\n").unwrap();
+    assert_eq!(change(&store, &path), Some(("check.sh".to_owned(), FileChange::Unapproved)));
 }
 
 #[test]
 fn a_file_that_was_approved_is_missed_when_it_is_gone() {
     let (directory, path) = project();
     let store = TrustStore::at(directory.path().join("state"));
-    store.add(&bundle(&path)).unwrap();
+    store.add(&read(&path)).unwrap();
     let project = dunce::canonicalize(path.parent().unwrap()).unwrap();
     let gone = |directories: &[PathBuf]| store.approved_in(directories, false);
     assert_eq!(gone(std::slice::from_ref(&project)), Vec::<PathBuf>::new());
@@ -87,7 +103,7 @@ fn a_file_that_was_approved_is_missed_when_it_is_gone() {
     fs::remove_file(&path).unwrap();
     assert_eq!(gone(std::slice::from_ref(&project)), [project.join("hooks.yaml")]);
     assert_eq!(gone(&[directory.path().to_owned()]), Vec::<PathBuf>::new());
-    assert_eq!(store.remove(&path).unwrap(), 1);
+    assert_eq!(store.remove(&path, None).unwrap(), 1);
     assert_eq!(gone(&[project]), Vec::<PathBuf>::new());
 }
 
@@ -96,8 +112,8 @@ fn where_the_project_lies_does_not_matter() {
     let (first, path) = project();
     let (_second, elsewhere) = project();
     let store = TrustStore::at(first.path().join("state"));
-    store.add(&bundle(&path)).unwrap();
-    assert_eq!(store.status(&bundle(&elsewhere)), Trust::Approved);
+    store.add(&read(&path)).unwrap();
+    assert_eq!(blocked(&store, &elsewhere), None);
 }
 
 /// A second project with the same hooks file.
@@ -112,11 +128,10 @@ fn a_script_that_was_approved_in_another_clone_is_not_approved_here() {
     let (first, path) = project();
     let (_second, elsewhere) = clone("exit 1\n");
     let store = TrustStore::at(first.path().join("state"));
-    store.add(&bundle(&path)).unwrap();
-    store.add(&bundle(&elsewhere)).unwrap();
+    store.add(&read(&path)).unwrap();
+    store.add(&read(&elsewhere)).unwrap();
     fs::write(path.with_file_name("check.sh"), "exit 1\n").unwrap();
-    let expected = "`check.sh` changed after its approval";
-    assert_eq!(refusals(&store, &bundle(&path)), [Some(expected.to_owned())]);
+    assert_eq!(change(&store, &path), Some(("check.sh".to_owned(), FileChange::Changed)));
 }
 
 #[test]
@@ -125,41 +140,54 @@ fn a_version_that_was_replaced_is_approved_nowhere_else() {
     let (_second, elsewhere) = clone("exit 0\n");
     let (_third, later) = clone("exit 0\n");
     let store = TrustStore::at(first.path().join("state"));
-    store.add(&bundle(&path)).unwrap();
-    assert_eq!(store.status(&bundle(&elsewhere)), Trust::Approved);
-    store.remember(&bundle(&elsewhere));
+    store.add(&read(&path)).unwrap();
+    assert_eq!(blocked(&store, &elsewhere), None);
     fs::write(&path, format!("{HOOKS}# stricter\n")).unwrap();
-    store.add(&bundle(&path)).unwrap();
-    assert_eq!(store.status(&bundle(&elsewhere)), Trust::Approved, "it was used there before");
-    assert_eq!(store.status(&bundle(&later)), Trust::Unknown);
+    store.add(&read(&path)).unwrap();
+    assert_eq!(blocked(&store, &elsewhere), None, "it was used there before");
+    assert_eq!(blocked(&store, &later), Some(Blocked::Unapproved));
     assert_eq!(store.approvals().len(), 2);
 }
 
 #[test]
-fn an_approval_counts_when_the_clock_was_ahead_at_the_one_before() {
+fn an_older_version_counts_no_longer() {
     let (directory, path) = project();
     let store = TrustStore::at(directory.path().join("state"));
-    let before = store.add(&bundle(&path)).unwrap();
-    let ahead = Approval { approved_at: before.approved_at + 3_600_000_000, ..before };
-    let record = store.record(&ahead.path, &ahead.digest);
-    fs::write(record, serde_json::to_vec(&ahead).unwrap()).unwrap();
+    store.add(&read(&path)).unwrap();
     fs::write(&path, format!("{HOOKS}# second\n")).unwrap();
-    store.add(&bundle(&path)).unwrap();
-    assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+    store.add(&read(&path)).unwrap();
+    assert_eq!(blocked(&store, &path), None);
     fs::write(&path, HOOKS).unwrap();
-    assert_eq!(store.status(&bundle(&path)), Trust::Changed);
+    assert_eq!(blocked(&store, &path), Some(Blocked::Changed));
 }
 
 #[test]
-fn a_record_that_can_not_be_read_brings_no_older_approval_back() {
+fn of_several_approvals_of_the_same_bytes_the_one_counts_whose_files_are_here() {
+    let (first, path) = project();
+    let (_second, elsewhere) = clone("exit 1\n");
+    let store = TrustStore::at(first.path().join("state"));
+    store.add(&read(&path)).unwrap();
+    store.add(&read(&elsewhere)).unwrap();
+    for script in ["exit 0\n", "exit 1\n"] {
+        let (_third, later) = clone(script);
+        assert_eq!(blocked(&store, &later), None, "{script}");
+    }
+    let (_third, later) = clone("exit 2\n");
+    assert_eq!(change(&store, &later), Some(("check.sh".to_owned(), FileChange::Changed)));
+}
+
+#[test]
+fn a_record_that_can_not_be_read_approves_nothing() {
     let (directory, path) = project();
+    let (_second, elsewhere) = clone("exit 0\n");
     let store = TrustStore::at(directory.path().join("state"));
-    let first = store.add(&bundle(&path)).unwrap();
-    let spoilt = store.record(&first.path, &files::digest(b"another version"));
-    files::replace_private(&spoilt, b"{").unwrap();
-    assert_eq!(store.status(&bundle(&path)), Trust::Changed);
-    store.add(&bundle(&path)).unwrap();
-    assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+    store.add(&read(&elsewhere)).unwrap();
+    let approval = store.add(&read(&path)).unwrap();
+    let record = store.record(&approval.path, &approval.digest);
+    files::replace_private(&record, b"{").unwrap();
+    assert_eq!(blocked(&store, &path), Some(Blocked::Changed));
+    store.add(&read(&path)).unwrap();
+    assert_eq!(blocked(&store, &path), None);
 }
 
 // Windows has no modes.
@@ -169,35 +197,34 @@ fn a_store_that_others_can_write_approves_nothing() {
     let (directory, path) = project();
     let state = directory.path().join("state");
     let store = TrustStore::at(&state);
-    store.add(&bundle(&path)).unwrap();
+    store.add(&read(&path)).unwrap();
     assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
     fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(matches!(store.status(&bundle(&path)), Trust::Unsafe(_)));
+    assert!(matches!(blocked(&store, &path), Some(Blocked::Unsafe(_))));
     // Nor one below a directory in which others can put another in its place.
     fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
-    assert_eq!(store.status(&bundle(&path)), Trust::Approved);
+    assert_eq!(blocked(&store, &path), None);
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(matches!(store.status(&bundle(&path)), Trust::Unsafe(_)));
-    assert!(store.add(&bundle(&path)).is_err());
+    assert!(matches!(blocked(&store, &path), Some(Blocked::Unsafe(_))));
+    assert!(store.add(&read(&path)).is_err());
 }
 
 #[test]
 fn a_store_in_the_project_approves_nothing() {
     let (_directory, path) = project();
     let store = TrustStore::at(path.with_file_name(".state"));
-    let Trust::Unsafe(problem) = store.status(&bundle(&path)) else { panic!() };
+    let Some(Blocked::Unsafe(problem)) = blocked(&store, &path) else { panic!() };
     assert!(problem.to_string().contains("lies inside the project"), "{problem}");
 }
 
 #[test]
-fn an_approval_is_taken_back_whoever_gave_it() {
+fn an_approval_is_taken_back_wherever_it_was_given() {
     let (first, path) = project();
     let (_second, elsewhere) = project();
     let store = TrustStore::at(first.path().join("state"));
-    store.add(&bundle(&path)).unwrap();
-    assert!(store.remove_bundle(&bundle(&elsewhere)).unwrap());
-    assert_eq!(store.status(&bundle(&path)), Trust::Unknown);
-    assert!(!store.remove_bundle(&bundle(&path)).unwrap());
+    store.add(&read(&path)).unwrap();
+    assert_eq!(store.remove(&elsewhere, Some(&read(&elsewhere).digest)).unwrap(), 1);
+    assert_eq!(blocked(&store, &path), Some(Blocked::Unapproved));
 }
 
 #[test]
@@ -207,7 +234,7 @@ fn a_change_of_everything_is_shown_soon_and_in_part() {
     let script = |letter: &str| {
         let lines: Vec<String> = (0..60_000).map(|n| format!("{letter}{}", n * 7919)).collect();
         fs::write(path.with_file_name("check.sh"), lines.join("\n")).unwrap();
-        bundle(&path)
+        read(&path)
     };
     store.add(&script("a")).unwrap();
     let diff = store.diff(&script("b"));
@@ -217,50 +244,55 @@ fn a_change_of_everything_is_shown_soon_and_in_part() {
 // Windows lets few users make links.
 #[cfg(unix)]
 #[test]
-fn a_script_behind_a_link_is_not_approved_and_one_that_became_a_link_has_changed() {
+fn a_script_behind_a_link_counts_by_the_bytes_that_it_leads_to() {
     let (directory, path) = project();
     let hooks = "stop: [{type: command, command: ./a}, {type: command, command: ./s/b}]\n";
     fs::write(&path, hooks).unwrap();
     let at = |name: &str| path.with_file_name(name);
     fs::create_dir(at("s")).unwrap();
-    fs::write(at("a"), "exit 0\n").unwrap();
-    fs::write(at("s/b"), "exit 0\n").unwrap();
+    for name in ["a", "other", "s/b"] {
+        fs::write(at(name), format!("echo {name}\n")).unwrap();
+    }
     let store = TrustStore::at(directory.path().join("state"));
-    store.add(&bundle(&path)).unwrap();
-    assert_eq!(refusals(&store, &bundle(&path)), [None, None]);
+    store.add(&read(&path)).unwrap();
     fs::rename(at("a"), at("real")).unwrap();
     fs::rename(at("s"), at("t")).unwrap();
     std::os::unix::fs::symlink("real", at("a")).unwrap();
     std::os::unix::fs::symlink("t", at("s")).unwrap();
-    let is_link = |it: &Option<String>| it.as_ref().unwrap().contains("is a symbolic link");
-    assert!(refusals(&store, &bundle(&path)).iter().all(is_link));
-    assert!(store.add(&bundle(&path)).is_err());
+    assert_eq!(blocked(&store, &path), None);
+    store.add(&read(&path)).unwrap();
+    // Another approved file in its place is a change.
+    fs::remove_file(at("a")).unwrap();
+    std::os::unix::fs::symlink("s/b", at("a")).unwrap();
+    assert_eq!(change(&store, &path), Some(("a".to_owned(), FileChange::Changed)));
+    fs::write(at("real"), "curl evil\n").unwrap();
+    fs::remove_file(at("a")).unwrap();
+    std::os::unix::fs::symlink("real", at("a")).unwrap();
+    assert_eq!(change(&store, &path), Some(("a".to_owned(), FileChange::Changed)));
 }
 
+// Windows has no pipes in directories.
+#[cfg(unix)]
 #[test]
-fn a_file_has_a_bounded_number_of_scripts() {
-    let (_directory, path) = project();
-    let names: Vec<String> = (0..101).map(|number| format!("s{number}")).collect();
-    for name in &names {
-        fs::write(path.with_file_name(name), "").unwrap();
-    }
-    let list = names.join(", ");
-    let hooks = format!("stop: [{{type: command, command: 'true', scripts: [{list}]}}]\n");
-    fs::write(&path, hooks).unwrap();
-    let problems = &bundle(&path).hooks[0].problems;
-    assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(problems[0].text.contains("more than 100 scripts"), "{problems:?}");
+fn a_pipe_in_the_place_of_a_script_is_a_change_and_can_not_be_approved() {
+    let (directory, path) = project();
+    let store = TrustStore::at(directory.path().join("state"));
+    store.add(&read(&path)).unwrap();
+    let script = path.with_file_name("check.sh");
+    fs::remove_file(&script).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&script).status().unwrap().success());
+    assert_eq!(change(&store, &path), Some(("check.sh".to_owned(), FileChange::Changed)));
+    let refused = store.add(&read(&path)).unwrap_err().to_string();
+    assert!(refused.contains("can't approve `check.sh`: it is not a regular file"), "{refused}");
 }
 
 #[test]
 fn a_forged_record_approves_nothing_else() {
     let (directory, path) = project();
     let store = TrustStore::at(directory.path().join("state"));
-    let approval = store.add(&bundle(&path)).unwrap();
+    let approval = store.add(&read(&path)).unwrap();
     fs::write(&path, format!("{HOOKS}# changed\n")).unwrap();
-    let changed = bundle(&path);
-    let other = Approval { digest: changed.digest.clone(), ..approval.clone() };
-    let record = |approval: &Approval| store.record(&approval.path, &approval.digest);
-    fs::copy(record(&approval), record(&other)).unwrap();
-    assert_eq!(store.status(&changed), Trust::Changed);
+    let forged = store.record(&approval.path, &read(&path).digest);
+    fs::copy(store.record(&approval.path, &approval.digest), forged).unwrap();
+    assert_eq!(blocked(&store, &path), Some(Blocked::Changed));
 }

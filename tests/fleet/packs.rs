@@ -249,6 +249,7 @@ fn only_the_pinned_bytes_count() {
     let source = format!("file://{}", path.display());
     let first = digest(&team, 1);
     let machine = Machine::new("{}");
+    machine.approve();
     machine
         .0
         .write_users_hooks(&format!("use: [{{ bundle: '{source}', digest: 'sha256:{first}' }}]\n"));
@@ -347,35 +348,6 @@ fn a_project_that_is_not_approved_causes_no_request() {
     assert_eq!(server.requests(), [""; 0]);
     let _ = machine.bundle(&["refresh"]).exits(1);
     assert_eq!(server.requests().len(), 1);
-}
-
-#[test]
-fn the_approval_covers_scripts_of_the_project_that_a_pack_executes() {
-    let team = Team::new();
-    team.sandbox.write(
-        "policy/hooks.yaml",
-        "pre_tool_use:\n  - hooks: { name: lint, type: command, command: sh ./lint.sh, on_error: block }\n",
-    );
-    untested(&team);
-    let machine = Machine::new("{}");
-    machine.0.write(
-        "hooks.yaml",
-        &format!(
-            "use: [{{ bundle: 'file://{}', digest: 'sha256:{}' }}]\n",
-            team.signed(1).display(),
-            digest(&team, 1)
-        ),
-    );
-    machine.0.write("lint.sh", "exit 0\n");
-    machine.approve();
-    let _ = machine.bundle(&["refresh"]).exits(0);
-    assert!(machine.says("ls", DENIED).contains("`lint.sh` is not approved"));
-    machine.approve();
-    let shown = machine.0.hookexec(["trust", "show"]).run().exits(0);
-    assert!(shown.stdout.contains("covered: lint.sh\n"), "{shown:#?}");
-    machine.says("ls", ALLOWED);
-    machine.0.write("lint.sh", "exit 0 # changed\n");
-    assert!(machine.says("ls", DENIED).contains("`lint.sh` changed after its approval"));
 }
 
 #[test]

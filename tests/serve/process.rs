@@ -139,9 +139,13 @@ fn a_process_goes_on_until_its_own_file_changes_or_a_reload_is_asked_for() {
     sandbox.write_users_hooks(&hooks);
     let serving = Serving::start(&sandbox);
     let mut connection = serving.connect();
-    let mut said = || ask(&mut connection, "ls")["result"]["message"].clone();
+    let mut said = || {
+        let answer = ask(&mut connection, "ls");
+        let message = answer["result"]["message"].as_str().unwrap_or_default();
+        message.lines().next().unwrap_or_default().to_owned()
+    };
     assert_eq!(said(), "call 1");
-    // Nobody approved it, and it is another one before each call.
+    // No person approved this file, which denies too, and it is another one before each call.
     for number in 2..6 {
         let name = format!(".hookexec/hooks.d/{number}.yaml");
         sandbox.write(name, "stop: [{ type: command, command: 'true' }]");

@@ -3,12 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Diagnostics, FailedFile, Location};
-use hookexec::internal::ProjectFile;
+use hookexec::config::{Diagnostics, FailedFile};
 use hookexec::internal::depth;
-use hookexec::internal::trust::Trust;
 use hookexec::load::LoadOptions;
-use hookexec::{Event, Executor, ExecutorBuilder, Registry, internal};
+use hookexec::{Executor, ExecutorBuilder, Registry, internal};
 
 use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all, with_hint};
 
@@ -185,32 +183,10 @@ impl Loaded {
         nothing.into_iter().chain(left_out)
     }
 
-    /// Returns which files, and which hooks of approved files, fail.
+    /// Returns which files fail.
     pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
         let files = self.found.config.failed.iter();
-        files.map(Unavailable::of).chain(self.changed_scripts())
-    }
-
-    /// Returns which files, and which hooks, fail at other events than the start of a session. No
-    /// verdict mentions them before such an event.
-    pub(crate) fn later_failures(&self) -> impl Iterator<Item = Unavailable> {
-        let fails_later = |file: &&FailedFile| {
-            file.events.as_ref().is_some_and(|events| !events.contains(&Event::SessionStart))
-        };
-        let files = self.found.config.failed.iter().filter(fails_later);
-        files.map(Unavailable::of).chain(self.changed_scripts())
-    }
-
-    /// Returns which hooks of approved files fail.
-    fn changed_scripts(&self) -> impl Iterator<Item = Unavailable> {
-        let approved = |file: &&ProjectFile| file.trust == Trust::Approved;
-        let approved = self.found.project_files.iter().filter(approved);
-        approved.filter_map(|file| {
-            let (path, cause) =
-                (Location::of_file(&file.bundle.path), file.refused.first()?.clone());
-            let line = format!("{path}: {}; {}", file.problem()?, file.remedy());
-            Some(Unavailable { cause, line })
-        })
+        files.map(Unavailable::of)
     }
 
     /// Builds the executor.

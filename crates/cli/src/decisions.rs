@@ -209,7 +209,7 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
     // A warning has said what to do about the hooks file.
     let unapproved = project_files.iter().find_map(|file| {
         let log = file.unapproved_audit.as_ref()?;
-        Some((file.bundle.path.display(), log))
+        Some((file.path.display(), log))
     });
     if let Some((path, log)) = unapproved {
         let text =

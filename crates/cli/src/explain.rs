@@ -1,6 +1,5 @@
 //! `hookexec explain`: what became of every hook of an event, and why.
 
-use hookexec::internal::trust::Trust;
 use hookexec::internal::{Explanation, Loaded, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Decision, Event, Executor, Verdict};
@@ -208,10 +207,7 @@ fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
         .iter()
         .find(|hook| is_wanted(&hook.label(), &hook.location.to_string(), wanted))?;
     let path = hook.location.path();
-    let file = project_files.iter().find(|file| file.bundle.path == path)?;
-    if file.trust == Trust::Approved {
-        return None;
-    }
+    let file = project_files.iter().find(|file| file.path == path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let problem = file.problem()?.replacen("this file", &name, 1);
     // A warning has said what to do about the file.

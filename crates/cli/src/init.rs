@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::trust::Trust;
 use hookexec::internal::{Loaded, base_directory};
 
 use super::config::ConfigArgs;
@@ -115,9 +114,7 @@ impl Args {
 
 fn is_approved(loaded: Option<&Loaded>, hooks: &Path) -> bool {
     let files = loaded.into_iter().flat_map(|loaded| &loaded.project_files);
-    files.into_iter().any(|file| {
-        file.bundle.path == hooks && file.trust == Trust::Approved && file.refused.is_empty()
-    })
+    files.into_iter().any(|file| file.path == hooks && file.blocked.is_none())
 }
 
 /// Returns whether settings hold hooks that can be imported and were not.

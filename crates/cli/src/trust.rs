@@ -1,27 +1,28 @@
 //! `hookexec trust`: which hooks files of projects may run.
 
 mod rows;
+mod settings;
 
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::config::{Diagnostic, Diagnostics, Severity};
-use hookexec::internal::trust::{Approval, Trust, TrustStore};
-use hookexec::internal::{Loaded, Pack, ProjectFile};
+use hookexec::internal::Loaded;
+use hookexec::internal::trust::{Approval, Blocked, ProjectFile, TrustStore};
 use hookexec::load::LoadOptions;
-use hookexec::{Executor, Registry};
+use hookexec::{Config, Executor, Registry};
 
 use super::config::ConfigArgs;
 use super::consent::ConsentArgs;
 use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::{self, PlainFormat};
 use super::{Exit, plain};
-use rows::{APPROVED, GONE, HookRow, Row};
+use rows::{APPROVED, GONE, Row};
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///
-/// A hooks file found inside a project runs only after a person approved its bytes and, hook by
-/// hook, the scripts that it executes. Until then it fails: events that fail closed are denied. A
+/// A hooks file found inside a project runs only after a person approved it, together with every file
+/// of the project that its commands name. Until then it fails: events that fail closed are denied. A
 /// file named with `--config` needs no approval.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec trust show && hookexec trust add")]
@@ -36,8 +37,8 @@ enum Action {
     /// what an approval covers; exit code 1 when one is not approved
     #[command(alias = "status", after_help = "Example: hookexec trust show --format json")]
     Show(Target),
-    /// Approves each hooks file of the project, and the scripts that its hooks execute, as they are
-    /// now; asks at the terminal
+    /// Approves each hooks file of the project, and the files that its commands name, as they are now;
+    /// asks at the terminal
     #[command(after_help = "Example: hookexec trust add hooks.yaml")]
     Add {
         #[command(flatten)]
@@ -93,20 +94,16 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
     let project = target.project()?;
     let errors = project.errors();
-    let Project { files, gone, packs, .. } = project;
-    for file in &files {
-        if let Trust::Unsafe(problem) = &file.trust {
+    let mut rows = Vec::new();
+    for file in &project.files {
+        if let Some(Blocked::Unsafe(problem)) = &file.blocked {
             warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
         }
-    }
-    let row = |file: ProjectFile| {
+        let row = Row::of(file, &store, &project.config);
         // An approved file that fails, for example without a pack, needs another remedy.
-        let is_approved = file.trust == Trust::Approved;
-        let row = Row::of(file, &store, &packs);
-        if is_approved { row } else { row.with_errors(&errors) }
-    };
-    let rows: Vec<Row> =
-        files.into_iter().map(row).chain(gone.into_iter().map(Row::gone)).collect();
+        rows.push(if file.blocked.is_none() { row } else { row.with_errors(&errors) });
+    }
+    rows.extend(project.gone.into_iter().map(Row::gone));
     let all = rows.iter().all(|row| row.status == APPROVED);
     target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
     if target.format == PlainFormat::Text {
@@ -143,32 +140,32 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     }
     let done = if project.gone.is_empty() { Exit::Success } else { Exit::Negative };
     for mut file in project.files {
-        let row = Row::of(file.clone(), &store, &project.packs);
+        let row = Row::of(&file, &store, &project.config);
+        let path = row.shown_path();
         if row.status == APPROVED {
-            store.remember(&file.bundle);
-            target.format.show(&row, || format!("{}: already approved\n", row.shown_path()))?;
+            // From now on a change or deletion at this path is noticed.
+            store.judge(&mut file, true);
+            target.format.show(&row, || format!("{path}: already approved\n"))?;
             continue;
         }
-        if let Some(problem) = row.hooks.iter().flat_map(|hook| &hook.problems).next() {
-            let text = format!("{}: {}", row.shown_path(), problem.text);
+        if let Some(problem) = row.problems.first() {
+            let text = format!("{path}: {}", problem.text);
             return Err(CommandError::data(text).hint(problem.hint));
         }
-        let mut text = row.text();
-        text += &limits(&[&row]);
-        let is_gone = row.hooks.iter().any(|hook| !hook.gone.is_empty());
-        let without = if is_gone { " without the scripts that are gone" } else { "" };
+        let text = row.text() + &limits(&[&row]);
+        let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };
         if !consent.ask(&format!("{text}Approve this file{without}?"))? {
             output::talk("nothing was approved\n");
             return Ok(Exit::Negative);
         }
-        store.add(&file.bundle).or_internal(NOT_WRITTEN)?;
-        if is_gone {
-            let path = row.shown_path();
-            warn(&format!("{path} is approved without the scripts that are gone; its hooks fail"));
+        store.add(&file).or_internal(NOT_WRITTEN)?;
+        if !row.gone.is_empty() {
+            warn(&format!(
+                "{path} is approved without the files that are gone; its hooks may fail"
+            ));
         }
-        file.trust = Trust::Approved;
-        file.refused.clear();
-        let row = Row::of(file, &store, &project.packs);
+        file.blocked = None;
+        let row = Row::of(&file, &store, &project.config);
         // The question showed the rest.
         target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
     }
@@ -177,15 +174,12 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
 
 /// Returns what an approval does not cover, in words.
 fn limits(rows: &[&Row]) -> String {
-    let has = |names: fn(&HookRow) -> &Vec<String>| {
-        rows.iter().flat_map(|row| &row.hooks).any(|hook| !names(hook).is_empty())
-    };
     let mut text = String::new();
-    if has(|hook| &hook.covered) || has(|hook| &hook.changed) {
+    if rows.iter().any(|row| !row.covered.is_empty() || !row.changed.is_empty()) {
         text +=
             "Files that these scripts read or load are covered only if `scripts:` lists them.\n";
     }
-    if has(|hook| &hook.not_covered) {
+    if rows.iter().any(|row| !row.not_covered.is_empty()) {
         text += "What is not covered may change without a new approval.\n";
     }
     text
@@ -194,21 +188,19 @@ fn limits(rows: &[&Row]) -> String {
 fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     consent.check()?;
     let store = store()?;
-    let paths = match (target.project(), &target.file) {
+    let mut known = Vec::new();
+    match (target.project(), &target.file) {
         (Ok(Project { files, gone, .. }), _) => {
-            let files = files.into_iter().map(|file| (file.bundle.path.clone(), Some(file)));
-            files.chain(gone.into_iter().map(|path| (path, None))).collect()
+            known.extend(files.into_iter().map(|file| (file.path, Some(file.digest))));
+            known.extend(gone.into_iter().map(|path| (path, None)));
         }
         // A file that was never there can be forgotten, too.
-        (Err(_), Some(path)) => vec![(path.clone(), None)],
+        (Err(_), Some(path)) => known.push((path.clone(), None)),
         (Err(error), None) => return Err(error),
-    };
-    for (path, file) in paths {
+    }
+    for (path, digest) in known {
         let shown = plain::line(&path.to_string_lossy());
-        let digest = file.as_ref().map(|file| &file.bundle.digest);
-        let is_known = store.has_approved(&path)
-            || store.approvals().iter().any(|approval| Some(&approval.digest) == digest);
-        if !is_known {
+        if !store.has_approved(&path, digest.as_deref()) {
             output::print(&format!("{shown}: was not approved\n"))?;
             continue;
         }
@@ -220,13 +212,7 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             return Ok(Exit::Negative);
         }
         // What was approved here, and what is here now, wherever it was approved.
-        store.remove(&path).or_internal(NOT_WRITTEN)?;
-        if let Some(file) = file {
-            store.remove_bundle(&file.bundle).or_internal(NOT_WRITTEN)?;
-            if store.status(&file.bundle) == Trust::Approved {
-                return Err(CommandError::internal("it is still approved"));
-            }
-        }
+        store.remove(&path, digest.as_deref()).or_internal(NOT_WRITTEN)?;
         output::print(&format!(
             "{shown}: not approved any longer, here and in every clone with the same bytes\n"
         ))?;
@@ -255,7 +241,7 @@ struct Project {
     files: Vec<ProjectFile>,
     /// Files that were approved and are gone.
     gone: Vec<PathBuf>,
-    packs: Vec<Pack>,
+    config: Config,
     options: LoadOptions,
 }
 
@@ -272,9 +258,8 @@ impl Project {
         let is_ours = |problem: &Diagnostic| {
             let place = problem.location.as_ref();
             problem.severity == Severity::Error
-                && place.is_some_and(|place| {
-                    self.files.iter().any(|file| file.bundle.path == place.path())
-                })
+                && place
+                    .is_some_and(|place| self.files.iter().any(|file| file.path == place.path()))
         };
         let mut broken = Diagnostics::default();
         broken.extend(problems.into_iter().filter(is_ours));
@@ -294,11 +279,11 @@ impl Target {
         let real =
             |path: &Path| dunce::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
         let wanted = |path: &Path| self.file.as_ref().is_none_or(|file| real(path) == real(file));
-        files.retain(|file| wanted(&file.bundle.path));
+        files.retain(|file| wanted(&file.path));
         let failed = config.failed.iter().map(|file| file.location.path());
         let gone = failed.filter(|path| wanted(path) && path.symlink_metadata().is_err());
         let mut gone: Vec<PathBuf> = gone.map(Path::to_owned).collect();
-        gone.retain(|path| store().is_ok_and(|store| store.has_approved(path)));
+        gone.retain(|path| store().is_ok_and(|store| store.has_approved(path, None)));
         if files.is_empty() && gone.is_empty() {
             let what = if let Some(file) = &self.file {
                 format!("{} is not a hooks file of a project", file.display())
@@ -308,7 +293,7 @@ impl Target {
             return Err(CommandError::usage(what)
                 .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
         }
-        Ok(Project { files, gone, packs: config.packs, options })
+        Ok(Project { files, gone, config, options })
     }
 }
 

@@ -211,7 +211,7 @@ fn next_steps(written: &Path, agent: Option<Agent>) -> Vec<(String, String)> {
     let (in_project, is_found) = loaded.map_or((false, false), |loaded| {
         let mut of_project = loaded.found.project_files.iter();
         let mut all = loaded.found.config.files.iter();
-        (of_project.any(|file| same(&file.bundle.path)), all.any(|file| same(file)))
+        (of_project.any(|file| same(&file.path)), all.any(|file| same(file)))
     });
     if in_project {
         next.push((format!("hookexec trust add {file}"), "let its hooks run".to_owned()));

@@ -2,30 +2,38 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use hookexec::config::{Command, Diagnostic, Diagnostics};
+use hookexec::Config;
+use hookexec::config::{Command, Diagnostic, Diagnostics, Hook, Location};
 use hookexec::internal::shell::quoted;
-use hookexec::internal::trust::{
-    Bundle, CoveredHook, ScriptChange, ScriptProblem, Trust, TrustStore,
-};
-use hookexec::internal::{Pack, ProjectFile};
+use hookexec::internal::trust::{Blocked, FileChange, Found, Problem, ProjectFile, TrustStore};
+use hookexec::internal::{Pack, Process};
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
+use super::settings::settings_of;
 use crate::decisions::shown;
 use crate::error::with_hint;
 use crate::plain;
 
 /// What is known of one hooks file.
 #[skip_serializing_none]
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Row {
     path: PathBuf,
     pub(super) status: &'static str,
     digest: Option<String>,
     packs: Vec<PackRow>,
-    pub(super) hooks: Vec<HookRow>,
+    hooks: Vec<HookRow>,
+    /// The files that an approval covers, as far as they are as they were approved.
+    pub(super) covered: Vec<String>,
+    pub(super) changed: Vec<String>,
+    pub(super) gone: Vec<String>,
+    not_approved: Vec<String>,
+    pub(super) not_covered: Vec<String>,
+    #[serde(serialize_with = "as_texts")]
+    pub(super) problems: Vec<Problem>,
     diff: Option<String>,
     /// Why the file can't be loaded.
     pub(super) errors: Vec<String>,
@@ -40,61 +48,72 @@ struct PackRow {
     fetched: bool,
 }
 
-/// What an approval covers of one hook.
+/// What one hook is for, and what it runs.
 #[skip_serializing_none]
 #[derive(Serialize)]
-pub(super) struct HookRow {
+struct HookRow {
     name: String,
     event: String,
     matcher: Option<String>,
     command: Option<Command>,
     /// Other keys that say what it does.
     settings: BTreeMap<&'static str, String>,
-    pub(super) covered: Vec<String>,
-    pub(super) changed: Vec<String>,
-    pub(super) gone: Vec<String>,
-    not_approved: Vec<String>,
-    pub(super) not_covered: Vec<String>,
-    #[serde(serialize_with = "as_texts")]
-    pub(super) problems: Vec<ScriptProblem>,
 }
 
 pub(super) const APPROVED: &str = "approved";
 pub(super) const GONE: &str = "gone";
 
 impl Row {
-    pub(super) fn of(file: ProjectFile, store: &TrustStore, packs: &[Pack]) -> Self {
-        let changes = match file.trust {
-            Trust::Approved => store.script_changes(&file.bundle),
-            _ => vec![Vec::new(); file.bundle.covered().count()],
-        };
-        let mut all = changes.iter().flatten().map(|(_, change)| *change);
-        let change = all.next().filter(|first| all.all(|change| change == *first));
-        let status = match file.trust {
-            Trust::Approved if file.refused.is_empty() => APPROVED,
-            // A link took the place of one, for example.
-            Trust::Approved if changes.iter().all(Vec::is_empty) => "a script can't be approved",
-            Trust::Approved => match (change, are_listed(&file.bundle, &changes)) {
-                (Some(ScriptChange::Gone), false) => "a script is gone",
-                (Some(ScriptChange::Gone), true) => "a listed file is gone",
-                (Some(ScriptChange::Unapproved), false) => "a script is not approved",
-                (Some(ScriptChange::Unapproved), true) => "a listed file is not approved",
-                (_, false) => "a script changed",
-                (_, true) => "a listed file changed",
+    pub(super) fn of(file: &ProjectFile, store: &TrustStore, config: &Config) -> Self {
+        let status = match &file.blocked {
+            None => APPROVED,
+            Some(Blocked::Changed) => "changed",
+            Some(Blocked::Unapproved | Blocked::Unsafe(_)) => "not approved",
+            Some(Blocked::File { change, .. }) => match change {
+                FileChange::Changed => "a named file changed",
+                FileChange::Unapproved => "a named file is not approved",
+                FileChange::Gone => "a named file is gone",
             },
-            Trust::Changed => "changed",
-            _ => "not approved",
         };
-        let has_diff = file.trust == Trust::Changed || changes.iter().any(|it| !it.is_empty());
-        let packs = packs.iter().filter(|pack| pack.location.path() == file.bundle.path);
-        Self {
+        let packs = config.packs.iter().filter(|pack| pack.location.path() == file.path);
+        let mut row = Self {
+            path: file.path.clone(),
             status,
+            digest: Some(file.digest.clone()),
             packs: packs.map(PackRow::of).collect(),
-            diff: has_diff.then(|| store.diff(&file.bundle)),
-            hooks: file.bundle.covered().cloned().zip(changes).map(HookRow::of).collect(),
-            digest: Some(file.bundle.digest),
-            path: file.bundle.path,
-            errors: Vec::new(),
+            hooks: hooks_of(file, config),
+            problems: file.coverage.problems.clone(),
+            ..Self::default()
+        };
+        if matches!(file.blocked, Some(Blocked::Changed | Blocked::File { .. })) {
+            row.diff = Some(store.diff(file));
+        }
+        row.add_files(file, store);
+        for word in &file.coverage.uncovered {
+            if !row.gone.iter().any(|name| name == word.trim_start_matches("./")) {
+                row.not_covered.push(word.clone());
+            }
+        }
+        row
+    }
+
+    /// Adds the files that the commands name, each to the list that says how it differs from its approval.
+    fn add_files(&mut self, file: &ProjectFile, store: &TrustStore) {
+        let is_compared = matches!(file.blocked, Some(Blocked::File { .. }));
+        let approval = if is_compared { store.compared_with(file) } else { None };
+        for named in &file.coverage.files {
+            let change = approval.as_ref().and_then(|approval| approval.change(named));
+            let list = match change {
+                Some(FileChange::Changed) => &mut self.changed,
+                Some(FileChange::Unapproved) => &mut self.not_approved,
+                Some(FileChange::Gone) => &mut self.gone,
+                None if named.found == Found::Nothing => continue,
+                None => &mut self.covered,
+            };
+            // Two paths may lead to one file.
+            if !list.contains(&named.name) {
+                list.push(named.name.clone());
+            }
         }
     }
 
@@ -108,8 +127,7 @@ impl Row {
     }
 
     pub(super) fn gone(path: PathBuf) -> Self {
-        let (packs, hooks) = (Vec::new(), Vec::new());
-        Self { path, status: GONE, digest: None, packs, hooks, diff: None, errors: Vec::new() }
+        Self { path, status: GONE, ..Self::default() }
     }
 
     /// Returns its path from the current directory.
@@ -141,14 +159,40 @@ impl Row {
         for hook in &self.hooks {
             text += &hook.text();
         }
+        for (title, names) in [
+            ("covered", &self.covered),
+            ("changed", &self.changed),
+            ("gone", &self.gone),
+            ("not approved", &self.not_approved),
+            ("not covered", &self.not_covered),
+        ] {
+            if !names.is_empty() {
+                let names: Vec<String> = names.iter().map(|name| plain::line(name)).collect();
+                let _ = writeln!(text, "  {title}: {}", names.join(", "));
+            }
+        }
+        for problem in &self.problems {
+            let _ = writeln!(text, "  problem: {}", plain::line(&problem.to_string()));
+        }
         text + self.diff.as_deref().unwrap_or_default()
     }
 }
 
-/// Returns whether only `scripts:` names the files that changed.
-fn are_listed(bundle: &Bundle, changes: &[Vec<(String, ScriptChange)>]) -> bool {
-    let mut hooks = bundle.covered().zip(changes);
-    hooks.all(|(hook, changes)| changes.iter().all(|(name, _)| hook.listed.contains(name)))
+/// Returns the hooks of a file and of the packs that it uses, then its processes that no hook calls.
+fn hooks_of(file: &ProjectFile, config: &Config) -> Vec<HookRow> {
+    let is_of_pack = |path: &Path| {
+        let mut packs = config.packs.iter().filter(|pack| pack.location.path() == file.path);
+        packs.any(|pack| pack.files.iter().any(|own| own == path))
+    };
+    let is_own = |place: &Location| place.path() == file.path || is_of_pack(place.path());
+    let hooks = config.hooks.iter().filter(|hook| is_own(&hook.location));
+    let mut rows: Vec<HookRow> = hooks.map(|hook| HookRow::of(hook, &config.processes)).collect();
+    for process in config.processes.values().filter(|process| is_own(&process.location)) {
+        if !config.hooks.iter().any(|hook| hook.process() == Some(&process.name)) {
+            rows.push(HookRow::of_process(process));
+        }
+    }
+    rows
 }
 
 impl PackRow {
@@ -168,44 +212,41 @@ impl PackRow {
     }
 }
 
-fn as_texts<S: Serializer>(problems: &[ScriptProblem], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_texts<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(problems.iter().map(ToString::to_string))
 }
 
 impl HookRow {
-    fn of((hook, changes): (CoveredHook, Vec<(String, ScriptChange)>)) -> Self {
-        let with = |wanted: ScriptChange| {
-            let wanted = changes.iter().filter(move |(_, change)| *change == wanted);
-            wanted.map(|(name, _)| name.clone()).collect()
+    fn of(hook: &Hook, processes: &BTreeMap<String, Process>) -> Self {
+        let is_matched = hook.event.contract().tool_matched;
+        let process = hook.process().and_then(|name| processes.get(name));
+        let command = match (process, &hook.command) {
+            (Some(process), _) => Some(Command::Argv(process.command.clone())),
+            (None, Some(Command::Argv(words))) => {
+                Some(Command::Argv([words.as_slice(), &hook.args].concat()))
+            }
+            (None, command) => command.clone(),
         };
-        let is_sound = |name: &String| {
-            !hook.only_beside.contains(name) && changes.iter().all(|(changed, _)| changed != name)
-        };
-        let is_gone = |word: &str| {
-            let word = word.trim_start_matches("./");
-            changes.iter().any(|(name, change)| *change == ScriptChange::Gone && name == word)
-        };
-        let names = hook.scripts.into_iter().map(|script| script.name);
         Self {
-            name: hook.name,
-            event: hook.event,
-            matcher: hook.matcher,
-            command: hook.command,
-            settings: hook.settings,
-            covered: names.filter(is_sound).collect(),
-            changed: with(ScriptChange::Changed),
-            gone: with(ScriptChange::Gone),
-            not_approved: with(ScriptChange::Unapproved),
-            not_covered: hook.uncovered.into_iter().filter(|word| !is_gone(word)).collect(),
-            problems: hook.problems,
+            name: hook.label(),
+            event: hook.event.to_string(),
+            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
+            command,
+            settings: settings_of(hook, processes),
+        }
+    }
+
+    fn of_process(process: &Process) -> Self {
+        Self {
+            name: process.name.clone(),
+            event: "process".to_owned(),
+            matcher: None,
+            command: Some(Command::Argv(process.command.clone())),
+            settings: BTreeMap::new(),
         }
     }
 
     fn text(&self) -> String {
-        let joined = |words: &[String]| {
-            let words: Vec<String> = words.iter().map(|word| plain::line(word)).collect();
-            words.join(", ")
-        };
         let mut text = format!("  {} `{}`\n", self.event, plain::line(&self.name));
         if let Some(matcher) = &self.matcher {
             let _ = writeln!(text, "    matches: {}", plain::line(matcher));
@@ -222,20 +263,6 @@ impl HookRow {
         }
         for (key, value) in &self.settings {
             let _ = writeln!(text, "    {key}: {}", plain::line(value));
-        }
-        for (title, names) in [
-            ("covered", &self.covered),
-            ("changed", &self.changed),
-            ("gone", &self.gone),
-            ("not approved", &self.not_approved),
-            ("not covered", &self.not_covered),
-        ] {
-            if !names.is_empty() {
-                let _ = writeln!(text, "    {title}: {}", joined(names));
-            }
-        }
-        for problem in &self.problems {
-            let _ = writeln!(text, "    problem: {}", plain::line(&problem.to_string()));
         }
         text
     }

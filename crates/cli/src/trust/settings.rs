@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::kinds::Words;
-use crate::config::{Command, Hook, Phase, Process};
-use crate::shell::quoted;
-use crate::wire::Mode;
+use hookexec::config::{Command, Hook, Phase};
+use hookexec::internal::Process;
+use hookexec::internal::reading::Words;
+use hookexec::internal::shell::quoted;
+use hookexec::wire::Mode;
 
 /// Returns the keys that change what `hook` does or when its answer counts, beside its matcher and
 /// command, where they differ from the default. A hook of a process has the process's environment.
