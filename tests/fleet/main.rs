@@ -4,18 +4,11 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on fails")]
 
 mod bundles;
-#[cfg(feature = "http")]
-#[path = "../support/collector.rs"]
-mod collector;
 mod machines;
-#[cfg(feature = "http")]
-mod many;
 mod packs;
 mod registry;
 #[path = "../support/server.rs"]
 mod server;
-#[cfg(feature = "http")]
-mod simulation;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;

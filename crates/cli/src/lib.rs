@@ -61,11 +61,6 @@ mod serve;
 pub mod server;
 mod settings;
 mod shell_texts;
-#[cfg(feature = "http")]
-mod ship;
-#[cfg(feature = "http")]
-#[doc(hidden)]
-pub mod simulation;
 mod starter;
 mod status;
 mod stops;
@@ -130,7 +125,7 @@ commands! {
     "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
     "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
     "Watch": Doctor = doctor, Status = status, Log = decisions, Approve = approve;
-    "Many machines": Bundle = bundle, #[cfg(feature = "http")] Ship = ship;
+    "Many machines": Bundle = bundle;
     "Called by agents and programs": Run = run, Serve = serve, Mcp = mcp;
     "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
         Completions = completions, Man = man;

@@ -4,8 +4,6 @@ mod codex;
 mod installed;
 mod policies;
 mod programs;
-#[cfg(feature = "http")]
-mod shipped;
 mod switches;
 
 use std::fmt::Write as _;
@@ -144,8 +142,6 @@ impl Args {
             sections.extend(self.agent(agent, &check, &project));
         }
         let without_agents = sections.len() == before;
-        #[cfg(feature = "http")]
-        sections.extend(shipped::section(&check.logs));
         if without_agents {
             let nothing = Finding::warning("no coding agent is found here");
             sections.push(Section::new("Agents", vec![nothing]));
