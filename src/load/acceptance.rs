@@ -228,11 +228,7 @@ impl Acceptance {
     ) {
         let working_dir = self.working_dir().to_owned();
         let left = &mut self.script_bytes_left;
-        // Its packs come after it, each with hooks of its own.
-        let known = file.bundle.hooks.len();
-        let bundle = Bundle::read(source, part, &working_dir, self.options.only_show, left);
-        file.bundle.hooks.extend(bundle.hooks);
-        file.bundle.processes.extend(bundle.processes);
+        file.bundle = Bundle::read(source, part, &working_dir, self.options.only_show, left);
         let approved = file.trust == Trust::Approved;
         let scripts = match &self.store {
             Some(store) if approved => Some(store.approved_scripts(&file.bundle)),
@@ -252,7 +248,7 @@ impl Acceptance {
             file.refused.dedup();
         }
         let remedy: Arc<str> = file.remedy().into();
-        for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks[known..]) {
+        for (hook, covered) in part.hooks.iter_mut().zip(&file.bundle.hooks) {
             let Some(refusal) = refusal(covered) else { continue };
             let remedy = if approved {
                 file.advice(refusal.script.as_deref(), refusal.cure).into()

@@ -15,9 +15,6 @@ pub(crate) struct Bases {
     pub(super) root: PathBuf,
     /// The directory of the hooks file.
     pub(super) directory: PathBuf,
-    /// The directory of the hooks, if they are those of a pack that the hooks file uses. The digest in the
-    /// hooks file covers what is in it.
-    pub(super) pack: Option<PathBuf>,
     /// Where its hooks run.
     pub(super) project: PathBuf,
     pub(super) variables: expand::Variables,
@@ -39,7 +36,6 @@ impl Bases {
         Self {
             root,
             directory,
-            pack: None,
             project: real(project),
             variables: std::env::vars_os().collect(),
             case_counts: Platform::HERE.case_counts,

@@ -114,8 +114,7 @@ impl Bundle {
     }
 
     /// Returns the hooks file `source` with the scripts that the hooks of `config`, which was read
-    /// from it or from a pack that it uses, execute when they run in `working_dir`. With `look`, also the files that they name and
-    /// that an approval does not cover. No more than `left` bytes of scripts are read; it is reduced by
+    /// from it, execute when they run in `working_dir`. With `look`, also the files that they name and that an approval does not cover. No more than `left` bytes of scripts are read; it is reduced by
     /// what was.
     pub(crate) fn read(
         source: &SourceFile,
@@ -124,11 +123,7 @@ impl Bundle {
         look: bool,
         left: &mut u64,
     ) -> Self {
-        let mut bases = Bases::new(&source.path, working_dir);
-        let processes = config.processes.values().map(|process| &process.location);
-        let place = config.hooks.iter().map(|hook| &hook.location).chain(processes).next();
-        let pack = place.filter(|place| place.path() != source.path);
-        bases.pack = pack.map(|place| place.directory().to_owned());
+        let bases = Bases::new(&source.path, working_dir);
         let mut digests = BTreeMap::new();
         let mut cover = |hook: &Hook| {
             let executed = bases.executed(hook, &config.processes, look);

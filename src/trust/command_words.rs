@@ -8,7 +8,6 @@ use super::bundle::{Fault, ScriptProblem};
 use super::programs::{
     base_name, is_interpreter, is_launcher, is_name, is_shell_word, stands_before,
 };
-use crate::paths::lexical;
 use crate::shell::{Word, read_script};
 
 /// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
@@ -157,11 +156,6 @@ impl Search<'_> {
 
     /// Covers the file of the project that `word` leads to, and returns whether there is one.
     fn cover(&mut self, word: &Word) -> bool {
-        let in_pack =
-            |pack: &PathBuf| self.path(word).is_some_and(|it| lexical(&it).starts_with(pack));
-        if self.bases.pack.as_ref().is_some_and(in_pack) {
-            return true;
-        }
         let path = self.path(word).filter(|path| path.is_absolute() || !self.moves);
         let run = path.map(|path| self.run_in.join(path));
         let found = self.locate(word);
@@ -228,8 +222,7 @@ impl Search<'_> {
         }
         DIRECTORIES.into_iter().find_map(|(name, is_config)| {
             let rest = word.below(name).filter(|_| !self.own.contains_key(name))?;
-            let config = self.bases.pack.as_ref().unwrap_or(&self.bases.directory);
-            let directory = if is_config { config } else { &self.bases.project };
+            let directory = if is_config { &self.bases.directory } else { &self.bases.project };
             Some(directory.join(rest))
         })
     }

@@ -16,7 +16,6 @@ use hookexec::{Event, Executor};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 use tokio::time::timeout_at;
 
-use super::bundle::start_due;
 use super::config::{ConfigArgs, not_too_deep};
 use super::error::{CommandError, warn_all};
 use super::run::Shown;
@@ -264,7 +263,6 @@ async fn in_project(config: &ConfigArgs, project: &str, until: Instant) -> Confi
 async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Absences), String> {
     let load = |config: ConfigArgs| {
         let loaded = config.load_to_judge()?;
-        start_due(&loaded.found.config.policies);
         let later = loaded.later_failures().map(|failure| failure.line);
         let absent = loaded.absences().chain(later);
         let once = absent.map(|absence| format!("hookexec: {absence}")).collect();

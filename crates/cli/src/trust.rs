@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hookexec::config::{Diagnostic, Diagnostics, Severity};
 use hookexec::internal::trust::{Approval, Trust, TrustStore};
-use hookexec::internal::{Loaded, Pack, ProjectFile};
+use hookexec::internal::{Loaded, ProjectFile};
 use hookexec::load::LoadOptions;
 use hookexec::{Executor, Registry};
 
@@ -93,16 +93,16 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
     let project = target.project()?;
     let errors = project.errors();
-    let Project { files, gone, packs, .. } = project;
+    let Project { files, gone, .. } = project;
     for file in &files {
         if let Trust::Unsafe(problem) = &file.trust {
             warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
         }
     }
     let row = |file: ProjectFile| {
-        // An approved file that fails, for example without a pack, needs another remedy.
+        // An approved file that fails needs another remedy.
         let is_approved = file.trust == Trust::Approved;
-        let row = Row::of(file, &store, &packs);
+        let row = Row::of(file, &store);
         if is_approved { row } else { row.with_errors(&errors) }
     };
     let rows: Vec<Row> =
@@ -143,7 +143,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     }
     let done = if project.gone.is_empty() { Exit::Success } else { Exit::Negative };
     for mut file in project.files {
-        let row = Row::of(file.clone(), &store, &project.packs);
+        let row = Row::of(file.clone(), &store);
         if row.status == APPROVED {
             store.remember(&file.bundle);
             target.format.show(&row, || format!("{}: already approved\n", row.shown_path()))?;
@@ -168,7 +168,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         }
         file.trust = Trust::Approved;
         file.refused.clear();
-        let row = Row::of(file, &store, &project.packs);
+        let row = Row::of(file, &store);
         // The question showed the rest.
         target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
     }
@@ -255,7 +255,6 @@ struct Project {
     files: Vec<ProjectFile>,
     /// Files that were approved and are gone.
     gone: Vec<PathBuf>,
-    packs: Vec<Pack>,
     options: LoadOptions,
 }
 
@@ -308,7 +307,7 @@ impl Target {
             return Err(CommandError::usage(what)
                 .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
         }
-        Ok(Project { files, gone, packs: config.packs, options })
+        Ok(Project { files, gone, options })
     }
 }
 

@@ -221,7 +221,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
             troubled.push(hook.location.path());
         }
     }
-    // A file that is not approved may have only packs and no hook of its own, or be broken as well.
+    // A file that is not approved may have no hook, or be broken as well.
     for file in &check.failed {
         let path = file.location.path();
         let is_counted = errors.iter().any(|error| file.cause.contains(&error.message));

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hookexec::config::{Command, Diagnostic, Diagnostics};
+use hookexec::internal::ProjectFile;
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{
     Bundle, CoveredHook, ScriptChange, ScriptProblem, Trust, TrustStore,
 };
-use hookexec::internal::{Pack, ProjectFile};
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
@@ -24,20 +24,10 @@ pub(super) struct Row {
     path: PathBuf,
     pub(super) status: &'static str,
     digest: Option<String>,
-    packs: Vec<PackRow>,
     pub(super) hooks: Vec<HookRow>,
     diff: Option<String>,
     /// Why the file can't be loaded.
     pub(super) errors: Vec<String>,
-}
-
-/// A pack that the file uses.
-#[derive(Serialize)]
-struct PackRow {
-    bundle: String,
-    digest: Option<String>,
-    /// Whether it is on this machine, and its hooks are among those of the file.
-    fetched: bool,
 }
 
 /// What an approval covers of one hook.
@@ -63,7 +53,7 @@ pub(super) const APPROVED: &str = "approved";
 pub(super) const GONE: &str = "gone";
 
 impl Row {
-    pub(super) fn of(file: ProjectFile, store: &TrustStore, packs: &[Pack]) -> Self {
+    pub(super) fn of(file: ProjectFile, store: &TrustStore) -> Self {
         let changes = match file.trust {
             Trust::Approved => store.script_changes(&file.bundle),
             _ => vec![Vec::new(); file.bundle.covered().count()],
@@ -86,10 +76,8 @@ impl Row {
             _ => "not approved",
         };
         let has_diff = file.trust == Trust::Changed || changes.iter().any(|it| !it.is_empty());
-        let packs = packs.iter().filter(|pack| pack.location.path() == file.bundle.path);
         Self {
             status,
-            packs: packs.map(PackRow::of).collect(),
             diff: has_diff.then(|| store.diff(&file.bundle)),
             hooks: file.bundle.covered().cloned().zip(changes).map(HookRow::of).collect(),
             digest: Some(file.bundle.digest),
@@ -108,8 +96,8 @@ impl Row {
     }
 
     pub(super) fn gone(path: PathBuf) -> Self {
-        let (packs, hooks) = (Vec::new(), Vec::new());
-        Self { path, status: GONE, digest: None, packs, hooks, diff: None, errors: Vec::new() }
+        let (hooks, errors) = (Vec::new(), Vec::new());
+        Self { path, status: GONE, digest: None, hooks, diff: None, errors }
     }
 
     /// Returns its path from the current directory.
@@ -135,9 +123,6 @@ impl Row {
         for error in &self.errors {
             let _ = writeln!(text, "  error: {}", plain::line(shown(error)));
         }
-        for pack in &self.packs {
-            text += &pack.text();
-        }
         for hook in &self.hooks {
             text += &hook.text();
         }
@@ -149,23 +134,6 @@ impl Row {
 fn are_listed(bundle: &Bundle, changes: &[Vec<(String, ScriptChange)>]) -> bool {
     let mut hooks = bundle.covered().zip(changes);
     hooks.all(|(hook, changes)| changes.iter().all(|(name, _)| hook.listed.contains(name)))
-}
-
-impl PackRow {
-    fn of(pack: &Pack) -> Self {
-        let digest = pack.digest.as_ref().map(|digest| format!("sha256:{digest}"));
-        Self { bundle: pack.source.to_string(), digest, fetched: pack.found }
-    }
-
-    fn text(&self) -> String {
-        let digest = self.digest.as_deref().unwrap_or("without a digest");
-        let mut text = format!("  uses {} {digest}\n", plain::line(&self.bundle));
-        if !self.fetched {
-            text += "    not on this machine: its hooks can't be shown. After the approval `hookexec \
-                     bundle refresh` fetches it, and runs its test cases\n";
-        }
-        text
-    }
 }
 
 fn as_texts<S: Serializer>(problems: &[ScriptProblem], serializer: S) -> Result<S::Ok, S::Error> {
