@@ -62,10 +62,6 @@ counts *arguments:
 bench *words:
     cargo bench --bench process -- {{words}}
 
-# A thousand machines in one process: what they ask of a registry and a collector (docs/fleet.md)
-fleet machines="1000":
-    cargo bench --package hookexec-cli --bench fleet --profile dev -- {{machines}}
-
 # The pure parts under criterion
 bench-pure *arguments:
     cargo bench --bench pure -- {{arguments}}

@@ -287,7 +287,6 @@ pub mod internal {
     pub use crate::config::condition::{Condition, Trace};
     pub use crate::config::failed::Untrusted;
     pub use crate::config::model::Process;
-    pub use crate::config::pack::{Pack, packs_of};
     pub use crate::config::policy::{Policy, PolicySettings, spoken};
     pub use crate::config::rollout::{Rollout, RolloutBy};
     pub use crate::config::source::{KeyLocations, SourceFile};

@@ -88,7 +88,7 @@ pub struct Record {
 pub(crate) struct PolicyRecord {
     /// Where it comes from.
     pub(crate) source: String,
-    /// The version of the bundle in force; none before the first.
+    /// The version in force; none before the first.
     pub(crate) version: Option<u64>,
     /// The digest of its archive.
     pub(crate) digest: Option<String>,

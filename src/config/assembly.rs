@@ -46,8 +46,7 @@ impl Config {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let file = Arc::new(SourceFile::new(path.as_ref(), text));
         if assembly.admit(&file) {
-            let part = assembly.evaluate(file, |_| ());
-            assembly.add(part);
+            assembly.evaluate(file, |_| ());
         }
         assembly.finish()
     }
@@ -125,19 +124,15 @@ impl Assembly {
         false
     }
 
-    /// Reads the content of a file, and lets `inspect` change what it configures. `inspect` takes the
-    /// packs out. Returns what is to be [added](Self::add), behind what the packs configure.
+    /// Reads the content of a file, and lets `inspect` change what it configures.
     pub(crate) fn evaluate(
         &mut self,
         file: Arc<SourceFile>,
         inspect: impl FnOnce(&mut FileConfig),
-    ) -> Option<Part> {
+    ) {
         let root = match yaml::parse(&file.text) {
             Ok(root) => root,
-            Err(error) => {
-                self.fail(file.layer, &file.path, [error.at(&file)]);
-                return None;
-            }
+            Err(error) => return self.fail(file.layer, &file.path, [error.at(&file)]),
         };
         let mut document = Document::new(Reader::new(Arc::clone(&file)));
         document.read(&root);
@@ -153,24 +148,15 @@ impl Assembly {
             problems.push(problem.at(Location::of_file_in(file.layer, &file.path)));
         }
         inspect(&mut config);
-        if let Some(pack) = config.packs.first() {
-            let problem = Diagnostic::error("a text that is not read from a file can't use packs");
-            let hint = "load the file with `Config::load_file`";
-            problems.push(problem.hint(hint).at(pack.location.clone()));
-        }
         let is_broken = problems.has_errors();
         if is_broken {
             self.fail(file.layer, &file.path, problems);
         } else {
             self.problems.extend(problems);
         }
-        let counts = !is_broken || self.only_show;
-        counts.then_some(Part { file, config, broken_processes })
-    }
-
-    /// Adds what a file configures.
-    pub(crate) fn add(&mut self, part: Option<Part>) {
-        self.parts.extend(part);
+        if !is_broken || self.only_show {
+            self.parts.push(Part { file, config, broken_processes });
+        }
     }
 
     /// Reports what keeps a file of `layer` from being loaded. A file that was named ends the

@@ -75,10 +75,9 @@ impl Document {
         };
         self.config.audit = keys.audit;
         self.config.policy = keys.policy;
-        self.config.packs = keys.packs.map(|packs| packs.0).unwrap_or_default();
         for (name, key, value) in keys.fields.iter() {
             match name {
-                "$schema" | "defaults" | "audit" | "policy" | "use" => {}
+                "$schema" | "defaults" | "audit" | "policy" => {}
                 "hooks" => self.hooks_block(value, &defaults),
                 "layers" => self.layers(key, value),
                 "processes" => self.processes(value, &defaults, None),

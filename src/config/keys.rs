@@ -14,7 +14,6 @@ use super::kinds::{At, Count, Filled, Words, reference};
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
-use super::pack::{Digest, Packs};
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Eager};
@@ -41,11 +40,8 @@ section! {
     audit "audit": AuditSettings, "none",
         "a log of what was decided at each event ([audit](audit.md))";
     policy "policy": PolicySettings, "none",
-        "in the administrator's and the user's own `hooks.yaml`: a bundle of hooks files that is \
-         fetched, and where from ([fleet](fleet.md))";
-    packs "use": Packs, "none",
-        "bundles that others publish: their hooks run before those of this file \
-         ([packs](fleet.md#packs))";
+        "in the administrator's and the user's own `hooks.yaml`: hooks files that many machines \
+         share, and where they come from ([fleet](fleet.md))";
     processes "processes": ProcessEntries<'n>, "none",
         "the long-lived processes that hooks of the types `process` and `mcp` call, by name";
     hooks "hooks": HooksBlock<'n>, "none", "the hooks, by event";
@@ -208,27 +204,14 @@ section! {
     /// The keys of `policy:`.
     pub(crate) PolicyKeys<'n>, "`policy`":
     from "from": Source, "an error",
-        "where the bundle is: `oci://HOST/REPOSITORY:TAG`, `https://HOST/FILE`, `file:///PATH`";
+        "where the policy is: `https://HOST/FILE` or `file:///PATH`";
     key "key": PublicKeys, "an error",
         "the public key of minisign that must have signed it; of several, one must have";
-    refresh "refresh": Duration, "10 min", "how often the source is asked";
+    name "name": Filled, "any",
+        "the name in the policy, as `policy build` was given it; another name is refused";
     expires "expires": LongDuration, "never",
         "how long the policy counts after the source last had it, such as `7d`; then \
          events that fail closed are denied";
-}
-
-section! {
-    /// The keys of an entry of `use:`.
-    pub(crate) PackKeys<'n>, "a pack":
-    bundle "bundle": At<'n, Source>, "an error",
-        "where it is: `oci://HOST/REPOSITORY:TAG`, `https://HOST/FILE`, `file:///PATH`";
-    digest "digest": At<'n, Digest>, "an error",
-        "which one it is: the SHA-256 of the archive, as `bundle build` shows it; \
-         `bundle update` writes it";
-    key "key": PublicKeys, "any",
-        "the public key of minisign that must have signed what `bundle update` takes, which alone \
-         looks at it; of several, \
-         one must have";
 }
 
 section! {

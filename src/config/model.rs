@@ -44,9 +44,6 @@ pub struct Config {
     /// The policies that come from elsewhere. Their hooks are among the others.
     #[doc(hidden)]
     pub policies: Vec<super::Policy>,
-    /// The packs that files use. Their hooks are among the others.
-    #[doc(hidden)]
-    pub packs: Vec<super::Pack>,
     /// The files that are not read, although their author may count on them: those of layers that
     /// the administrator leaves out, and names that are nearly right. They are among the warnings,
     /// too.
@@ -66,8 +63,6 @@ pub(crate) struct FileConfig {
     pub(crate) layers: Option<Vec<super::layer::Layer>>,
     /// The policy that it names.
     pub(crate) policy: Option<super::PolicySettings>,
-    /// The packs that it uses.
-    pub(crate) packs: Vec<super::Pack>,
 }
 
 /// One configured hook.

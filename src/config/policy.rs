@@ -1,4 +1,4 @@
-//! `policy:`: hooks files that come from elsewhere.
+//! `policy:`: hooks files that many machines share.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value as Json;
 
 use super::Layer;
-use super::diagnostic::Diagnostic;
 use super::keys::PolicyKeys;
 use super::kinds::Filled;
 use super::node::Node;
@@ -15,9 +14,6 @@ use super::section::Kind;
 use super::source::Location;
 use crate::policy::{InForce, Source, State, Store, now};
 
-/// How often the source is asked when the file does not say it.
-const REFRESH: Duration = Duration::from_mins(10);
-
 /// How far a clock may be set back before an age can't be known.
 const CLOCKS: Duration = Duration::from_hours(1);
 
@@ -25,12 +21,12 @@ const CLOCKS: Duration = Duration::from_hours(1);
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PolicySettings {
-    /// Where the bundle comes from.
+    /// Where it comes from.
     pub source: Source,
     /// The public keys, one of which must have signed it.
     pub keys: Vec<String>,
-    /// How often the source is asked.
-    pub refresh: Duration,
+    /// The name that it must have.
+    pub name: Option<String>,
     /// How long the policy counts after the source last had it.
     pub expires: Option<Duration>,
     /// Where `policy:` stands.
@@ -47,29 +43,14 @@ pub struct Policy {
     pub store: Store,
     /// What is known.
     pub state: State,
-    /// The files of the bundle in force.
+    /// The files of the version in force.
     pub files: Vec<PathBuf>,
     /// Why what is in force can't be used.
     pub failure: Option<String>,
 }
 
-impl PolicySettings {
-    /// Returns what a refresh is about: another source or key makes one due.
-    pub fn about(&self) -> String {
-        format!("{} {}", self.source, self.keys.join(" "))
-    }
-}
-
 impl Policy {
-    /// Returns whether the source must be asked at the time `now`.
-    pub fn is_due(&self, now: u64) -> bool {
-        let next = self.state.next;
-        // A clock that was wrong must not put it off for years.
-        let longest = 2 * self.settings.refresh.max(Duration::from_hours(1)).as_secs();
-        self.state.about != self.settings.about() || now >= next || next > now + longest
-    }
-
-    /// Returns the bundle in force, if its source and the key that signed it are still those of the
+    /// Returns the version in force, if its source and the key that signed it are still those of the
     /// hooks file.
     pub fn current(&self) -> Option<&InForce> {
         let is_current = |in_force: &&InForce| {
@@ -130,7 +111,7 @@ impl Kind<'_> for PolicySettings {
         }
         let keys: PolicyKeys<'_> = reader.value(node, what)?;
         for (key, hint) in [
-            ("from", "add `from: oci://HOST/REPOSITORY:TAG`"),
+            ("from", "add `from: https://HOST/FILE`"),
             ("key", "add `key:` with the public key, as `minisign -G` shows it"),
         ] {
             if keys.fields.lacks(key) {
@@ -138,19 +119,11 @@ impl Kind<'_> for PolicySettings {
             }
         }
         let (source, PublicKeys(all)) = (keys.from?, keys.key?);
-        let refresh = keys.refresh.unwrap_or(REFRESH);
-        let expires = keys.expires.map(|it| it.0);
-        if expires.is_some_and(|expires| expires < 2 * refresh) {
-            let message = "`expires` is less than twice `refresh`: the policy may fail before its \
-                           source is asked again";
-            let warning = Diagnostic::warning(message).hint("give it days, such as `7d`");
-            reader.report(node, warning);
-        }
         (reader.errors() == errors).then(|| Self {
             source,
             keys: all,
-            refresh,
-            expires,
+            name: keys.name.map(|name| name.0),
+            expires: keys.expires.map(|expires| expires.0),
             location: reader.location(node),
         })
     }
@@ -161,7 +134,7 @@ impl Kind<'_> for PolicySettings {
 }
 
 impl Kind<'_> for Source {
-    const SCHEMA: &'static str = r#"{ "type": "string", "pattern": "^(oci|https?|file)://" }"#;
+    const SCHEMA: &'static str = r#"{ "type": "string", "pattern": "^(https|file)://" }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = Filled::read(reader, node, what)?.0;

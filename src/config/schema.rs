@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::hook_type::SHIPPED_TYPES;
 use super::keys::{
-    AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PackKeys,
-    PicoclawKeys, PolicyKeys, ProcessKeys, RolloutKeys,
+    AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
+    PolicyKeys, ProcessKeys, RolloutKeys,
 };
 use super::kinds::reference;
 use super::section::{Key, Kind, described};
@@ -33,7 +33,7 @@ pub fn config_schema() -> Value {
 }
 
 /// Returns the keys of each mapping, by its name in the documentation.
-pub fn key_tables() -> [(&'static str, &'static [Key]); 11] {
+pub fn key_tables() -> [(&'static str, &'static [Key]); 10] {
     [
         ("the file", FileKeys::KEYS),
         ("defaults", Defaults::KEYS),
@@ -45,7 +45,6 @@ pub fn key_tables() -> [(&'static str, &'static [Key]); 11] {
         ("a process", ProcessKeys::KEYS),
         ("audit", AuditKeys::KEYS),
         ("policy", PolicyKeys::KEYS),
-        ("a pack", PackKeys::KEYS),
     ]
 }
 

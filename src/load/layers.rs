@@ -1,6 +1,6 @@
 //! Which files of all layers are read, and in which order.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::directory::{FILE, present};
@@ -12,7 +12,6 @@ use super::search::{
 use crate::config::{Diagnostic, Layer, Location};
 use crate::directories::{DROP_INS, PROJECT_DIRECTORY};
 use crate::files::real;
-use crate::policy::Store;
 use crate::trust::TrustStore;
 
 /// How deep a working directory may be. A project's files are looked for in the directories around it at
@@ -56,10 +55,6 @@ pub struct LoadOptions {
     /// Whether a file that was named and can't be loaded fails like one that was found, and the others
     /// count: for a caller that must judge in any case.
     pub named_may_fail: bool,
-    /// The digests of packs, by their sources, that count in place of those in the hooks files: to find
-    /// out what another version of a pack would change.
-    #[doc(hidden)]
-    pub pins: BTreeMap<String, String>,
     /// Whether the configuration is only to be shown. Then the hooks of files that do not count are
     /// kept beside their failure, as far as they can be read.
     pub only_show: bool,
@@ -77,15 +72,6 @@ impl LoadOptions {
     /// Returns the store of approvals; `None` when no home is known.
     pub(super) fn trust_store(&self) -> Option<TrustStore> {
         self.trust_dir.clone().map(TrustStore::at).or_else(TrustStore::of_user)
-    }
-
-    /// Returns where the packs of the files of a layer are kept: those of the administrator's beside
-    /// them, all others beside the approvals. `None` when no home is known.
-    pub(super) fn pack_store(&self, layer: Layer) -> Option<Store> {
-        if layer == Layer::Managed {
-            return Some(Store::of_packs(&managed_directory(self)));
-        }
-        self.trust_store().and_then(|store| store.directory().parent().map(Store::of_packs))
     }
 }
 

@@ -43,15 +43,15 @@ impl Config {
         Loading::default().named(paths)
     }
 
-    /// Reads the hooks files of a bundle, which can't use another one.
+    /// Reads the hooks files of a policy, which can't name another one.
     ///
     /// # Errors
     /// All problems of all files, when one of them is an error.
     #[doc(hidden)]
-    pub fn load_bundle<P: AsRef<Path>>(
+    pub fn load_policy<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
     ) -> Result<Self, Diagnostics> {
-        Loading { in_bundle: true, ..Loading::default() }.named(paths)
+        Loading { in_policy: true, ..Loading::default() }.named(paths)
     }
 
     /// Reads the files of all layers, as [`Loaded::load`] does, and returns the configuration alone.
@@ -87,8 +87,8 @@ pub(crate) struct Loading {
     pub(super) acceptance: Acceptance,
     /// How many entries the project's directories of drop-ins may still have.
     pub(super) project_entries: usize,
-    /// Whether the files that are read now are those of a bundle, which can't bring in others.
-    pub(super) in_bundle: bool,
+    /// Whether the files that are read now are those of a policy, which can't name another one.
+    pub(super) in_policy: bool,
 }
 
 impl Loading {
@@ -194,39 +194,29 @@ impl Loading {
             self.fail_blocked(&file, project_file);
         }
         if blocked.is_none() || self.acceptance.options.only_show {
-            self.evaluate(&file, &file, &mut project_file);
+            self.evaluate(&file, &mut project_file);
         }
         self.project_files.extend(project_file);
     }
 
-    /// Evaluates a file. It counts as far as `user` is approved: the file itself, or the one that uses
-    /// it as a part of a pack.
+    /// Evaluates a file. It counts as far as a person approved it.
     pub(super) fn evaluate(
         &mut self,
         file: &Arc<SourceFile>,
-        user: &Arc<SourceFile>,
         project_file: &mut Option<ProjectFile>,
     ) {
-        let (mut policy, mut packs) = (None, Vec::new());
+        let mut policy = None;
         let acceptance = &mut self.acceptance;
-        let part = self.assembly.evaluate(Arc::clone(file), |config| {
+        self.assembly.evaluate(Arc::clone(file), |config| {
             acceptance.restrict(config.layers.take());
             policy = config.policy.take();
-            packs = std::mem::take(&mut config.packs);
             if let Some(project_file) = project_file {
-                // The digest of a pack covers what its hooks name.
-                if Arc::ptr_eq(file, user) {
-                    acceptance.cover(project_file, config);
-                }
+                acceptance.cover(project_file, config);
                 Acceptance::block(project_file, config);
             }
         });
-        for pack in packs {
-            self.pack(pack, user, project_file);
-        }
-        self.assembly.add(part);
         if let Some(settings) = policy {
-            self.policy(settings, user);
+            self.policy(settings);
         }
     }
 

@@ -5,7 +5,6 @@ mod directory;
 pub(crate) mod file;
 mod layers;
 pub(crate) mod loading;
-mod packs;
 mod policy;
 mod search;
 pub(crate) mod watched;

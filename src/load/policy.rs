@@ -1,27 +1,28 @@
-//! The hooks of a policy that comes from elsewhere: those of the bundle that is in force.
+//! The hooks of a policy that many machines share: those of the version that is in force.
 
 use std::sync::Arc;
 
 use super::acceptance::check_file;
+use super::file::{self, Origin};
 use super::loading::Loading;
-use super::packs::{known_files, read_bundle};
 use crate::config::{Policy, PolicySettings, SourceFile};
-use crate::policy::{State, Store};
+use crate::policy::{State, Store, hooks_files};
 
 /// What to do in every case.
-const REMEDY: &str = "run `hookexec bundle refresh`: it fetches the policy, or says why it can't";
+const REMEDY: &str = "run `hookexec policy refresh`: it fetches the policy, or says why it can't";
 
 impl Loading {
-    /// Reads the hooks files of the bundle in force. They count as files of the layer that names the
+    /// Reads the hooks files of the version in force. They count as files of the layer that names the
     /// policy. If nothing is in force, or it was changed, or it has expired, the policy is a failure at
     /// every event.
-    pub(super) fn policy(&mut self, settings: PolicySettings, user: &Arc<SourceFile>) {
+    pub(super) fn policy(&mut self, settings: PolicySettings) {
         let location = settings.location.clone();
         let store = Store::beside(location.directory());
         let mut policy =
             Policy { settings, store, state: State::default(), files: Vec::new(), failure: None };
-        // A bundle that could name another would go on without an end.
-        let found = if self.in_bundle {
+        // A policy that could name another would go on without an end.
+        let is_inner = std::mem::replace(&mut self.in_policy, true);
+        let found = if is_inner {
             Err("a policy can't name another one".to_owned())
         } else {
             in_force(&mut policy)
@@ -31,20 +32,33 @@ impl Loading {
             self.unavailable(&location, cause, REMEDY);
         }
         self.assembly.config.policies.push(policy);
-        self.bundle(found.unwrap_or_default(), user, &mut None);
+        for file in found.unwrap_or_default() {
+            if self.assembly.may_read(file.layer, &file.path) && self.assembly.admit(&file) {
+                self.evaluate(&file, &mut None);
+            }
+        }
+        self.in_policy = is_inner;
     }
 }
 
-/// Returns the hooks files of the bundle in force, whose files are all as they were pulled.
+/// Returns the hooks files of the version in force, whose files are all as they were fetched.
 fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
     let layer = policy.settings.location.file().layer;
-    let state_file = policy.store.state_file();
-    check_file(layer, &state_file).map_err(|problem| problem.message)?;
+    check_file(layer, &policy.store.state_file()).map_err(|problem| problem.message)?;
     policy.state = policy.store.state()?;
     let Some(in_force) = &policy.state.in_force else {
         return Err(format!("the policy {} was never fetched", policy.settings.source));
     };
-    policy.files = known_files(&policy.store, &in_force.digest);
-    let manifest = policy.store.check(in_force)?;
-    read_bundle(&policy.store.bundle(&in_force.digest), &manifest, layer, layer)
+    let directory = policy.store.version(&in_force.digest);
+    // They are watched also when one of them was changed: it may be restored.
+    policy.files = in_force.files.keys().map(|name| directory.join(name)).collect();
+    policy.store.check(in_force)?;
+    let mut found = Vec::new();
+    for name in hooks_files(in_force.files.keys())? {
+        let path = directory.join(name);
+        let text = check_file(layer, &path).and_then(|()| file::read(&path, Origin::Found));
+        let text = text.map_err(|problem| problem.message)?;
+        found.push(Arc::new(SourceFile::new(path, text).in_layer(layer)));
+    }
+    Ok(found)
 }

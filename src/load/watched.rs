@@ -74,11 +74,6 @@ impl Loaded {
             followed.push(policy.store.state_file());
             followed.extend(policy.files.iter().cloned());
         }
-        for pack in &self.config.packs {
-            let archive = pack.store.iter().zip(&pack.digest);
-            followed.extend(archive.map(|(store, digest)| store.archive(digest)));
-            followed.extend(pack.files.iter().cloned());
-        }
         if !options.isolated {
             // An approval given or taken back, and where the paths lead that it is for.
             followed.extend(options.trust_store().map(|store| store.directory().to_owned()));

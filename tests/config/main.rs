@@ -8,7 +8,6 @@ mod hostile;
 mod invalid;
 mod layers;
 mod mistakes;
-mod packs;
 mod policy;
 #[cfg(feature = "schema")]
 mod schema;

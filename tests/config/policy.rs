@@ -6,7 +6,7 @@ use std::path::Path;
 use hookexec::Config;
 use hookexec::config::Layer;
 use hookexec::internal::files;
-use hookexec::internal::policy::{InForce, MANIFEST, Manifest, State, Store};
+use hookexec::internal::policy::{InForce, State, Store};
 use hookexec::load::LoadOptions;
 
 const KEY: &str = "RWTG8/ksjOUgdMATAC/dAdYAy0VzS61KZy5SloHuwlZHpsIWMZCBjDq1";
@@ -25,25 +25,23 @@ pub(crate) fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Puts a bundle in force in the policy of the hooks file in `directory`.
+/// Puts a version in force in the policy of the hooks file in `directory`.
 fn put(directory: &Path, content: &[(&str, &str)]) {
     let store = Store::beside(directory);
     let digest = "ab".repeat(32);
-    let mut manifest = Manifest::new(4, "", "");
     for (name, text) in content {
-        write(&store.bundle(&digest).join(name), text);
-        manifest.files.insert((*name).to_owned(), files::digest(text.as_bytes()));
+        write(&store.version(&digest).join(name), text);
     }
-    let manifest = serde_json::to_string(&manifest).unwrap();
-    write(&store.bundle(&digest).join(MANIFEST), &manifest);
+    let digest_of =
+        |(name, text): &(&str, &str)| ((*name).to_owned(), files::digest(text.as_bytes()));
     let in_force = InForce {
         source: "file:///policy.tar".to_owned(),
         key: KEY.to_owned(),
+        name: "guards".to_owned(),
         version: 4,
         digest,
-        manifest: files::digest(manifest.as_bytes()),
+        files: content.iter().map(digest_of).collect(),
         tag: String::new(),
-        since: 0,
         confirmed: 0,
     };
     let state = State { in_force: Some(in_force), ..State::default() };
@@ -51,15 +49,15 @@ fn put(directory: &Path, content: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_file_that_its_manifest_does_not_list_is_not_read() {
+fn a_file_that_the_state_does_not_list_is_not_read() {
     let root = tempfile::tempdir().unwrap();
     let own = root.path().join("etc");
     let hook = |name: &str| format!("stop: {{ type: command, command: {name} }}\n");
     let policy = format!("policy: {{ from: 'file:///policy.tar', key: {KEY} }}\n");
     write(&own.join("hooks.yaml"), &policy);
     put(&own, &[("hooks.yaml", &hook("listed"))]);
-    let bundle = Store::beside(&own).bundle(&"ab".repeat(32));
-    write(&bundle.join("hooks.d/extra.yaml"), &hook("extra"));
+    let version = Store::beside(&own).version(&"ab".repeat(32));
+    write(&version.join("hooks.d/extra.yaml"), &hook("extra"));
     let config = Config::load(&options(root.path())).unwrap();
     assert!(config.failed.is_empty(), "{:?}", config.failed);
     let hooks: Vec<_> = config.hooks.iter().map(hookexec::config::Hook::label).collect();
@@ -84,16 +82,16 @@ fn its_hooks_belong_to_the_layer_that_names_it() {
             &format!("policy: {{ from: 'file:///policy.tar', key: {KEY} }}\n{}", hook("own")),
         );
         write(&own.join("hooks.d/z.yaml"), &hook("last"));
-        let bundle = [("hooks.yaml", hook("one")), ("hooks.d/a.yaml", hook("two"))];
-        let bundle = bundle.each_ref().map(|(name, text)| (*name, text.as_str()));
-        put(&own, &[&bundle[..], &[("guard.sh", "")]].concat());
+        let hooks = [("hooks.yaml", hook("one")), ("hooks.d/a.yaml", hook("two"))];
+        let hooks = hooks.each_ref().map(|(name, text)| (*name, text.as_str()));
+        put(&own, &[&hooks[..], &[("guard.sh", "")]].concat());
         let config = Config::load(&options(root.path())).unwrap();
         assert!(config.failed.is_empty(), "{:?}", config.failed);
         let hooks: Vec<_> = config.hooks.iter().map(|it| (it.label(), it.layer())).collect();
         let names = ["own", "one", "two", "last"].map(|name| (name.to_owned(), layer));
         assert_eq!(hooks, names);
 
-        // A bundle names no other one, whoever signed it.
+        // A policy names no other one, even if a key signed it.
         let policy = format!("policy: {{ from: 'file:///other.tar', key: {KEY} }}\n");
         put(&own, &[("hooks.yaml", &policy)]);
         let config = Config::load(&options(root.path())).unwrap();
@@ -107,6 +105,8 @@ fn mistakes_are_found() {
     for (policy, wanted) in [
         ("from: ftp://x, key: KEY", "is not a valid source"),
         ("from: 'http://registry.example/x', key: KEY", "is not a valid source"),
+        ("from: 'oci://registry.example/x:v', key: KEY", "is not a valid source"),
+        ("from: 'file:///x', key: KEY, refresh: 10m", "unknown key `refresh`"),
         ("from: 'file:///x', key: abc", "`abc` is not a public key"),
         ("from: 'file:///x', key: []", "`key` is empty"),
         ("from: 'file:///x'", "`policy` needs `key`"),
@@ -122,18 +122,5 @@ fn mistakes_are_found() {
         assert_eq!(config.failed.len(), 1, "{policy}");
         let cause = &config.failed[0].cause;
         assert!(cause.contains(wanted), "{policy}: {cause}");
-    }
-}
-
-#[test]
-fn a_policy_that_may_expire_between_two_refreshes_is_a_warning() {
-    let root = tempfile::tempdir().unwrap();
-    for (expires, warns) in [("19m", true), ("20m", false)] {
-        let policy = format!("from: 'file:///x', key: {KEY}, refresh: 10m, expires: {expires}");
-        write(&root.path().join("etc/hooks.yaml"), &format!("policy: {{ {policy} }}\n"));
-        let config = Config::load(&options(root.path())).unwrap();
-        let mut warnings = config.warnings.iter();
-        let warned = warnings.any(|it| it.message.contains("less than twice `refresh`"));
-        assert_eq!(warned, warns, "{expires}");
     }
 }

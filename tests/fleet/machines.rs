@@ -1,7 +1,7 @@
 //! Machines with a policy: what is in force on them, and what is not.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -35,7 +35,7 @@ impl Machine {
     }
 
     pub(crate) fn refresh(&self) -> Done {
-        self.sandbox.hookexec(["bundle", "refresh"]).run()
+        self.sandbox.hookexec(["policy", "refresh"]).run()
     }
 
     pub(crate) fn call(&self, command: &str) -> Done {
@@ -81,10 +81,15 @@ fn seconds_ago(seconds: u64) -> u64 {
 
 /// Publishes a version as a file, and returns its address.
 fn published(team: &Team, version: u64) -> String {
-    let path = team.signed(version);
+    publish(team, &team.signed(version))
+}
+
+/// Publishes an archive with its signature.
+fn publish(team: &Team, archive: &Path) -> String {
     let published = team.sandbox.project().join("published.tar");
-    fs::copy(&path, &published).unwrap();
-    fs::copy(path.with_extension("tar.minisig"), published.with_extension("tar.minisig")).unwrap();
+    fs::copy(archive, &published).unwrap();
+    fs::copy(archive.with_extension("tar.minisig"), published.with_extension("tar.minisig"))
+        .unwrap();
     format!("file://{}", published.display())
 }
 
@@ -95,12 +100,12 @@ fn files_that_were_changed_are_not_in_force() {
     let _ = machine.refresh().exits(0);
     machine.says("ls", ALLOWED);
     let digest = machine.state()["in_force"]["digest"].as_str().unwrap()[..16].to_owned();
-    for name in ["guard.sh", "hooks.yaml", "bundle.json"] {
-        let path = machine.directory().join(&digest).join(name);
+    for name in ["guard.sh", "hooks.yaml"] {
+        let path = machine.directory().join("versions").join(&digest).join(name);
         let before = fs::read(&path).unwrap();
         fs::write(&path, b"#!/bin/sh\nexit 0\n").unwrap();
         let message = machine.says("ls", DENIED);
-        assert!(message.contains(&format!("{name}` is not as it was pulled")), "{message}");
+        assert!(message.contains(&format!("{name}` is not as it was fetched")), "{message}");
         fs::remove_file(&path).unwrap();
         machine.says("ls", DENIED);
         let said = machine.doctor();
@@ -122,15 +127,18 @@ fn files_that_were_changed_are_not_in_force() {
 fn a_refresh_removes_nothing_that_it_did_not_make() {
     let team = Team::new();
     let machine = Machine::new("file:///nowhere/policy.tar", &team.key(), "");
-    let kept = ["hooks.d/a.yaml", "lib/b.sh", "0123456789abcdef/c", "hookexec-old/d"];
+    let kept = ["hooks.d/a.yaml", "lib/b.sh", "0123456789abcdef/c"];
     for name in kept {
         machine.sandbox.write(machine.directory().join(name), "x");
     }
     let _ = machine.refresh().exits(1);
+    machine.sandbox.write(machine.directory().join("versions/hookexec-old/d"), "x");
     for version in [1, 2, 3] {
         machine.configure(&published(&team, version), &team.key(), "");
         let _ = machine.refresh().exits(0);
     }
+    // The version in force, and the one before.
+    assert_eq!(fs::read_dir(machine.directory().join("versions")).unwrap().count(), 2);
     for name in kept {
         assert!(machine.directory().join(name).exists(), "{name}");
     }
@@ -168,14 +176,11 @@ fn a_clock_that_is_set_back_hides_no_age() {
     let machine = Machine::new(&published(&team, 1), &team.key(), "  expires: 7d\n");
     let _ = machine.refresh().exits(0);
     let years = 5 * 365 * 86_400;
-    machine.change(|state| {
-        state["in_force"]["confirmed"] = (seconds_ago(0) + years).into();
-        state["next"] = (seconds_ago(0) + years).into();
-    });
-    // It fails, and the run starts a refresh although the next one seems far away.
+    machine.change(|state| state["in_force"]["confirmed"] = (seconds_ago(0) + years).into());
     let message = machine.says("ls", DENIED);
     assert!(message.contains("the clock of this machine was set back"), "{message}");
-    until("it was refreshed", || machine.call("ls").code() == Some(ALLOWED));
+    let _ = machine.refresh().exits(0);
+    machine.says("ls", ALLOWED);
 }
 
 /// A server on a machine, which ends with the test.
@@ -189,10 +194,10 @@ impl Drop for Serving {
 }
 
 #[test]
-fn a_server_refreshes_and_sees_the_expiry() {
+fn a_server_sees_a_refresh_and_the_expiry() {
     let team = Team::new();
     let source = published(&team, 1);
-    let machine = Machine::new(&source, &team.key(), "  refresh: 1s\n");
+    let machine = Machine::new(&source, &team.key(), "");
     let _ = machine.refresh().exits(0);
     let socket = machine.sandbox.home().join("run/socket");
     let socket = socket.to_str().unwrap();
@@ -207,11 +212,11 @@ fn a_server_refreshes_and_sees_the_expiry() {
     assert_eq!(asked("sudo x").code(), Some(ALLOWED));
     team.denies("rm\\|sudo");
     published(&team, 2);
+    let _ = machine.refresh().exits(0);
     until("the server has the second version", || asked("sudo x").code() == Some(DENIED));
     assert_eq!(asked("ls").code(), Some(ALLOWED));
-    // The source is gone: at the end of its time the policy fails, although no file changes.
-    machine.configure(&source, &team.key(), "  refresh: 1h\n  expires: 3s\n");
-    fs::remove_file(team.sandbox.project().join("published.tar")).unwrap();
+    // At the end of its time the policy fails, although no file changes.
+    machine.configure(&source, &team.key(), "  expires: 3s\n");
     until("the policy has expired", || {
         let done = asked("ls");
         done.code() == Some(DENIED) && done.stdout.contains("has expired")
@@ -219,51 +224,44 @@ fn a_server_refreshes_and_sees_the_expiry() {
 }
 
 #[test]
-fn a_run_refreshes_what_is_due_and_does_not_wait() {
+fn another_policy_of_the_same_key_is_refused() {
     let team = Team::new();
     let source = published(&team, 1);
-    let machine = Machine::new(&source, &team.key(), "  refresh: 1h\n");
-    let version = || machine.state()["in_force"]["version"].clone();
-    // Nothing was fetched yet: the first run starts it.
-    machine.says("ls", DENIED);
-    until("the first version is in force", || {
-        machine.directory().join("state.json").exists() && version() == 1
-    });
-    machine.says("ls", ALLOWED);
-    let next = machine.state()["next"].as_u64().unwrap();
-    assert!(next > seconds_ago(0) + 40 * 60, "an hour, and chance");
-    published(&team, 2);
-    machine.says("ls", ALLOWED);
-    assert_eq!(machine.state()["next"], next, "it is not due");
-    machine.change(|state| state["next"] = 1.into());
-    machine.says("ls", ALLOWED);
-    until("the second version is in force", || version() == 2);
-    // A source that hangs holds nothing up: its refresh is under way, and no other one starts.
-    let lock = fs::File::open(machine.directory().join("lock")).unwrap();
-    lock.lock().unwrap();
-    published(&team, 3);
-    machine.change(|state| state["next"] = 1.into());
-    machine.says("ls", ALLOWED);
-    let _ = machine.sandbox.hookexec(["bundle", "refresh", "--due"]).run().exits(0);
-    drop(lock);
-    assert_eq!(version(), 2);
-    // Another source makes a refresh due at once.
-    machine.change(|state| state["next"] = (seconds_ago(0) + 3600).into());
-    machine.configure(&source, &team.key(), "  refresh: 1h\n");
-    machine.says("ls", ALLOWED);
-    assert_eq!(version(), 2);
-    let copy = team.sandbox.project().join("copy.tar");
-    for ending in ["tar", "tar.minisig"] {
-        let from = team.sandbox.project().join("published.tar").with_extension(ending);
-        fs::copy(from, copy.with_extension(ending)).unwrap();
-    }
-    machine.configure(&format!("file://{}", copy.display()), &team.key(), "");
-    machine.says("ls", ALLOWED);
-    until("the version of the other source is in force", || version() == 3);
+    let machine = Machine::new(&source, &team.key(), "");
+    let _ = machine.refresh().exits(0);
+    assert_eq!(machine.state()["in_force"]["name"], "guards");
+    let staging = team.built_as("staging", 9);
+    team.sign(&staging, "fleet");
+    publish(&team, &staging);
+    let wanted = "the source has the policy `staging`, and `guards` is expected";
+    let done = machine.refresh().exits(1);
+    assert!(done.stderr.contains(wanted), "{done:#?}");
+    assert_eq!(machine.state()["in_force"]["version"], 1);
+    // A machine that has nothing yet takes the name from its hooks file.
+    let new = Machine::new(&source, &team.key(), "  name: guards\n");
+    let done = new.refresh().exits(1);
+    assert!(done.stderr.contains(wanted), "{done:#?}");
+    new.says("ls", DENIED);
+    new.configure(&source, &team.key(), "  name: staging\n");
+    let _ = new.refresh().exits(0);
+    new.says("ls", ALLOWED);
 }
 
 #[test]
-fn another_key_is_asked_for_the_bundle_that_it_signed() {
+fn two_refreshes_at_once_wait_for_each_other() {
+    let team = Team::new();
+    let machine = Machine::new(&published(&team, 1), &team.key(), "");
+    let refresh = || machine.sandbox.hookexec(["policy", "refresh"]).spawn();
+    let all = [(); 4].map(|()| refresh());
+    for mut child in all {
+        assert!(child.wait().unwrap().success());
+    }
+    machine.says("ls", ALLOWED);
+    assert_eq!(fs::read_dir(machine.directory().join("versions")).unwrap().count(), 1);
+}
+
+#[test]
+fn another_key_is_asked_for_the_policy_that_it_signed() {
     let team = Team::new();
     let source = published(&team, 1);
     let machine = Machine::new(&source, &team.key(), "");
@@ -286,7 +284,7 @@ fn its_hooks_are_shown_with_their_place() {
     let machine = Machine::new(&published(&team, 1), &team.key(), "");
     let _ = machine.refresh().exits(0);
     let digest = machine.state()["in_force"]["digest"].as_str().unwrap()[..16].to_owned();
-    let place = format!("policy/{digest}/hooks.yaml:4");
+    let place = format!("policy/versions/{digest}/hooks.yaml:4");
     let list = machine.sandbox.hookexec(["list"]).run().exits(0);
     assert!(list.stdout.contains(&place) && list.stdout.contains("user"), "{list:#?}");
     let call = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
@@ -310,8 +308,8 @@ fn only_the_users_own_file_names_a_policy() {
     assert!(checked.stderr.contains(wanted), "{checked:#?}");
     machine.says("ls", DENIED);
     fs::remove_file(machine.sandbox.project().join("hooks.yaml")).unwrap();
-    // Nor does a bundle.
+    // Nor does a policy.
     team.sandbox.write("policy/hooks.yaml", &policy);
-    let done = team.bundle(&["build", "policy", "--version", "2"]).exits(78);
+    let done = team.policy(&["build", "policy", "--name", "guards", "--version", "2"]).exits(78);
     assert!(done.stderr.contains(wanted), "{done:#?}");
 }

@@ -1,24 +1,14 @@
-//! Bundles: built, tested, signed, moved through a real registry, and in force on machines.
+//! Policies: built, tested, signed, moved through a real registry, and in force on machines.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 #![expect(clippy::expect_used, reason = "a test that can't go on fails")]
 
-mod bundles;
-#[cfg(feature = "http")]
-#[path = "../support/collector.rs"]
-mod collector;
+mod archives;
 mod machines;
-#[cfg(feature = "http")]
-mod many;
-mod packs;
 mod registry;
-#[path = "../support/server.rs"]
-mod server;
-#[cfg(feature = "http")]
-mod simulation;
 #[path = "../support/mod.rs"]
 mod support;
 mod team;
-#[cfg(feature = "http")]
 mod walk;
+#[cfg(feature = "http")]
 mod web;

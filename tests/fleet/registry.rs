@@ -1,6 +1,5 @@
 //! A real OCI registry on the loopback.
 
-use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,43 +11,37 @@ use crate::support::needs;
 
 const PROGRAM: &str = "docker-registry";
 
-/// Returns whether the tests with a real registry run here: everywhere but on macOS, where Homebrew
-/// has none.
+/// Has the Python package `oras`, as `./test` installs it.
+const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/fleet/python/bin/python");
+
+/// Returns whether the tests with a real registry run here: where `./test` installed the client of
+/// registries, which is not on macOS.
+#[expect(clippy::print_stderr, reason = "a reader of the output sees what was not tested")]
 pub(crate) fn is_here() -> bool {
-    let is_here = !cfg!(target_os = "macos");
+    let is_here = Path::new(PYTHON).exists();
     if is_here {
         needs(PROGRAM);
+    } else {
+        eprintln!("SKIPPED: `./test` installs the Python package `oras`");
     }
     is_here
 }
 
 /// A registry that is killed at the end.
 pub(crate) struct Registry {
-    pub(crate) child: Child,
-    pub(crate) host: String,
+    child: Child,
+    host: String,
 }
 
 impl Registry {
-    /// Starts a registry that keeps its data in `directory`. With `login` it asks for the user `fleet`
-    /// with the password `secret`.
-    pub(crate) fn start(directory: &Path, login: bool) -> Self {
-        Self::start_at(directory, login, "127.0.0.1:0")
-    }
-
-    pub(crate) fn start_at(directory: &Path, login: bool, address: &str) -> Self {
+    /// Starts a registry that keeps its data in `directory`.
+    pub(crate) fn start(directory: &Path) -> Self {
         std::fs::create_dir_all(directory).unwrap();
-        let mut config = format!(
-            "version: 0.1\nlog: {{ level: info }}\nhttp: {{ addr: '{address}', secret: s }}\n\
+        let config = format!(
+            "version: 0.1\nlog: {{ level: info }}\nhttp: {{ addr: '127.0.0.1:0', secret: s }}\n\
              storage: {{ filesystem: {{ rootdirectory: '{}' }} }}\n",
             directory.join("data").display()
         );
-        if login {
-            let passwords = directory.join("htpasswd");
-            let secret = "fleet:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n";
-            std::fs::write(&passwords, secret).unwrap();
-            let path = passwords.display();
-            writeln!(config, "auth: {{ htpasswd: {{ realm: test, path: '{path}' }} }}").unwrap();
-        }
         let file = directory.join("config.yml");
         std::fs::write(&file, config).unwrap();
         let mut command = Command::new(PROGRAM);
@@ -74,5 +67,31 @@ impl Drop for Registry {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+impl Registry {
+    /// Stores files under the tag `stable`, as `oras push` does.
+    pub(crate) fn push(&self, files: &[&Path]) {
+        let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
+        let push = "client.push(target=target, files=sys.argv[3:], disable_path_validation=True)";
+        assert!(self.oras(push, &files));
+    }
+
+    /// Fetches the files into `directory`, as `oras pull` does, and returns whether it could.
+    pub(crate) fn pull(&self, directory: &Path) -> bool {
+        self.oras("client.pull(target=target, outdir=sys.argv[3])", &[directory.to_str().unwrap()])
+    }
+
+    fn oras(&self, call: &str, arguments: &[&str]) -> bool {
+        let program = format!(
+            "import sys, oras.client\n\
+             client = oras.client.OrasClient(hostname=sys.argv[1], insecure=True)\n\
+             target = sys.argv[2]\n{call}\n"
+        );
+        let target = format!("{}/policy:stable", self.host);
+        let mut python = Command::new(PYTHON);
+        python.args(["-c", &program, &self.host, &target]).args(arguments);
+        python.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
     }
 }

@@ -65,16 +65,36 @@ impl Team {
         self.sandbox.read("fleet.pub").lines().last().unwrap().to_owned()
     }
 
-    pub(crate) fn bundle(&self, args: &[&str]) -> Done {
-        self.sandbox.hookexec(["bundle"].iter().chain(args)).run()
+    pub(crate) fn policy(&self, args: &[&str]) -> Done {
+        self.sandbox.hookexec(["policy"].iter().chain(args)).run()
     }
 
-    /// Builds and signs a bundle, and returns where it is.
+    /// Builds a version of the policy `guards`, and returns where it is.
+    pub(crate) fn built(&self, version: u64) -> PathBuf {
+        self.built_as("guards", version)
+    }
+
+    /// Builds a version under another name.
+    pub(crate) fn built_as(&self, name: &str, version: u64) -> PathBuf {
+        let version = version.to_string();
+        let build = ["build", "policy", "--name", name, "--version", &version];
+        let _ = self.policy(&[&build[..], &["--output", "guards.tar"]].concat()).exits(0);
+        self.sandbox.project().join("guards.tar")
+    }
+
+    /// Signs an archive with a key that was made under this name.
+    pub(crate) fn sign(&self, archive: &Path, key: &str) {
+        let mut minisign = Command::new("minisign");
+        minisign.args(["-S", "-s", &format!("{key}.key"), "-m"]).arg(archive);
+        let minisign = minisign.current_dir(self.sandbox.project()).stdout(Stdio::null());
+        assert!(minisign.status().unwrap().success());
+    }
+
+    /// Builds and signs a version, and returns where it is.
     pub(crate) fn signed(&self, version: u64) -> PathBuf {
-        let (version, name) = (version.to_string(), format!("policy-{version}.tar"));
-        let _ = self.bundle(&["build", "policy", "--version", &version]).exits(0);
-        let _ = self.bundle(&["sign", &name, "--key", "fleet.key"]).exits(0);
-        self.sandbox.project().join(name)
+        let archive = self.built(version);
+        self.sign(&archive, "fleet");
+        archive
     }
 }
 

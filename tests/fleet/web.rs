@@ -1,128 +1,35 @@
-//! Bundles from a web server, and from a registry that wants a token.
+//! Policies from a web server.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::process::{Child, Command, Stdio};
 
-use hookexec::internal::files;
-use serde_json::json;
-
-use crate::server::{Reply, Request, serve};
-use crate::support::needs;
+use crate::machines::{ALLOWED, Machine};
+use crate::support::{Done, needs};
 use crate::team::Team;
 
-/// A server, and the heads of the requests that it got.
-pub(crate) struct Server {
-    pub(crate) host: String,
-    seen: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    pub(crate) fn start(answer: impl Fn(&Request) -> Reply + Send + 'static) -> Self {
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let requests = Arc::clone(&seen);
-        let host = serve(move |request| {
-            requests.lock().unwrap().push(request.head.clone());
-            Some(answer(request))
-        });
-        Self { host, seen }
-    }
-
-    pub(crate) fn requests(&self) -> Vec<String> {
-        std::mem::take(&mut self.seen.lock().unwrap())
-    }
-}
-
-fn digest(bytes: &[u8]) -> String {
-    format!("sha256:{}", files::digest(bytes))
-}
-
-fn parts(archive: &Path) -> (Vec<u8>, Vec<u8>) {
-    (fs::read(archive).unwrap(), fs::read(archive.with_extension("tar.minisig")).unwrap())
-}
-
-#[test]
-fn a_bundle_comes_from_a_web_server_once() {
-    let team = Team::new();
-    let (archive, signature) = parts(&team.signed(1));
-    let server = Server::start(move |Request { head, .. }| {
-        if head.starts_with("get /policy.tar.minisig ") {
-            return ("200 OK", String::new(), signature.clone());
-        }
-        if head.contains("if-none-match: \"one\"") {
-            return ("304 Not Modified", String::new(), Vec::new());
-        }
-        ("200 OK", "etag: \"one\"\r\n".to_owned(), archive.clone())
-    });
-    team.sandbox.write_users_hooks(&format!(
-        "policy: {{ from: 'http://{}/policy.tar', key: {} }}\n",
-        server.host,
-        team.key()
-    ));
-    let refresh = || team.bundle(&["refresh"]).exits(0).stdout;
-    assert!(refresh().contains("version 1 is in force"));
-    assert_eq!(server.requests().len(), 2);
-    assert!(refresh().contains("version 1 is still in force"));
-    assert_eq!(server.requests().len(), 1);
-}
-
-#[test]
-fn a_server_that_says_unasked_that_nothing_changed_confirms_nothing() {
-    let team = Team::new();
-    let server = Server::start(|_| ("304 Not Modified", String::new(), Vec::new()));
-    team.sandbox.write_users_hooks(&format!(
-        "policy: {{ from: 'http://{}/policy.tar', key: {} }}\n",
-        server.host,
-        team.key()
-    ));
-    let done = team.bundle(&["refresh"]).exits(1);
-    assert!(done.stderr.contains("was not asked"), "{done:#?}");
-}
-
-#[test]
-fn a_registry_gets_the_token_that_it_wants() {
-    let team = Team::new();
-    let (archive, signature) = parts(&team.signed(1));
-    let layer = |kind: &str, bytes: &[u8]| {
-        json!({
-            "mediaType": format!("application/vnd.hookexec.bundle.v1.{kind}"),
-            "digest": digest(bytes),
-            "size": bytes.len(),
-        })
-    };
-    let layers = [layer("tar", &archive), layer("minisig", &signature)];
-    let manifest = json!({ "schemaVersion": 2, "layers": layers }).to_string().into_bytes();
-    let server = Server::start(move |request| {
-        let head = &request.head;
-        if head.starts_with("get /token?service=it&scope=repository%3apolicy%3apull ") {
-            return ("200 OK", String::new(), br#"{"token":"granted"}"#.to_vec());
-        }
-        if !head.contains("authorization: bearer granted") {
-            let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-            let challenge = format!(
-                "www-authenticate: Bearer realm=\"http://{host}/token\",service=\"it\",\
-                 scope=\"repository:policy:pull\"\r\n"
-            );
-            return ("401 Unauthorized", challenge, Vec::new());
-        }
-        let path = request.path();
-        let all = [&archive, &signature];
-        let blob = all.into_iter().find(|bytes| path.ends_with(&digest(bytes)));
-        ("200 OK", String::new(), blob.unwrap_or(&manifest).clone())
-    });
-    let source = format!("oci://{}/policy:stable", server.host);
-    let done = team.bundle(&["pull", &source, "--key", "fleet.pub"]).exits(0);
-    assert!(done.stdout.starts_with("version 1:"), "{done:#?}");
-    // The token is asked for once.
-    assert_eq!(server.requests().len(), 5);
-}
-
-/// Serves the directory that it runs in over TLS, at a port that it prints.
-const TLS_SERVER: &str = "
-import http.server, ssl
-server = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)
+/// Serves the directory that it runs in over TLS, with an `ETag`, at a port that it prints; and notes the
+/// requests. With a word after it, it answers every request with 304.
+const SERVER: &str = "
+import hashlib, http.server, pathlib, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        file = pathlib.Path(self.path[1:])
+        content = file.read_bytes() if file.exists() else b''
+        tag = '\"' + hashlib.sha256(content).hexdigest() + '\"'
+        same = sys.argv[1:] or self.headers['if-none-match'] == tag
+        status = 304 if same else 200 if file.exists() else 404
+        with open('requests', 'a') as requests:
+            print(self.path, status, file=requests)
+        self.send_response(status)
+        self.send_header('etag', tag)
+        self.send_header('content-length', '0' if status == 304 else str(len(content)))
+        self.end_headers()
+        if status == 200:
+            self.wfile.write(content)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain('own.pem', 'own.key')
 server.socket = context.wrap_socket(server.socket, server_side=True)
@@ -130,38 +37,93 @@ print(server.server_address[1], flush=True)
 server.serve_forever()
 ";
 
+/// A server of the team's directory that ends with the test.
+struct Server<'t> {
+    team: &'t Team,
+    child: Child,
+    address: String,
+}
+
+impl<'t> Server<'t> {
+    fn start(team: &'t Team, arguments: &[&str]) -> Self {
+        needs("openssl");
+        let certificate = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout own.key \
+                           -out own.pem -days 2 -subj /CN=own -addext subjectAltName=DNS:localhost \
+                           -addext basicConstraints=critical,CA:FALSE";
+        let mut openssl = Command::new("openssl");
+        let openssl =
+            openssl.args(certificate.split_whitespace()).current_dir(team.sandbox.project());
+        assert!(openssl.stderr(Stdio::null()).status().unwrap().success());
+        let mut child = Command::new("python3")
+            .args(["-c", SERVER])
+            .args(arguments)
+            .current_dir(team.sandbox.project())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        let address = format!("https://localhost:{}/guards.tar", port.trim());
+        Self { team, child, address }
+    }
+
+    fn requests(&self) -> String {
+        let path = self.team.sandbox.project().join("requests");
+        let requests = fs::read_to_string(&path).unwrap_or_default();
+        let _ = fs::remove_file(path);
+        requests
+    }
+
+    fn refresh(&self, machine: &Machine, authorities: &str) -> Done {
+        let authorities = self.team.sandbox.project().join(authorities);
+        let refresh = machine.sandbox.hookexec(["policy", "refresh"]);
+        refresh.env("SSL_CERT_FILE", authorities.to_str().unwrap()).run()
+    }
+}
+
+impl Drop for Server<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 #[test]
-fn the_certificate_authorities_of_the_system_count() {
-    needs("openssl");
+fn a_policy_comes_from_a_web_server_once() {
     let team = Team::new();
-    let path = team.signed(4);
-    let certificate = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout own.key -out own.pem \
-                       -days 2 -subj /CN=own -addext subjectAltName=DNS:localhost \
-                       -addext basicConstraints=critical,CA:FALSE";
-    let mut openssl = Command::new("openssl");
-    let openssl = openssl.args(certificate.split_whitespace()).current_dir(team.sandbox.project());
-    assert!(openssl.stderr(Stdio::null()).status().unwrap().success());
-    let mut server = Command::new("python3")
-        .args(["-c", TLS_SERVER])
-        .current_dir(team.sandbox.project())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut port = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).unwrap();
-    let name = path.file_name().unwrap().to_str().unwrap();
-    let source = format!("https://localhost:{}/{name}", port.trim());
-    let pull = |authorities: &str| {
-        let pull = ["bundle", "pull", &source, "--key", "fleet.pub", "--output", "pulled.tar"];
-        team.sandbox.hookexec(pull).env("SSL_CERT_FILE", authorities).run()
-    };
-    let done = [pull("own.pem"), pull("none.pem")];
-    server.kill().unwrap();
-    server.wait().unwrap();
-    let [known, unknown] = done;
-    assert!(known.exits(0).stdout.starts_with("version 4:"));
-    let unknown = unknown.exits(1);
-    assert!(unknown.stderr.contains("UnknownIssuer"), "{unknown:#?}");
-    assert!(unknown.stderr.contains("certificate authorities can't be read"), "{unknown:#?}");
+    team.signed(1);
+    let server = Server::start(&team, &[]);
+    let machine = Machine::new(&server.address, &team.key(), "");
+    let done = server.refresh(&machine, "own.pem").exits(0);
+    assert!(done.stdout.contains("version 1 is in force"), "{done:#?}");
+    assert_eq!(server.requests(), "/guards.tar 200\n/guards.tar.minisig 200\n");
+    machine.says("ls", ALLOWED);
+    let done = server.refresh(&machine, "own.pem").exits(0);
+    assert!(done.stdout.contains("version 1 is still in force"), "{done:#?}");
+    assert_eq!(server.requests(), "/guards.tar 304\n");
+
+    // The certificate authorities of the system count, and no others.
+    let done = server.refresh(&machine, "none.pem").exits(1);
+    assert!(done.stderr.contains("UnknownIssuer"), "{done:#?}");
+    assert!(done.stderr.contains("certificate authorities can't be read"), "{done:#?}");
+
+    // More than a policy may have is not read.
+    let archive = fs::File::create(team.sandbox.project().join("guards.tar")).unwrap();
+    archive.set_len((16 << 20) + 1).unwrap();
+    let done = server.refresh(&machine, "own.pem").exits(1);
+    assert!(done.stderr.contains("larger than request limit"), "{done:#?}");
+    fs::remove_file(team.sandbox.project().join("guards.tar")).unwrap();
+    let done = server.refresh(&machine, "own.pem").exits(1);
+    assert!(done.stderr.contains("404"), "{done:#?}");
+    machine.says("ls", ALLOWED);
+}
+
+#[test]
+fn a_server_that_says_unasked_that_nothing_changed_confirms_nothing() {
+    let team = Team::new();
+    let server = Server::start(&team, &["304"]);
+    let machine = Machine::new(&server.address, &team.key(), "");
+    let done = server.refresh(&machine, "own.pem").exits(1);
+    assert!(done.stderr.contains("its signature is not one of minisign"), "{done:#?}");
 }

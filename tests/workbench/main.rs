@@ -3,17 +3,9 @@
 
 mod audit;
 mod cases;
-#[cfg(feature = "http")]
-#[path = "../support/collector.rs"]
-mod collector;
 mod explain;
 mod from;
 mod page;
-#[cfg(feature = "http")]
-#[path = "../support/server.rs"]
-mod server;
-#[cfg(feature = "http")]
-mod ship;
 #[path = "../support/mod.rs"]
 mod support;
 mod walk;

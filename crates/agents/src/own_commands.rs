@@ -1,5 +1,5 @@
 //! A model must not change which hooks run, or answer in the user's place: its own calls of `hookexec
-//! trust add|remove`, `install`, `uninstall` and `approve` are denied.
+//! trust add|remove`, `policy refresh`, `install`, `uninstall` and `approve` are denied.
 //!
 //! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
 //! these subcommands. Quotes and the program do not matter. A call is allowed if it runs only
@@ -20,8 +20,8 @@ const TAKE_TEXTS: [&str; 19] = [
 ];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
-                       `hookexec trust add`, `trust remove`, `install`, `uninstall` and `approve` \
-                       are for a person in a terminal. To only write about them, edit a file, or \
+                       `hookexec trust add`, `trust remove`, `policy refresh`, `install`, `uninstall` and \
+                       `approve` are for a person in a terminal. To only write about them, edit a file, or \
                        use a call of nothing but `git commit`, `grep`, `echo` and the like";
 
 /// Returns the denial of a call that would run one of these commands, by its input as it came or as
@@ -121,11 +121,13 @@ fn has_command(text: &str) -> bool {
     if !words.any(is_own_program) {
         return false;
     }
-    let mut trust = false;
+    let (mut trust, mut policy) = (false, false);
     words.any(|word| {
         trust |= word == "trust";
+        policy |= word == "policy";
         matches!(word, "install" | "uninstall" | "approve")
             || trust && matches!(word, "add" | "remove")
+            || policy && word == "refresh"
     })
 }
 
@@ -207,6 +209,8 @@ mod tests {
             "~/.local/share/hookexec/bin/hookexec-1.2.3-rc.1 uninstall codex",
             "npx hookexec@latest uninstall codex",
             "python3 -m hookexec install codex",
+            "sudo hookexec policy refresh",
+            "sh -c 'hookexec policy refresh'",
             "hookexec approve",
             "script -qc 'hookexec approve --no-page' /dev/null",
             "hookexec approve allow 7f3a9c21",
@@ -230,6 +234,8 @@ mod tests {
             "npm install",
             "hookexec check && npm install",
             "hookexec docs approval",
+            "hookexec policy test policy",
+            "hookexec policy build policy --name guards --version 7",
             "hookexec check && x=$(npm install)",
             "grep -rl hookexec . | xargs git add && npm install",
             "hookexec.yaml install",

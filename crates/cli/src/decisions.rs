@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::records::{self, Batch, Filter, HookStatistics, Queue, Statistics};
+use crate::records::{self, Filter, Follower, HookStatistics, Statistics};
 use hookexec::config::Hook;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
@@ -139,20 +139,22 @@ impl Args {
     }
 
     fn follow(&self, path: &Path) -> Result<Exit, CommandError> {
-        let mut known = Queue::open(path, &[]).or_usage(unreadable(path))?.at_end();
+        let mut follower = Follower::at_end(path).or_usage(unreadable(path))?;
         let following = async {
             loop {
-                let next = Queue::open(path, &known).and_then(|mut queue| queue.next());
-                let Batch { parcels, unreadable: lost, positions } =
-                    next.or_usage(unreadable(path))?;
-                let records = parcels.iter().map(|parcel| &parcel.record);
-                for record in records.filter(|record| self.filter.wants(record)) {
-                    self.print(&self.row(record))?;
+                let mut lost = 0;
+                for line in follower.next_lines().or_usage(unreadable(path))? {
+                    match line {
+                        Some(record) if self.filter.wants(&record) => {
+                            self.print(&self.row(&record))?;
+                        }
+                        Some(_) => {}
+                        None => lost += 1,
+                    }
                 }
                 if lost > 0 {
                     warn(&format!("{} of the log can't be read", counted(lost, "line")));
                 }
-                known = positions;
                 tokio::time::sleep(INTERVAL).await;
             }
         };

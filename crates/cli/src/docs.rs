@@ -39,7 +39,7 @@ const PAGES: [(&str, &str, &str); 22] = pages! {
     "continuous-integration": "`check` and `test` before a commit or a merge";
     "audit": "The log of decisions, and `replay`";
     "fleet": "One policy on many machines";
-    "telemetry": "Decisions to your collector";
+    "telemetry": "A collector that reads the log";
     "faults": "What comes of a broken hook";
     "serve": "One process for many events";
     "mcp-proxy": "A guard before an MCP server";

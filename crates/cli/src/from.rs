@@ -16,7 +16,6 @@ use hookexec::{Event, Executor};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 use tokio::time::timeout_at;
 
-use super::bundle::start_due;
 use super::config::{ConfigArgs, not_too_deep};
 use super::error::{CommandError, warn_all};
 use super::run::Shown;
@@ -264,8 +263,9 @@ async fn in_project(config: &ConfigArgs, project: &str, until: Instant) -> Confi
 async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Absences), String> {
     let load = |config: ConfigArgs| {
         let loaded = config.load_to_judge()?;
-        start_due(&loaded.found.config.policies);
-        let once = loaded.absences().map(|absence| format!("hookexec: {absence}")).collect();
+        let later = loaded.later_failures().map(|failure| failure.line);
+        let absent = loaded.absences().chain(later);
+        let once = absent.map(|absence| format!("hookexec: {absence}")).collect();
         let failures = loaded.failures().map(|failure| failure.line).collect();
         Ok(((loaded.executor()?, config), Absences { once, failures }))
     };

@@ -13,8 +13,6 @@
 mod agents;
 mod approve;
 mod builtins;
-mod bundle;
-mod chance;
 mod check;
 mod codex;
 mod completions;
@@ -49,6 +47,7 @@ mod moment;
 mod output;
 mod page;
 mod plain;
+mod policy;
 mod program;
 mod records;
 mod replay;
@@ -61,11 +60,6 @@ mod serve;
 pub mod server;
 mod settings;
 mod shell_texts;
-#[cfg(feature = "http")]
-mod ship;
-#[cfg(feature = "http")]
-#[doc(hidden)]
-pub mod simulation;
 mod starter;
 mod status;
 mod stops;
@@ -130,7 +124,7 @@ commands! {
     "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
     "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
     "Watch": Doctor = doctor, Status = status, Log = decisions, Approve = approve;
-    "Many machines": Bundle = bundle, #[cfg(feature = "http")] Ship = ship;
+    "Many machines": Policy = policy;
     "Called by agents and programs": Run = run, Serve = serve, Mcp = mcp;
     "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
         Completions = completions, Man = man;

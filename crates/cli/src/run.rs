@@ -8,7 +8,6 @@ use hookexec::internal::Explanation;
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall, UnknownAgent};
 
-use super::bundle::start_due;
 use super::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
 use super::connect::ConnectArgs;
 use super::error::{CommandError, warn_all};
@@ -97,7 +96,6 @@ impl Args {
             return self.answer(&verdict, &[], Vec::new);
         }
         let mut loaded = self.config.load()?;
-        start_due(&loaded.found.config.policies);
         let mut unavailable = Vec::new();
         match self.format() {
             PlainFormat::Json => loaded = loaded.warned(),

@@ -10,7 +10,6 @@ use hookexec::internal::Policy;
 use hookexec::load::LoadOptions;
 use tokio::task::spawn_blocking;
 
-use super::bundle::Refresher;
 use super::config::{self, ConfigArgs, not_too_deep};
 use super::error::{CommandError, warn_all};
 use super::log::LogArgs;
@@ -100,7 +99,6 @@ impl Args {
 /// Returns what loads the configuration any number of times, and warns about what it lacks.
 pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Load>, CommandError> {
     not_too_deep()?;
-    let refresher = Refresher::new();
     Ok(Box::new(move |files| {
         let mut options = options.clone();
         options.without_project |= files == Files::WithoutProject;
@@ -110,7 +108,6 @@ pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Loa
         let files = loaded.found.config.files.clone();
         let watched = loaded.found.places(&options);
         let policies = &loaded.found.config.policies;
-        refresher.set(policies);
         let now = SystemTime::now();
         let expires = policies.iter().filter_map(Policy::expires_at).filter(|it| *it > now).min();
         let executor = loaded.build_with(registry.clone())?;

@@ -100,7 +100,7 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
             warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
         }
         let row = Row::of(file, &store, &project.config);
-        // An approved file that fails, for example without a pack, needs another remedy.
+        // An approved file that fails needs another remedy.
         rows.push(if file.blocked.is_none() { row } else { row.with_errors(&errors) });
     }
     rows.extend(project.gone.into_iter().map(Row::gone));

@@ -4,8 +4,6 @@ mod codex;
 mod installed;
 mod policies;
 mod programs;
-#[cfg(feature = "http")]
-mod shipped;
 mod switches;
 
 use std::fmt::Write as _;
@@ -144,8 +142,6 @@ impl Args {
             sections.extend(self.agent(agent, &check, &project));
         }
         let without_agents = sections.len() == before;
-        #[cfg(feature = "http")]
-        sections.extend(shipped::section(&check.logs));
         if without_agents {
             let nothing = Finding::warning("no coding agent is found here");
             sections.push(Section::new("Agents", vec![nothing]));
@@ -225,7 +221,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
             troubled.push(hook.location.path());
         }
     }
-    // A file that is not approved may have only packs and no hook of its own, or be broken as well.
+    // A file that is not approved may have no hook, or be broken as well.
     for file in &check.failed {
         let path = file.location.path();
         let is_counted = errors.iter().any(|error| file.cause.contains(&error.message));

@@ -19,7 +19,7 @@ fn findings(policy: &Policy) -> Vec<Finding> {
     if let Some(failure) = &policy.failure {
         let place = &policy.settings.location;
         findings.push(Finding::problem(format!(
-            "{place}: {failure}. Nothing that is guarded passes: run `hookexec bundle refresh`"
+            "{place}: {failure}. Nothing that is guarded passes: run `hookexec policy refresh`"
         )));
     } else if let Some(in_force) = &state.in_force {
         let text = format!(
@@ -29,7 +29,7 @@ fn findings(policy: &Policy) -> Vec<Finding> {
             in_force.digest,
             spoken(in_force.age()),
         );
-        let is_late = in_force.age() > policy.settings.refresh.saturating_mul(2) + GRACE;
+        let is_late = in_force.age() > LATE;
         findings.push(if is_late { Finding::warning(text) } else { Finding::fine(text) });
         if policy.current().is_none() {
             findings.push(Finding::warning(format!(
@@ -39,7 +39,7 @@ fn findings(policy: &Policy) -> Vec<Finding> {
             )));
         }
     }
-    if state.failures > 0 {
+    if !state.problem.is_empty() {
         let ago = spoken(Duration::from_secs(now().saturating_sub(state.failed_at)));
         findings.push(Finding::warning(format!(
             "{source}: the last refresh failed {ago} ago: {}",
@@ -49,5 +49,5 @@ fn findings(policy: &Policy) -> Vec<Finding> {
     findings
 }
 
-/// How much later than due a refresh may be: chance moves it, and it takes some time.
-const GRACE: Duration = Duration::from_mins(1);
+/// After this time no timer seems to refresh the policy.
+const LATE: Duration = Duration::from_hours(24);

@@ -9,8 +9,6 @@ use hookexec::Event;
 use hookexec::internal::builtins::{Shipped, shipped};
 use hookexec_agents::{Agent, NativeEvent};
 
-#[cfg(feature = "http")]
-use super::ship::{METRICS, STANDARD};
 use super::table::Table;
 use super::{agents, builtins, events};
 
@@ -33,25 +31,6 @@ fn the_builtins_page_describes_every_builtin() {
     let sections: Vec<String> = shipped().map(builtin).collect();
     let table = markdown(&builtins::table());
     assert_embedded("builtins", &format!("{table}\n{}", sections.join("\n")));
-}
-
-#[cfg(feature = "http")]
-#[test]
-fn the_telemetry_page_has_every_attribute_and_metric() {
-    let mut attributes = Table::new(["attribute", "what it holds"]);
-    for [_, name, about] in STANDARD {
-        attributes.row([format!("`{name}`"), (*about).to_owned()]);
-    }
-    let mut metrics = Table::new(["metric", "unit", "by", "what it counts"]);
-    for [name, unit, by, about] in METRICS {
-        metrics.row([
-            format!("`{name}`"),
-            (*unit).to_owned(),
-            (*by).to_owned(),
-            (*about).to_owned(),
-        ]);
-    }
-    assert_embedded("telemetry", &format!("{}\n{}", markdown(&attributes), markdown(&metrics)));
 }
 
 fn agent(agent: Agent) -> String {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Hook, Location};
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{Blocked, FileChange, Found, Problem, ProjectFile, TrustStore};
-use hookexec::internal::{Pack, Process};
+use hookexec::internal::Process;
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
@@ -24,7 +24,6 @@ pub(super) struct Row {
     path: PathBuf,
     pub(super) status: &'static str,
     digest: Option<String>,
-    packs: Vec<PackRow>,
     hooks: Vec<HookRow>,
     /// The files that an approval covers, as far as they are as they were approved.
     pub(super) covered: Vec<String>,
@@ -37,15 +36,6 @@ pub(super) struct Row {
     diff: Option<String>,
     /// Why the file can't be loaded.
     pub(super) errors: Vec<String>,
-}
-
-/// A pack that the file uses.
-#[derive(Serialize)]
-struct PackRow {
-    bundle: String,
-    digest: Option<String>,
-    /// Whether it is on this machine, and its hooks are among those of the file.
-    fetched: bool,
 }
 
 /// What one hook is for, and what it runs.
@@ -75,12 +65,10 @@ impl Row {
                 FileChange::Gone => "a named file is gone",
             },
         };
-        let packs = config.packs.iter().filter(|pack| pack.location.path() == file.path);
         let mut row = Self {
             path: file.path.clone(),
             status,
             digest: Some(file.digest.clone()),
-            packs: packs.map(PackRow::of).collect(),
             hooks: hooks_of(file, config),
             problems: file.coverage.problems.clone(),
             ..Self::default()
@@ -153,9 +141,6 @@ impl Row {
         for error in &self.errors {
             let _ = writeln!(text, "  error: {}", plain::line(shown(error)));
         }
-        for pack in &self.packs {
-            text += &pack.text();
-        }
         for hook in &self.hooks {
             text += &hook.text();
         }
@@ -178,13 +163,9 @@ impl Row {
     }
 }
 
-/// Returns the hooks of a file and of the packs that it uses, then its processes that no hook calls.
+/// Returns the hooks of a file, then its processes that no hook calls.
 fn hooks_of(file: &ProjectFile, config: &Config) -> Vec<HookRow> {
-    let is_of_pack = |path: &Path| {
-        let mut packs = config.packs.iter().filter(|pack| pack.location.path() == file.path);
-        packs.any(|pack| pack.files.iter().any(|own| own == path))
-    };
-    let is_own = |place: &Location| place.path() == file.path || is_of_pack(place.path());
+    let is_own = |place: &Location| place.path() == file.path;
     let hooks = config.hooks.iter().filter(|hook| is_own(&hook.location));
     let mut rows: Vec<HookRow> = hooks.map(|hook| HookRow::of(hook, &config.processes)).collect();
     for process in config.processes.values().filter(|process| is_own(&process.location)) {
@@ -193,23 +174,6 @@ fn hooks_of(file: &ProjectFile, config: &Config) -> Vec<HookRow> {
         }
     }
     rows
-}
-
-impl PackRow {
-    fn of(pack: &Pack) -> Self {
-        let digest = pack.digest.as_ref().map(|digest| format!("sha256:{digest}"));
-        Self { bundle: pack.source.to_string(), digest, fetched: pack.found }
-    }
-
-    fn text(&self) -> String {
-        let digest = self.digest.as_deref().unwrap_or("without a digest");
-        let mut text = format!("  uses {} {digest}\n", plain::line(&self.bundle));
-        if !self.fetched {
-            text += "    not on this machine: its hooks can't be shown. After the approval `hookexec \
-                     bundle refresh` fetches it, and runs its test cases\n";
-        }
-        text
-    }
 }
 
 fn as_texts<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {

@@ -138,8 +138,7 @@ fn executor_with(
         let path = format!("{}/{name}", layer.name());
         let text = file_text(&hooks, scenario.deadlines.get(layer.name()).copied());
         let file = Arc::new(SourceFile::new(path, text).in_layer(layer));
-        let part = assembly.evaluate(file, |_| ());
-        assembly.add(part);
+        assembly.evaluate(file, |_| ());
     }
     let mut config = assembly.finish().unwrap();
     assert!(config.failed.is_empty(), "{:?}", config.failed);

@@ -1,0 +1,293 @@
+//! A policy as one file: a tar archive whose bytes depend on nothing but its content.
+//!
+//! Readers of archives disagree about links, sparse files and names that appear twice. So an archive
+//! counts only if it is, byte for byte, the one that [`Archive::write`] makes of its content.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+
+use hookexec::internal::files;
+use hookexec::wire::parse_strict;
+use serde::{Deserialize, Serialize};
+use tar::{EntryType, Header};
+
+/// The largest archive, in bytes. It is not compressed.
+pub(super) const MAX_ARCHIVE: u64 = 16 << 20;
+/// The name of the manifest in an archive.
+const MANIFEST: &str = "policy.json";
+
+/// The manifest of a policy.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    /// The name, which tells this policy from others that the same key signs.
+    pub(super) name: String,
+    pub(super) version: u64,
+}
+
+/// A file of a policy.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PolicyFile {
+    pub(super) bytes: Vec<u8>,
+    pub(super) is_program: bool,
+}
+
+/// A policy in memory.
+#[derive(Debug)]
+pub(super) struct Archive {
+    pub(super) manifest: Manifest,
+    /// All files but the manifest.
+    pub(super) files: BTreeMap<String, PolicyFile>,
+}
+
+impl Archive {
+    /// Returns the bytes of the archive: sorted, without times and owners.
+    pub(super) fn write(&self) -> io::Result<Vec<u8>> {
+        let bytes = serde_json::to_vec(&self.manifest)?;
+        let mut tar = tar::Builder::new(Vec::new());
+        append(&mut tar, MANIFEST, &PolicyFile { bytes, is_program: false })?;
+        for (name, file) in &self.files {
+            append(&mut tar, name, file)?;
+        }
+        tar.into_inner()
+    }
+
+    /// Reads an archive.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        let unreadable = |error: io::Error| format!("it is not a tar archive: {error}");
+        let mut files = BTreeMap::new();
+        for entry in tar::Archive::new(bytes).entries().map_err(unreadable)?.raw(true) {
+            let mut entry = entry.map_err(unreadable)?;
+            let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            let is_program = entry.header().mode().is_ok_and(|mode| mode & 0o111 != 0);
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).map_err(unreadable)?;
+            files.insert(name, PolicyFile { bytes, is_program });
+        }
+        let manifest = files.remove(MANIFEST).ok_or_else(|| format!("it has no `{MANIFEST}`"))?;
+        let invalid = |problem: String| format!("its `{MANIFEST}` is not valid: {problem}");
+        let manifest = parse_strict(&String::from_utf8_lossy(&manifest.bytes))
+            .map_err(|error| invalid(error.to_string()))?;
+        let manifest =
+            serde_json::from_value(manifest).map_err(|error| invalid(error.to_string()))?;
+        let archive = Self { manifest, files };
+        archive.check()?;
+        match archive.write() {
+            Ok(written) if written == bytes => Ok(archive),
+            _ => Err("it is not written as `hookexec policy build` writes archives".to_owned()),
+        }
+    }
+
+    /// Checks the names: each means the same file on every system, and none leads out of the policy.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for name in self.files.keys().chain([&self.manifest.name]) {
+            let is_known =
+                |letter: char| letter.is_ascii_alphanumeric() || "._-+@/".contains(letter);
+            let is_part =
+                |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with('.');
+            let is_plain = name.chars().all(is_known) && name.split('/').all(is_part);
+            if !is_plain || name.len() > 100 || name == MANIFEST {
+                return Err(format!(
+                    "`{}` is not a valid name: use at most 100 ASCII letters, digits and `._-+@`, and \
+                     no dot at the begin and end of a part",
+                    name.escape_default()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the digest of each file.
+    pub(super) fn digests(&self) -> BTreeMap<String, String> {
+        self.files.iter().map(|(name, file)| (name.clone(), files::digest(&file.bytes))).collect()
+    }
+
+    /// Returns the files of test cases: those beside `hooks.yaml`.
+    pub(super) fn test_files(&self) -> Vec<&String> {
+        let is_cases = |name: &&String| {
+            !name.contains('/') && (name.ends_with(".test.yaml") || name.ends_with(".test.yml"))
+        };
+        self.files.keys().filter(is_cases).collect()
+    }
+}
+
+fn append(tar: &mut tar::Builder<Vec<u8>>, name: &str, file: &PolicyFile) -> io::Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_path(name)?;
+    header.set_mode(if file.is_program { 0o755 } else { 0o644 });
+    header.set_size(file.bytes.len() as u64);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    header.set_entry_type(EntryType::Regular);
+    header.set_cksum();
+    tar.append(&header, &*file.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn archive() -> Archive {
+        let file = |text: &str, is_program| PolicyFile { bytes: text.into(), is_program };
+        let files = [("hooks.yaml", file("{}", false)), ("guard.sh", file("#!/bin/sh\n", true))];
+        let files = files.map(|(name, file)| (name.to_owned(), file)).into();
+        Archive { manifest: Manifest { name: "guards".to_owned(), version: 7 }, files }
+    }
+
+    /// Returns an archive with one more entry, made by `change`.
+    fn with(change: impl FnOnce(&mut Header)) -> Vec<u8> {
+        let mut tar = tar::Builder::new(Vec::new());
+        let archive = archive();
+        let bytes = serde_json::to_vec(&archive.manifest).unwrap();
+        append(&mut tar, MANIFEST, &PolicyFile { bytes, is_program: false }).unwrap();
+        for (name, file) in &archive.files {
+            append(&mut tar, name, file).unwrap();
+        }
+        let mut header = Header::new_ustar();
+        header.set_path("extra").unwrap();
+        header.set_size(0);
+        header.set_mode(0o644);
+        header.set_entry_type(EntryType::Regular);
+        change(&mut header);
+        header.set_cksum();
+        tar.append(&header, io::empty()).unwrap();
+        tar.into_inner().unwrap()
+    }
+
+    /// Returns the archive, whose first entry is of this kind.
+    fn first_as(kind: EntryType) -> Vec<u8> {
+        let mut bytes = archive().write().unwrap();
+        let mut header = Header::new_ustar();
+        header.as_mut_bytes().copy_from_slice(&bytes[..512]);
+        header.set_entry_type(kind);
+        header.set_cksum();
+        bytes[..512].copy_from_slice(header.as_bytes());
+        bytes
+    }
+
+    fn named(header: &mut Header, name: &str) {
+        let field = &mut header.as_old_mut().name;
+        field.fill(0);
+        field[..name.len()].copy_from_slice(name.as_bytes());
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let bytes = archive().write().unwrap();
+        let read = Archive::read(&bytes).unwrap();
+        assert_eq!(read.files, archive().files);
+        assert_eq!(read.manifest.version, 7);
+        assert_eq!(read.write().unwrap(), bytes);
+    }
+
+    #[test]
+    fn hostile_archives_are_refused() {
+        let problem = |bytes: &[u8]| Archive::read(bytes).unwrap_err();
+        for (name, wanted) in [
+            ("../escape", "not a valid name"),
+            ("/etc/passwd", "not a valid name"),
+            ("a\\..\\b", "not a valid name"),
+            // The second one is empty.
+            ("hooks.yaml", "not written as"),
+            ("policy.json", "is not valid"),
+            // It belongs before the others.
+            ("extra", "not written as"),
+        ] {
+            let said = problem(&with(|header| named(header, name)));
+            assert!(said.contains(wanted), "{name}: {said}");
+        }
+        for kind in [
+            EntryType::Symlink,
+            EntryType::Link,
+            EntryType::Char,
+            EntryType::Fifo,
+            EntryType::Directory,
+            EntryType::GNUSparse,
+            EntryType::GNULongName,
+            EntryType::XHeader,
+            EntryType::XGlobalHeader,
+        ] {
+            let said = problem(&with(|header| header.set_entry_type(kind)));
+            assert!(said.contains("not written as"), "{kind:?}: {said}");
+            // In the place of a file.
+            let said = problem(&first_as(kind));
+            assert!(said.contains("not written as"), "{kind:?}: {said}");
+        }
+        // A size beyond the end of the archive takes no memory.
+        let said = problem(&with(|header| header.set_size(1 << 40)));
+        assert!(!said.is_empty());
+        assert!(problem(b"").contains("no `policy.json`"));
+        assert!(problem(b"PK\x03\x04").contains("not a tar archive"));
+    }
+
+    #[test]
+    fn other_bytes_of_the_same_content_are_refused() {
+        let mut longer = archive().write().unwrap();
+        longer.extend([0; 512]);
+        let mut owned = archive().write().unwrap();
+        // The owner and the time in the first header, with its checksum.
+        let mut header = Header::new_ustar();
+        header.as_mut_bytes().copy_from_slice(&owned[..512]);
+        header.set_uid(1);
+        header.set_cksum();
+        owned[..512].copy_from_slice(header.as_bytes());
+        for bytes in [longer, owned] {
+            assert!(Archive::read(&bytes).unwrap_err().contains("not written as"));
+        }
+    }
+
+    #[test]
+    fn only_plain_names_are_accepted() {
+        let named = |name: &str| {
+            let mut archive = archive();
+            archive.files.insert(name.to_owned(), PolicyFile { bytes: vec![], is_program: false });
+            archive.check()
+        };
+        for name in ["hooks.d/a.yaml", "lib/x_1-2+3@4.py"] {
+            assert_eq!(named(name), Ok(()));
+        }
+        for name in [
+            "/etc/passwd",
+            "../x",
+            "a/../b",
+            "a/./b",
+            "a//b",
+            "a/",
+            "",
+            ".hidden",
+            "a\\b",
+            "C:x",
+            "a b",
+            "ä",
+            "a\0",
+            "a\n",
+            "x.",
+            "policy.json",
+            &"x".repeat(101),
+        ] {
+            assert!(named(name).is_err(), "{name:?}");
+        }
+        let mut archive = archive();
+        archive.manifest.name = "..".to_owned();
+        assert!(archive.check().is_err());
+    }
+
+    #[test]
+    fn a_manifest_is_read_strictly() {
+        let text = r#"{"name":"guards","version":7}"#;
+        for (from, to, problem) in [
+            ("\"version\":7", "\"version\":7,\"version\":8", "twice"),
+            ("\"version\":7", "\"version\":7,\"extra\":2", "unknown field"),
+            ("\"version\":7", "\"version\":-1", "invalid number"),
+            ("\"name\":\"guards\",", "", "missing field `name`"),
+            ("7}", "7}\n", "not written as"),
+        ] {
+            let mut tar = tar::Builder::new(Vec::new());
+            let bytes = text.replacen(from, to, 1).into_bytes();
+            append(&mut tar, MANIFEST, &PolicyFile { bytes, is_program: false }).unwrap();
+            let error = Archive::read(&tar.into_inner().unwrap()).unwrap_err();
+            assert!(error.contains(problem), "{to}: {error}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Gets a policy from where it is kept.
+
+use std::path::{Path, PathBuf};
+
+use hookexec::internal::files;
+use hookexec::internal::policy::Source;
+use minisign_verify::{PublicKey, Signature};
+#[cfg(feature = "http")]
+use {
+    hookexec::internal::tls_for,
+    ureq::{Body, http::Response},
+};
+
+use super::archive::MAX_ARCHIVE;
+
+/// The largest signature, in bytes; one takes some 300.
+const MAX_SIGNATURE: u64 = 4 << 10;
+/// How long a request may take.
+#[cfg(feature = "http")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
+/// What stands behind the archive's name in that of its signature.
+const ENDING: &str = ".minisig";
+
+/// A policy as it came. Nothing of it is checked yet.
+pub(super) struct Fetched {
+    pub(super) archive: Vec<u8>,
+    signature: Vec<u8>,
+    /// The `ETag` of the archive, or its digest.
+    pub(super) tag: String,
+}
+
+impl Fetched {
+    /// Returns which of `keys` signed the archive.
+    pub(super) fn signed_by(&self, keys: &[String]) -> Result<String, String> {
+        let signature = std::str::from_utf8(&self.signature).unwrap_or_default();
+        let signature = Signature::decode(signature)
+            .map_err(|error| format!("its signature is not one of minisign: {error}"))?;
+        for key in keys {
+            let public = PublicKey::from_base64(key)
+                .map_err(|_| format!("`{key}` is not a public key of minisign"))?;
+            if public.verify(&self.archive, &signature, false).is_ok() {
+                return Ok(key.clone());
+            }
+        }
+        Err("its signature is not that of the key: it was changed, or another key signed it"
+            .to_owned())
+    }
+}
+
+/// Returns where the signature of the archive at `path` is.
+pub(super) fn signature_of(path: &Path) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(ENDING);
+    path.into()
+}
+
+/// Returns the policy at `source`; `None` if it is still the one with the tag `known`.
+pub(super) fn fetch(source: &Source, known: Option<&str>) -> Result<Option<Fetched>, String> {
+    let Some(path) = source.path().map(Path::new) else {
+        #[cfg(feature = "http")]
+        return download(&source.to_string(), known);
+        #[cfg(not(feature = "http"))]
+        return Err("this hookexec was built without HTTP: use `file:///PATH`".to_owned());
+    };
+    let read = |path: &Path, most| {
+        files::read_regular(path, most)
+            .map_err(|error| format!("can't read {}: {error}", path.display()))
+    };
+    let archive = read(path, MAX_ARCHIVE)?;
+    let tag = format!("sha256:{}", files::digest(&archive));
+    if known == Some(&*tag) {
+        return Ok(None);
+    }
+    let signature = read(&signature_of(path), MAX_SIGNATURE)?;
+    Ok(Some(Fetched { archive, signature, tag }))
+}
+
+#[cfg(feature = "http")]
+fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, String> {
+    let archive = get(address, known)?;
+    // Without a condition this answer is a failure: it has no content.
+    if known.is_some() && archive.status() == 304 {
+        return Ok(None);
+    }
+    let tag = archive.headers().get("etag").and_then(|tag| tag.to_str().ok());
+    let tag = tag.unwrap_or_default().to_owned();
+    let archive = content(address, archive, MAX_ARCHIVE)?;
+    let address = format!("{address}{ENDING}");
+    let signature = content(&address, get(&address, None)?, MAX_SIGNATURE)?;
+    Ok(Some(Fetched { archive, signature, tag }))
+}
+
+#[cfg(feature = "http")]
+fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, String> {
+    let config = ureq::Agent::config_builder()
+        .https_only(true)
+        .tls_config(tls_for(address))
+        .timeout_global(Some(PATIENCE))
+        .user_agent(concat!("hookexec/", env!("CARGO_PKG_VERSION")));
+    let mut request = config.build().new_agent().get(address);
+    if let Some(known) = known {
+        request = request.header("if-none-match", known);
+    }
+    request.call().map_err(|error| format!("GET {address}: {error}"))
+}
+
+#[cfg(feature = "http")]
+fn content(address: &str, response: Response<Body>, most: u64) -> Result<Vec<u8>, String> {
+    let body = response.into_body().into_with_config().limit(most);
+    body.read_to_vec().map_err(|error| format!("GET {address}: {error}"))
+}
