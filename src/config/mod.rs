@@ -42,7 +42,6 @@ pub use layer::Layer;
 pub(crate) use limit::{Period, RunLimit};
 pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, SideEffects};
 pub(crate) use model::{EventMethod, FileConfig, Limits, Process, Protocol};
-pub(crate) use node::{Node, Value};
 pub(crate) use policy::{Policy, PolicySettings};
 pub use schema::config_schema;
 pub use source::Location;

@@ -263,9 +263,7 @@ async fn in_project(config: &ConfigArgs, project: &str, until: Instant) -> Confi
 async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Absences), String> {
     let load = |config: ConfigArgs| {
         let loaded = config.load_to_judge()?;
-        let later = loaded.later_failures().map(|failure| failure.line);
-        let absent = loaded.absences().chain(later);
-        let once = absent.map(|absence| format!("hookexec: {absence}")).collect();
+        let once = loaded.absences().map(|absence| format!("hookexec: {absence}")).collect();
         let failures = loaded.failures().map(|failure| failure.line).collect();
         Ok(((loaded.executor()?, config), Absences { once, failures }))
     };

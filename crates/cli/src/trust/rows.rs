@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostic, Diagnostics, Hook, Location};
+use hookexec::internal::Process;
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{Blocked, FileChange, Found, Problem, ProjectFile, TrustStore};
-use hookexec::internal::Process;
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
