@@ -76,11 +76,11 @@ impl Acceptance {
 
     /// Returns the warning that the administrator excludes the file at `path`.
     pub(super) fn excludes(&self, layer: Layer, path: &Path) -> Option<Diagnostic> {
-        let warning = || {
-            let warning = Diagnostic::warning("the administrator does not allow hooks from here");
-            warning.hint("this file is left out").at(Location::of_file(path))
-        };
-        (!self.allows(layer)).then(warning)
+        if self.allows(layer) {
+            return None;
+        }
+        let warning = Diagnostic::warning("the administrator does not allow hooks from here");
+        Some(warning.hint("this file is left out").at(Location::of_file(path)))
     }
 
     /// Returns a project's file by its bytes, and whether it may run; `None` when no approval is needed.

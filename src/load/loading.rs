@@ -157,11 +157,7 @@ impl Loading {
             self.does_not_run(&path, cause, format!("restore it, or {}", removal(&path)));
         }
         for path in store.approved_in(above, true) {
-            // As in a worktree that lies in the checkout.
-            let is_here = |file: &ProjectFile| {
-                file.blocked.is_none() && in_project(&file.path) == in_project(&path)
-            };
-            if self.project_files.iter().any(is_here) {
+            if self.runs_file_named_as(&path) {
                 continue;
             }
             let cause = "this approved file is above the root of the project, and its hooks don't \
@@ -170,6 +166,13 @@ impl Loading {
             let git = "remove the `.git` below it, or make the `.git` beside it again";
             self.does_not_run(&path, cause, format!("{git}, or {remove}"));
         }
+    }
+
+    /// Returns whether a file of the project runs that has the name of the hooks file at `path`, as in a
+    /// worktree that lies in the checkout.
+    fn runs_file_named_as(&self, path: &Path) -> bool {
+        let mut running = self.project_files.iter().filter(|file| file.blocked.is_none());
+        running.any(|file| in_project(&file.path) == in_project(path))
     }
 
     /// Reports at every event that the hooks of an approved file don't run.

@@ -97,9 +97,11 @@ impl TrustStore {
             };
             blocked.get_or_insert(difference);
         }
-        let has_other = || !self.records_at(&file.path).is_empty();
-        let of_bytes = || if has_other() { Blocked::Changed } else { Blocked::Unapproved };
-        file.blocked = Some(blocked.unwrap_or_else(of_bytes));
+        file.blocked = Some(match blocked {
+            Some(blocked) => blocked,
+            None if self.records_at(&file.path).is_empty() => Blocked::Unapproved,
+            None => Blocked::Changed,
+        });
     }
 
     /// Returns the approvals of the bytes of `file`. At a path where something was approved, only that
@@ -121,8 +123,10 @@ impl TrustStore {
     /// Returns the approval that `file` differs from: one of its bytes, or else that of other bytes at its
     /// path.
     pub fn compared_with(&self, file: &ProjectFile) -> Option<Approval> {
-        let other = || self.records_at(&file.path).iter().find_map(|it| self.read_record(it));
-        self.of_bytes(file).into_iter().next().or_else(other)
+        if let Some(approval) = self.of_bytes(file).into_iter().next() {
+            return Some(approval);
+        }
+        self.records_at(&file.path).iter().find_map(|record| self.read_record(record))
     }
 
     /// Records that an approval from another path is used at `path`. Does nothing when it can't: it must
@@ -294,7 +298,8 @@ impl TrustStore {
         check_own(record).ok()?;
         let bytes = files::read_regular(record, MAX_RECORD).ok()?;
         let approval: Approval = serde_json::from_slice(&bytes).ok()?;
-        Some(approval).filter(|it| self.record(&it.path, &it.digest) == record)
+        let is_own = self.record(&approval.path, &approval.digest) == record;
+        if is_own { Some(approval) } else { None }
     }
 
     /// Returns where the approval of these bytes at `path` is kept.
