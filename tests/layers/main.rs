@@ -65,7 +65,7 @@ const PLAIN_READERS: [(&str, &str); 14] = [
     ("src/handlers/request.rs", "`with` was read by the reader of hooks.yaml"),
     ("src/policy/manifest.rs", "reads a type without any JSON from a value read strictly"),
     ("src/policy/store.rs", "reads a type without any JSON from a value read strictly"),
-    ("src/trust/records.rs", "reads a type without any JSON"),
+    ("src/trust/store.rs", "reads a type without any JSON"),
     ("src/wire/output_reader.rs", "its types read their values with `wire::exact`"),
 ];
 

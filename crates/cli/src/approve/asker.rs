@@ -58,7 +58,7 @@ impl Counter {
             _ => return,
         };
         if let Ok(line) = &line
-            && let Ok((order, columns)) = serde_json::from_slice::<order::Line>(line)
+            && let Ok((order, columns)) = order::read::<order::Line>(line)
         {
             write(&mut writer, &self.obey(&order, columns).await).await;
             return;

@@ -1,6 +1,8 @@
 //! `hookexec approve allow`, `deny` and `show`: the orders of a person in another terminal.
 
 use hookexec::internal::receiver_socket;
+use hookexec::wire::parse_strict;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::screen::Screen;
@@ -56,11 +58,17 @@ impl Order {
         let answer = answer.map_err(|problem| {
             CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
         })?;
-        let reply: Reply =
-            serde_json::from_slice(&answer).or_internal("the answer is not valid")?;
+        let reply: Reply = read(&answer).or_internal("the answer is not valid")?;
         screen.say(&reply.map_err(CommandError::usage)?);
         Ok(())
     }
+}
+
+/// Reads a line of this conversation.
+pub(super) fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
+    let value = parse_strict(text).map_err(|error| error.to_string())?;
+    T::deserialize(value).map_err(|error| error.to_string())
 }
 
 pub(super) fn no_home() -> CommandError {
