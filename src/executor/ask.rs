@@ -34,6 +34,8 @@ pub(super) struct Answer {
     pub(super) version: usize,
     /// The version that its rewrite made, once it was applied.
     pub(super) made: Option<usize>,
+    /// Whether it was given, or used, in a turn.
+    pub(super) in_turn: bool,
     pub(super) outcome: Outcome,
 }
 
@@ -291,6 +293,7 @@ impl<'e> Moment<'e> {
 
 impl Asked<'_> {
     fn answer(&self, outcome: Outcome) -> Answer {
-        Answer { hook: self.hook, version: self.sight.version, made: None, outcome }
+        let version = self.sight.version;
+        Answer { hook: self.hook, version, made: None, in_turn: false, outcome }
     }
 }

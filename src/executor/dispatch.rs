@@ -68,6 +68,8 @@ pub struct DispatchOptions<'w> {
     pub stands: bool,
     /// The rank of the highest layer that asks, where a person answers: an allow of it ends the wait.
     pub asked_by: Option<usize>,
+    /// Whether the caller wants to show the course of the evaluation.
+    pub shows_course: bool,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
     /// What observes each hook.
@@ -236,6 +238,9 @@ impl Executor {
             evaluation.run().await;
         }
         let Some(mut evaluation) = running.evaluation.take() else { return Vec::new() };
+        if options.shows_course {
+            running.standing.course = Some(evaluation.course());
+        }
         let mut concluded = evaluation.conclude(true);
         let first = concluded.verdicts.first().map(|(verdict, _)| verdict.clone());
         running.standing.verdict = concluded.whole.take().or(first);

@@ -209,6 +209,7 @@ impl<'e> Evaluation<'e> {
                 self.last = next;
             }
         }
+        self.answers[number].in_turn = true;
         self.turns.push((hook, self.last));
     }
 

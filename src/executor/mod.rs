@@ -11,6 +11,7 @@ pub(crate) mod approval;
 mod ask;
 pub(crate) mod background;
 pub(crate) mod build;
+pub(crate) mod course;
 pub(crate) mod dispatch;
 mod evaluate;
 pub(crate) mod explain;

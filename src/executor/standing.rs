@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::ask::{Answer, HookId};
+use super::course::Course;
 use super::evaluate::Evaluation;
 use super::fold::{fold, fold_moment};
 use super::outcome::Outcome;
@@ -30,6 +31,8 @@ pub struct Standing {
     pub verdict: Option<Verdict>,
     /// The input, once a hook rewrote it.
     pub rewritten: Option<Input>,
+    /// The course of the evaluation, if the caller wants to show it.
+    pub course: Option<Course>,
     /// The answers until now, and the inputs that hooks made.
     answers: Vec<Answer>,
     versions: Vec<Input>,
@@ -69,6 +72,7 @@ impl Evaluation<'_> {
     fn into_standing(self) -> Standing {
         Standing {
             verdict: None,
+            course: None,
             rewritten: self.rewritten(),
             answers: self.answers,
             versions: self.moment.versions.into_rewritten(),
@@ -134,8 +138,8 @@ impl Evaluation<'_> {
 
     /// Returns what an answer comes to: an allow counts only if its hook has judged the final input, or
     /// made it.
-    fn settled(&self, answer: Answer) -> Outcome {
-        let Answer { hook, version, made, mut outcome } = answer;
+    pub(super) fn settled(&self, answer: Answer) -> Outcome {
+        let Answer { hook, version, made, mut outcome, .. } = answer;
         let input = self.moment.versions.input(version);
         let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
         // An answer that was kept says what the hook would say if it were asked once more.

@@ -84,6 +84,11 @@ impl<'e> Versions<'e> {
         }
     }
 
+    /// Returns how many versions there are.
+    pub(super) fn count(&self) -> usize {
+        self.rewritten.len() + 1
+    }
+
     /// Returns the input of a version, whatever event it is shown at.
     pub(super) fn input(&self, number: usize) -> &Input {
         self.version(number).input()

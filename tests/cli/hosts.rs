@@ -99,7 +99,7 @@ fn hooks_that_may_take_longer_than_somebody_waits_are_warned_of() {
     // The file's own deadline cuts them off: that is warned of, and the agent has its answer.
     sandbox.write("hooks.yaml", &format!("defaults: {{ deadline: 20s }}\n{file}"));
     let said = check(&["--host", "claude-code"]).stderr;
-    let wanted = "the hooks of `pre_tool_use`, tool `shell`, may take 35s together, and its `deadline` is 20s";
+    let wanted = "the hooks of `pre_tool_use` may take 35s together, and its `deadline` is 20s";
     assert!(said.contains(wanted) && !said.contains("longer together"), "{said}");
     let done = check(&["--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();

@@ -55,7 +55,10 @@ fn no_module_imports_one_above_itself() {
 const PLAIN_READERS: [(&str, &str); 14] = [
     ("crates/cli/src/codex/mod.rs", "reads a type without any JSON from a value read strictly"),
     ("crates/cli/src/mcp/message.rs", "reads the id of a message that is refused"),
-    ("crates/cli/src/policy/archive.rs", "reads a type without any JSON from a value read strictly"),
+    (
+        "crates/cli/src/policy/archive.rs",
+        "reads a type without any JSON from a value read strictly",
+    ),
     ("crates/cli/src/records/log.rs", "`Record` reads its values with `wire::exact`"),
     ("crates/cli/src/server/params.rs", "reads types without any JSON from a value read strictly"),
     ("crates/cli/src/settings/backup.rs", "reads a type without any JSON"),

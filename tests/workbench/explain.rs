@@ -191,3 +191,45 @@ fn a_rollout_says_whether_the_hook_enforces_here() {
     );
     let _ = sandbox.hookexec(["test", "hooks.test.yaml"]).run().exits(0);
 }
+
+const REWRITES: &str = r#"hooks:
+  pre_tool_use:
+    - matcher: "*"
+      hooks:
+        - { type: command, name: pnpm, mutates: true, command: "sed 's/npm/pnpm/' | jq '{updated_input: .tool_input}'" }
+        - { type: command, name: guard, command: "grep -q pnpm && { echo not here >&2; exit 2; } || exit 0" }
+        - { type: command, name: nosy, mutates: false, command: "echo '{\"updated_input\":{\"x\":1}}'" }
+"#;
+
+#[test]
+fn the_course_shows_each_input_who_judged_it_and_why_an_answer_does_not_count() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", REWRITES);
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "npm i" } }).to_string();
+    let explain = |more: &[&str]| {
+        let arguments = [&["explain", "pre_tool_use", "--config", "hooks.yaml"], more].concat();
+        sandbox.hookexec(arguments).stdin(input.as_str()).run().exits(0).stdout
+    };
+    let text = explain(&[]);
+    let mut from = 0;
+    for line in [
+        "how they decided, in this order:",
+        "pnpm (hooks.yaml:5) took its turn with the input as it came, and made input 2",
+        "guard (hooks.yaml:6) judged input 2: deny",
+        "nosy (hooks.yaml:7) judged input 2",
+        "its rewrite is ignored, because it has `mutates: false`",
+        "input 2, the final input:",
+        "- tool_input.cmd: \"npm i\"",
+        "+ tool_input.cmd: \"pnpm i\"",
+    ] {
+        let at = text[from..].find(line);
+        from += at.unwrap_or_else(|| panic!("`{line}` is not there, in this order:\n{text}"));
+    }
+    let course: Value = serde_json::from_str(&explain(&["--format", "json"])).unwrap();
+    let course = &course["course"];
+    assert_eq!((&course["last"], course["steps"].as_array().unwrap().len()), (&json!(1), 3));
+    assert_eq!(course["inputs"][1][0]["field"], "tool_input.cmd");
+    // Where all judge the input as it came, there is nothing to tell.
+    let (_, done) = self::explain(&[], "ls");
+    assert!(!done.stdout.contains("how they decided"), "{}", done.stdout);
+}

@@ -15,7 +15,7 @@ use super::{Agent, NativeEvent};
 use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{DispatchOptions, Explanation, Judged, Selection, Standing};
+use hookexec::internal::{Course, DispatchOptions, Explanation, Judged, Selection, Standing};
 use hookexec::wire::{Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
@@ -24,10 +24,19 @@ use hookexec::wire::{Stop, StopScope, Verdict};
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
+    dispatch_shown(executor, call).await.0
+}
+
+/// Like [`dispatch`], and returns the course of the evaluation, too, if hooks were asked.
+///
+/// # Panics
+/// When it is not called within a Tokio runtime that has time and I/O enabled.
+pub async fn dispatch_shown(executor: &Executor, call: &NativeCall) -> (Verdict, Option<Course>) {
     let mut moment = Moment::new(call);
     moment.asks_person = false;
     moment.run(executor, call, None).await;
-    moment.into_verdict(call)
+    let course = moment.standing.course.take();
+    (moment.into_verdict(call), course)
 }
 
 /// Returns whether [`dispatch`] would run each configured hook for `call`, and why
@@ -177,7 +186,8 @@ impl Moment {
             }
             return;
         }
-        let options = DispatchOptions { until, ..options(call) };
+        let shows_course = !self.asks_person;
+        let options = DispatchOptions { until, shows_course, ..options(call) };
         let run = executor.run_moment(&self.events, &call.input, options, &mut self.standing);
         let verdicts = run.await;
         let Some(verdict) = self.standing.verdict.take() else { return };

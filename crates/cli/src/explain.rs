@@ -1,6 +1,6 @@
 //! `hookexec explain`: what became of every hook of an event, and why.
 
-use hookexec::internal::{Explanation, Loaded, Selection};
+use hookexec::internal::{Course, Explanation, Loaded, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Decision, Event, Executor, Verdict};
 use hookexec_agents::Agent;
@@ -75,6 +75,8 @@ pub(super) struct Explained {
     pub(super) of_other_events: usize,
     /// Missing when nothing was run.
     pub(super) verdict: Option<Verdict>,
+    /// Who was asked about which version of the input.
+    pub(super) course: Option<Course>,
 }
 
 fn is_one(events: &[Event]) -> bool {
@@ -129,13 +131,15 @@ impl Args {
         }
 
         self.log.start();
-        let mut verdict = None;
+        let (mut verdict, mut course) = (None, None);
         if !self.no_run {
             let runtime = Runtime::new()?;
-            verdict = Some(runtime.run(Box::pin(moment.dispatch(&executor)))?);
+            let (said, shown) = runtime.run(Box::pin(moment.dispatch_shown(&executor)))?;
+            (verdict, course) = (Some(said), shown);
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
-        let explained = explained(&executor, &moment, verdict);
+        let mut explained = explained(&executor, &moment, verdict);
+        explained.course = course;
         let text = match self.format {
             PlainFormat::Text => explain_text::event(&explained),
             PlainFormat::Json => String::new(),
@@ -242,7 +246,8 @@ fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> 
         }
     };
     let (events, tool) = (moment.events(), moment.input().tool_name.clone());
-    Explained { event, native, agent, events, tool, hooks, of_other_events, verdict }
+    let course = None;
+    Explained { event, native, agent, events, tool, hooks, of_other_events, verdict, course }
 }
 
 fn effect((report, verdict): (&HookReport, &Verdict)) -> Option<Effect> {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hookexec::internal::{Explanation, Selection};
+use hookexec::internal::text::shortened;
+use hookexec::internal::{Course, Difference, Explanation, Selection};
 use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
 
@@ -36,11 +37,61 @@ pub(super) fn event(explained: &Explained) -> String {
         let are = if explained.of_other_events == 1 { "is" } else { "are" };
         let _ = writeln!(text, "{DIM}{hooks} {are} configured for other events{DIM:#}");
     }
+    if let Some(course) = &explained.course {
+        text.push_str(&course_lines(course));
+    }
     match &explained.verdict {
         Some(verdict) => text.push_str(&verdict_lines(verdict, explained)),
         None => text.push_str("nothing was run (`--no-run`)\n"),
     }
     text
+}
+
+/// Returns the course of the evaluation, unless all hooks judged the input as it came and every answer
+/// counts.
+fn course_lines(course: &Course) -> String {
+    let all_count = course.steps.iter().all(|step| step.ignored.is_empty());
+    if course.inputs.len() == 1 && all_count {
+        return String::new();
+    }
+    let mut text = "how they decided, in this order:\n".to_owned();
+    for step in &course.steps {
+        let did = if step.in_turn { "took its turn with" } else { "judged" };
+        let name = plain::line(&step.name);
+        let _ = write!(text, "  {name} ({}) {did} {}", step.source, input_name(step.input));
+        if let Some(made) = step.made {
+            let _ = write!(text, ", and made {}", input_name(made));
+        }
+        if let Some(said) = step.decision {
+            let _ = write!(text, ": {}", said.name());
+        }
+        text.push('\n');
+        for reason in &step.ignored {
+            let _ = writeln!(text, "    {}", plain::line(reason));
+        }
+    }
+    for (number, differences) in course.inputs.iter().enumerate().skip(1) {
+        let is_final = if number == course.last { ", the final input" } else { "" };
+        let _ = writeln!(text, "  {}{is_final}:", input_name(number));
+        for Difference { field, before, after, .. } in differences {
+            for (sign, value) in [("-", before), ("+", after)] {
+                if let Some(value) = value {
+                    let value = value.to_string();
+                    let _ =
+                        writeln!(text, "    {sign} {field}: {}", shortened(&value, LONGEST_VALUE));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// The longest value that is shown of a version, in characters.
+const LONGEST_VALUE: usize = 400;
+
+/// Returns what people call a version of the input.
+fn input_name(number: usize) -> String {
+    if number == 0 { "the input as it came".to_owned() } else { format!("input {}", number + 1) }
 }
 
 fn listed(events: &[Event]) -> String {
