@@ -129,7 +129,10 @@ pub fn matcher(bytes: &[u8]) {
             Err(_) => return,
         },
     };
-    assert_eq!(matcher.matches(name), expected, "{pattern:?} over {name:?}");
+    let found = matcher.matches(name);
+    // In the names of MCP tools `-`, `.` and `_` count as the same, so more may match.
+    let may_match_more = name.starts_with("mcp__");
+    assert!(found == expected || found && may_match_more, "{pattern:?} over {name:?}");
 }
 
 /// What an agent sends, after a byte that names the agent and one that names its event: it is read,
