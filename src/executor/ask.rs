@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::dispatch::{DispatchOptions, Executor, Observer};
 use super::interpret::Interpreter;
@@ -47,6 +47,8 @@ pub(super) struct Stage<'e> {
     pub(super) sleeps: bool,
     /// Whether it takes part only once no hook of the others denied.
     pub(super) follows: bool,
+    /// How long its hooks took.
+    pub(super) took: Duration,
     /// The hooks for the tool's first name.
     matching: OnceLock<Arc<[usize]>>,
     /// The memory that is left for the answers of its hooks.
@@ -57,7 +59,16 @@ impl<'e> Stage<'e> {
     pub(super) fn new(event: Event, plan: &'e Plan, options: &DispatchOptions<'_>) -> Self {
         let sleeps = options.once_rewritten.contains(&event);
         let follows = options.following.contains(&event);
-        Self { event, plan, sleeps, follows, matching: OnceLock::new(), room: OnceLock::new() }
+        let took = Duration::ZERO;
+        Self {
+            event,
+            plan,
+            sleeps,
+            follows,
+            took,
+            matching: OnceLock::new(),
+            room: OnceLock::new(),
+        }
     }
 
     /// Returns whether its hooks only judge: a call that is approved with other arguments is judged

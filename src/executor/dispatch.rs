@@ -213,9 +213,7 @@ impl Executor {
         let events = [event];
         let mut evaluation = Evaluation::new(self, &events, input, &options);
         evaluation.run().await;
-        let Some((mut verdict, took)) = evaluation.conclude(true).verdicts.pop() else {
-            return Verdict::no_opinion(event);
-        };
+        let (mut verdict, took) = evaluation.conclude_only();
         drop(evaluation);
         self.record(&mut verdict, input, took, options.until, None).await;
         verdict

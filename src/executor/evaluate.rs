@@ -2,7 +2,7 @@
 //! `docs/configuration.md`, in its order and with its words.
 
 use std::cmp::Reverse;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::FutureExt as _;
 
@@ -34,8 +34,6 @@ pub(super) struct Evaluation<'e> {
     pub(super) is_withheld: bool,
     /// Whether the caller can't replace what hooks rewrite.
     pub(super) stands: bool,
-    /// How long the hooks of each event took.
-    pub(super) took: Vec<Duration>,
 }
 
 impl<'e> Evaluation<'e> {
@@ -74,7 +72,6 @@ impl<'e> Evaluation<'e> {
             has_followed: false,
             is_withheld: false,
             stands: options.stands,
-            took: vec![Duration::ZERO; events.len()],
         }
     }
 
@@ -154,7 +151,7 @@ impl<'e> Evaluation<'e> {
             let share = end.and_then(|_| share(end, self.waiting(&order[position..])));
             let started = now();
             let answer = self.call(*hook, share).await;
-            self.took[hook.place] += now().saturating_duration_since(started);
+            self.moment.stages[hook.place].took += now().saturating_duration_since(started);
             if let Some(answer) = answer {
                 self.answers.push(answer);
                 self.take_turn(self.answers.len() - 1);
@@ -224,23 +221,22 @@ impl<'e> Evaluation<'e> {
     /// another input is a judge now.
     async fn ask_judges(&mut self) {
         let judged = self.judged();
-        let mut versions = vec![judged];
+        let mut versions = [Some(judged), None];
         if self.moment.versions.is_renamed(judged) {
             // Hooks of the tool's first name judge the call under that name.
-            versions.push(self.moment.versions.under_first_name(judged));
+            versions[1] = Some(self.moment.versions.under_first_name(judged));
         }
         let mut budget = Budget::here();
-        let (mut asked, mut places) = (Vec::new(), Vec::new());
+        let mut asked = Vec::new();
         for place in 0..self.moment.stages.len() {
             if !self.takes_part(place) {
                 continue;
             }
-            let before = asked.len();
-            for version in &versions {
-                let sight = self.moment.sight(place, *version);
+            for version in versions.into_iter().flatten() {
+                let sight = self.moment.sight(place, version);
                 for index in self.moment.matching(sight).iter() {
                     let hook = HookId { place, index: *index };
-                    if !self.is_judge(hook, judged) || self.kept(hook, *version).is_some() {
+                    if !self.is_judge(hook, judged) || self.kept(hook, version).is_some() {
                         continue;
                     }
                     let is_asked = asked.iter().any(|asked: &Asked<'_>| asked.hook == hook);
@@ -248,14 +244,14 @@ impl<'e> Evaluation<'e> {
                     asked.extend(self.moment.choose(hook, sight, &mut budget));
                 }
             }
-            if asked.len() > before {
-                places.push(place);
-            }
         }
         let (before, started) = (self.answers.len(), now());
         self.moment.call_all(asked, &mut self.answers).await;
-        for place in places {
-            self.took[place] += now().saturating_duration_since(started);
+        let took = now().saturating_duration_since(started);
+        for (place, stage) in self.moment.stages.iter_mut().enumerate() {
+            if self.answers[before..].iter().any(|answer| answer.hook.place == place) {
+                stage.took += took;
+            }
         }
         for number in 0..self.answers.len() {
             if self.withholds(number) {
