@@ -351,9 +351,11 @@ impl<'e> Evaluation<'e> {
         self.answers.iter().position(is_it)
     }
 
-    /// Returns whether a rewriter failed: then it has failed for the whole moment.
+    /// Returns whether a hook failed in a turn: then it takes no other, and is not asked to judge. What
+    /// failed as a judge only takes its turn in a later round, or its rewrite would be lost.
     fn has_failed(&self, hook: HookId) -> bool {
-        let failed = |answer: &Answer| answer.hook == hook && answer.outcome.has_failed();
+        let failed =
+            |answer: &Answer| answer.hook == hook && answer.in_turn && answer.outcome.has_failed();
         self.answers.iter().any(failed)
     }
 

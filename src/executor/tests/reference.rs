@@ -16,6 +16,8 @@ struct Moment<'w> {
     /// Every answer by its hook and its input: a hook is called once for each input.
     answers: BTreeMap<(usize, Payload), WorldAnswer>,
     calls: Vec<HookCall>,
+    /// The rewriters that failed in a turn: they have failed for the whole moment.
+    failed_turns: BTreeSet<usize>,
     /// What each turn of this round got and left.
     turns: BTreeMap<usize, (Payload, Payload)>,
     current: Payload,
@@ -30,6 +32,7 @@ pub(super) fn evaluate(world: &World) -> (Played, usize) {
         rewriters: declared.collect(),
         answers: BTreeMap::new(),
         calls: Vec::new(),
+        failed_turns: BTreeSet::new(),
         turns: BTreeMap::new(),
         current: world.input.clone(),
         is_withheld: false,
@@ -60,10 +63,13 @@ impl Moment<'_> {
         });
         for index in order {
             let (hook, got) = (&self.world.hooks[index], self.current.clone());
-            if self.has_failed(index) || !hook.matches(&got) {
+            if self.failed_turns.contains(&index) || !hook.matches(&got) {
                 continue;
             }
             let answer = self.ask(index, &got, false);
+            if answer.failed {
+                self.failed_turns.insert(index);
+            }
             let is_prevented = hook.event.contract().denial_prevents() && answer.decision == DENIED;
             if self.is_withheld {
                 self.current = got.withheld();
@@ -82,7 +88,7 @@ impl Moment<'_> {
         for payload in [last.clone(), last.under(self.world.input.tool)] {
             for (index, hook) in self.world.hooks.iter().enumerate() {
                 let has_left_it = self.turns.get(&index).is_some_and(|(_, left)| *left == last);
-                if !has_left_it && !self.has_failed(index) && hook.matches(&payload) {
+                if !has_left_it && !self.failed_turns.contains(&index) && hook.matches(&payload) {
                     asked.push((index, payload.clone()));
                 }
             }
@@ -107,12 +113,6 @@ impl Moment<'_> {
         let answer = self.answers[&key].clone();
         self.is_withheld |= hook.event == ToolResponseTransform && answer.decision == DENIED;
         answer
-    }
-
-    /// Returns whether a rewriter failed: it has failed for the whole moment.
-    fn has_failed(&self, index: usize) -> bool {
-        let mut answers = self.answers.iter().filter(|((hook, _), _)| *hook == index);
-        self.rewriters.contains(&index) && answers.any(|(_, answer)| answer.failed)
     }
 
     /// Returns the final input: what is executed, or what the model reads.

@@ -430,3 +430,32 @@ async fn what_a_mutator_told_with_its_rewrite_stays_told() {
     let expected = json!({"cmd": "trash x", "cwd": "/tmp", "n": 1});
     assert_eq!(verdict.updated_input, Some(object(expected)));
 }
+
+#[tokio::test]
+async fn a_redactor_that_fails_only_when_it_judges_redacts_again_in_the_next_round() {
+    let event = Event::ToolResponseTransform;
+    let mut registry = registry();
+    // As `grep` does: it fails where there is nothing to find.
+    let redact = |input: &Input, _: &[String]| match input.tool_response.as_ref() {
+        Some(Value::String(text)) if text.contains("SECRET") => {
+            Ok(Some(Output::tool_response(text.replace("SECRET", "***"))))
+        }
+        _ => Err("nothing found".to_owned()),
+    };
+    let adds = |input: &Input, args: &[String]| {
+        let text = input.tool_response.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let is_new = !text.contains(&args[0]);
+        Ok::<_, String>(is_new.then(|| Output::tool_response(format!("{text} {}", args[0]))))
+    };
+    registry.register_builtin("redact", Builtin::inline(redact));
+    registry.register_builtin("adds", Builtin::inline(adds));
+    let redactor = Hook { on_error: Some(OnError::Warn), ..hook(event, "redact", &[]) };
+    let hooks = vec![redactor, hook(event, "adds", &["note"]), hook(PostToolUse, "adds", &["fmt"])];
+    let config = Config { hooks, ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let input = Input { tool_response: Some(json!("SECRET")), ..call("ls") };
+    let (options, mut standing) = Default::default();
+    let _ = executor.run_moment(&[event, PostToolUse], &input, options, &mut standing).await;
+    let response = standing.verdict.unwrap().updated_tool_response.unwrap();
+    assert_eq!(response, json!("*** fmt note"));
+}
