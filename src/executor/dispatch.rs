@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::background::HandedOver;
+use super::course::Course;
 use super::evaluate::Evaluation;
 use super::select::Plan;
 use super::standing::{Running, Standing};
@@ -68,7 +69,7 @@ pub struct DispatchOptions<'w> {
     pub stands: bool,
     /// The rank of the highest layer that asks, where a person answers: an allow of it ends the wait.
     pub asked_by: Option<usize>,
-    /// Whether the caller wants to show the course of the evaluation.
+    /// Whether the caller wants to know how the hooks decided.
     pub shows_course: bool,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
@@ -201,8 +202,19 @@ impl Executor {
 
     #[doc(hidden)]
     pub async fn run(&self, event: Event, input: &Input, options: DispatchOptions<'_>) -> Verdict {
+        self.run_with_course(event, input, options).await.0
+    }
+
+    /// Like `run`, and returns how the hooks decided, if the options ask for it.
+    #[doc(hidden)]
+    pub async fn run_with_course(
+        &self,
+        event: Event,
+        input: &Input,
+        options: DispatchOptions<'_>,
+    ) -> (Verdict, Option<Course>) {
         if !self.concerns(event, input) {
-            return Verdict::no_opinion(event);
+            return (Verdict::no_opinion(event), None);
         }
         let question = if event == Event::Approval {
             Some(Box::new(self.with_question(input, options.until)))
@@ -213,10 +225,11 @@ impl Executor {
         let events = [event];
         let mut evaluation = Evaluation::new(self, &events, input, &options);
         evaluation.run().await;
+        let course = evaluation.course();
         let (mut verdict, took) = evaluation.conclude_only();
         drop(evaluation);
         self.record(&mut verdict, input, took, options.until, None).await;
-        verdict
+        (verdict, course)
     }
 
     /// Runs the hooks of `events`, which fire together. Returns the verdict of each event that took part.
@@ -236,9 +249,7 @@ impl Executor {
             evaluation.run().await;
         }
         let Some(mut evaluation) = running.evaluation.take() else { return Vec::new() };
-        if options.shows_course {
-            running.standing.course = Some(evaluation.course());
-        }
+        running.standing.course = evaluation.course();
         let mut concluded = evaluation.conclude(true);
         let first = concluded.verdicts.first().map(|(verdict, _)| verdict.clone());
         running.standing.verdict = concluded.whole.take().or(first);

@@ -33,9 +33,9 @@ pub struct Standing {
     pub verdict: Option<Verdict>,
     /// The input, once a hook rewrote it.
     pub rewritten: Option<Input>,
-    /// The course of the evaluation, if the caller wants to show it.
+    /// How the hooks decided, if the caller wants to know it.
     pub course: Option<Course>,
-    /// The answers until now, and the inputs that hooks made.
+    /// The answers until now, and all inputs.
     answers: Vec<Answer>,
     versions: Vec<Input>,
     became_rewriters: Vec<HookId>,
@@ -77,7 +77,7 @@ impl Evaluation<'_> {
             course: None,
             rewritten: self.rewritten(),
             answers: self.answers,
-            versions: self.moment.versions.into_rewritten(),
+            versions: self.moment.versions.all(),
             became_rewriters: self.became_rewriters,
         }
     }
