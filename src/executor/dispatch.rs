@@ -73,7 +73,7 @@ pub struct DispatchOptions<'w> {
     pub shows_course: bool,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
-    /// What observes each hook.
+    /// Is called when a hook starts and ends, other than hooks in the background.
     pub observer: Option<&'w dyn Observer>,
 }
 
@@ -165,21 +165,6 @@ impl Executor {
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch_until(&self, event: Event, input: &Input, deadline: Instant) -> Verdict {
         let options = DispatchOptions { until: Some(deadline), ..DispatchOptions::default() };
-        self.run(event, input, options).await
-    }
-
-    /// Like [`dispatch`](Self::dispatch), and calls `observer` when a hook starts and ends. Hooks
-    /// in the background are left out.
-    ///
-    /// # Panics
-    /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn dispatch_observed(
-        &self,
-        event: Event,
-        input: &Input,
-        observer: &dyn Observer,
-    ) -> Verdict {
-        let options = DispatchOptions { observer: Some(observer), ..DispatchOptions::default() };
         self.run(event, input, options).await
     }
 
