@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::ask::Stage;
 use super::background::HandedOver;
 use super::course::Course;
 use super::evaluate::Evaluation;
@@ -175,14 +176,10 @@ impl Executor {
         let (options, unknown) = (DispatchOptions::default(), Input::default());
         let mut evaluation = Evaluation::new(self, &[event], input.unwrap_or(&unknown), &options);
         if input.is_none() {
-            evaluation.match_all();
+            evaluation.moment.stages.iter().for_each(Stage::match_all);
         }
         evaluation.give_up(why);
-        let mut concluded = evaluation.conclude(false);
-        match concluded.verdicts.pop() {
-            Some((verdict, _)) => verdict,
-            None => Verdict::no_opinion(event),
-        }
+        evaluation.conclude(false).into_verdict(event)
     }
 
     #[doc(hidden)]
@@ -297,10 +294,8 @@ impl Executor {
         let mut evaluation = Evaluation::new(self, events, input, &options);
         evaluation.restore(standing);
         evaluation.give_up(why);
-        let mut concluded = evaluation.conclude(true);
-        let first = concluded.verdicts.pop().map(|(verdict, _)| verdict);
         let event = events.first().copied().unwrap_or(Event::Notification);
-        concluded.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
+        evaluation.conclude(true).into_verdict(event)
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {

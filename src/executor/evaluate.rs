@@ -82,13 +82,6 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Has all hooks take part, because the input could not be read.
-    pub(super) fn match_all(&mut self) {
-        for stage in &self.moment.stages {
-            stage.match_all();
-        }
-    }
-
     /// Runs the hooks, then those of the events that follow from the others.
     pub(super) async fn run(&mut self) {
         if let Some(cause) = self.refusal() {
@@ -124,12 +117,7 @@ impl<'e> Evaluation<'e> {
 
     /// Returns why no hook can be chosen by the tool's name, where the event is denied for that.
     fn refusal(&self) -> Option<String> {
-        for place in 0..self.moment.stages.len() {
-            if let Some(cause) = self.refusal_at(place) {
-                return Some(cause);
-            }
-        }
-        None
+        (0..self.moment.stages.len()).find_map(|place| self.refusal_at(place))
     }
 
     pub(super) fn refusal_at(&self, place: usize) -> Option<String> {

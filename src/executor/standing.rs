@@ -63,6 +63,14 @@ pub(super) struct Concluded {
     pub(super) whole: Option<Verdict>,
 }
 
+impl Concluded {
+    /// Returns the verdict of all events together.
+    pub(super) fn into_verdict(self, event: Event) -> Verdict {
+        let first = self.verdicts.into_iter().next().map(|(verdict, _)| verdict);
+        self.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
+    }
+}
+
 impl Evaluation<'_> {
     /// Goes on from what was known of the moment.
     pub(super) fn restore(&mut self, standing: &Standing) {
