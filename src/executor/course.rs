@@ -10,6 +10,7 @@ use crate::wire::{Decision, HookStatus, Input};
 
 /// How the hooks of a moment decided. Inputs have numbers: 1 is the one that came.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Course {
     /// All inputs, from number 1 on.
     pub inputs: Vec<Input>,
@@ -22,6 +23,7 @@ pub struct Course {
 /// One answer of a hook.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Step {
     /// The round, from 1 on.
     pub round: usize,
@@ -51,6 +53,7 @@ pub struct Step {
 /// Why a hook was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Role {
     /// It was its turn to rewrite.
     Turn,

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::ask::Stage;
 use super::background::HandedOver;
-use super::course::Course;
 use super::evaluate::Evaluation;
 use super::select::Plan;
 use super::standing::{Running, Standing};
@@ -184,34 +183,18 @@ impl Executor {
 
     #[doc(hidden)]
     pub async fn run(&self, event: Event, input: &Input, options: DispatchOptions<'_>) -> Verdict {
-        self.run_with_course(event, input, options).await.0
-    }
-
-    /// Like `run`, and returns how the hooks decided, if the options ask for it.
-    #[doc(hidden)]
-    pub async fn run_with_course(
-        &self,
-        event: Event,
-        input: &Input,
-        options: DispatchOptions<'_>,
-    ) -> (Verdict, Option<Course>) {
         if !self.concerns(event, input) {
-            return (Verdict::no_opinion(event), None);
+            return Verdict::no_opinion(event);
         }
-        let question = if event == Event::Approval {
-            Some(Box::new(self.with_question(input, options.until)))
-        } else {
-            None
-        };
-        let input = question.as_deref().unwrap_or(input);
         let events = [event];
+        let question = self.question(&events, input, options.until);
+        let input = question.as_deref().unwrap_or(input);
         let mut evaluation = Evaluation::new(self, &events, input, &options);
         evaluation.run().await;
-        let course = evaluation.course();
         let (mut verdict, took) = evaluation.conclude_only();
         drop(evaluation);
         self.record(&mut verdict, input, took, options.until, None).await;
-        (verdict, course)
+        verdict
     }
 
     /// Runs the hooks of `events`, which fire together. Returns the verdict of each event that took part.
@@ -225,6 +208,8 @@ impl Executor {
         options: DispatchOptions<'_>,
         standing: &mut Standing,
     ) -> Vec<Verdict> {
+        let question = self.question(events, input, options.until);
+        let input = question.as_deref().unwrap_or(input);
         let evaluation = Some(Box::new(Evaluation::new(self, events, input, &options)));
         let mut running = Running { evaluation, standing };
         if let Some(evaluation) = &mut running.evaluation {

@@ -54,7 +54,7 @@ struct Change {
 
 impl ExplainedCourse {
     pub(super) fn new(course: Course) -> Self {
-        let Course { inputs, steps, final_input } = course;
+        let Course { inputs, steps, final_input, .. } = course;
         let mut explained = Vec::with_capacity(steps.len());
         for step in steps {
             let mut changes = Vec::new();
@@ -149,10 +149,7 @@ fn step_line(step: &Step, several_events: bool) -> String {
     } else if step.made.is_none() {
         answer.push("no opinion".to_owned());
     }
-    let role = match step.role {
-        Role::Turn => "turn on",
-        Role::Judge => "judged",
-    };
+    let role = if step.role == Role::Turn { "turn on" } else { "judged" };
     let (input, hook, source) = (step.input, plain::line(&step.hook), plain::line(&step.source));
     let event = if several_events { format!(", {}", step.event) } else { String::new() };
     let answer = answer.join(", ");

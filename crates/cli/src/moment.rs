@@ -1,7 +1,7 @@
 //! What happened: an event in our words, or an agent's call.
 
 use hookexec::internal::builtins::Shipped;
-use hookexec::internal::{Course, DispatchOptions, Explanation, final_call};
+use hookexec::internal::{Course, DispatchOptions, Explanation, Standing, final_call};
 use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::NativeCall;
@@ -37,13 +37,19 @@ impl Moment {
         &self,
         executor: &Executor,
     ) -> (Verdict, Option<Course>) {
-        match self {
-            Self::Own(event, input) => {
-                let options = DispatchOptions { shows_course: true, ..DispatchOptions::default() };
-                executor.run_with_course(*event, input, options).await
+        let (event, input) = match self {
+            Self::Own(event, input) => (*event, input),
+            Self::Native(call) => {
+                return hookexec_agents::dispatch_with_course(executor, call).await;
             }
-            Self::Native(call) => hookexec_agents::dispatch_with_course(executor, call).await,
+        };
+        if !executor.concerns(event, input) {
+            return (Verdict::no_opinion(event), None);
         }
+        let options = DispatchOptions { shows_course: true, ..DispatchOptions::default() };
+        let mut standing = Standing::default();
+        let _ = executor.run_moment(&[event], input, options, &mut standing).await;
+        (standing.verdict.unwrap_or_else(|| Verdict::no_opinion(event)), standing.course)
     }
 
     /// Returns why a hook had no opinion, if it is a builtin that can say that.
