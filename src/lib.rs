@@ -293,7 +293,7 @@ pub mod internal {
     pub use crate::directories::{base_directory, state_directory};
     pub use crate::executor::approval::Judged;
     pub use crate::executor::background::HandedOver;
-    pub use crate::executor::course::{Course, Difference, Step};
+    pub use crate::executor::course::{Course, Role, Step};
     pub use crate::executor::dispatch::{DispatchOptions, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::rewrite::final_call;

@@ -65,22 +65,16 @@ pub(crate) struct Asks(Vec<Ask>);
 impl Asks {
     /// Adds what the hooks of `verdicts` ask.
     pub(crate) fn add(&mut self, verdicts: &[Verdict]) {
-        for verdict in verdicts {
-            if verdict.decision == Some(Decision::Ask) {
-                self.add_of(verdict);
+        for verdict in verdicts.iter().filter(|verdict| verdict.decision == Some(Decision::Ask)) {
+            let event = verdict.event;
+            let before = self.0.len();
+            for hook in verdict.hooks.iter().filter(|hook| counts_as(hook, Decision::Ask)) {
+                self.0.push(Ask { rank: hook.rank, event });
             }
-        }
-    }
-
-    fn add_of(&mut self, verdict: &Verdict) {
-        let event = verdict.event;
-        let before = self.0.len();
-        for hook in verdict.hooks.iter().filter(|hook| counts_as(hook, Decision::Ask)) {
-            self.0.push(Ask { rank: hook.rank, event });
-        }
-        // A verdict that asks without a hook is as one of the highest layer.
-        if self.0.len() == before {
-            self.0.push(Ask { rank: Layer::Managed.rank(), event });
+            // A verdict that asks without a hook is as one of the highest layer.
+            if self.0.len() == before {
+                self.0.push(Ask { rank: Layer::Managed.rank(), event });
+            }
         }
     }
 
@@ -222,7 +216,7 @@ impl Executor {
 
     /// Asks the hooks of `permission_request`, and returns the verdict of all events and that of each. If
     /// a hook approves the call with other arguments, all hooks before the tool judge these.
-    pub(crate) async fn ask_approvers(
+    async fn ask_approvers(
         &self,
         input: &Input,
         options: DispatchOptions<'_>,
@@ -261,8 +255,16 @@ impl Executor {
         !plan.hooks.is_empty() && !plan.matching(input).is_empty()
     }
 
-    /// Returns the input of `approval`, with what only this question has.
-    pub(super) fn with_question(&self, input: &Input, until: Option<Instant>) -> Input {
+    /// Returns the input of `approval`, with what only this question has; `None` at other events.
+    pub(super) fn question(
+        &self,
+        events: &[Event],
+        input: &Input,
+        until: Option<Instant>,
+    ) -> Option<Box<Input>> {
+        if events != [Event::Approval] {
+            return None;
+        }
         let mut input = self.complete(Event::Approval, input).into_owned();
         let mut question = input.approval.take().unwrap_or_default();
         let plan = self.plan(Event::Approval);
@@ -278,7 +280,7 @@ impl Executor {
         question.digest = call_digest(&input);
         question.expires = format!("{expires:.0}");
         input.approval = Some(question);
-        input
+        Some(Box::new(input))
     }
 }
 

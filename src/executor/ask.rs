@@ -34,8 +34,8 @@ pub(super) struct Answer {
     pub(super) version: usize,
     /// The version that its rewrite made, once it was applied.
     pub(super) made: Option<usize>,
-    /// Whether it was given, or used, in a turn.
-    pub(super) in_turn: bool,
+    /// Whether its input had `"repeated": true`.
+    pub(super) repeated: bool,
     pub(super) outcome: Outcome,
 }
 
@@ -304,7 +304,7 @@ impl<'e> Moment<'e> {
 
 impl Asked<'_> {
     fn answer(&self, outcome: Outcome) -> Answer {
-        let version = self.sight.version;
-        Answer { hook: self.hook, version, made: None, in_turn: false, outcome }
+        let Sight { version, repeated, .. } = self.sight;
+        Answer { hook: self.hook, version, made: None, repeated, outcome }
     }
 }

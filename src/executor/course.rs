@@ -1,131 +1,123 @@
-//! The course of an evaluation, for people: each version of the input, and who was asked about it.
+//! How an evaluation went, for a person who wants to know how a verdict came about.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use super::ask::Answer;
 use super::evaluate::Evaluation;
-use super::versions::ORIGINAL;
 use crate::event::Event;
-use crate::wire::{Decision, Input};
+use crate::wire::{Decision, HookStatus, Input};
 
-/// The course of the evaluation of one moment.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// How the hooks of a moment decided. Inputs have numbers: 1 is the one that came.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Course {
-    /// For each version of the input, what differs from the input as it came.
-    pub inputs: Vec<Vec<Difference>>,
-    /// The number of the final input.
-    pub last: usize,
-    /// Each answer, in the order in which they were given.
+    /// All inputs, from number 1 on.
+    pub inputs: Vec<Input>,
+    /// Each answer, in the order in which they were taken.
     pub steps: Vec<Step>,
-}
-
-/// One field that differs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Difference {
-    /// The field: `tool_input.command`.
-    pub field: String,
-    /// Its value in the input that came.
-    pub before: Option<Value>,
-    /// Its value in this version.
-    pub after: Option<Value>,
+    /// The number of the final input.
+    pub final_input: usize,
 }
 
 /// One answer of a hook.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[skip_serializing_none]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// The hook's name.
-    pub name: String,
+    /// The round, from 1 on.
+    pub round: usize,
+    /// Whether the hook took its turn or judged.
+    pub role: Role,
+    /// The hook's name, or what it runs.
+    pub hook: String,
     /// Where it is configured.
     pub source: String,
-    /// Its event.
+    /// The event that it is configured for.
     pub event: Event,
-    /// Whether it took a turn; else it judged.
-    pub in_turn: bool,
-    /// The number of the input that it was asked about.
+    /// The number of the input that it was asked about. If no step made this input, it is the final
+    /// one under the tool's first name.
     pub input: usize,
+    /// Whether its input had `"repeated": true`.
+    pub repeated: bool,
+    /// Whether the hook was not called, because it had answered to this input before.
+    pub kept: bool,
     /// What it decided.
     pub decision: Option<Decision>,
-    /// The number of the input that it made.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The number of the input that its answer made.
     pub made: Option<usize>,
-    /// Why its answer, or a part of it, does not count.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ignored: Vec<String>,
+    /// Why the answer, or a part of it, does not count.
+    pub remarks: Vec<String>,
+}
+
+/// Why a hook was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Role {
+    /// It was its turn to rewrite.
+    Turn,
+    /// It judged.
+    Judge,
+}
+
+/// An answer that was taken: its number, in which round, and the version that its turn left.
+pub(super) struct Taken {
+    pub(super) answer: usize,
+    pub(super) round: usize,
+    pub(super) left: Option<usize>,
 }
 
 impl Evaluation<'_> {
-    /// Returns the course until now.
-    pub(super) fn course(&self) -> Course {
-        let versions = &self.moment.versions;
-        let mut course = Course { last: self.last, ..Course::default() };
-        for number in ORIGINAL..versions.count() {
-            let differences = differences(versions.input(ORIGINAL), versions.input(number));
-            course.inputs.push(differences);
+    /// Returns how the evaluation went, if the caller wants to know it.
+    pub(super) fn course(&self) -> Option<Course> {
+        let taken = self.taken.as_ref()?;
+        let mut steps = Vec::with_capacity(taken.len());
+        for (number, entry) in taken.iter().enumerate() {
+            let kept = taken[..number].iter().any(|earlier| earlier.answer == entry.answer);
+            steps.push(self.step(entry, kept));
         }
-        for answer in &self.answers {
-            course.steps.push(self.step(answer));
-        }
-        course
+        Some(Course { inputs: self.moment.versions.all(), steps, final_input: self.judged() + 1 })
     }
 
-    fn step(&self, answer: &Answer) -> Step {
-        let bound = self.moment.bound(answer.hook);
-        let given = &answer.outcome;
-        let settled = self.settled(answer.clone());
-        let mut ignored = settled.warnings[given.warnings.len()..].to_vec();
-        ignored.extend_from_slice(&settled.notices[given.notices.len()..]);
+    fn step(&self, taken: &Taken, kept: bool) -> Step {
+        let answer = &self.answers[taken.answer];
+        let Answer { hook, version, outcome, .. } = answer;
+        let bound = self.moment.bound(*hook);
+        let withheld = answer.made.filter(|_| outcome.withholds);
+        let made = taken.left.or(withheld).filter(|made| made != version);
         Step {
-            name: bound.hook.label(),
-            source: bound.hook.location.to_string(),
+            round: taken.round,
+            role: if taken.left.is_some() { Role::Turn } else { Role::Judge },
+            hook: bound.hook.label(),
+            source: bound.hook.location.text(),
             event: bound.hook.event,
-            in_turn: answer.in_turn,
-            input: answer.version,
-            decision: given.output.decision,
-            made: answer.made,
-            ignored,
+            input: version + 1,
+            repeated: answer.repeated,
+            kept,
+            decision: outcome.unenforced.as_ref().unwrap_or(&outcome.output).decision,
+            made: made.map(|made| made + 1),
+            remarks: if kept { Vec::new() } else { self.remarks(answer) },
         }
     }
-}
 
-/// Returns what hooks changed between two inputs; of arguments, key by key.
-fn differences(before: &Input, after: &Input) -> Vec<Difference> {
-    const FIELDS: [&str; 8] = [
-        "tool_name", "tool_input", "tool_response", "messages", "response", "model_id", "tools",
-        "options",
-    ];
-    let mut found = Vec::new();
-    for field in FIELDS {
-        let [before, after] = [before, after].map(|input| input.field(field));
-        let [before, after] = [before, after].map(|value| value.map(std::borrow::Cow::into_owned));
-        add_differences(&mut found, field, before, after);
-    }
-    found
-}
-
-fn add_differences(
-    found: &mut Vec<Difference>,
-    field: &str,
-    before: Option<Value>,
-    after: Option<Value>,
-) {
-    if before == after {
-        return;
-    }
-    let (Some(Value::Object(old)), Some(Value::Object(new))) = (&before, &after) else {
-        found.push(Difference { field: field.to_owned(), before, after });
-        return;
-    };
-    let mut keys: Vec<&String> = old.keys().chain(new.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    for key in keys {
-        let (before, after) = (old.get(key).cloned(), new.get(key).cloned());
-        if before != after {
-            found.push(Difference { field: format!("{field}.{key}"), before, after });
+    /// Returns why an answer, or a part of it, does not count.
+    fn remarks(&self, answer: &Answer) -> Vec<String> {
+        let before = &answer.outcome;
+        let mut settled = self.settled(answer.clone());
+        let mut remarks = settled.warnings.split_off(before.warnings.len());
+        let lead = format!("hook {}: ", self.moment.bound(answer.hook).title());
+        for notice in settled.notices.split_off(before.notices.len()) {
+            remarks.push(notice.trim_start_matches(&lead).to_owned());
         }
+        if before.unenforced.is_some() {
+            remarks.push("its `mode` keeps its answer from counting".to_owned());
+        }
+        if before.status == HookStatus::Skipped {
+            remarks.extend(before.error.clone());
+        } else if before.has_failed() {
+            remarks.push("it failed: its `on_error` decides, or else the event".to_owned());
+        }
+        remarks
     }
 }

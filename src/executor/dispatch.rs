@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::ask::Stage;
 use super::background::HandedOver;
 use super::evaluate::Evaluation;
 use super::select::Plan;
@@ -68,11 +69,11 @@ pub struct DispatchOptions<'w> {
     pub stands: bool,
     /// The rank of the highest layer that asks, where a person answers: an allow of it ends the wait.
     pub asked_by: Option<usize>,
-    /// Whether the caller wants to show the course of the evaluation.
+    /// Whether the caller wants to know how the hooks decided.
     pub shows_course: bool,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
-    /// What observes each hook.
+    /// Is called when a hook starts and ends, other than hooks in the background.
     pub observer: Option<&'w dyn Observer>,
 }
 
@@ -167,21 +168,6 @@ impl Executor {
         self.run(event, input, options).await
     }
 
-    /// Like [`dispatch`](Self::dispatch), and calls `observer` when a hook starts and ends. Hooks
-    /// in the background are left out.
-    ///
-    /// # Panics
-    /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn dispatch_observed(
-        &self,
-        event: Event,
-        input: &Input,
-        observer: &dyn Observer,
-    ) -> Verdict {
-        let options = DispatchOptions { observer: Some(observer), ..DispatchOptions::default() };
-        self.run(event, input, options).await
-    }
-
     /// Returns the verdict for a host that could not ask the hooks of `event`, with the reason
     /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor replaces what
     /// it could not check. Conditions count as true. Without an input every hook of the event fails.
@@ -189,14 +175,10 @@ impl Executor {
         let (options, unknown) = (DispatchOptions::default(), Input::default());
         let mut evaluation = Evaluation::new(self, &[event], input.unwrap_or(&unknown), &options);
         if input.is_none() {
-            evaluation.match_all();
+            evaluation.moment.stages.iter().for_each(Stage::match_all);
         }
         evaluation.give_up(why);
-        let mut concluded = evaluation.conclude(false);
-        match concluded.verdicts.pop() {
-            Some((verdict, _)) => verdict,
-            None => Verdict::no_opinion(event),
-        }
+        evaluation.conclude(false).into_verdict(event)
     }
 
     #[doc(hidden)]
@@ -204,13 +186,9 @@ impl Executor {
         if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
         }
-        let question = if event == Event::Approval {
-            Some(Box::new(self.with_question(input, options.until)))
-        } else {
-            None
-        };
-        let input = question.as_deref().unwrap_or(input);
         let events = [event];
+        let question = self.question(&events, input, options.until);
+        let input = question.as_deref().unwrap_or(input);
         let mut evaluation = Evaluation::new(self, &events, input, &options);
         evaluation.run().await;
         let (mut verdict, took) = evaluation.conclude_only();
@@ -230,15 +208,15 @@ impl Executor {
         options: DispatchOptions<'_>,
         standing: &mut Standing,
     ) -> Vec<Verdict> {
+        let question = self.question(events, input, options.until);
+        let input = question.as_deref().unwrap_or(input);
         let evaluation = Some(Box::new(Evaluation::new(self, events, input, &options)));
         let mut running = Running { evaluation, standing };
         if let Some(evaluation) = &mut running.evaluation {
             evaluation.run().await;
         }
         let Some(mut evaluation) = running.evaluation.take() else { return Vec::new() };
-        if options.shows_course {
-            running.standing.course = Some(evaluation.course());
-        }
+        running.standing.course = evaluation.course();
         let mut concluded = evaluation.conclude(true);
         let first = concluded.verdicts.first().map(|(verdict, _)| verdict.clone());
         running.standing.verdict = concluded.whole.take().or(first);
@@ -301,10 +279,8 @@ impl Executor {
         let mut evaluation = Evaluation::new(self, events, input, &options);
         evaluation.restore(standing);
         evaluation.give_up(why);
-        let mut concluded = evaluation.conclude(true);
-        let first = concluded.verdicts.pop().map(|(verdict, _)| verdict);
         let event = events.first().copied().unwrap_or(Event::Notification);
-        concluded.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
+        evaluation.conclude(true).into_verdict(event)
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use futures_util::FutureExt as _;
 
 use super::ask::{Answer, Asked, HookId, Moment, Stage};
+use super::course::Taken;
 use super::dispatch::{DispatchOptions, Executor};
 use super::outcome::Outcome;
 use super::rewrite::changes;
@@ -34,6 +35,10 @@ pub(super) struct Evaluation<'e> {
     pub(super) is_withheld: bool,
     /// Whether the caller can't replace what hooks rewrite.
     pub(super) stands: bool,
+    /// How many rounds have begun.
+    round: usize,
+    /// The answers in the order in which they were taken, if the caller wants to know it.
+    pub(super) taken: Option<Vec<Taken>>,
 }
 
 impl<'e> Evaluation<'e> {
@@ -72,13 +77,8 @@ impl<'e> Evaluation<'e> {
             has_followed: false,
             is_withheld: false,
             stands: options.stands,
-        }
-    }
-
-    /// Has all hooks take part, because the input could not be read.
-    pub(super) fn match_all(&mut self) {
-        for stage in &self.moment.stages {
-            stage.match_all();
+            round: 0,
+            taken: if options.shows_course { Some(Vec::new()) } else { None },
         }
     }
 
@@ -117,12 +117,7 @@ impl<'e> Evaluation<'e> {
 
     /// Returns why no hook can be chosen by the tool's name, where the event is denied for that.
     fn refusal(&self) -> Option<String> {
-        for place in 0..self.moment.stages.len() {
-            if let Some(cause) = self.refusal_at(place) {
-                return Some(cause);
-            }
-        }
-        None
+        (0..self.moment.stages.len()).find_map(|place| self.refusal_at(place))
     }
 
     pub(super) fn refusal_at(&self, place: usize) -> Option<String> {
@@ -138,6 +133,7 @@ impl<'e> Evaluation<'e> {
     async fn take_turns(&mut self) {
         self.last = ORIGINAL;
         self.turns.clear();
+        self.round += 1;
         let order = self.turn_order();
         let end = if order.is_empty() { None } else { self.moment.deadlines.end_of_turns() };
         for (position, hook) in order.iter().enumerate() {
@@ -206,8 +202,14 @@ impl<'e> Evaluation<'e> {
                 self.last = next;
             }
         }
-        self.answers[number].in_turn = true;
         self.turns.push((hook, self.last));
+        self.note(number, Some(self.last));
+    }
+
+    fn note(&mut self, answer: usize, left: Option<usize>) {
+        if let Some(taken) = &mut self.taken {
+            taken.push(Taken { answer, round: self.round, left });
+        }
     }
 
     /// Returns whether a rewrite is of use: nothing rewrites a response that is withheld, and a denial
@@ -258,6 +260,9 @@ impl<'e> Evaluation<'e> {
                 self.withhold(number);
             } else if number >= before {
                 self.take_judgement(number);
+            }
+            if number >= before {
+                self.note(number, None);
             }
         }
     }

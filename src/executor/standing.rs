@@ -33,9 +33,9 @@ pub struct Standing {
     pub verdict: Option<Verdict>,
     /// The input, once a hook rewrote it.
     pub rewritten: Option<Input>,
-    /// The course of the evaluation, if the caller wants to show it.
+    /// How the hooks decided, if the caller wants to know it.
     pub course: Option<Course>,
-    /// The answers until now, and the inputs that hooks made.
+    /// The answers until now, and all inputs.
     answers: Vec<Answer>,
     versions: Vec<Input>,
     became_rewriters: Vec<HookId>,
@@ -63,6 +63,14 @@ pub(super) struct Concluded {
     pub(super) whole: Option<Verdict>,
 }
 
+impl Concluded {
+    /// Returns the verdict of all events together.
+    pub(super) fn into_verdict(self, event: Event) -> Verdict {
+        let first = self.verdicts.into_iter().next().map(|(verdict, _)| verdict);
+        self.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
+    }
+}
+
 impl Evaluation<'_> {
     /// Goes on from what was known of the moment.
     pub(super) fn restore(&mut self, standing: &Standing) {
@@ -77,7 +85,7 @@ impl Evaluation<'_> {
             course: None,
             rewritten: self.rewritten(),
             answers: self.answers,
-            versions: self.moment.versions.into_rewritten(),
+            versions: self.moment.versions.all(),
             became_rewriters: self.became_rewriters,
         }
     }

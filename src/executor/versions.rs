@@ -84,11 +84,6 @@ impl<'e> Versions<'e> {
         }
     }
 
-    /// Returns how many versions there are.
-    pub(super) fn count(&self) -> usize {
-        self.rewritten.len() + 1
-    }
-
     /// Returns the input of a version, whatever event it is shown at.
     pub(super) fn input(&self, number: usize) -> &Input {
         self.version(number).input()
@@ -156,18 +151,18 @@ impl<'e> Versions<'e> {
         self.rewritten.len()
     }
 
-    /// Returns the inputs that hooks made, which outlive the moment.
-    pub(super) fn into_rewritten(self) -> Vec<Input> {
-        let mut inputs = Vec::new();
-        for version in self.rewritten {
+    /// Returns a copy of every input, which outlives the moment.
+    pub(super) fn all(&self) -> Vec<Input> {
+        let mut inputs = vec![self.original.input().clone()];
+        for version in &self.rewritten {
             inputs.push(version.input().clone());
         }
         inputs
     }
 
-    /// Goes on from inputs that hooks made before.
-    pub(super) fn restore(&mut self, rewritten: &[Input]) {
-        for input in rewritten {
+    /// Goes on from inputs of before, of which the first is the one that came.
+    pub(super) fn restore(&mut self, inputs: &[Input]) {
+        for input in inputs.iter().skip(1) {
             self.rewritten.push(Version::new(Held::Own(Box::new(input.clone()))));
         }
     }

@@ -213,23 +213,151 @@ fn the_course_shows_each_input_who_judged_it_and_why_an_answer_does_not_count() 
     let text = explain(&[]);
     let mut from = 0;
     for line in [
-        "how they decided, in this order:",
-        "pnpm (hooks.yaml:5) took its turn with the input as it came, and made input 2",
-        "guard (hooks.yaml:6) judged input 2: deny",
-        "nosy (hooks.yaml:7) judged input 2",
+        "how the hooks decided:",
+        "turn on input 1: pnpm (hooks.yaml:5): made input 2",
+        "tool_input.cmd:",
+        "- npm i",
+        "+ pnpm i",
+        "judged input 2: guard (hooks.yaml:6): said deny",
+        "judged input 2: nosy (hooks.yaml:7): no opinion",
         "its rewrite is ignored, because it has `mutates: false`",
-        "input 2, the final input:",
-        "- tool_input.cmd: \"npm i\"",
-        "+ tool_input.cmd: \"pnpm i\"",
+        "final: input 2",
     ] {
         let at = text[from..].find(line);
         from += at.unwrap_or_else(|| panic!("`{line}` is not there, in this order:\n{text}"));
     }
     let course: Value = serde_json::from_str(&explain(&["--format", "json"])).unwrap();
     let course = &course["course"];
-    assert_eq!((&course["last"], course["steps"].as_array().unwrap().len()), (&json!(1), 3));
-    assert_eq!(course["inputs"][1][0]["field"], "tool_input.cmd");
-    // Where all judge the input as it came, there is nothing to tell.
-    let (_, done) = self::explain(&[], "ls");
-    assert!(!done.stdout.contains("how they decided"), "{}", done.stdout);
+    assert_eq!((&course["final_input"], course["steps"].as_array().unwrap().len()), (&json!(2), 3));
+    assert_eq!(course["steps"][0]["changes"][0]["field"], "tool_input.cmd");
+}
+
+const REWRITTEN: &str = r#"hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: command, name: tidy, mutates: true, command: 'echo "{\"hook_specific_output\":{\"updated_input\":{\"cmd\":\"ls -l\"}}}"' }
+        - { type: command, name: late, command: 'echo "{\"hook_specific_output\":{\"updated_input\":{\"dry\":true}}}"' }
+        - { type: command, name: fine, command: 'grep -q repeated || echo "{\"decision\":\"allow\"}"' }
+        - { type: command, name: fixed, mutates: false, command: 'echo "{\"hook_specific_output\":{\"updated_input\":{\"cmd\":\"x\"}}}"' }
+"#;
+
+fn explain_rewritten(arguments: &[&str], input: &Value) -> String {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", REWRITTEN);
+    let all = [&["explain", "--config", "hooks.yaml"], arguments].concat();
+    sandbox.hookexec(all).stdin(input.to_string()).run().exits(0).stdout
+}
+
+#[test]
+fn the_evaluation_is_told_from_the_top() {
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } });
+    let text = explain_rewritten(&["pre_tool_use"], &input);
+    let course = "how the hooks decided:
+  input 1: as it came
+  turn on input 1: tidy (hooks.yaml:5): made input 2
+    tool_input.cmd:
+      - ls
+      + ls -l
+  judged input 2: late (hooks.yaml:6): no opinion
+    it rewrote the input without `mutates: true`, so it was made to take turns with the other rewriters; set `mutates: true`
+  judged input 2: fine (hooks.yaml:7): said allow
+    its allow is ignored: it is about an input that was rewritten
+  judged input 2: fixed (hooks.yaml:8): no opinion
+    its rewrite is ignored, because it has `mutates: false`; set `mutates: true` or let it leave the input alone
+  round 2: the turns begin again with input 1
+  turn on input 1: tidy (hooks.yaml:5): its answer from before, made input 2
+  turn on input 2: late (hooks.yaml:6): its answer from before, made input 3
+    tool_input.dry:
+      + true
+  judged input 3: tidy (hooks.yaml:5): asked once more, no opinion
+  judged input 3: fine (hooks.yaml:7): asked once more, no opinion
+  judged input 3: fixed (hooks.yaml:8): asked once more, no opinion
+    its rewrite is ignored, because it has `mutates: false`; set `mutates: true` or let it leave the input alone
+  final: input 3
+verdict: no opinion, it may go on (`run` exits 0)
+";
+    assert!(text.contains(course), "{text}");
+    // The hook's line does not repeat what the course says.
+    assert_eq!(text.matches("its allow is ignored").count(), 1, "{text}");
+}
+
+#[test]
+fn an_agents_own_event_is_told_with_the_event_of_each_hook() {
+    let input = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/",
+        "tool_name": "Bash", "tool_input": { "cmd": "ls" } });
+    let text = explain_rewritten(&["--from", "claude-code"], &input);
+    let turn = "  turn on input 1: tidy (hooks.yaml:5, pre_tool_use): made input 2\n";
+    assert!(text.contains(turn), "{text}");
+}
+
+#[test]
+fn programs_read_the_evaluation_answer_by_answer() {
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } });
+    let text = explain_rewritten(&["pre_tool_use", "--format", "json"], &input);
+    let explained: Value = serde_json::from_str(&text).unwrap();
+    let course = &explained["course"];
+    assert_eq!(course["final_input"], 3);
+    assert_eq!(course["steps"].as_array().unwrap().len(), 9);
+    let step = json!({ "round": 2, "role": "turn", "hook": "late", "source": "hooks.yaml:6",
+        "event": "pre_tool_use", "input": 2, "repeated": false, "kept": true, "made": 3,
+        "remarks": [], "changes": [{ "field": "tool_input.dry", "after": true }] });
+    assert_eq!(course["steps"][5], step);
+    assert_eq!(course["steps"][6]["repeated"], true);
+}
+
+#[test]
+fn an_evaluation_without_rewrites_takes_one_line() {
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } }).to_string();
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", ALLOWED);
+    let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml"];
+    let text = sandbox.hookexec(explain).stdin(input).run().exits(0).stdout;
+    assert!(text.contains("\nall hooks judged the input as it came\nverdict: allow"), "{text}");
+}
+
+#[test]
+fn a_name_that_a_hook_gives_is_told_with_the_input_under_the_first_name() {
+    let sandbox = Sandbox::new();
+    let hooks = r#"hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { type: command, name: rename, mutates: true, command: 'echo "{\"hook_specific_output\":{\"updated_tool_name\":\"edit\",\"updated_input\":{\"a\":2}}}"' }
+        - { type: command, name: first, command: "true" }
+    - matcher: edit
+      hooks:
+        - { type: command, name: last, command: "true" }
+"#;
+    sandbox.write("hooks.yaml", hooks);
+    let input = json!({ "tool_name": "shell", "tool_input": { "a": 1 } }).to_string();
+    let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml"];
+    let text = sandbox.hookexec(explain).stdin(input).run().exits(0).stdout;
+    let course = "    tool_name:
+      - shell
+      + edit
+    tool_input.a:
+      - 1
+      + 2
+  input 3: the final input under the tool's first name
+";
+    assert!(text.contains(course), "{text}");
+    assert!(text.contains("  judged input 2: last (hooks.yaml:9): no opinion\n"), "{text}");
+    assert!(text.contains("  judged input 3: first (hooks.yaml:6): no opinion\n"), "{text}");
+}
+
+#[test]
+fn a_question_to_a_person_is_explained_with_its_digest() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        "hooks:\n  approval:\n    - hooks: [{ type: command, name: ask, command: \"true\" }]\n",
+    );
+    let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } }).to_string();
+    let explain = ["explain", "approval", "--config", "hooks.yaml", "--format", "json"];
+    let text = sandbox.hookexec(explain).stdin(input).run().exits(0).stdout;
+    let explained: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(explained["verdict"]["decision"], "deny", "{text}");
+    assert!(explained["verdict"]["approval"]["digest"].is_string(), "{text}");
+    assert_eq!(explained["course"]["steps"][0]["hook"], "ask", "{text}");
 }

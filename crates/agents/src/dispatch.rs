@@ -24,16 +24,26 @@ use hookexec::wire::{Stop, StopScope, Verdict};
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
-    dispatch_shown(executor, call).await.0
+    try_out(executor, call, false).await.0
 }
 
-/// Like [`dispatch`], and returns the course of the evaluation, too, if hooks were asked.
+/// Like [`dispatch`], and returns how the hooks decided.
 ///
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
-pub async fn dispatch_shown(executor: &Executor, call: &NativeCall) -> (Verdict, Option<Course>) {
-    let mut moment = Moment::new(call);
-    moment.asks_person = false;
+pub async fn dispatch_with_course(
+    executor: &Executor,
+    call: &NativeCall,
+) -> (Verdict, Option<Course>) {
+    try_out(executor, call, true).await
+}
+
+async fn try_out(
+    executor: &Executor,
+    call: &NativeCall,
+    shows_course: bool,
+) -> (Verdict, Option<Course>) {
+    let mut moment = Moment { asks_person: false, shows_course, ..Moment::new(call) };
     moment.run(executor, call, None).await;
     let course = moment.standing.course.take();
     (moment.into_verdict(call), course)
@@ -152,6 +162,8 @@ pub struct Moment {
     standing: Standing,
     /// Whether the hooks of `approval` ask a person what is left to ask.
     asks_person: bool,
+    /// Whether the caller wants to know how the hooks decided.
+    shows_course: bool,
 }
 
 /// The events that judge a call only if a hook approves it with other arguments.
@@ -171,7 +183,8 @@ impl Moment {
         if events.is_empty() {
             verdict.get_or_insert(Verdict::no_opinion(call.event.unwrap_or(Event::Notification)));
         }
-        Self { events, verdict, standing: Standing::default(), asks_person: true }
+        let standing = Standing::default();
+        Self { events, verdict, standing, asks_person: true, shows_course: false }
     }
 
     /// Runs the hooks for an agent that needs the answer by `until`. Those that are late fail by their own
@@ -186,7 +199,7 @@ impl Moment {
             }
             return;
         }
-        let shows_course = !self.asks_person;
+        let shows_course = self.shows_course;
         let options = DispatchOptions { until, shows_course, ..options(call) };
         let run = executor.run_moment(&self.events, &call.input, options, &mut self.standing);
         let verdicts = run.await;

@@ -36,7 +36,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure};
-pub use dispatch::{Moment, dispatch, dispatch_shown, explain, unanswered};
+pub use dispatch::{Moment, dispatch, dispatch_with_course, explain, unanswered};
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::is_own_program;

@@ -9,6 +9,7 @@ use serde_with_macros::skip_serializing_none;
 
 use super::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
 use super::error::warn_all;
+use super::explain_course::ExplainedCourse;
 use super::output::PlainFormat;
 use super::records::is_wanted;
 use super::run::{AGENT, EVENT};
@@ -73,10 +74,10 @@ pub(super) struct Explained {
     pub(super) hooks: Vec<ExplainedHook>,
     /// How many hooks are configured for other events.
     pub(super) of_other_events: usize,
+    /// How the hooks decided. Missing when nothing was run.
+    pub(super) course: Option<ExplainedCourse>,
     /// Missing when nothing was run.
     pub(super) verdict: Option<Verdict>,
-    /// Who was asked about which version of the input.
-    pub(super) course: Option<Course>,
 }
 
 fn is_one(events: &[Event]) -> bool {
@@ -131,15 +132,13 @@ impl Args {
         }
 
         self.log.start();
-        let (mut verdict, mut course) = (None, None);
+        let mut ran = None;
         if !self.no_run {
             let runtime = Runtime::new()?;
-            let (said, shown) = runtime.run(Box::pin(moment.dispatch_shown(&executor)))?;
-            (verdict, course) = (Some(said), shown);
+            ran = Some(runtime.run(Box::pin(moment.dispatch_with_course(&executor)))?);
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
-        let mut explained = explained(&executor, &moment, verdict);
-        explained.course = course;
+        let explained = explained(&executor, &moment, ran);
         let text = match self.format {
             PlainFormat::Text => explain_text::event(&explained),
             PlainFormat::Json => String::new(),
@@ -218,7 +217,13 @@ fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
     Some(CommandError::usage(format!("{problem}, so none of its hooks runs")))
 }
 
-fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> Explained {
+fn explained(
+    executor: &Executor,
+    moment: &Moment,
+    ran: Option<(Verdict, Option<Course>)>,
+) -> Explained {
+    let (verdict, course) = ran.unzip();
+    let course = course.flatten().map(ExplainedCourse::new);
     let explanations = moment.explain(executor);
     let reports = match &verdict {
         Some(verdict) => Explanation::pair(&explanations, verdict),
@@ -246,8 +251,7 @@ fn explained(executor: &Executor, moment: &Moment, verdict: Option<Verdict>) -> 
         }
     };
     let (events, tool) = (moment.events(), moment.input().tool_name.clone());
-    let course = None;
-    Explained { event, native, agent, events, tool, hooks, of_other_events, verdict, course }
+    Explained { event, native, agent, events, tool, hooks, of_other_events, course, verdict }
 }
 
 fn effect((report, verdict): (&HookReport, &Verdict)) -> Option<Effect> {

@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
-use hookexec::internal::text::shortened;
-use hookexec::internal::{Course, Difference, Explanation, Selection};
+use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
 
 use super::explain::{Effect, Explained, ExplainedHook};
 use super::moment::Moment;
 use super::report::{DIM, GOOD, counted, decision, extras, status, tokens, why_not_run};
-use super::{Exit, plain};
+use super::{Exit, explain_course, plain};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {
@@ -38,60 +37,13 @@ pub(super) fn event(explained: &Explained) -> String {
         let _ = writeln!(text, "{DIM}{hooks} {are} configured for other events{DIM:#}");
     }
     if let Some(course) = &explained.course {
-        text.push_str(&course_lines(course));
+        text.push_str(&explain_course::text(course, explained.events.len() > 1));
     }
     match &explained.verdict {
         Some(verdict) => text.push_str(&verdict_lines(verdict, explained)),
         None => text.push_str("nothing was run (`--no-run`)\n"),
     }
     text
-}
-
-/// Returns the course of the evaluation, unless all hooks judged the input as it came and every answer
-/// counts.
-fn course_lines(course: &Course) -> String {
-    let all_count = course.steps.iter().all(|step| step.ignored.is_empty());
-    if course.inputs.len() == 1 && all_count {
-        return String::new();
-    }
-    let mut text = "how they decided, in this order:\n".to_owned();
-    for step in &course.steps {
-        let did = if step.in_turn { "took its turn with" } else { "judged" };
-        let name = plain::line(&step.name);
-        let _ = write!(text, "  {name} ({}) {did} {}", step.source, input_name(step.input));
-        if let Some(made) = step.made {
-            let _ = write!(text, ", and made {}", input_name(made));
-        }
-        if let Some(said) = step.decision {
-            let _ = write!(text, ": {}", said.name());
-        }
-        text.push('\n');
-        for reason in &step.ignored {
-            let _ = writeln!(text, "    {}", plain::line(reason));
-        }
-    }
-    for (number, differences) in course.inputs.iter().enumerate().skip(1) {
-        let is_final = if number == course.last { ", the final input" } else { "" };
-        let _ = writeln!(text, "  {}{is_final}:", input_name(number));
-        for Difference { field, before, after, .. } in differences {
-            for (sign, value) in [("-", before), ("+", after)] {
-                if let Some(value) = value {
-                    let value = value.to_string();
-                    let _ =
-                        writeln!(text, "    {sign} {field}: {}", shortened(&value, LONGEST_VALUE));
-                }
-            }
-        }
-    }
-    text
-}
-
-/// The longest value that is shown of a version, in characters.
-const LONGEST_VALUE: usize = 400;
-
-/// Returns what people call a version of the input.
-fn input_name(number: usize) -> String {
-    if number == 0 { "the input as it came".to_owned() } else { format!("input {}", number + 1) }
 }
 
 fn listed(events: &[Event]) -> String {
@@ -133,7 +85,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         let (style, word) = status(report);
         let time = format!("{DIM}{:.1} ms{DIM:#}", report.duration_ms);
         let mut lines = vec![format!("{} {time}", title(style, word))];
-        lines.extend(report_lines(hook, report, explained.verdict.as_ref()));
+        lines.extend(report_lines(hook, report, explained));
         return lines;
     }
     let mut lines = match selection {
@@ -151,11 +103,8 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
 }
 
 /// Returns what a hook did.
-fn report_lines(
-    hook: &ExplainedHook,
-    report: &HookReport,
-    verdict: Option<&Verdict>,
-) -> Vec<String> {
+fn report_lines(hook: &ExplainedHook, report: &HookReport, explained: &Explained) -> Vec<String> {
+    let verdict = explained.verdict.as_ref();
     let mut lines = Vec::new();
     if !matches!(hook.explanation.selection, Selection::Runs | Selection::Untrusted(_)) {
         lines.push("it did not match the input as it came, but does after a rewrite".into());
@@ -186,7 +135,12 @@ fn report_lines(
     // warning of one that lets the event go on. The verdict shows what the user is told.
     let has_error = |text: &str| report.error.as_ref().is_some_and(|error| text.contains(&**error));
     let told = verdict.and_then(|verdict| verdict.system_message.as_deref()).unwrap_or_default();
-    let is_new = |warning: &&String| !has_error(warning) && !told.contains(&***warning);
+    // The course of the evaluation shows its remarks.
+    let mut steps = explained.course.iter().flat_map(|course| &course.steps);
+    let mut is_remark = |text: &String| steps.any(|one| one.step.remarks.contains(text));
+    let is_new = |warning: &&String| {
+        !has_error(warning) && !told.contains(&***warning) && !is_remark(warning)
+    };
     for (label, said) in [
         ("reason", &report.reason.as_ref().filter(|reason| !has_error(reason)).cloned()),
         ("error", &report.error),

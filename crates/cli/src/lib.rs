@@ -28,6 +28,7 @@ mod events;
 mod existing;
 mod exit;
 mod explain;
+mod explain_course;
 mod explain_text;
 mod from;
 #[cfg(test)]

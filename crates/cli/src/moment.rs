@@ -26,14 +26,22 @@ impl Moment {
 
     /// Runs the hooks.
     pub(crate) async fn dispatch(&self, executor: &Executor) -> Verdict {
-        self.dispatch_shown(executor).await.0
+        match self {
+            Self::Own(event, input) => executor.dispatch(*event, input).await,
+            Self::Native(call) => hookexec_agents::dispatch(executor, call).await,
+        }
     }
 
-    /// Runs the hooks, and returns the course of the evaluation, too.
-    pub(crate) async fn dispatch_shown(&self, executor: &Executor) -> (Verdict, Option<Course>) {
+    /// Runs the hooks, and returns how they decided.
+    pub(crate) async fn dispatch_with_course(
+        &self,
+        executor: &Executor,
+    ) -> (Verdict, Option<Course>) {
         let (event, input) = match self {
             Self::Own(event, input) => (*event, input),
-            Self::Native(call) => return hookexec_agents::dispatch_shown(executor, call).await,
+            Self::Native(call) => {
+                return hookexec_agents::dispatch_with_course(executor, call).await;
+            }
         };
         if !executor.concerns(event, input) {
             return (Verdict::no_opinion(event), None);
@@ -41,8 +49,7 @@ impl Moment {
         let options = DispatchOptions { shows_course: true, ..DispatchOptions::default() };
         let mut standing = Standing::default();
         let _ = executor.run_moment(&[event], input, options, &mut standing).await;
-        let verdict = standing.verdict.unwrap_or_else(|| Verdict::no_opinion(event));
-        (verdict, standing.course)
+        (standing.verdict.unwrap_or_else(|| Verdict::no_opinion(event)), standing.course)
     }
 
     /// Returns why a hook had no opinion, if it is a builtin that can say that.

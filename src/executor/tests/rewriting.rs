@@ -7,6 +7,7 @@ use futures_util::FutureExt as _;
 use super::layered::in_layer;
 use super::*;
 use crate::config::Condition;
+use crate::executor::DispatchOptions;
 use crate::executor::select::ELSEWHERE;
 use crate::wire::HookReport;
 
@@ -19,6 +20,16 @@ pub(super) fn condition(written: &str) -> Option<Arc<Condition>> {
     Config::from_yaml(&text, "hooks.yaml").unwrap().hooks[0].when.clone()
 }
 
+async fn observed(
+    hooks: Vec<Hook>,
+    event: Event,
+    input: &Input,
+    observer: &dyn Observer,
+) -> Verdict {
+    let options = DispatchOptions { observer: Some(observer), ..DispatchOptions::default() };
+    executor(hooks).run(event, input, options).await
+}
+
 /// Returns how often each hook was asked, by the text it was given first, and the verdict.
 async fn counted(hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdict) {
     struct Counter(Mutex<std::collections::BTreeMap<String, usize>>);
@@ -28,7 +39,7 @@ async fn counted(hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdi
         }
     }
     let counter = Counter(Mutex::default());
-    let verdict = executor(hooks).dispatch_observed(event, &call("ls"), &counter).await;
+    let verdict = observed(hooks, event, &call("ls"), &counter).await;
     (counter.0.into_inner().unwrap().into_iter().collect(), verdict)
 }
 
@@ -48,7 +59,7 @@ async fn an_observer_hears_the_end_of_each_hook_of_whose_start_it_heard() {
     let hooks = vec![Hook { when, ..hook(PreToolUse, "say", &["{}"]) }];
     let open = Open(AtomicUsize::new(0), AtomicUsize::new(0));
     let input = call(&"x".repeat(30_000));
-    let verdict = executor(hooks).dispatch_observed(PreToolUse, &input, &open).await;
+    let verdict = observed(hooks, PreToolUse, &input, &open).await;
     assert!(verdict.allowed && verdict.hooks.is_empty(), "{verdict:#?}");
     assert_eq!((open.0.into_inner(), open.1.into_inner()), (1, 1));
 }
