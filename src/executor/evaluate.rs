@@ -29,6 +29,9 @@ pub(super) struct Evaluation<'e> {
     turns: Vec<(HookId, usize)>,
     /// The judges that rewrote: they are rewriters for the rest of the moment.
     pub(super) became_rewriters: Vec<HookId>,
+    /// The rewriters that failed in a turn: they take no other, and are not asked to judge. One that
+    /// failed as a judge only takes its turn in a later round, or its rewrite would be lost.
+    failed_in_turn: Vec<HookId>,
     /// Whether the events take part that follow from the others.
     has_followed: bool,
     /// Whether a placeholder is the response.
@@ -74,6 +77,7 @@ impl<'e> Evaluation<'e> {
             last: ORIGINAL,
             turns: Vec::new(),
             became_rewriters: Vec::new(),
+            failed_in_turn: Vec::new(),
             has_followed: false,
             is_withheld: false,
             stands: options.stands,
@@ -137,7 +141,7 @@ impl<'e> Evaluation<'e> {
         let order = self.turn_order();
         let end = if order.is_empty() { None } else { self.moment.deadlines.end_of_turns() };
         for (position, hook) in order.iter().enumerate() {
-            if self.has_failed(*hook) || !self.takes_part(hook.place) {
+            if self.failed_in_turn.contains(hook) || !self.takes_part(hook.place) {
                 continue;
             }
             if let Some(number) = self.kept(*hook, self.last) {
@@ -193,6 +197,9 @@ impl<'e> Evaluation<'e> {
     /// Takes the answer of a hook whose turn it is.
     fn take_turn(&mut self, number: usize) {
         let Answer { hook, ref outcome, .. } = self.answers[number];
+        if outcome.has_failed() {
+            self.failed_in_turn.push(hook);
+        }
         if self.withholds(number) {
             self.withhold(number);
         } else if self.may_rewrite(hook, outcome) {
@@ -281,7 +288,7 @@ impl<'e> Evaluation<'e> {
             return true;
         }
         let left_it = self.turns.contains(&(hook, judged));
-        !left_it && !self.has_failed(hook)
+        !left_it && !self.failed_in_turn.contains(&hook)
     }
 
     /// Returns whether a hook was called before: in this moment or, if it only judges what was approved,
@@ -354,14 +361,6 @@ impl<'e> Evaluation<'e> {
     fn kept(&self, hook: HookId, version: usize) -> Option<usize> {
         let is_it = |answer: &Answer| answer.hook == hook && answer.version == version;
         self.answers.iter().position(is_it)
-    }
-
-    /// Returns whether a hook failed in a turn: then it takes no other, and is not asked to judge. What
-    /// failed as a judge only takes its turn in a later round, or its rewrite would be lost.
-    fn has_failed(&self, hook: HookId) -> bool {
-        let failed =
-            |answer: &Answer| answer.hook == hook && answer.in_turn && answer.outcome.has_failed();
-        self.answers.iter().any(failed)
     }
 
     /// Returns whether a hook denied.
