@@ -188,7 +188,12 @@ pub(crate) struct Shared {
     json: OnceLock<Arc<[u8]>>,
     reading: Reading,
     input: OnceLock<Arc<Input>>,
+    is_long: OnceLock<bool>,
 }
+
+/// How long the JSON of an input may be for conditions to be looked at where other hooks wait, in
+/// bytes: a guard's pattern takes microseconds on it, and the slowest that is valid two seconds.
+const SHORT_INPUT: usize = 8 << 10;
 
 impl Shared {
     /// Returns the reading of the tool call: conditions and hooks read the call once.
@@ -199,6 +204,11 @@ impl Shared {
     /// Returns the input for a task of its own: it is copied once.
     pub(crate) fn owned(&self, input: &Input) -> Arc<Input> {
         Arc::clone(self.input.get_or_init(|| Arc::new(input.clone())))
+    }
+
+    /// Returns whether it can take long to look for a pattern in the input.
+    pub(crate) fn is_long(&self, input: &Input) -> bool {
+        *self.is_long.get_or_init(|| input.is_longer_than(SHORT_INPUT))
     }
 
     /// Returns values for an input with the same tool call.

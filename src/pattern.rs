@@ -17,28 +17,16 @@ const MAX_REGEX: usize = 16 << 10;
 const MAX_GLOB: usize = 4 << 10;
 /// How many braces a glob may open: a parser goes one level deeper at each.
 const MAX_BRACES: usize = 64;
-/// How many positions a pattern may have, by [`size`].
-const MAX_SIZE: usize = 160_000;
+/// How many positions a pattern may have: what has fewer can be compiled within [`SIZE_LIMIT`].
+const MAX_POSITIONS: usize = 40_000;
 /// How much memory a compiled pattern may take, in bytes.
 const SIZE_LIMIT: usize = 16 << 20;
 /// How much a pattern may remember of the texts it has seen, in bytes.
 const MEMORY: usize = 256 << 10;
-/// How much work one pass over the conditions of an event may be, in positions of patterns times
-/// bytes of text: about a second in the worst case, measured with `.{7000}` on 60 KB.
-const MAX_WORK: u64 = 150_000_000;
-/// How much of it may be done where other hooks wait meanwhile: about 20 ms in the worst case.
-const MAX_WORK_HERE: u64 = 3_000_000;
-/// As how many bytes of text the compiling of a pattern counts, measured with patterns of the largest
-/// size. It counts each time, so that an answer does not depend on what ran before.
-const COMPILING: usize = 250;
-/// How many ranges of a class take as long to compile as a position. `\w` has some 700.
-const RANGES: usize = 6;
-/// How many positions a pattern has at least, for what a match costs beside them.
-const LEAST_SIZE: usize = 200;
-/// How many bytes of text are looked at as fast as one match begins.
-const PAGE: usize = 4096;
-/// How many positions of a class of characters one byte concerns: it is in one character.
+/// How many positions a class of characters has at least if some are not ASCII.
 const CLASS_SIZE: usize = 4;
+/// How many ranges of such a class take as much memory as a position. `\w` has some 700.
+const RANGES: usize = 6;
 
 /// A regular expression that was checked and may not be compiled yet.
 ///
@@ -50,17 +38,7 @@ pub(crate) struct Pattern(Arc<Inner>);
 struct Inner {
     text: Box<str>,
     form: Form,
-    size: Size,
     compiled: OnceLock<Option<Regex>>,
-}
-
-/// The size of a pattern, in positions.
-#[derive(Clone, Copy)]
-struct Size {
-    /// Those that concern one byte of a text, at worst.
-    matching: usize,
-    /// Those that are compiled.
-    compiling: usize,
 }
 
 /// What a text must be for the pattern.
@@ -84,19 +62,20 @@ impl PartialEq for Pattern {
 impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
-        Ok(Self::of(text, size_of(bounded(text, MAX_REGEX)?)?, Form::Contains))
+        check_size(bounded(text, MAX_REGEX)?)?;
+        Ok(Self::of(text, Form::Contains))
     }
 
     /// Returns the pattern that matches only the whole of a text, or what is wrong with it. In it
     /// `.` is any character, newlines included: `.*` is every text.
     pub(crate) fn whole(text: &str) -> Result<Self, String> {
         if simple_beginnings(bounded(text, MAX_REGEX)?).is_some() {
-            let size = Size { matching: text.len(), compiling: text.len() };
-            return Ok(Self::of(text, size, Form::SimpleWhole));
+            return Ok(Self::of(text, Form::SimpleWhole));
         }
         // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
-        size_of(text)?;
-        Ok(Self::of(text, size_of(&whole(text))?, Form::Whole))
+        check_size(text)?;
+        check_size(&whole(text))?;
+        Ok(Self::of(text, Form::Whole))
     }
 
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
@@ -107,29 +86,15 @@ impl Pattern {
         let glob = glob.map_err(|error| error.kind().to_string())?;
         // `**` goes across every character; globset sets this beside its expression, not in it.
         let text = format!("(?s){}", glob.regex());
-        Ok(Self::of(&text, size_of(&text)?, Form::Contains))
+        check_size(&text)?;
+        Ok(Self::of(&text, Form::Contains))
     }
 
-    fn of(text: &str, size: Size, form: Form) -> Self {
-        Self(Arc::new(Inner { text: text.into(), form, size, compiled: OnceLock::new() }))
+    fn of(text: &str, form: Form) -> Self {
+        Self(Arc::new(Inner { text: text.into(), form, compiled: OnceLock::new() }))
     }
 
-    /// Returns whether the pattern is found in `text`, and takes the work from `budget`.
-    ///
-    /// # Errors
-    /// When the work is more than the budget has left, or the pattern is too large to compile.
-    pub(crate) fn is_match_within(
-        &self,
-        text: &str,
-        budget: &mut Budget,
-    ) -> Result<bool, TooMuchWork> {
-        budget.take(self.0.size.compiling, COMPILING)?;
-        budget.take(self.0.size.matching.max(LEAST_SIZE), text.len())?;
-        self.regex().map(|regex| regex.is_match(text.as_bytes())).ok_or(TooMuchWork)
-    }
-
-    /// Returns whether the pattern is found in `text`. One that is too large to compile is found in
-    /// every text: a guard runs too often, and not never.
+    /// Returns whether the pattern is found in `text`.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         let mut beginnings = match self.0.form {
             Form::SimpleWhole => simple_beginnings(&self.0.text),
@@ -156,48 +121,6 @@ impl Pattern {
 impl fmt::Debug for Pattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0.text, formatter)
-    }
-}
-
-/// The work that conditions may still do. It counts positions and bytes, not time, so that the same
-/// input always gets the same answer.
-#[derive(Debug, Default)]
-pub(crate) struct Budget {
-    left: u64,
-}
-
-/// A pattern would do more work than its budget has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooMuchWork;
-
-impl Budget {
-    /// Returns the budget of one condition.
-    pub(crate) const fn new() -> Self {
-        Self { left: MAX_WORK }
-    }
-
-    /// Returns the budget of all conditions of a layer where other hooks wait meanwhile.
-    pub(crate) const fn here() -> Self {
-        Self { left: MAX_WORK_HERE }
-    }
-
-    /// Returns a budget without an end.
-    pub(crate) const fn unlimited() -> Self {
-        Self { left: u64::MAX }
-    }
-
-    /// Takes the work of looking at a text of `bytes` without a pattern, which may copy it.
-    ///
-    /// # Errors
-    /// When it is more than the budget has left.
-    pub(crate) fn look(&mut self, bytes: usize) -> Result<(), TooMuchWork> {
-        self.take(LEAST_SIZE, 1 + bytes / PAGE)
-    }
-
-    fn take(&mut self, size: usize, bytes: usize) -> Result<(), TooMuchWork> {
-        let work = u64::try_from(size.saturating_mul(bytes)).unwrap_or(u64::MAX);
-        self.left = self.left.checked_sub(work).ok_or(TooMuchWork)?;
-        Ok(())
     }
 }
 
@@ -233,40 +156,35 @@ fn compile(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).size_limit(SIZE_LIMIT).dfa_size_limit(MEMORY).build()
 }
 
-/// Returns the size of the pattern `text`, or what is wrong with it, on one line.
-fn size_of(text: &str) -> Result<Size, String> {
+/// Returns what is wrong with the expression `text`, on one line.
+fn check_size(text: &str) -> Result<(), String> {
     let last_line = |error: regex_syntax::Error| {
         let text = error.to_string();
         text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
     };
     let hir = ParserBuilder::new().utf8(false).build().parse(text).map_err(last_line)?;
-    let matching = positions(&hir, |_| CLASS_SIZE);
-    if matching > MAX_SIZE {
+    if positions(&hir) > MAX_POSITIONS {
         return Err("it is too large: it repeats too much, too often".to_owned());
     }
-    let ranges = |class: &Class| match class {
-        Class::Unicode(class) => class.ranges().len(),
-        Class::Bytes(class) => class.ranges().len(),
-    };
-    let compiling = positions(&hir, |class| CLASS_SIZE.max(ranges(class) / RANGES));
-    Ok(Size { matching, compiling })
+    Ok(())
 }
 
-/// Returns about how many positions a pattern has, if a class of characters has `of_class`.
-fn positions(hir: &Hir, of_class: impl Fn(&Class) -> usize + Copy) -> usize {
+/// Returns about how many positions a pattern has.
+fn positions(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len(),
-        HirKind::Class(class) => of_class(class),
-        HirKind::Capture(capture) => positions(&capture.sub, of_class).saturating_add(2),
+        HirKind::Class(Class::Bytes(_)) => 1,
+        HirKind::Class(Class::Unicode(class)) if class.is_ascii() => 1,
+        HirKind::Class(Class::Unicode(class)) => CLASS_SIZE.max(class.ranges().len() / RANGES),
+        HirKind::Capture(capture) => positions(&capture.sub).saturating_add(2),
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
             let times = usize::try_from(times).unwrap_or(usize::MAX);
-            positions(&repetition.sub, of_class).saturating_add(2).saturating_mul(times)
+            positions(&repetition.sub).saturating_add(2).saturating_mul(times)
         }
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            let sizes = parts.iter().map(|part| positions(part, of_class));
-            sizes.fold(1, usize::saturating_add)
+            parts.iter().map(positions).fold(1, usize::saturating_add)
         }
     }
 }
@@ -345,28 +263,22 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_is_too_large_to_compile_never_answers_no() {
-        let pattern = Pattern::new(r"\w{3000}").unwrap();
-        assert!(compile(pattern.as_str()).is_err());
-        assert!(pattern.is_match("a"));
-        assert_eq!(pattern.is_match_within("a", &mut Budget::new()), Err(TooMuchWork));
-    }
-
-    /// Each takes some 70 ms.
-    #[test]
-    fn the_letters_of_unicode_count_when_they_are_compiled() {
-        let passed = |class: &str| {
-            let pattern = Pattern::new(&format!("{class}{{400}}")).unwrap();
-            let (text, mut budget) = ("", Budget::new());
-            (0..100)
-                .take_while(|_| {
-                    budget.take(pattern.0.size.compiling, COMPILING).is_ok()
-                        && budget.take(pattern.0.size.matching, text.len()).is_ok()
-                })
-                .count()
-        };
-        assert_eq!(passed("[0-9A-Za-z_]"), 100);
-        assert!((5..20).contains(&passed(r"\w")), "{}", passed(r"\w"));
+    fn what_is_not_refused_compiles() {
+        let units = [
+            r"\w", r"\W", ".", "(?s:.)", r"\d", r"\p{L}", r"\P{L}", r"\p{Cn}", r"\pM", "[^a]",
+            "(?i:k)", "(?i:s)", "[a-z]", "é", r"\b", "a?", "(a|b)", "(?:.|é)", r"[\w&&[^a-q]]",
+            "(?i:ß)", r"\p{Greek}", r"(?:\w*\d)", "(?i:ab)",
+        ];
+        for unit in units {
+            let mut times = MAX_POSITIONS;
+            while Pattern::whole(&format!("(?:{unit}){{0,{times}}}")).is_err() {
+                times = times * 19 / 20;
+            }
+            assert!(times > 100, "{unit}: {times}");
+            for largest in [format!("(?:{unit}){{{times}}}"), format!("(?:{unit}){{0,{times}}}")] {
+                assert!(Pattern::whole(&largest).unwrap().regex().is_some(), "{largest}");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::calls::Reading;
-use crate::pattern::{Budget, Pattern, TooMuchWork};
+use crate::pattern::Pattern;
 use crate::platform::Platform;
 use crate::wire::{Input, JsonObject, same_json};
 
@@ -19,17 +19,12 @@ pub struct Condition(pub(super) Rule);
 impl Condition {
     /// Returns whether `input` meets the condition.
     pub fn holds(&self, input: &Input) -> bool {
-        self.holds_within(input, &Reading::default(), &mut Budget::unlimited()).unwrap_or_default()
+        self.holds_with(input, &Reading::default())
     }
 
-    /// Returns whether `input` meets the condition, as far as `budget` lets its patterns look.
-    pub(crate) fn holds_within(
-        &self,
-        input: &Input,
-        reading: &Reading,
-        budget: &mut Budget,
-    ) -> Result<bool, TooMuchWork> {
-        self.0.holds_within(input, reading, budget)
+    /// Like [`holds`](Self::holds), with what was read of the tool call.
+    pub(crate) fn holds_with(&self, input: &Input, reading: &Reading) -> bool {
+        self.0.holds(input, reading)
     }
 
     /// Returns why `input` meets it, or does not.
@@ -168,48 +163,22 @@ pub struct Trace {
 }
 
 impl Rule {
-    /// Returns whether `input` meets it, as far as `budget` lets its patterns look.
-    pub(super) fn holds_within(
-        &self,
-        input: &Input,
-        reading: &Reading,
-        budget: &mut Budget,
-    ) -> Result<bool, TooMuchWork> {
-        let mut one_is = |parts: &[Self], wanted: bool| {
-            for part in parts {
-                if part.holds_within(input, reading, budget)? == wanted {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        };
+    /// Returns whether `input` meets it.
+    pub(super) fn holds(&self, input: &Input, reading: &Reading) -> bool {
         match self {
-            Self::All(parts) => one_is(parts, false).map(|found| !found),
-            Self::Any(parts) => one_is(parts, true),
-            Self::Not(part) => part.holds_within(input, reading, budget).map(|holds| !holds),
+            Self::All(parts) => parts.iter().all(|part| part.holds(input, reading)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(input, reading)),
+            Self::Not(part) => !part.holds(input, reading),
             Self::AnyOf(list, part) => {
-                for item in list.items(input, reading) {
-                    if part.holds_within(&item, &Reading::default(), budget)? {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
+                let items = list.items(input, reading);
+                items.iter().any(|item| part.holds(item, &Reading::default()))
             }
             Self::AllOf(list, part) => {
                 let items = list.items(input, reading);
-                for item in &items {
-                    if !part.holds_within(item, &Reading::default(), budget)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(!items.is_empty())
+                !items.is_empty() && items.iter().all(|item| part.holds(item, &Reading::default()))
             }
-            Self::Uncertain(list) => Ok(list.is_uncertain(input, reading)),
-            Self::Leaf(leaf) => {
-                let value = leaf.field.lookup(input);
-                budget.look(value.as_deref().and_then(Value::as_str).map_or(0, str::len))?;
-                leaf.test.holds(value.as_deref(), budget)
-            }
+            Self::Uncertain(list) => list.is_uncertain(input, reading),
+            Self::Leaf(leaf) => leaf.test.holds(leaf.field.lookup(input).as_deref()),
         }
     }
 
@@ -232,15 +201,12 @@ impl Rule {
             Self::Uncertain(_) => (self.to_string(), Vec::new()),
             Self::Leaf(leaf) => {
                 let value = leaf.field.lookup(input).map(Cow::into_owned);
-                let (holds, condition) = match leaf.test.holds(value.as_ref(), &mut Budget::new()) {
-                    Ok(holds) => (holds, leaf.to_string()),
-                    Err(TooMuchWork) => (false, format!("{leaf} (too much work: the hook fails)")),
-                };
+                let holds = leaf.test.holds(value.as_ref());
+                let condition = leaf.to_string();
                 return Trace { holds, condition, value, parts: Vec::new(), leaf: true };
             }
         };
-        let reading = Reading::default();
-        let holds = self.holds_within(input, &reading, &mut Budget::new()).unwrap_or_default();
+        let holds = self.holds(input, &Reading::default());
         Trace { holds, condition, value: None, parts, leaf: false }
     }
 }
@@ -289,43 +255,31 @@ impl Test {
         Ok(Self::Glob { written: written.into(), pattern })
     }
 
-    fn holds(&self, value: Option<&Value>, budget: &mut Budget) -> Result<bool, TooMuchWork> {
+    fn holds(&self, value: Option<&Value>) -> bool {
         if let Self::Exists(wanted) = self {
-            return Ok(value.is_some() == *wanted);
+            return value.is_some() == *wanted;
         }
-        let Some(value) = value else { return Ok(false) };
-        Ok(match self {
+        let Some(value) = value else { return false };
+        match self {
             Self::Equals(wanted) => same_json(wanted, value),
             Self::In(wanted) => wanted.iter().any(|wanted| same_json(wanted, value)),
-            Self::Regex(pattern) => found(pattern, value, false, budget)?,
-            Self::Glob { pattern, .. } => found(pattern, value, Platform::HERE.has_drives, budget)?,
+            Self::Regex(pattern) => found(pattern, value, false),
+            Self::Glob { pattern, .. } => found(pattern, value, Platform::HERE.has_drives),
             Self::Exists(_) => false,
-        })
+        }
     }
 }
 
 /// Returns whether the text of `value` matches; a list matches when one of its items does, so
 /// that a guard on a command line sees an argument vector too. With `slashes`, `\` counts as `/`.
-pub(super) fn found(
-    pattern: &Pattern,
-    value: &Value,
-    slashes: bool,
-    budget: &mut Budget,
-) -> Result<bool, TooMuchWork> {
+pub(super) fn found(pattern: &Pattern, value: &Value, slashes: bool) -> bool {
     match value {
-        Value::String(text) if slashes => pattern.is_match_within(&text.replace('\\', "/"), budget),
-        Value::String(text) => pattern.is_match_within(text, budget),
-        Value::Number(number) => pattern.is_match_within(&number.to_string(), budget),
-        Value::Bool(flag) => pattern.is_match_within(if *flag { "true" } else { "false" }, budget),
-        Value::Array(items) => {
-            for item in items {
-                if found(pattern, item, slashes, budget)? {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        }
-        Value::Null | Value::Object(_) => Ok(false),
+        Value::String(text) if slashes => pattern.is_match(&text.replace('\\', "/")),
+        Value::String(text) => pattern.is_match(text),
+        Value::Number(number) => pattern.is_match(&number.to_string()),
+        Value::Bool(flag) => pattern.is_match(if *flag { "true" } else { "false" }),
+        Value::Array(items) => items.iter().any(|item| found(pattern, item, slashes)),
+        Value::Null | Value::Object(_) => false,
     }
 }
 

@@ -10,12 +10,11 @@ use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
 use super::rewrite::rewritten;
 use super::run::{NotRun, run};
-use super::select::{Bound, Condition, Plan, holds_elsewhere};
+use super::select::{Bound, Plan};
 use super::time::Deadlines;
 use super::versions::{ORIGINAL, Sight, Versions};
 use crate::event::Event;
 use crate::handler::{BoxFuture, Place, Room};
-use crate::pattern::Budget;
 use crate::wire::{Decision, Input};
 
 /// A hook of a moment.
@@ -102,8 +101,6 @@ pub(super) struct Asked<'e> {
     pub(super) hook: HookId,
     bound: &'e Bound,
     sight: Sight,
-    /// Whether its `when` was too much work to look at before.
-    is_unknown: bool,
 }
 
 impl<'e> Moment<'e> {
@@ -130,26 +127,19 @@ impl<'e> Moment<'e> {
     }
 
     /// Returns the hook if its matcher and its `when` are for the input.
-    pub(super) fn choose(
-        &self,
-        hook: HookId,
-        sight: Sight,
-        budget: &mut Budget,
-    ) -> Option<Asked<'e>> {
-        let bound = self.bound(hook);
+    pub(super) fn choose(&self, hook: HookId, sight: Sight) -> Option<Asked<'e>> {
         if self.matching(sight).binary_search(&hook.index).is_err() {
             return None;
         }
+        let bound = self.bound(hook);
         // When nothing is called any more, a condition counts as true.
-        let condition = if self.given_up.is_some() || bound.hook.when.is_none() {
-            Condition::Holds
-        } else {
+        if self.given_up.is_none() && bound.hook.when.is_some() {
             let plan = self.stages[hook.place].plan;
-            plan.condition(hook.index, self.versions.shown(sight), budget)
-        };
-        let is_unknown = condition == Condition::Unknown;
-        let asked = Asked { hook, bound, sight, is_unknown };
-        (condition != Condition::Fails).then_some(asked)
+            if !plan.may_concern(hook.index, self.versions.shown(sight)) {
+                return None;
+            }
+        }
+        Some(Asked { hook, bound, sight })
     }
 
     /// Calls hooks at once, those of higher layers first, and adds each answer as it comes.
@@ -217,7 +207,7 @@ impl<'e> Moment<'e> {
         if self.given_up.is_some() {
             return Some(self.give_up(asked));
         }
-        let Asked { hook, bound, sight, is_unknown } = asked;
+        let Asked { hook, bound, sight } = asked;
         if let Some(observer) = self.observer {
             observer.started(&bound.hook);
         }
@@ -234,10 +224,7 @@ impl<'e> Moment<'e> {
             // A program that must end with its answer waits for nothing in the background.
             may_leave: self.executor.handed_over.is_none(),
         };
-        let condition: Option<BoxFuture<'_, _>> =
-            if is_unknown { Some(Box::pin(holds_elsewhere(bound, shown))) } else { None };
-        let (result, duration) =
-            run(bound, stage.event, original, shown, condition, until, place).await;
+        let (result, duration) = run(bound, stage.event, original, shown, until, place).await;
         let interpreter = self.interpreter(hook, shown.0);
         let mut outcome = match result {
             Ok(ControlFlow::Break(NotRun::NotForInput)) => {

@@ -11,20 +11,16 @@ use super::evaluate::Evaluation;
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::run::run;
-use super::select::{Bound, Condition, Plan, holds_elsewhere};
+use super::select::{Bound, Plan};
 use super::time::Deadlines;
 use crate::config::Phase;
 use crate::event::Event;
 use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Room, Seat, Shared};
 use crate::locks::locked;
-use crate::pattern::Budget;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Verdict};
 
 /// Hooks that another process must start: their event, and the input for them.
 pub type HandedOver = (Event, Input);
-
-/// A hook to start, and whether its `when` was too much work to look at before.
-type Follower<'p> = (&'p Bound, bool);
 
 impl Plan {
     /// Returns whether hooks follow the verdict: those in the background, and observers.
@@ -33,18 +29,12 @@ impl Plan {
     }
 
     /// Returns the hooks that follow the verdict on `input`.
-    fn followers(&self, matching: &[usize], input: &Input, shared: &Shared) -> Vec<Follower<'_>> {
-        let mut budget = Budget::here();
+    fn followers(&self, matching: &[usize], input: &Input, shared: &Shared) -> Vec<&Bound> {
         let mut followers = Vec::new();
         for index in matching {
             let bound = &self.hooks[*index];
-            if bound.hook.phase.is_answered() {
-                continue;
-            }
-            match self.condition(*index, (input, shared), &mut budget) {
-                Condition::Holds => followers.push((bound, false)),
-                Condition::Unknown => followers.push((bound, true)),
-                Condition::Fails => {}
+            if !bound.hook.phase.is_answered() && self.may_concern(*index, (input, shared)) {
+                followers.push(bound);
             }
         }
         followers
@@ -106,7 +96,7 @@ impl Executor {
     fn start(
         &self,
         event: Event,
-        followers: Vec<Follower<'_>>,
+        followers: Vec<&Bound>,
         input: Input,
         session: &str,
     ) -> Vec<(usize, Outcome)> {
@@ -116,13 +106,13 @@ impl Executor {
         let input = Arc::new(input);
         let mut outcomes = Vec::new();
         let mut are_handed_over = false;
-        for (bound, is_unknown) in followers {
+        for bound in followers {
             let is_observer = bound.hook.phase == Phase::Observe;
             let outcome = if self.handed_over.is_some() && !is_observer {
                 are_handed_over = true;
                 started(bound)
             } else {
-                self.start_one(event, bound, &input, is_unknown, session)
+                self.start_one(event, bound, &input, session)
             };
             outcomes.push((bound.index, outcome));
         }
@@ -134,17 +124,10 @@ impl Executor {
 
     /// Starts one hook. A notification to a process is handed over at once, so that notifications stay in
     /// order.
-    fn start_one(
-        &self,
-        event: Event,
-        bound: &Bound,
-        input: &Arc<Input>,
-        is_unknown: bool,
-        session: &str,
-    ) -> Outcome {
+    fn start_one(&self, event: Event, bound: &Bound, input: &Arc<Input>, session: &str) -> Outcome {
         let mut begun = None;
         if bound.hook.phase == Phase::Observe {
-            let work = follow(event, bound.clone(), Arc::clone(input), is_unknown, None);
+            let work = follow(event, bound.clone(), Arc::clone(input), None);
             let mut work: BoxFuture<'static, _> = Box::pin(work);
             if let Some(warnings) = (&mut work).now_or_never() {
                 return Outcome { warnings, ..Outcome::none(bound.index) };
@@ -155,7 +138,7 @@ impl Executor {
         let spawned = self.capacity.background.spawn(bound.rank(), |seat| async move {
             match begun {
                 Some(work) => work.await,
-                None => follow(event, hook, shown, is_unknown, Some(seat)).await,
+                None => follow(event, hook, shown, Some(seat)).await,
             };
         });
         if spawned {
@@ -173,23 +156,15 @@ fn started(bound: &Bound) -> Outcome {
 }
 
 /// Calls a hook that nothing waits for, and returns its remarks. A failure is a warning in the log.
-async fn follow(
-    event: Event,
-    bound: Bound,
-    input: Arc<Input>,
-    is_unknown: bool,
-    seat: Option<Seat>,
-) -> Vec<String> {
+async fn follow(event: Event, bound: Bound, input: Arc<Input>, seat: Option<Seat>) -> Vec<String> {
     let (shared, until) = (Shared::default(), Deadlines::none().until(&bound, None));
     let room = Arc::new(Room::in_background());
     let shown = (&*input, &shared);
-    let condition: Option<BoxFuture<'_, _>> =
-        if is_unknown { Some(Box::pin(holds_elsewhere(&bound, shown))) } else { None };
     let place = match &seat {
         Some(seat) => Place::Background { seat, room: &room },
         None => Place::Free,
     };
-    match run(&bound, event, &input, shown, condition, until, place).await.0 {
+    match run(&bound, event, &input, shown, until, place).await.0 {
         Ok(ControlFlow::Continue(result)) => result.warnings,
         Ok(ControlFlow::Break(_)) => Vec::new(),
         Err(error) => {

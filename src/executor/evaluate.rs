@@ -15,7 +15,6 @@ use super::time::{Deadlines, now, share};
 use super::versions::{ORIGINAL, Sight, Versions};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
-use crate::pattern::Budget;
 use crate::wire::{Input, Output};
 
 /// The evaluation of one moment: events that fire together, about one input.
@@ -190,7 +189,7 @@ impl<'e> Evaluation<'e> {
 
     async fn call(&self, hook: HookId, share: Option<Instant>) -> Option<Answer> {
         let sight = self.moment.sight(hook.place, self.last);
-        let asked = self.moment.choose(hook, sight, &mut Budget::here())?;
+        let asked = self.moment.choose(hook, sight)?;
         self.moment.call(asked, share).await
     }
 
@@ -235,7 +234,6 @@ impl<'e> Evaluation<'e> {
             // Hooks of the tool's first name judge the call under that name.
             versions[1] = Some(self.moment.versions.under_first_name(judged));
         }
-        let mut budget = Budget::here();
         let mut asked = Vec::new();
         for place in 0..self.moment.stages.len() {
             if !self.takes_part(place) {
@@ -250,7 +248,7 @@ impl<'e> Evaluation<'e> {
                     }
                     let is_asked = asked.iter().any(|asked: &Asked<'_>| asked.hook == hook);
                     let sight = Sight { repeated: is_asked || self.was_called(hook), ..sight };
-                    asked.extend(self.moment.choose(hook, sight, &mut budget));
+                    asked.extend(self.moment.choose(hook, sight));
                 }
             }
         }

@@ -6,17 +6,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-use super::select::Bound;
+use super::select::{Bound, concerns};
 use super::time::{Until, now};
 use crate::event::Event;
-use crate::handler::{
-    BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing,
-};
-use crate::pattern::TooMuchWork;
+use crate::handler::{Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing};
 use crate::wire::Input;
-
-/// Whether the hook is for the input, where that was too much work to find out before.
-type IsForInput<'a> = BoxFuture<'a, Result<bool, TooMuchWork>>;
 
 /// Why a hook did not run.
 pub(super) enum NotRun {
@@ -26,9 +20,6 @@ pub(super) enum NotRun {
     Limited(String),
 }
 
-/// The failure of a hook whose condition was not looked at.
-const TOO_MUCH_WORK: &str = "its `when` is too much work on an input of this size; match a smaller field, or a shorter pattern";
-
 /// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
 /// and how long it took.
 pub(super) async fn run(
@@ -36,7 +27,6 @@ pub(super) async fn run(
     event: Event,
     original: &Input,
     (input, shared): (&Input, &Shared),
-    condition: Option<IsForInput<'_>>,
     until: Until,
     place: Place<'_>,
 ) -> (Result<ControlFlow<NotRun, HandlerResult>, HandlerError>, Duration) {
@@ -53,11 +43,8 @@ pub(super) async fn run(
     let call =
         Call { event, input, deadline: answer, original, place, shared: Sharing::All(shared) };
     let work = AssertUnwindSafe(async {
-        if let Some(is_for_input) = condition {
-            let too_much = |TooMuchWork| HandlerError::new(Failure::Other, TOO_MUCH_WORK);
-            if !is_for_input.await.map_err(too_much)? {
-                return Ok(ControlFlow::Break(NotRun::NotForInput));
-            }
+        if !concerns(bound, (input, shared)).await? {
+            return Ok(ControlFlow::Break(NotRun::NotForInput));
         }
         if let Some(runs) = &bound.runs
             && let Some(why) = Box::pin(runs.refusal(&call)).await?

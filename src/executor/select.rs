@@ -9,8 +9,7 @@ use tokio::sync::Semaphore;
 use super::limit::Runs;
 use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
-use crate::handler::{Handler, Shared};
-use crate::pattern::{Budget, TooMuchWork};
+use crate::handler::{Failure, Handler, HandlerError, Shared};
 use crate::wire::Input;
 
 /// The longest tool name that matchers are tried on, in bytes. Names come from a model, and the
@@ -78,15 +77,6 @@ pub(crate) struct Plan {
     /// Whether the tool's name alone decides which hooks match. A dialect has names of its own,
     /// which depend on more.
     by_name_alone: bool,
-}
-
-/// Whether a hook is to be called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Condition {
-    Holds,
-    Fails,
-    /// Not known: it is too much work for the thread that other hooks wait for.
-    Unknown,
 }
 
 impl Plan {
@@ -167,19 +157,11 @@ impl Plan {
             || dialect.is_some_and(|dialect| dialect.matches(matcher, input))
     }
 
-    /// Returns whether the hook's condition holds for the input, and takes its work from `budget`.
-    pub(crate) fn condition(
-        &self,
-        index: usize,
-        (input, shared): (&Input, &Shared),
-        budget: &mut Budget,
-    ) -> Condition {
-        let Some(when) = &self.hooks[index].hook.when else { return Condition::Holds };
-        match when.holds_within(input, shared.reading(), budget) {
-            Ok(true) => Condition::Holds,
-            Ok(false) => Condition::Fails,
-            Err(TooMuchWork) => Condition::Unknown,
-        }
+    /// Returns whether the hook is to be called as far as its condition says. That of a long input is
+    /// looked at on another thread, once the hook is called.
+    pub(crate) fn may_concern(&self, index: usize, (input, shared): (&Input, &Shared)) -> bool {
+        let Some(when) = &self.hooks[index].hook.when else { return true };
+        shared.is_long(input) || when.holds_with(input, shared.reading())
     }
 }
 
@@ -188,20 +170,23 @@ pub(super) static ELSEWHERE: [Semaphore; Layer::RANKS] =
     [const { Semaphore::const_new(THREADS) }; Layer::RANKS];
 const THREADS: usize = 2;
 
-/// Returns whether the hook's condition holds for the input. It is looked at on another thread.
-pub(super) async fn holds_elsewhere(
+/// Returns whether the condition of a hook that is called holds for the input.
+pub(super) async fn concerns(
     bound: &Bound,
     (input, shared): (&Input, &Shared),
-) -> Result<bool, TooMuchWork> {
-    let Some(when) = bound.hook.when.clone() else { return Ok(true) };
-    let turn = ELSEWHERE[bound.rank()].acquire().await.map_err(|_| TooMuchWork)?;
+) -> Result<bool, HandlerError> {
+    let Some(when) = bound.hook.when.clone().filter(|_| shared.is_long(input)) else {
+        return Ok(true);
+    };
+    let turn = ELSEWHERE[bound.rank()].acquire().await;
     let (input, reading) = (shared.owned(input), shared.reading().share());
     let look = move || {
         // Kept until it is done, even if its dispatch is gone by then.
         let _turn = turn;
-        when.holds_within(&input, &reading, &mut Budget::new())
+        when.holds_with(&input, &reading)
     };
-    tokio::task::spawn_blocking(look).await.map_err(|_| TooMuchWork)?
+    let looked = tokio::task::spawn_blocking(look).await;
+    looked.map_err(|error| HandlerError::new(Failure::Panic, format!("its `when` failed: {error}")))
 }
 
 fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {

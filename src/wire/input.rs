@@ -1,6 +1,7 @@
 //! The input of an event: what a hook reads.
 
 use std::borrow::Cow;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -175,6 +176,11 @@ impl Input {
         self
     }
 
+    /// Returns whether its JSON has more than `bytes`.
+    pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
+        serde_json::to_writer(AtMost(bytes), self).is_err()
+    }
+
     /// Returns the tool's name, or an empty string.
     pub fn tool(&self) -> &str {
         self.tool_name.as_deref().unwrap_or_default()
@@ -254,9 +260,31 @@ impl Input {
     }
 }
 
+/// Takes so many bytes, and fails at one more.
+struct AtMost(usize);
+
+impl io::Write for AtMost {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_length_of_the_json_is_known_as_far_as_it_is_asked_for() {
+        let input = Input::call("shell").arg("cmd", "ls");
+        let length = serde_json::to_vec(&input).unwrap().len();
+        assert!(input.is_longer_than(length - 1));
+        assert!(!input.is_longer_than(length));
+    }
 
     #[test]
     fn the_three_common_keys_are_always_there_and_nothing_else() {

@@ -54,7 +54,7 @@ async fn an_observer_hears_the_end_of_each_hook_of_whose_start_it_heard() {
             self.1.fetch_add(1, Ordering::Relaxed);
         }
     }
-    // Too much work to look at before the hook starts; it does not hold.
+    // The condition is looked at once the hook has started, and does not hold.
     let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
     let hooks = vec![Hook { when, ..hook(PreToolUse, "say", &["{}"]) }];
     let open = Open(AtomicUsize::new(0), AtomicUsize::new(0));
@@ -65,18 +65,18 @@ async fn an_observer_hears_the_end_of_each_hook_of_whose_start_it_heard() {
 }
 
 #[tokio::test]
-async fn much_work_of_a_condition_is_done_on_another_thread() {
+async fn the_condition_on_a_long_input_is_looked_at_on_another_thread() {
     let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
     let guard = Hook { when, ..hook(PreToolUse, "deny_word", &["y"]) };
     let threads = &ELSEWHERE[guard.layer().rank()];
     let executor = executor(vec![guard]);
-    for (length, is_much) in [(300, false), (30_000, true)] {
-        // What is to be done there waits for a thread.
+    for (length, is_long) in [(300, false), (30_000, true)] {
+        // A condition waits for a thread.
         let held = threads.acquire_many(2).await.unwrap();
         let input = call(&format!("{}y", "x".repeat(length)));
         let mut dispatch = std::pin::pin!(executor.dispatch(PreToolUse, &input));
         let at_once = dispatch.as_mut().now_or_never();
-        assert_eq!(at_once.is_none(), is_much, "{length}");
+        assert_eq!(at_once.is_none(), is_long, "{length}");
         drop(held);
         let verdict = match at_once {
             Some(verdict) => verdict,
