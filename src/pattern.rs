@@ -172,11 +172,11 @@ fn check_size(text: &str) -> Result<(), String> {
 /// Returns about how many positions a pattern has.
 fn positions(hir: &Hir) -> usize {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len(),
-        HirKind::Class(Class::Bytes(_)) => 1,
-        HirKind::Class(Class::Unicode(class)) if class.is_ascii() => 1,
-        HirKind::Class(Class::Unicode(class)) => CLASS_SIZE.max(class.ranges().len() / RANGES),
+        HirKind::Class(Class::Unicode(class)) if !class.is_ascii() => {
+            CLASS_SIZE.max(class.ranges().len() / RANGES)
+        }
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => 1,
         HirKind::Capture(capture) => positions(&capture.sub).saturating_add(2),
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
