@@ -9,6 +9,9 @@ use crate::wire::{Decision, HookStatus, Output};
 /// The exit code that docker-agent shows for a hook that could not give an answer.
 const FAILED: i32 = -1;
 
+pub(super) const KEPT_BACK: &str =
+    "what it wrote may hold the response and is shown with `--verbose` only";
+
 impl Interpreter<'_> {
     /// The hook could not give an answer. That of one that must not run, as of a file that can't be
     /// loaded, is never that it is late.
@@ -35,6 +38,22 @@ impl Interpreter<'_> {
         outcome
     }
 
+    /// The hook could not give an answer, and `cause` may repeat what it wrote.
+    pub(super) fn failed_with_words(&self, cause: &str) -> Outcome {
+        if !self.keeps_words_back() {
+            return self.failed(cause);
+        }
+        let mut outcome = self.failed(KEPT_BACK);
+        outcome.warnings.push(cause.to_owned());
+        outcome
+    }
+
+    /// Returns whether only the hook's valid answer is shown, and nothing else that it wrote: a response
+    /// that is still to be redacted may stand in it.
+    pub(super) fn keeps_words_back(&self) -> bool {
+        self.contract.event == Event::ToolResponseTransform
+    }
+
     /// An exit code other than 0 and 2: the hook's own error, which by convention blocks nothing.
     pub(super) fn erred(&self, code: i32, stderr: &str) -> Outcome {
         let cause = match self.cause(stderr) {
@@ -49,14 +68,11 @@ impl Interpreter<'_> {
         outcome
     }
 
-    /// Returns the cause of a failure in what a program wrote to stderr. A response that is still to be
-    /// redacted may stand in it, and agents show the cause to the user.
+    /// Returns the cause of a failure in what a program wrote to stderr.
     pub(super) fn cause<'s>(&self, stderr: &'s str) -> &'s str {
         match cause_line(stderr) {
             "" => "",
-            _ if self.contract.event == Event::ToolResponseTransform => {
-                "its stderr may hold the response and is shown with `--verbose` only"
-            }
+            _ if self.keeps_words_back() => KEPT_BACK,
             line => line,
         }
     }
@@ -64,7 +80,7 @@ impl Interpreter<'_> {
     /// Returns the failure for a fault in an answer, or `None` if the answer is stricter than the
     /// failure and therefore counts.
     pub(super) fn failed_unless_stricter(&self, output: &Output, cause: &str) -> Option<Outcome> {
-        let failed = self.failed(cause);
+        let failed = self.failed_with_words(cause);
         let stricter =
             output.decision > Some(Decision::Allow) && output.decision > failed.output.decision;
         (!stricter).then_some(failed)

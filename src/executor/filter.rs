@@ -11,7 +11,7 @@ impl Interpreter<'_> {
     /// Returns the outcome of an answer: what the event supports, and a notice for the rest.
     pub(super) fn answered(&self, mut output: Box<Output>) -> Outcome {
         if let Some(problem) = output.lacks_an_answer(self.input) {
-            return self.failed(&problem);
+            return self.failed_with_words(&problem);
         }
         let mut dropped: Vec<String> = Vec::new();
         let contract = self.contract;

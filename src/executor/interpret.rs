@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use tokio::time::timeout_at;
 
+use super::failure::KEPT_BACK;
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
 use crate::config::OnError;
 use crate::dialect::Dialect;
 use crate::event::{ContextMode, Contract, FailureMode};
-use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
+use crate::handler::{Exited, Failure, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
 /// The longest answer that is read where the other hooks of the event run, in bytes.
@@ -93,6 +94,9 @@ impl Interpreter<'_> {
                 outcome.warnings.push(error.message);
                 outcome
             }
+            _ if matches!(error.failure, Failure::Protocol | Failure::Panic | Failure::Other) => {
+                self.failed_with_words(&error.message)
+            }
             _ => self.failed(&error.message),
         };
         Outcome { stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
@@ -125,9 +129,9 @@ impl Interpreter<'_> {
                 "exit code {code}: a signal ended its program (number {})",
                 signal(code).unwrap_or_default()
             )),
-            (_, Stdout::Malformed(problem)) => self.failed(&problem),
+            (_, Stdout::Malformed(problem)) => self.failed_with_words(&problem),
             (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer(self.input) => {
-                self.failed(&problem)
+                self.failed_with_words(&problem)
             }
             (0, Stdout::Answer(output)) => self.answered(output),
             (_, Stdout::Background) if self.contract.may_block => self.failed(&format!(
@@ -187,10 +191,15 @@ impl Interpreter<'_> {
             ),
             Stdout::Empty | Stdout::Background => (Output::default(), String::new()),
         };
-        let spoken = [output.reason.clone().unwrap_or_default(), stderr.to_owned(), text];
-        let reason = spoken.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| {
-            format!("blocked by hook {}, which gave no reason", self.bound.title())
-        });
+        let reason = match [output.reason.as_deref().unwrap_or_default(), stderr, &text] {
+            [reason, _, _] if !reason.is_empty() => reason.to_owned(),
+            [_, "", ""] => format!("blocked by hook {}, which gave no reason", self.bound.title()),
+            _ if self.keeps_words_back() => {
+                format!("blocked by hook {}: {KEPT_BACK}", self.bound.title())
+            }
+            [_, "", text] => text.to_owned(),
+            [_, stderr, _] => stderr.to_owned(),
+        };
         let mut answer = verdict_only(output);
         answer.reason = Some(reason);
         let ignored = self.ignores_exit_2() && answer.decision != Some(Decision::Deny);
@@ -376,6 +385,47 @@ mod tests {
             (Guard, 193, "", "", Error, None, ""),
             (Guard, 255, "", "", Error, None, ""),
         ]);
+    }
+
+    #[test]
+    fn what_a_hook_wrote_is_not_told_where_a_response_is_still_to_be_redacted() {
+        let event = Event::ToolResponseTransform;
+        let secret = "ghp_0123";
+        let words = format!("failed on {secret}");
+        let malformed = format!("{{\"{secret}\": 1, \"{secret}\": 2}}");
+        let printed_back = format!("{{\"session_id\": \"s\", \"{secret}\": 1}}");
+        let answers = [
+            (0, &*malformed, ""),
+            (0, &printed_back, ""),
+            (1, "", &*words),
+            (1, &printed_back, &words),
+            (2, "", &words),
+            (2, &words, ""),
+            (2, &malformed, ""),
+            (127, "", &words),
+        ];
+        for on_error in [None, Some(OnError::Warn), Some(OnError::Block)] {
+            for (code, stdout, stderr) in answers {
+                let outcome = read_as(on_error, event, code, stdout, stderr);
+                let told = format!("{:?} {:?}", outcome.output, outcome.notices);
+                assert!(!told.contains(secret), "{code} {stdout} {stderr}: {told}");
+            }
+            let hook = Hook { on_error, ..Hook::new(event, "process", Command::Text("p".into())) };
+            let bound = bound(hook);
+            let input = Input::default();
+            let interpreter =
+                Interpreter { contract: event.contract(), bound: &bound, input: &input };
+            for failure in [Failure::Protocol, Failure::Panic, Failure::Other] {
+                let error = HandlerError::new(failure, words.clone());
+                let outcome = interpreted(&interpreter, Err(error));
+                let told = format!("{:?} {:?}", outcome.output, outcome.notices);
+                assert!(!told.contains(secret), "{told}");
+                assert!(outcome.warnings.contains(&words), "{outcome:?}");
+            }
+        }
+        // What it says in a valid answer is told.
+        let answer = read(event, 2, r#"{"reason": "it holds a key"}"#, &words);
+        assert_eq!(answer.output.reason.as_deref(), Some("it holds a key"));
     }
 
     #[test]
