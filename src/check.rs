@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::config::{Assembly, AuditSettings, Diagnostic, Diagnostics, FailedFile, Hook, Policy};
 use crate::executor::Executor;
-use crate::executor::build::unknown_type;
 use crate::executor::worst::WorstCase;
 use crate::load::{LoadOptions, Loading};
 use crate::registry::Registry;
@@ -63,9 +62,12 @@ impl Executor {
         let logs = config.audit.clone();
         let policies = config.policies.clone();
         problems.extend(project_files.iter().filter_map(ProjectFile::warning));
-        // For broken hooks, only check that their type is registered.
-        let unknown = broken_hooks.iter().filter(|hook| !hook.kind.is_empty());
-        problems.extend(unknown.filter_map(|hook| unknown_type(&registry, hook)));
+        for hook in &broken_hooks {
+            // Of a broken hook only the type is checked.
+            if !hook.kind.is_empty() && registry.factory(&hook.kind).is_none() {
+                problems.push(registry.unknown_type(&hook.kind).of_hook(hook));
+            }
+        }
         let mut builder = Self::builder(config).registry(registry);
         if let Some(directory) = &options.working_dir {
             builder = builder.working_dir(directory);

@@ -13,6 +13,7 @@ pub(crate) use background::BACKGROUND_FULL;
 pub(crate) use seats::{Capacity, Place, Seat};
 
 use crate::calls::{Deeds, Reading};
+use crate::config::{Diagnostic, Hook};
 use crate::event::Event;
 use crate::wire::{Input, Output, Usage};
 
@@ -382,6 +383,14 @@ impl BuildError {
     /// Returns an error about the hook as a whole.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), key: None, hint: None }
+    }
+
+    /// Returns the error as the mistake in the definition of `hook`.
+    pub(crate) fn of_hook(self, hook: &Hook) -> Diagnostic {
+        let place = self.key.and_then(|key| hook.key_locations.get(key)).unwrap_or(&hook.location);
+        let mut diagnostic = Diagnostic::error(self.message).at(place.clone());
+        diagnostic.hint = self.hint;
+        diagnostic
     }
 
     /// Points at one key of the hook.

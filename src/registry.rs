@@ -15,6 +15,7 @@ pub use crate::handlers::builtin::{Builtin, BuiltinError};
 use crate::handlers::process::Processes;
 use crate::handlers::{command, process, receiver};
 use crate::locks::locked;
+use crate::suggest;
 
 /// What a factory may need in addition to the hook's definition.
 #[derive(Debug, Clone)]
@@ -164,6 +165,24 @@ impl Registry {
         let shipped = || self.shipped_types.iter().find(|(name, _)| *name == kind);
         let own = self.factories.get(kind).map(AsRef::as_ref);
         own.or_else(|| shipped().map(|(_, factory)| *factory))
+    }
+
+    /// Builds the handler of a hook.
+    pub(crate) fn build(
+        &self,
+        env: &HandlerEnv,
+        hook: &Hook,
+    ) -> Result<Arc<dyn Handler>, BuildError> {
+        match self.factory(&hook.kind) {
+            Some(factory) => factory(env, hook),
+            None => Err(self.unknown_type(&hook.kind)),
+        }
+    }
+
+    /// Returns the error of a hook with a type that has no factory.
+    pub(crate) fn unknown_type(&self, kind: &str) -> BuildError {
+        let hint = suggest::hint_or_list(kind, self.types(), "known types:");
+        BuildError::new(format!("unknown hook type `{kind}`")).at("type").hint(hint)
     }
 
     /// Returns the hook types, in alphabetical order.

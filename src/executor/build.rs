@@ -11,15 +11,12 @@ use super::dispatch::Executor;
 use super::limit::Runs;
 use super::select::{Bound, Plan};
 use crate::audit::Auditor;
-use crate::config::{
-    Command, Config, Diagnostic, Diagnostics, FailedFile, Hook, Identity, Layer, Location,
-};
+use crate::config::{Command, Config, Diagnostics, FailedFile, Hook, Identity, Layer, Location};
 use crate::counts::Counts;
 use crate::event::Event;
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::handlers::process::Processes;
 use crate::registry::{HandlerEnv, Registry};
-use crate::suggest;
 
 /// The type of the hook that stands for a file that failed.
 const FAILED_FILE: &str = "hooks_file";
@@ -177,9 +174,13 @@ fn build_handlers(
         if runs && hook.untrusted.is_some() {
             return Some(Arc::new(Refusal) as Arc<dyn Handler>);
         }
-        build_handler(environment, hook)
-            .map_err(|error| problems.push(diagnostic(hook, error)))
-            .ok()
+        match environment.registry.build(environment, hook) {
+            Ok(handler) => Some(handler),
+            Err(error) => {
+                problems.push(error.of_hook(hook));
+                None
+            }
+        }
     };
     (hooks.iter().map(build).collect(), problems)
 }
@@ -248,25 +249,6 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
     }
 }
 
-fn build_handler(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    match env.registry.factory(&hook.kind) {
-        Some(factory) => factory(env, hook),
-        None => Err(unknown(&env.registry, &hook.kind)),
-    }
-}
-
-fn unknown(registry: &Registry, kind: &str) -> BuildError {
-    let known = || format!("known types: {}", registry.types().collect::<Vec<_>>().join(", "));
-    let hint = suggest::hint(kind, registry.types()).unwrap_or_else(known);
-    BuildError::new(format!("unknown hook type `{kind}`")).at("type").hint(hint)
-}
-
-/// Returns the problem of a hook with an unknown type.
-pub(crate) fn unknown_type(registry: &Registry, hook: &Hook) -> Option<Diagnostic> {
-    let is_known = registry.factory(&hook.kind).is_some();
-    (!is_known).then(|| diagnostic(hook, unknown(registry, &hook.kind)))
-}
-
 /// Replaces a hook that must not run, or the hooks of a file that can't be loaded. It always fails,
 /// so that a missing guard never counts as permission. Its [`Hook::untrusted`] says why.
 struct Refusal;
@@ -275,13 +257,6 @@ impl Handler for Refusal {
     fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async { Err(HandlerError::new(Failure::Start, "it must not run")) })
     }
-}
-
-fn diagnostic(hook: &Hook, error: BuildError) -> Diagnostic {
-    let place = error.key.and_then(|key| hook.key_locations.get(key)).unwrap_or(&hook.location);
-    let mut diagnostic = Diagnostic::error(error.message).at(place.clone());
-    diagnostic.hint = error.hint;
-    diagnostic
 }
 
 /// Numbers the hooks. Hooks that do the same in the same place get the same number.

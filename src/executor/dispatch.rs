@@ -191,8 +191,9 @@ impl Executor {
         let input = question.as_deref().unwrap_or(input);
         let mut evaluation = Evaluation::new(self, &events, input, &options);
         evaluation.run().await;
-        let (mut verdict, took) = evaluation.conclude_only();
+        let concluded = evaluation.conclude(true).verdicts.pop();
         drop(evaluation);
+        let Some((mut verdict, took)) = concluded else { return Verdict::no_opinion(event) };
         self.record(&mut verdict, input, took, options.until, None).await;
         verdict
     }

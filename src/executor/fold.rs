@@ -116,11 +116,11 @@ fn pass_on_keys_of_claude_code(
     by_layer: &[Said<'_>],
     ignored: &mut Vec<String>,
 ) {
-    let deciders = Deciders::of(by_layer, verdict.decision);
-    for (bound, outcome) in by_layer {
+    for said in by_layer {
+        let (bound, outcome) = said;
         for (key, value) in &outcome.output.claude_code {
             let title = bound.title();
-            if !deciders.may_give(key, bound, outcome) {
+            if !may_give(key, said, verdict, by_layer) {
                 if decision_of(key) == verdict.decision
                     && verdict.claude_code.get(key) != Some(value)
                 {
@@ -138,36 +138,26 @@ fn pass_on_keys_of_claude_code(
     }
 }
 
-/// The hooks whose decision is the verdict's.
-struct Deciders<'o> {
-    outcomes: Vec<&'o Outcome>,
-    decision: Option<Decision>,
-    /// The rank of the highest of their layers.
-    rank: usize,
-}
-
-impl<'o> Deciders<'o> {
-    fn of(by_layer: &[Said<'o>], decision: Option<Decision>) -> Self {
-        let decide = |outcome: &Outcome| decision.is_some() && outcome.output.decision == decision;
-        let deciders = || by_layer.iter().filter(|(_, outcome)| decide(outcome));
-        Self {
-            outcomes: deciders().map(|(_, outcome)| *outcome).collect(),
-            decision,
-            rank: deciders().map(|(bound, _)| bound.rank()).min().unwrap_or_default(),
-        }
+/// Returns whether a key of Claude Code counts if a hook gives it. A key that belongs to a decision is
+/// taken from the highest layer that decided so, and only with the hook's own decision. A call is
+/// deferred if every hook that asks defers it.
+fn may_give(
+    key: &str,
+    (bound, outcome): &Said<'_>,
+    verdict: &Verdict,
+    by_layer: &[Said<'_>],
+) -> bool {
+    let Some(decision) = decision_of(key) else { return true };
+    if verdict.decision != Some(decision) || outcome.output.decision != Some(decision) {
+        return false;
     }
-
-    /// Returns whether a key of Claude Code counts if this hook gives it. A key that belongs to a
-    /// decision is taken from the highest layer that decided so, and only with the hook's own
-    /// decision. A call is deferred if every hook that asks defers it.
-    fn may_give(&self, key: &str, bound: &Bound, outcome: &Outcome) -> bool {
-        let Some(decision) = decision_of(key) else { return true };
-        let gives = |it: &&Outcome| it.output.claude_code.contains_key(key);
-        self.decision == Some(decision)
-            && outcome.output.decision == Some(decision)
-            && bound.rank() == self.rank
-            && (decision != Decision::Ask || self.outcomes.iter().all(gives))
+    let mut deciders = by_layer.iter().filter(|(_, other)| other.output.decision == Some(decision));
+    if decision == Decision::Ask
+        && !deciders.clone().all(|(_, asks)| asks.output.claude_code.contains_key(key))
+    {
+        return false;
     }
+    deciders.next().is_some_and(|(highest, _)| highest.rank() == bound.rank())
 }
 
 /// Joins the texts that are not empty; with `once`, equal texts once.

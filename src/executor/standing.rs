@@ -1,8 +1,6 @@
 //! From answers to verdicts, and what is known of a moment that is dropped.
 
-use std::iter::Peekable;
 use std::time::Duration;
-use std::vec::IntoIter;
 
 use serde_json::Value;
 
@@ -96,19 +94,6 @@ impl Evaluation<'_> {
         is_new.then(|| self.moment.versions.input(self.last).clone())
     }
 
-    /// Folds the answers into the verdict of the only event, and returns how long its hooks took.
-    pub(super) fn conclude_only(&mut self) -> (Verdict, Duration) {
-        let mut answers = self.sorted_answers();
-        let mut own = self.outcomes_at(0, &mut answers);
-        let stage = &self.moment.stages[0];
-        if stage.plan.has_followers() {
-            let decided = fold(stage.event, &stage.plan.hooks, &own);
-            own.extend(self.start_followers(&decided).into_iter().map(|(_, outcome)| outcome));
-            own.sort_by_key(|outcome| outcome.index);
-        }
-        (self.verdict_at(0, &own), self.moment.stages[0].took)
-    }
-
     /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.
     pub(super) fn conclude(&mut self, starts_followers: bool) -> Concluded {
         let mut outcomes = self.outcomes();
@@ -141,34 +126,22 @@ impl Evaluation<'_> {
         Concluded { verdicts, whole: Some(whole) }
     }
 
-    /// Returns the outcomes of each event.
+    /// Takes all answers, and returns the outcomes of each event: one for each hook, in config order.
     fn outcomes(&mut self) -> Vec<Vec<Outcome>> {
-        let mut answers = self.sorted_answers();
-        let mut outcomes = Vec::with_capacity(self.moment.stages.len());
-        for place in 0..self.moment.stages.len() {
-            outcomes.push(self.outcomes_at(place, &mut answers));
-        }
-        outcomes
-    }
-
-    /// Takes all answers: those of one hook together, in the order in which they were given.
-    fn sorted_answers(&mut self) -> Peekable<IntoIter<Answer>> {
         let mut answers = std::mem::take(&mut self.answers);
+        // Those of one hook stay in the order in which they were given.
         answers.sort_by_key(|answer| (answer.hook.place, answer.hook.index));
-        answers.into_iter().peekable()
-    }
-
-    /// Returns the outcomes of one event: one for each hook, in config order.
-    fn outcomes_at(&self, place: usize, answers: &mut Peekable<IntoIter<Answer>>) -> Vec<Outcome> {
-        let mut own: Vec<Outcome> = Vec::new();
-        while let Some(answer) = answers.next_if(|answer| answer.hook.place == place) {
+        let mut outcomes: Vec<Vec<Outcome>> = Vec::new();
+        outcomes.resize_with(self.moment.stages.len(), Vec::new);
+        for answer in answers {
+            let own = &mut outcomes[answer.hook.place];
             let outcome = self.settled(answer);
             match own.pop_if(|known| known.index == outcome.index) {
                 Some(first) => own.push(first.with_next(outcome)),
                 None => own.push(outcome),
             }
         }
-        own
+        outcomes
     }
 
     /// Returns what an answer comes to: an allow counts only if its hook has judged the final input, or
