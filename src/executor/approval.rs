@@ -139,37 +139,31 @@ impl Executor {
     #[doc(hidden)]
     pub async fn approve_with(
         &self,
-        verdict: Verdict,
+        mut verdict: Verdict,
         input: &Input,
         options: DispatchOptions<'_>,
     ) -> Verdict {
-        if !is_left(verdict.event, &verdict) {
-            return verdict;
-        }
-        // Boxed: most verdicts come nowhere near this, and all would carry its size.
-        Box::pin(async move {
-            let last = final_call(input, &verdict);
-            let mut answered = verdict.clone();
+        if is_left(verdict.event, &verdict) {
             let judged = Judged {
                 event: verdict.event,
-                verdicts: &[verdict],
+                verdicts: &[verdict.clone()],
                 original: input,
-                input: &last,
+                input: &final_call(input, &verdict),
                 options,
                 consults: false,
                 host_asks: None,
                 asks_person: true,
             };
-            self.settle(&mut answered, &judged).await;
-            answered
-        })
-        .await
+            // Boxed: most verdicts come nowhere near this, and all would carry its size.
+            Box::pin(self.settle(&mut verdict, &judged)).await;
+        }
+        verdict
     }
 
     /// Like [`approve`](Self::approve), for the verdict of a moment.
     #[doc(hidden)]
     pub async fn settle(&self, verdict: &mut Verdict, judged: &Judged<'_>) {
-        let Judged { event, input, options, .. } = *judged;
+        let Judged { event, input, .. } = *judged;
         let host_asks = judged.host_asks.is_some()
             && event.contract().permission == Permission::Decides
             && verdict.decision.is_none();
@@ -195,7 +189,8 @@ impl Executor {
             asks.settle(judged.verdicts);
             leave_to_host(verdict, &asks);
         } else if judged.consults || has_channel {
-            let (answer, verdicts) = Box::pin(self.ask_approvers(input, options)).await;
+            let asking = self.ask(Event::PermissionRequest, judged, &asks);
+            let (answer, verdicts) = Box::pin(asking).await;
             asks.settle(&verdicts);
             take_answer(verdict, answer, asks.are_settled());
         }
@@ -208,44 +203,37 @@ impl Executor {
             verdict.approval = Some(Box::new(report));
         }
         if has_channel {
-            let answer = self.ask_person(judged, &asks).await;
-            asks.settle(std::slice::from_ref(&answer));
+            let (answer, verdicts) = Box::pin(self.ask(Event::Approval, judged, &asks)).await;
+            asks.settle(&verdicts);
             take_answer(verdict, answer, asks.are_settled());
         }
     }
 
-    /// Asks the hooks of `permission_request`, and returns the verdict of all events and that of each. If
-    /// a hook approves the call with other arguments, all hooks before the tool judge these.
-    async fn ask_approvers(
+    /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and
+    /// returns the verdict of all events and that of each. If a hook of `permission_request` approves
+    /// the call with other arguments, all hooks before the tool judge these.
+    pub(crate) async fn ask(
         &self,
-        input: &Input,
-        options: DispatchOptions<'_>,
+        event: Event,
+        judged: &Judged<'_>,
+        asks: &Asks,
     ) -> (Verdict, Vec<Verdict>) {
-        let event = Event::PermissionRequest;
-        if !self.has(event) || self.plan(event).matching(input).is_empty() {
+        let mut input = Input { hook_event_name: Some(event), ..judged.input.clone() };
+        let mut options = judged.options;
+        let mut events = vec![event];
+        if event == Event::Approval {
+            input.approval = Some(Box::new(judged.question()));
+            options.asked_by = asks.highest();
+        } else {
+            events.extend(BEFORE_TOOL);
+            options.once_rewritten = &BEFORE_TOOL;
+        }
+        if self.plan(event).matching(&input).is_empty() {
             return (Verdict::no_opinion(event), Vec::new());
         }
         let mut standing = Standing::default();
-        let [transform, guard, last] = BEFORE_TOOL;
-        let options = DispatchOptions { once_rewritten: &BEFORE_TOOL, ..options };
-        let input = Input { hook_event_name: Some(event), ..input.clone() };
-        let events = [event, transform, guard, last];
         let verdicts = self.run_moment(&events, &input, options, &mut standing).await;
         (standing.verdict.unwrap_or_else(|| Verdict::no_opinion(event)), verdicts)
-    }
-
-    /// Asks the hooks of `approval` about a call that `asks` are left for.
-    pub(crate) async fn ask_person(&self, judged: &Judged<'_>, asks: &Asks) -> Verdict {
-        let Judged { input, original, options, .. } = *judged;
-        let is_changed = input.tool_input != original.tool_input;
-        let question = ApprovalQuestion {
-            reasons: judged.reasons(),
-            original_input: original.tool_input.clone().filter(|_| is_changed),
-            ..ApprovalQuestion::default()
-        };
-        let input = Input { approval: Some(Box::new(question)), ..input.clone() };
-        let options = DispatchOptions { asked_by: asks.highest(), ..options };
-        Box::pin(self.run(Event::Approval, &input, options)).await
     }
 
     /// Returns whether a hook of `approval` is for the call.
@@ -331,6 +319,16 @@ fn take_answer(verdict: &mut Verdict, mut answer: Verdict, is_settled: bool) {
 }
 
 impl Judged<'_> {
+    /// Returns the question to a person, as far as the call alone tells it.
+    fn question(&self) -> ApprovalQuestion {
+        let is_changed = self.input.tool_input != self.original.tool_input;
+        ApprovalQuestion {
+            reasons: self.reasons(),
+            original_input: self.original.tool_input.clone().filter(|_| is_changed),
+            ..ApprovalQuestion::default()
+        }
+    }
+
     fn reasons(&self) -> Vec<ApprovalReason> {
         let is_ask = |verdict: &&Verdict| verdict.decision == Some(Decision::Ask);
         let asking = self.verdicts.iter().filter(is_ask);

@@ -281,7 +281,8 @@ impl<'a> Decider<'a> {
         if !executor.has_channel(&input) {
             return Ok(None);
         }
-        let Some(answer) = self.cancel.or(executor.ask_person(&judged, asks)).await else {
+        let asking = Box::pin(executor.ask(Event::Approval, &judged, asks));
+        let Some((answer, _)) = self.cancel.or(asking).await else {
             return Err(ToolEnd::Cancelled { during: Stage::Approval });
         };
         let Some(end) = end_of(&answer) else { return Ok(Some(answer)) };
