@@ -1,7 +1,7 @@
 //! The decision log: what was decided at each event, a line of JSON each.
 //!
 //! `audit:` in a hooks file switches it on. The executor writes a [`Record`] after each dispatch;
-//! `hookexec log` and `hookexec replay` read them.
+//! `hookexec log` and `hookexec test --log` read them.
 
 mod record;
 mod sources;

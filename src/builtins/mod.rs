@@ -1,6 +1,6 @@
 //! The builtins that come with the crate, a file each, and the one table of them.
 //!
-//! Validation, `hookexec builtins` and `docs/builtins.md` read the table. A builtin is prepared
+//! Validation, `hookexec docs builtins` and `docs/builtins.md` read the table. A builtin is prepared
 //! once from a hook's arguments: what is wrong with them is found when the file is loaded, and
 //! what is right is not parsed again when the hook runs.
 

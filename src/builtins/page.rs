@@ -1,4 +1,4 @@
-//! The pages of the shipped builtins: what documentation and `hookexec builtins` say of each.
+//! The pages of the shipped builtins: what documentation and `hookexec docs builtins` say of each.
 //!
 //! A page is a file in `pages/` with four parts, divided by lines of `---`: what the builtin does,
 //! in one line; its arguments; a hook that uses it; and what there is to know beyond that, in

@@ -204,7 +204,7 @@ impl Document {
         let Some(event) = Event::from_name(name) else {
             let hint = self
                 .event_hint(name, Event::all().map(Event::name))
-                .unwrap_or_else(|| "`hookexec events` lists them".to_owned());
+                .unwrap_or_else(|| "`hookexec docs events` lists them".to_owned());
             self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
             return;
         };

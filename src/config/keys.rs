@@ -129,7 +129,7 @@ section! {
         "the agent for which the script was written. The script gets that agent's payload, and its \
          answer is read in that agent's format ([agents.md](agents.md#hooks-written-for-claude-code))";
     side_effects "side_effects": SideEffects, "`external`",
-        "what running it leaves behind. `replay` runs only hooks with `none` or `idempotent`";
+        "what running it leaves behind. `test --log` runs only hooks with `none` or `idempotent`";
     scripts "scripts": Vec<String>, "none",
         "files of the project that an [approval](trust.md) covers, beside those that the commands \
          name";

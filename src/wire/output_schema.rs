@@ -37,7 +37,7 @@ pub(crate) struct OutputJson {
     hook_specific_output: Option<SpecificJson>,
 }
 
-/// Answers that only some events take; `hookexec events` says which.
+/// Answers that only some events take; `hookexec docs events` says which.
 #[derive(JsonSchema)]
 pub(crate) struct SpecificJson {
     /// The event that the answer is for.

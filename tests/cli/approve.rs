@@ -269,7 +269,7 @@ fn the_help_has_a_hook_that_works_and_names_the_page() {
     assert!(help.contains("Nothing is stored") && help.contains("`hookexec docs approval`"));
     let hooks = help.split_once("`ask`:\n").unwrap().1.split_once("\n\n").unwrap().0;
     sandbox.write_users_hooks(hooks);
-    let run = sandbox.hookexec(["list"]).run().exits(0);
+    let run = sandbox.hookexec(["explain"]).run().exits(0);
     assert!(run.stdout.contains("receiver"), "{run:?}");
     let page = sandbox.hookexec(["docs", "approval"]).run().exits(0).stdout;
     assert!(page.contains("type: receiver"), "{page}");

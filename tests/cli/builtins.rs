@@ -1,4 +1,4 @@
-//! `hookexec builtins`, and builtins as hooks of a file.
+//! `hookexec docs builtins`, and builtins as hooks of a file.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::Sandbox;
 #[test]
 fn one_builtin_is_told_in_full() {
     let sandbox = Sandbox::new();
-    let page = sandbox.hookexec(["builtins", "add_recent_commits"]).run().exits(0).stdout;
+    let page = sandbox.hookexec(["docs", "builtins", "add_recent_commits"]).run().exits(0).stdout;
     assert_eq!(
         page,
         "add_recent_commits [N]\n\nShows the model the last commits, a line each.\n\n\
@@ -18,7 +18,8 @@ fn one_builtin_is_told_in_full() {
          Nothing without a repository, without git or without a commit.\n\n\
          Example:\n  session_start:\n    - { type: builtin, command: add_recent_commits, args: [\"20\"] }\n"
     );
-    let json = sandbox.hookexec(["builtins", "audit_log", "--format", "json"]).run().exits(0);
+    let json =
+        sandbox.hookexec(["docs", "builtins", "audit_log", "--format", "json"]).run().exits(0);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["usage"], "audit_log PATH");
     assert_eq!(json["arguments"][0]["optional"], false);
@@ -28,7 +29,7 @@ fn one_builtin_is_told_in_full() {
 #[test]
 fn a_name_that_no_builtin_has_is_a_usage_error_that_names_the_one_meant() {
     let sandbox = Sandbox::new();
-    let done = sandbox.hookexec(["builtins", "protect_path"]).run().exits(64);
+    let done = sandbox.hookexec(["docs", "builtins", "protect_path"]).run().exits(64);
     assert_eq!(done.stdout, "");
     assert!(done.stderr.contains("a similar value exists: 'protect_paths'"), "{}", done.stderr);
 }

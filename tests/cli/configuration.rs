@@ -1,4 +1,4 @@
-//! `hookexec check` and `hookexec list`: what is configured, and what is wrong with it.
+//! `hookexec check` and `hookexec explain`: what is configured, and what is wrong with it.
 
 use serde_json::{Value, json};
 
@@ -303,7 +303,7 @@ fn warnings_are_no_errors() {
 #[test]
 fn where_no_file_is_there_is_nothing_to_check_and_a_run_says_so() {
     let sandbox = Sandbox::new();
-    for command in ["check", "list"] {
+    for command in ["check", "explain"] {
         let done = sandbox.hookexec([command]).run().exits(78);
         assert_eq!(done.stdout, "");
         assert!(done.stderr.contains("no hooks file was found"), "{}", done.stderr);
@@ -318,7 +318,7 @@ fn a_list_says_where_each_hook_comes_from() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);
     sandbox.write("more.yaml", "stop: { type: builtin, command: anything }\n");
-    let done = sandbox.hookexec(["list", "--config", "more.yaml"]).run().exits(0);
+    let done = sandbox.hookexec(["explain", "--config", "more.yaml"]).run().exits(0);
     insta::assert_snapshot!(done.whole(), @r"
     exit 0
     -- stdout
@@ -341,22 +341,20 @@ fn a_list_says_where_each_hook_comes_from() {
     -- stderr
     warning: [SANDBOX]/project/hooks.yaml is not approved; review `hooks.yaml` with `hookexec trust show [SANDBOX]/project/hooks.yaml`, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal
     ");
-    let done = sandbox
-        .hookexec(["list", "stop", "--format", "json", "--config", "more.yaml"])
-        .run()
-        .exits(0);
+    let done =
+        sandbox.hookexec(["explain", "--format", "json", "--config", "more.yaml"]).run().exits(0);
     let rows: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(
-        rows[0],
+        rows[3],
         json!({
             "event": "stop", "name": "tidy", "type": "command", "command": "./tidy.sh",
             "timeout_ms": 1500, "enabled": true, "conditional": false, "mutates": false,
             "background": true, "file": "[SANDBOX]/project/hooks.yaml", "line": 8, "layer": "project",
         })
     );
-    assert_eq!(rows[1]["layer"], "command_line");
-    assert_eq!(rows.as_array().map(Vec::len), Some(2));
-    let alone = sandbox.hookexec(["list", "--isolated", "--config", "more.yaml"]).run().exits(0);
+    assert_eq!(rows[4]["layer"], "command_line");
+    assert_eq!(rows.as_array().map(Vec::len), Some(5));
+    let alone = sandbox.hookexec(["explain", "--isolated", "--config", "more.yaml"]).run().exits(0);
     assert_eq!(alone.stdout.lines().count(), 2, "{}", alone.stdout);
 }
 

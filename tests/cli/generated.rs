@@ -13,7 +13,7 @@ use crate::support::{ROOT, Sandbox, assert_generated};
 fn the_schemas_are_those_of_the_program() {
     let sandbox = Sandbox::new();
     for of in ["config", "cases", "input", "output", "verdict"] {
-        let schema = sandbox.hookexec(["schema", of]).run().exits(0).stdout;
+        let schema = sandbox.hookexec(["docs", "schema", of]).run().exits(0).stdout;
         let value: Value = serde_json::from_str(&schema).unwrap();
         jsonschema::draft7::meta::validate(&value).unwrap();
         assert_generated(&format!("schema/{of}.json"), &schema);

@@ -285,7 +285,7 @@ fn its_hooks_are_shown_with_their_place() {
     let _ = machine.refresh().exits(0);
     let digest = machine.state()["in_force"]["digest"].as_str().unwrap()[..16].to_owned();
     let place = format!("policy/versions/{digest}/hooks.yaml:4");
-    let list = machine.sandbox.hookexec(["list"]).run().exits(0);
+    let list = machine.sandbox.hookexec(["explain"]).run().exits(0);
     assert!(list.stdout.contains(&place) && list.stdout.contains("user"), "{list:#?}");
     let call = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
     let explained = machine.sandbox.hookexec(["explain", "pre_tool_use"]).stdin(call).run();

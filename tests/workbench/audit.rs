@@ -1,4 +1,4 @@
-//! `audit:` in a hooks file, `hookexec log`, `hookexec replay`.
+//! `audit:` in a hooks file, `hookexec log`, `hookexec test --log`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -402,7 +402,7 @@ fn the_page_holds_everything_and_nothing_of_it_is_markup() {
 }
 
 fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Done {
-    let base = ["replay", "logs/audit.jsonl", "--config", "new.yaml"];
+    let base = ["test", "--log", "logs/audit.jsonl", "--config", "new.yaml"];
     sandbox.hookexec([&base, arguments].concat()).run()
 }
 

@@ -203,7 +203,7 @@ cases:
 #[test]
 fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
     let sandbox = Sandbox::new();
-    let schema = sandbox.hookexec(["schema", "cases"]).run().exits(0).stdout;
+    let schema = sandbox.hookexec(["docs", "schema", "cases"]).run().exits(0).stdout;
     let schema = jsonschema::draft7::new(&serde_json::from_str(&schema).unwrap()).unwrap();
     let parse = |text: &str| -> Value { serde_saphyr::from_str(text).unwrap() };
     let page = include_str!("../../docs/testing.md");

@@ -180,7 +180,7 @@ fn a_rollout_says_whether_the_hook_enforces_here() {
     let explained = run(&["explain", "pre_tool_use"], place + 1).stdout;
     assert!(explained.contains("by session: enforced here"), "{explained}");
     sandbox.write("hooks.yaml", &hooks(100, "host"));
-    let listed = sandbox.hookexec(["list", "--format", "json", "--config", "hooks.yaml"]).run();
+    let listed = sandbox.hookexec(["explain", "--format", "json", "--config", "hooks.yaml"]).run();
     assert!(listed.stdout.contains("rollout 100 % by host: enforced here"), "{listed:#?}");
     // A case is about the hook, not about the machine that it is tested on.
     sandbox.write("hooks.yaml", &hooks(1, "host"));

@@ -115,7 +115,7 @@ fn a_case_may_give_an_agents_own_payload() {
     sandbox.write("hooks.test.yaml", cases);
     let done = sandbox.hookexec(["test", "--min-coverage", "100"]).run().exits(0);
     assert!(done.stdout.contains("4 passed, 0 failed"), "{}", done.stdout);
-    let schema = sandbox.hookexec(["schema", "cases"]).run().exits(0).stdout;
+    let schema = sandbox.hookexec(["docs", "schema", "cases"]).run().exits(0).stdout;
     let schema = jsonschema::draft7::new(&serde_json::from_str(&schema).unwrap()).unwrap();
     let errors: Vec<String> = schema
         .iter_errors(&serde_saphyr::from_str(cases).unwrap())
@@ -178,9 +178,11 @@ fn why_not_says_that_a_file_is_not_approved() {
 }
 
 #[test]
-fn explain_without_an_event_names_both_ways() {
-    let said = Sandbox::new().hookexec(["explain"]).run().exits(64).stderr;
-    assert!(said.contains("hookexec events") && said.contains("--from AGENT"), "{said}");
+fn an_explanation_of_one_event_needs_an_event_or_an_agent() {
+    for args in [["explain", "--no-run"], ["explain", "--why-not=guard"]] {
+        let said = Sandbox::new().hookexec(args).run().exits(64).stderr;
+        assert!(said.contains("EVENT") && said.contains("--from <AGENT>"), "{said}");
+    }
 }
 
 #[test]

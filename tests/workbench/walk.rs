@@ -1,5 +1,5 @@
 //! The first ten minutes: write a hook and its test, see what is not covered, break the policy, be
-//! told by `test` and `replay`, ask why a second hook did not run. And `hookexec init`.
+//! told by `test` with its cases and with the log, ask why a second hook did not run. And `hookexec init`.
 
 use crate::support::Sandbox;
 
@@ -53,7 +53,7 @@ fn a_newcomer_finds_the_way() {
     sandbox.write("hooks.yaml", &HOOKS.replace("^rm ", "^rmm "));
     let done = hookexec(&["test"]).run().exits(1);
     assert!(done.stdout.contains("FAILED  rm is denied"), "{}", done.stdout);
-    let replay = ["replay", "audit.jsonl", "--config", "hooks.yaml"];
+    let replay = ["test", "--log", "audit.jsonl", "--config", "hooks.yaml"];
     let done = hookexec(&replay).run().exits(1);
     assert!(done.stdout.contains("deny -> none: 1"), "{}", done.stdout);
 

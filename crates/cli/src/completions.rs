@@ -8,6 +8,7 @@ use super::{Cli, CommandError, output};
 /// Prints a completion script for a shell
 #[derive(Debug, clap::Args)]
 #[command(
+    hide = true,
     after_help = "Example: hookexec completions bash > ~/.local/share/bash-completion/completions/hookexec"
 )]
 pub(crate) struct Args {

@@ -26,7 +26,7 @@ use super::{Exit, input, output, stops, system};
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Under a coding agent")]
 pub(crate) struct FromArgs {
-    /// Reads the payload of this agent and answers in its dialect; `hookexec agents` lists them
+    /// Reads the payload of this agent and answers in its dialect; `hookexec docs agents` lists them
     #[arg(long, value_name = "AGENT", value_parser = super::run::AGENT)]
     pub(super) from: Option<Agent>,
 
@@ -431,7 +431,7 @@ mod tests {
             ("hookexec run --event=PreToolUse --from codx", Some((None, pre()))),
             ("hookexec run --from", Some((None, None))),
             ("hookexec run pre_tool_use", None),
-            ("hookexec agents --from codex", None),
+            ("hookexec explain --from codex", None),
         ] {
             assert_eq!(caller(arguments), expected, "{arguments}");
         }

@@ -88,7 +88,7 @@ impl Args {
                 step(format!("hookexec trust add {HOOKS}"), "let its hooks run");
             }
         }
-        step("hookexec list".to_owned(), "see what is configured");
+        step("hookexec explain".to_owned(), "see what is configured");
         let scope = if self.user { Scope::User } else { Scope::Project };
         for agent in &found.agents {
             let settings = Settings::of(*agent, scope, project);

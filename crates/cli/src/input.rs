@@ -61,7 +61,7 @@ pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, 
     Ok(input)
 }
 
-const SCHEMA: &str = "`hookexec schema input` prints what an input looks like";
+const SCHEMA: &str = "`hookexec docs schema input` prints what an input looks like";
 
 const NATIVE: &str = "a coding agent's own payload is read with `hookexec run --from AGENT`";
 

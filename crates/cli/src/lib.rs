@@ -10,9 +10,7 @@
     reason = "the modules are for the command and its tests"
 )]
 
-mod agents;
 mod approve;
-mod builtins;
 mod check;
 mod codex;
 mod completions;
@@ -24,21 +22,18 @@ mod decisions_text;
 mod docs;
 mod doctor;
 mod error;
-mod events;
 mod existing;
 mod exit;
 mod explain;
-mod explain_course;
-mod explain_text;
 mod from;
 #[cfg(test)]
 #[path = "generated/tests.rs"]
 mod generated;
+mod help;
 mod import;
 mod init;
 mod input;
 mod install;
-mod list;
 mod log;
 mod man;
 mod markup;
@@ -51,11 +46,9 @@ mod plain;
 mod policy;
 mod program;
 mod records;
-mod replay;
 mod report;
 mod run;
 mod runtime;
-mod schema;
 mod scripts;
 mod serve;
 pub mod server;
@@ -70,7 +63,6 @@ mod summary;
 mod system;
 mod table;
 mod test;
-mod test_report;
 mod testing;
 mod trust;
 mod uninstall;
@@ -90,7 +82,13 @@ use table::{SCREEN, wrap};
 /// Deterministic control over AI agents: runs the hooks of a hooks.yaml at each event and folds
 /// their answers into one verdict.
 #[derive(Debug, Parser)]
-#[command(name = "hookexec", version, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(
+    name = "hookexec",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = AFTER_HELP
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -100,21 +98,33 @@ const AFTER_HELP: &str = "\
 Exit codes of `run`: 0 allowed, 2 denied, 3 ask, 64 usage, 65 unusable input, 70 internal, 78 config.
 Treat anything but 0 as \"not allowed\". With `--from`, the agent's rules for exit codes apply.";
 
+/// Where a group of subcommands is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    /// In each help text.
+    Short,
+    /// In `hookexec help --all`.
+    All,
+    /// Nowhere: programs call it, or the help itself leads to it.
+    Nowhere,
+}
+
 /// Defines the subcommands, in groups by task: a variant for each module, whose `Args` it executes.
 macro_rules! commands {
-    ($($task:literal: $($(#[$only:meta])* $name:ident = $module:ident),+;)+) => {
+    ($($listed:ident $task:literal: $($name:ident = $module:ident),+;)+) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($($(#[$only])* $name($module::Args)),+),+
+            $($($name($module::Args)),+),+
         }
 
         impl Command {
             /// The names of the subcommands by task.
-            const TASKS: &[(&str, &[&str])] = &[$(($task, &[$(stringify!($name)),+])),+];
+            const TASKS: &[(Listed, &str, &[&str])] =
+                &[$((Listed::$listed, $task, &[$(stringify!($name)),+])),+];
 
             fn execute(self) -> Result<Exit, CommandError> {
                 match self {
-                    $($($(#[$only])* Self::$name(args) => args.execute().map(Exit::from)),+),+
+                    $($(Self::$name(args) => args.execute().map(Exit::from)),+),+
                 }
             }
         }
@@ -122,13 +132,15 @@ macro_rules! commands {
 }
 
 commands! {
-    "Set up": Init = init, Import = import, Install = install, Uninstall = uninstall, Trust = trust;
-    "Write and test hooks": Check = check, List = list, Explain = explain, Test = test, Replay = replay;
-    "Watch": Doctor = doctor, Status = status, Log = decisions, Approve = approve;
-    "Many machines": Policy = policy;
-    "Called by agents and programs": Run = run, Serve = serve, Mcp = mcp;
-    "Reference": Docs = docs, Events = events, Agents = agents, Builtins = builtins, Schema = schema,
-        Completions = completions, Man = man;
+    Short "Set up": Init = init, Install = install, Uninstall = uninstall, Trust = trust;
+    Short "Write and test hooks": Check = check, Test = test, Explain = explain;
+    Short "Watch": Doctor = doctor, Log = decisions, Approve = approve;
+    Short "Called by agents and programs": Run = run;
+    Short "Reference": Docs = docs;
+    All "Servers": Serve = serve, Mcp = mcp;
+    All "Many machines": Policy = policy;
+    All "Move from another engine": Import = import, Status = status;
+    Nowhere "": Help = help, Completions = completions, Man = man;
 }
 
 impl Cli {
@@ -140,22 +152,24 @@ impl Cli {
         {
             return Ok(Self { command: Command::Run(args) });
         }
-        let mut command = Self::command_by_task();
+        let mut command = Self::command_by_task(false);
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
     /// Returns the command line with a help text that groups the subcommands by task.
-    fn command_by_task() -> clap::Command {
+    fn command_by_task(all: bool) -> clap::Command {
         let command = Self::command();
         let mut tasks = String::new();
-        for (task, names) in Command::TASKS {
+        for (listed, task, names) in Command::TASKS {
+            if *listed == Listed::Nowhere || *listed == Listed::All && !all {
+                continue;
+            }
             let _ = writeln!(tasks, "{task}:");
             for name in *names {
                 let name = name.to_lowercase();
-                let shown = command.find_subcommand(&name).filter(|it| !it.is_hide_set());
-                let Some(subcommand) = shown else { continue };
-                let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+                let about = command.find_subcommand(&name).and_then(clap::Command::get_about);
+                let about = about.map(ToString::to_string).unwrap_or_default();
                 let mut lines = wrap(&about, SCREEN - INDENT).into_iter();
                 let _ = writeln!(tasks, "  {name:12}{}", lines.next().unwrap_or_default());
                 for line in lines {
@@ -163,6 +177,11 @@ impl Cli {
                 }
             }
             tasks.push('\n');
+        }
+        if !all {
+            tasks.push_str(
+                "`hookexec help --all` lists those for servers and many machines, too.\n\n",
+            );
         }
         command.help_template(format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{tasks}Options:\n{{options}}{{after-help}}"
@@ -210,16 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn the_help_names_every_subcommand_with_what_it_does() {
-        let mut command = Cli::command_by_task();
-        let help = command.render_help().to_string();
-        assert!(!help.contains("  man "), "it is hidden: {help}");
-        for subcommand in Cli::command().get_subcommands().filter(|it| !it.is_hide_set()) {
-            let about = subcommand.get_about().unwrap().to_string();
-            let begin: String = about.split(' ').take(3).collect::<Vec<_>>().join(" ");
-            let line = format!("  {:12}{begin}", subcommand.get_name());
-            assert!(help.contains(&line), "{line}\n{help}");
+    fn the_help_names_twelve_subcommands_and_with_all_every_one_for_people() {
+        let short = Cli::command_by_task(false).render_help().to_string();
+        let all = Cli::command_by_task(true).render_help().to_string();
+        let mut in_short = 0;
+        for (listed, _, names) in Command::TASKS {
+            for name in *names {
+                let name = name.to_lowercase();
+                let command = Cli::command();
+                let about = command.find_subcommand(&name).unwrap().get_about().unwrap();
+                let about = about.to_string();
+                let begin: String = about.split(' ').take(3).collect::<Vec<_>>().join(" ");
+                let line = format!("  {name:12}{begin}");
+                assert_eq!(short.contains(&line), *listed == Listed::Short, "{line}\n{short}");
+                assert_eq!(all.contains(&line), *listed != Listed::Nowhere, "{line}\n{all}");
+                in_short += usize::from(*listed == Listed::Short);
+            }
         }
+        assert_eq!(in_short, 12);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use super::{Exit, input, log, report, system};
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
-    /// The event; `hookexec events` lists them
+    /// The event; `hookexec docs events` lists them
     #[arg(value_parser = EVENT, required_unless_present = "from")]
     event: Option<Event>,
 
@@ -61,7 +61,7 @@ impl Args {
             return Ok(call.execute(&self.config));
         }
         let Some(event) = self.event else {
-            return Err(CommandError::usage("which event? `hookexec events` lists them"));
+            return Err(CommandError::usage("which event? `hookexec docs events` lists them"));
         };
         if self.background { self.in_background(event) } else { self.dispatch(event) }
     }

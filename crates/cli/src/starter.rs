@@ -78,7 +78,7 @@ pub(super) fn hooks(found: &Found, is_users: bool) -> String {
         let title = agent.title();
         let _ = writeln!(
             text,
-            "\n# {title} is used: `hookexec agents {agent}` shows which answers it takes."
+            "\n# {title} is used: `hookexec docs agents {agent}` shows which answers it takes."
         );
     }
     text

@@ -9,8 +9,8 @@ use hookexec::Event;
 use hookexec::internal::builtins::{Shipped, shipped};
 use hookexec_agents::{Agent, NativeEvent};
 
+use super::docs::{agents, builtins, events};
 use super::table::Table;
-use super::{agents, builtins, events};
 
 #[test]
 fn the_events_page_holds_the_contract_table() {
@@ -98,7 +98,7 @@ fn assert_embedded(name: &str, expected: &str) {
     const END: &str = "<!-- end -->";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{name}.md"));
     let text = std::fs::read_to_string(&path).unwrap();
-    let begin = format!("<!-- begin: hookexec {name} -->\n");
+    let begin = format!("<!-- begin: hookexec docs {name} -->\n");
     let (head, rest) = text.split_once(&begin).unwrap();
     let (found, tail) = rest.split_once(END).unwrap();
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {

@@ -13,7 +13,8 @@ use hookexec::internal::files;
 
 use super::error::{CommandError, OrCommandError as _, unreadable, warn};
 use super::log::LogArgs;
-use super::{Exit, output, test_report};
+use super::test::report;
+use super::{Exit, output};
 use archive::{Archive, MAX_ARCHIVE};
 
 /// Builds, tests and fetches a policy for many machines
@@ -78,6 +79,6 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
         let name = file.path.file_name().unwrap_or_default();
         file.path = if path.is_dir() { path.join(name) } else { name.into() };
     }
-    output::print(&test_report::text(&results))?;
+    output::print(&report::text(&results))?;
     Ok(if results.failed == 0 { Exit::Success } else { Exit::Negative })
 }

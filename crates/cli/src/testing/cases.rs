@@ -167,7 +167,7 @@ fn case_event(reader: &mut Reader, node: &Node) -> Option<Event> {
     let event = name.parse::<Event>().ok();
     if event.is_none() {
         let hint = suggest::hint(&name, Event::all().map(Event::name));
-        let hint = hint.unwrap_or_else(|| "`hookexec events` lists them".to_owned());
+        let hint = hint.unwrap_or_else(|| "`hookexec docs events` lists them".to_owned());
         reader.error_with_hint(node, format!("unknown event `{name}`"), hint);
     }
     event
@@ -190,7 +190,7 @@ fn case_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
     let mut input = match Input::deserialize(&value) {
         Ok(input) => input,
         Err(error) => {
-            let hint = "`hookexec schema input` prints what an input looks like";
+            let hint = "`hookexec docs schema input` prints what an input looks like";
             return reader.refuse_with_hint(node, format!("`input` can't be read: {error}"), hint);
         }
     };

@@ -77,38 +77,22 @@ impl Replay {
         Ok(Self { executor, recorded })
     }
 
-    /// Runs one recorded event, and compares what comes out with `before`: the record itself, or what
-    /// another configuration [made](Self::remade) of it.
-    pub(crate) async fn run(&self, record: &Record, before: &Record) -> Replayed {
+    /// Runs one recorded event, and compares what comes out with the record.
+    pub(crate) async fn run(&self, record: &Record) -> Replayed {
         let (verdict, unsaid) = match self.decide(record).await {
             Ok(decided) => decided,
             Err(replayed) => return replayed,
         };
-        let change = if before.decision != verdict.decision {
-            Change::Decision(word(before.decision), word(verdict.decision))
-        } else if unsaid.is_empty() && rewrites_differ(before, &verdict) {
+        let change = if record.decision != verdict.decision {
+            Change::Decision(word(record.decision), word(verdict.decision))
+        } else if unsaid.is_empty() && rewrites_differ(record, &verdict) {
             Change::Rewrite
-        } else if !unsaid.is_empty() && before.decision != Some(Decision::Deny) {
+        } else if !unsaid.is_empty() && record.decision != Some(Decision::Deny) {
             return Replayed::Unknown(unsaid);
         } else {
             return Replayed::Same;
         };
         Replayed::Changed { change, message: verdict.message }
-    }
-
-    /// Returns the record that this configuration makes of the event.
-    ///
-    /// # Errors
-    /// When it can't be said, or the record can't be replayed.
-    pub(crate) async fn remade(&self, record: &Record) -> Result<Record, Replayed> {
-        let (verdict, unsaid) = self.decide(record).await?;
-        let mut remade = record.clone();
-        if unsaid.is_empty() {
-            remade.rewritten = rewritten(&verdict);
-        }
-        (remade.decision, remade.message) = (verdict.decision, verdict.message);
-        remade.updated_input = verdict.updated_input;
-        Ok(remade)
     }
 
     /// Returns the verdict, and the hooks that rewrote what is not recorded.

@@ -1,40 +1,39 @@
-//! `hookexec events`: the contract table.
+//! `hookexec docs events`: the contract table.
 
 use std::fmt::Write as _;
 
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
 
-use super::CommandError;
-use super::input::example_of;
-use super::output::PlainFormat;
-use super::run::EVENT;
-use super::table::Table;
+use super::Shown;
+use crate::CommandError;
+use crate::input::example_of;
+use crate::run::EVENT;
+use crate::table::Table;
 
 /// Shows the events and what hooks can do at each
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec events pre_tool_use")]
+#[command(after_help = "Example: hookexec docs events pre_tool_use")]
 pub(crate) struct Args {
     /// Only this one, in sentences
     #[arg(value_name = "NAME", value_parser = EVENT, hide_possible_values = true)]
     event: Option<Event>,
 
-    /// How to show them
-    #[arg(long, value_enum, default_value_t)]
-    format: PlainFormat,
+    #[command(flatten)]
+    shown: Shown,
 }
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         if let Some(contract) = self.event.map(Event::contract) {
-            return self.format.show(contract, || page(contract));
+            return self.shown.show("events", contract, || sentences(contract));
         }
         let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
-        self.format.show(&contracts, || table(&contracts).text())
+        self.shown.show("events", &contracts, || table(&contracts).text())
     }
 }
 
 /// Returns what a hook of one event is for, in sentences.
-fn page(contract: &Contract) -> String {
+fn sentences(contract: &Contract) -> String {
     let mut page = format!("{}: {}\n\n", contract.event, contract.fires);
     let mut say = |sentence: &str| {
         let _ = writeln!(page, "  {sentence}");
@@ -91,7 +90,7 @@ fn page(contract: &Contract) -> String {
     page + &format!("\nTry it: echo '{input}' | hookexec run {} --format text\n", contract.event)
 }
 
-pub(super) fn table(contracts: &[&Contract]) -> Table<9> {
+pub(crate) fn table(contracts: &[&Contract]) -> Table<9> {
     let mut table = Table::new([
         "event", "tool", "may block", "on failure", "permission", "rewrites", "context", "also",
         "fires",

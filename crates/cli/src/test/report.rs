@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use crate::testing::{CaseReport, CoverageReport, Gap, GapKind, NoOpinion};
 
-use super::markup::escaped;
-use super::report::{BAD, DIM, DOUBTFUL, GOOD};
-use super::test::{ConfigCoverage, Results};
+use super::{ConfigCoverage, Results};
+use crate::markup::escaped;
+use crate::report::{BAD, DIM, DOUBTFUL, GOOD};
 
 /// Returns the results as text: a line a case, what differs, and what no case reached.
-pub(super) fn text(results: &Results) -> String {
+pub(crate) fn text(results: &Results) -> String {
     let mut text = String::new();
     for file in &results.files {
         let _ = writeln!(text, "{} {DIM}for {}{DIM:#}", file.path.display(), file.config);
@@ -80,7 +80,7 @@ fn differences(case: &CaseReport) -> String {
 }
 
 /// Returns the results as `JUnit` XML.
-pub(super) fn junit(results: &Results) -> String {
+pub(crate) fn junit(results: &Results) -> String {
     let (tests, failed) = (results.passed + results.failed, results.failed);
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{tests}\" failures=\"{failed}\">\n"
@@ -114,7 +114,7 @@ pub(super) fn junit(results: &Results) -> String {
 
 /// Returns the results as workflow commands: errors for failed cases, warnings (errors when too
 /// much is missing) for what was not reached.
-pub(super) fn github(results: &Results) -> String {
+pub(crate) fn github(results: &Results) -> String {
     let mut text = String::new();
     for file in &results.files {
         for case in file.cases.iter().filter(|case| !case.passed) {

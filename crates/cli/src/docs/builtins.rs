@@ -1,4 +1,4 @@
-//! `hookexec builtins`: the functions that hooks of type `builtin` can call.
+//! `hookexec docs builtins`: the functions that hooks of type `builtin` can call.
 
 use std::fmt::Write as _;
 
@@ -7,20 +7,19 @@ use hookexec::Event;
 use hookexec::internal::builtins::{Shipped, shipped};
 use serde_json::{Value, json};
 
-use super::CommandError;
-use super::output::PlainFormat;
-use super::table::{SCREEN, Table, wrap};
+use super::Shown;
+use crate::CommandError;
+use crate::table::{SCREEN, Table, wrap};
 
 /// Shows the builtins: functions that hooks call by name, without a process
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec builtins protect_paths")]
+#[command(after_help = "Example: hookexec docs builtins protect_paths")]
 pub(crate) struct Args {
     /// Everything about this one
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names())]
     name: Option<String>,
-    /// How to show them
-    #[arg(long, value_enum, default_value_t)]
-    format: PlainFormat,
+    #[command(flatten)]
+    shown: Shown,
 }
 
 fn names() -> PossibleValuesParser {
@@ -33,14 +32,15 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
         match self.name.as_deref().and_then(Shipped::named) {
             None => {
-                self.format.show(&shipped().map(described).collect::<Vec<_>>(), || table().text())
+                let all: Vec<Value> = shipped().map(described).collect();
+                self.shown.show("builtins", &all, || table().text())
             }
-            Some(builtin) => self.format.show(&described(builtin), || page(builtin)),
+            Some(builtin) => self.shown.show("builtins", &described(builtin), || section(builtin)),
         }
     }
 }
 
-pub(super) fn table() -> Table<2> {
+pub(crate) fn table() -> Table<2> {
     let mut table = Table::new(["builtin", "what it does"]);
     for builtin in shipped() {
         table.row([builtin.name, builtin.about()].map(str::to_owned));
@@ -60,7 +60,7 @@ fn described(builtin: &Shipped) -> Value {
     })
 }
 
-fn page(builtin: &Shipped) -> String {
+fn section(builtin: &Shipped) -> String {
     let mut page = format!("{}\n\n{}.\n", builtin.usage(), builtin.about());
     if !builtin.arguments().is_empty() {
         page.push_str("\nArguments:\n");
@@ -84,7 +84,7 @@ fn page(builtin: &Shipped) -> String {
     page
 }
 
-pub(super) fn events(builtin: &Shipped) -> String {
+pub(crate) fn events(builtin: &Shipped) -> String {
     if builtin.events().count() == Event::COUNT {
         return "all".to_owned();
     }

@@ -6,10 +6,10 @@ use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
 
-use super::explain::{Effect, Explained, ExplainedHook};
-use super::moment::Moment;
-use super::report::{DIM, GOOD, counted, decision, extras, status, tokens, why_not_run};
-use super::{Exit, explain_course, plain};
+use super::{Effect, Explained, ExplainedHook, course};
+use crate::moment::Moment;
+use crate::report::{DIM, GOOD, counted, decision, extras, status, tokens, why_not_run};
+use crate::{Exit, plain};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {
@@ -37,7 +37,7 @@ pub(super) fn event(explained: &Explained) -> String {
         let _ = writeln!(text, "{DIM}{hooks} {are} configured for other events{DIM:#}");
     }
     if let Some(course) = &explained.course {
-        text.push_str(&explain_course::text(course, explained.events.len() > 1));
+        text.push_str(&course::text(course, explained.events.len() > 1));
     }
     match &explained.verdict {
         Some(verdict) => text.push_str(&verdict_lines(verdict, explained)),

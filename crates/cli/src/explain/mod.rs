@@ -1,4 +1,8 @@
-//! `hookexec explain`: what became of every hook of an event, and why.
+//! `hookexec explain`: which hooks there are, what became of each of them at an event, and why.
+
+mod course;
+mod list;
+mod text;
 
 use hookexec::internal::{Course, Explanation, Loaded, Selection};
 use hookexec::wire::{HookReport, Mode};
@@ -7,31 +11,31 @@ use hookexec_agents::Agent;
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
-use super::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
-use super::error::warn_all;
-use super::explain_course::ExplainedCourse;
-use super::output::PlainFormat;
-use super::records::is_wanted;
-use super::run::{AGENT, EVENT};
-use super::runtime::{PATIENCE, Runtime};
-use super::summary::rollout;
-use super::{CommandError, explain_text, input, log};
+use crate::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
+use crate::error::warn_all;
 use crate::moment::Moment;
+use crate::output::PlainFormat;
+use crate::records::is_wanted;
+use crate::run::{AGENT, EVENT};
+use crate::runtime::{PATIENCE, Runtime};
+use crate::summary::rollout;
+use crate::{CommandError, input, log};
+use course::ExplainedCourse;
 
-/// Runs the hooks of an event and shows for each whether it ran, why not, and what it decided
+/// Lists the hooks; with an event, runs its hooks and shows what each decided, or why it did not run
 ///
 /// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload.
-/// `--no-run` and `--why-not` run nothing. The exit code is 0 whatever the verdict is.
+/// `--no-run` and `--why-not` run nothing. Without an event it lists the configured hooks. The exit code is 0 whatever the verdict is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
-    /// The event; `hookexec events` lists them
-    #[arg(value_parser = EVENT, hide_possible_values = true)]
+    /// The event; `hookexec docs events` lists them
+    #[arg(group = "moment", value_parser = EVENT, hide_possible_values = true)]
     event: Option<Event>,
 
-    /// Reads the payload of this agent and judges as `run --from` does; `hookexec agents` lists
-    /// them
-    #[arg(long, value_name = "AGENT", value_parser = AGENT)]
+    /// Reads the payload of this agent and judges as `run --from` does; `hookexec docs agents`
+    /// lists them
+    #[arg(long, group = "moment", value_name = "AGENT", value_parser = AGENT)]
     from: Option<Agent>,
 
     /// The agent's name for the event. Needed when the payload has none
@@ -39,12 +43,12 @@ pub(crate) struct Args {
     native: Option<String>,
 
     /// Predicts which hooks would run, and runs none
-    #[arg(long)]
+    #[arg(long, requires = "moment")]
     no_run: bool,
 
     /// Says of one hook why it would not run; runs none. By its name, what it runs, or its file and
     /// line: `hooks.yaml:5`
-    #[arg(long, value_name = "HOOK")]
+    #[arg(long, value_name = "HOOK", requires = "moment")]
     why_not: Option<String>,
 
     /// How to write the explanation
@@ -114,7 +118,9 @@ pub(super) enum Effect {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
-        let moment = self.moment()?;
+        let Some(moment) = self.moment()? else {
+            return list::show(&self.config, self.format);
+        };
         let mut config = self.config.clone();
         if let Moment::Native(call) = &moment {
             config = config.in_project(&call.project);
@@ -140,26 +146,22 @@ impl Args {
         }
         let explained = explained(&executor, &moment, ran);
         let text = match self.format {
-            PlainFormat::Text => explain_text::event(&explained),
+            PlainFormat::Text => text::event(&explained),
             PlainFormat::Json => String::new(),
         };
         warn_untold(&failures, &text);
         self.format.show(&explained, || text)
     }
 
-    /// Reads what happened, in our words or in an agent's.
-    fn moment(&self) -> Result<Moment, CommandError> {
+    /// Reads what happened, in our words or in an agent's; `None` without an event.
+    fn moment(&self) -> Result<Option<Moment>, CommandError> {
         let agent = match (self.from, self.event) {
             (Some(agent), _) => agent,
             (None, Some(event)) => {
                 let input = input::parse("explain", event, &input::read_stdin()?)?;
-                return Ok(Moment::Own(event, Box::new(input)));
+                return Ok(Some(Moment::Own(event, Box::new(input))));
             }
-            (None, None) => {
-                let hint = "name one of `hookexec events`, or give an agent's own payload with \
-                            `--from AGENT`";
-                return Err(CommandError::usage("no event is named").hint(hint));
-            }
+            (None, None) => return Ok(None),
         };
         let stdin = &input::read_stdin()?;
         let hint = self.native.as_deref().or(self.event.map(Event::name));
@@ -170,7 +172,7 @@ impl Args {
             let message = format!("no hook runs: hookexec has no event for `{name}`, {why}");
             return Err(CommandError::data(message));
         }
-        Ok(Moment::Native(Box::new(call)))
+        Ok(Some(Moment::Native(Box::new(call))))
     }
 
     fn explain_one(
@@ -197,7 +199,7 @@ impl Args {
             let message = format!("no hook is called `{wanted}`");
             return Err(CommandError::usage(message).hint(hint));
         }
-        self.format.show(&found, || explain_text::why_not(&found, moment))
+        self.format.show(&found, || text::why_not(&found, moment))
     }
 }
 

@@ -1,23 +1,22 @@
-//! `hookexec agents`: which answers each coding agent takes.
+//! `hookexec docs agents`: which answers each coding agent takes.
 
 use hookexec::event::{Event, Rewrite as Rewritten};
 use hookexec_agents::{Agent, Ask, Deny, Measured, NativeEvent, Response, Rewrite};
 
-use super::CommandError;
-use super::output::PlainFormat;
-use super::run::AGENT;
-use super::table::Table;
+use super::Shown;
+use crate::CommandError;
+use crate::run::AGENT;
+use crate::table::Table;
 
 /// Shows the coding agents, their events and what each of them does with an answer
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec agents codex")]
+#[command(after_help = "Example: hookexec docs agents codex")]
 pub(crate) struct Args {
     /// Only these agents
     #[arg(value_name = "AGENT", value_parser = AGENT)]
     agents: Vec<Agent>,
-    /// How to show them
-    #[arg(long, value_enum, default_value_t)]
-    format: PlainFormat,
+    #[command(flatten)]
+    shown: Shown,
 }
 
 impl Args {
@@ -25,8 +24,9 @@ impl Args {
         let chosen: Vec<Agent> =
             if self.agents.is_empty() { Agent::all().collect() } else { self.agents };
         let all: Vec<_> = chosen.iter().map(|agent| described(*agent)).collect();
-        let pages = || chosen.iter().map(|agent| page(*agent)).collect::<Vec<_>>().join("\n");
-        self.format.show(&all, pages)
+        self.shown.show("agents", &all, || {
+            chosen.iter().map(|agent| section(*agent)).collect::<Vec<_>>().join("\n")
+        })
     }
 }
 
@@ -42,19 +42,19 @@ fn described(agent: Agent) -> serde_json::Value {
     })
 }
 
-fn page(agent: Agent) -> String {
+fn section(agent: Agent) -> String {
     format!("{} ({agent})\n{}\n\n{}", agent.title(), measured(agent), table(agent).text())
 }
 
 /// Says what the table rests on.
-pub(super) fn measured(agent: Agent) -> String {
+pub(crate) fn measured(agent: Agent) -> String {
     match agent.measured() {
         Some(Measured { version, .. }) => format!("Measured with version {version}."),
         None => "Documented only: no client was at hand.".to_owned(),
     }
 }
 
-pub(super) fn table(agent: Agent) -> Table<9> {
+pub(crate) fn table(agent: Agent) -> Table<9> {
     let mut table = Table::new([
         "its event", "event", "deny", "ask", "allow", "changed arguments", "changed response",
         "context", "also",

@@ -1,4 +1,8 @@
-//! `hookexec test`: cases in YAML against the hooks files they are for.
+//! `hookexec test`: cases in YAML against the hooks files they are for, and recorded events against
+//! a candidate.
+
+mod log;
+pub(crate) mod report;
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +12,11 @@ use hookexec::config::Diagnostics;
 use hookexec::internal::files;
 use serde::Serialize;
 
-use super::error::OrCommandError as _;
-use super::runtime::Runtime;
-use super::{CommandError, Exit, config, output, test_report};
+use crate::error::OrCommandError as _;
+use crate::output::PlainFormat;
+use crate::runtime::Runtime;
+use crate::{CommandError, Exit, config, output};
+use log::LogArgs;
 
 /// Runs the test cases of hooks files, and says what no case reached
 ///
@@ -18,6 +24,9 @@ use super::{CommandError, Exit, config, output, test_report};
 /// run, also those of a file that is not approved, except those that a case gives a stub. Exits with
 /// 0 when all cases passed, with 1 when one failed or the coverage is below `--min-coverage`, with 78
 /// when a file is broken.
+///
+/// With `--log` it tests other hooks files with the events of a log. Exits with 0 if nothing changes,
+/// and with 1 if something changes or can't be predicted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec test --min-coverage 90 hooks.test.yaml")]
 pub(crate) struct Args {
@@ -40,6 +49,9 @@ pub(crate) struct Args {
     /// The project: where hooks run [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+
+    #[command(flatten)]
+    recorded: LogArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -56,36 +68,46 @@ enum Format {
 
 /// Everything that came out.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Results {
-    pub(super) passed: usize,
-    pub(super) failed: usize,
-    pub(super) files: Vec<FileResults>,
-    pub(super) coverage: Vec<ConfigCoverage>,
+pub(crate) struct Results {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) files: Vec<FileResults>,
+    pub(crate) coverage: Vec<ConfigCoverage>,
     /// Whether everything that was demanded was reached.
-    pub(super) enough_coverage: bool,
+    pub(crate) enough_coverage: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) min_coverage: Option<u8>,
+    pub(crate) min_coverage: Option<u8>,
 }
 
 /// The cases of one file.
 #[derive(Debug, Serialize)]
-pub(super) struct FileResults {
-    pub(super) path: PathBuf,
+pub(crate) struct FileResults {
+    pub(crate) path: PathBuf,
     /// The hooks file; several are joined by commas.
-    pub(super) config: String,
-    pub(super) cases: Vec<CaseReport>,
+    pub(crate) config: String,
+    pub(crate) cases: Vec<CaseReport>,
 }
 
 /// What the cases reached of one hooks file.
 #[derive(Debug, Serialize)]
-pub(super) struct ConfigCoverage {
-    pub(super) config: String,
+pub(crate) struct ConfigCoverage {
+    pub(crate) config: String,
     #[serde(flatten)]
-    pub(super) report: CoverageReport,
+    pub(crate) report: CoverageReport,
 }
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        if let Some(log) = &self.recorded.log {
+            let format = match self.format {
+                Format::Text => PlainFormat::Text,
+                Format::Json => PlainFormat::Json,
+                Format::Junit | Format::Github => {
+                    return Err(CommandError::usage("`--log` writes `text` and `json` only"));
+                }
+            };
+            return self.recorded.run(log, self.cwd.as_deref(), format);
+        }
         let filter = self.filter.as_deref();
         let mut results = run_cases(&self.paths()?, filter, self.cwd.as_deref())?;
         results.min_coverage = self.min_coverage;
@@ -97,10 +119,10 @@ impl Args {
             return Err(CommandError::usage("no case has such a name").hint(hint));
         }
         match self.format {
-            Format::Text => output::print(&test_report::text(&results))?,
+            Format::Text => output::print(&report::text(&results))?,
             Format::Json => output::print_json(&results)?,
-            Format::Junit => output::print_data(&test_report::junit(&results))?,
-            Format::Github => output::print_data(&test_report::github(&results))?,
+            Format::Junit => output::print_data(&report::junit(&results))?,
+            Format::Github => output::print_data(&report::github(&results))?,
         }
         let passed = results.failed == 0 && results.enough_coverage;
         Ok(if passed { Exit::Success } else { Exit::Negative })
@@ -133,7 +155,7 @@ impl Args {
 }
 
 /// Runs the cases of these files whose name contains `filter`; the hooks run in `project`.
-pub(super) fn run_cases(
+pub(crate) fn run_cases(
     paths: &[PathBuf],
     filter: Option<&str>,
     project: Option<&Path>,

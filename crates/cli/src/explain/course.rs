@@ -12,8 +12,8 @@ use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 use similar::{ChangeTag, TextDiff};
 
-use super::plain;
-use super::report::{BAD, DIM, GOOD, counted};
+use crate::plain;
+use crate::report::{BAD, DIM, GOOD, counted};
 
 /// How many lines of one change are shown.
 const MAX_LINES: usize = 60;
@@ -28,14 +28,14 @@ const REWRITABLE: [&str; 8] = [
 
 /// How the hooks decided.
 #[derive(Debug, Serialize)]
-pub(super) struct ExplainedCourse {
+pub(crate) struct ExplainedCourse {
     pub(super) steps: Vec<ExplainedStep>,
     final_input: usize,
 }
 
 /// An answer, and what differs between the input that it made and the one that it is about.
 #[derive(Debug, Serialize)]
-pub(super) struct ExplainedStep {
+pub(crate) struct ExplainedStep {
     #[serde(flatten)]
     pub(super) step: Step,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,4 @@
-//! `hookexec replay`: what another configuration would have decided.
+//! `hookexec test --log`: what another configuration would have decided.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,47 +11,39 @@ use hookexec::internal::audit::Record;
 use hookexec::internal::text::shortened;
 use serde::Serialize;
 
-use super::config::ConfigArgs;
-use super::error::{CommandError, OrCommandError as _, warn};
-use super::output::PlainFormat;
-use super::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
-use super::runtime::Runtime;
-use super::{Exit, decisions};
+use crate::config::ConfigArgs;
+use crate::error::{CommandError, OrCommandError as _, warn};
+use crate::output::PlainFormat;
+use crate::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
+use crate::runtime::Runtime;
+use crate::{Exit, decisions};
 
 /// How many examples of each change are shown.
 const EXAMPLES: usize = 3;
 
-/// Runs the recorded events of an audit log through another configuration, and says what changes
-///
-/// The log must hold inputs: `audit: { path: FILE, input: redacted }`. Hooks run only when they
-/// declare `side_effects: none` or `idempotent`; for the others the recorded answer counts. Exits with 0
-/// if nothing changes, and with 1 if something changes or can't be predicted.
+/// Which recorded events are tested, and with which candidate.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec replay audit.jsonl --config new-hooks.yaml")]
-pub(crate) struct Args {
-    /// The log
-    log: PathBuf,
+#[command(next_help_heading = "Recorded events")]
+pub(super) struct LogArgs {
+    /// Runs the events that this log records through other hooks files, and says what changes. The
+    /// log must hold inputs: `audit: { path: FILE, input: redacted }`
+    #[arg(long, value_name = "FILE", requires = "config",
+          conflicts_with_all = ["files", "filter", "min_coverage"])]
+    pub(super) log: Option<PathBuf>,
 
     /// The candidate: a hooks file; may be given more than once
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE", requires = "log")]
     config: Vec<PathBuf>,
 
-    /// Runs hooks with side effects, too
-    #[arg(long)]
+    /// Runs hooks with side effects, too: all others have `side_effects: none` or `idempotent`. For
+    /// a hook that does not run, the recorded answer counts
+    #[arg(long, requires = "log")]
     run_external: bool,
-
-    /// The project: where hooks run [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
-
-    /// How to write what changes
-    #[arg(long, value_enum, default_value_t)]
-    format: PlainFormat,
 }
 
 /// Everything that came out.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Summary {
+struct Summary {
     replayed: usize,
     same: usize,
     changed: usize,
@@ -73,50 +65,40 @@ struct Example {
     message: Option<String>,
 }
 
-impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+impl LogArgs {
+    /// Runs the events of `log` whose hooks run in `project`.
+    pub(super) fn run(
+        &self,
+        log: &Path,
+        project: Option<&Path>,
+        format: PlainFormat,
+    ) -> Result<Exit, CommandError> {
         let mut config = ConfigArgs::default().only(&self.config);
-        config.cwd.clone_from(&self.cwd);
+        config.cwd = project.map(Path::to_owned);
         let candidate = Config::load(&config.options()?).map_err(CommandError::config)?;
         let replay = Replay::new(candidate, &config.project()?, self.run_external);
         let replay = replay.map_err(CommandError::config)?;
 
-        let summary = &Summary::of(&self.log, None, &replay)?;
-        self.format.show(summary, || text(summary))?;
+        let summary = &Summary::of(log, &replay)?;
+        format.show(summary, || text(summary))?;
         let same = summary.changed == 0 && summary.unknown == 0;
         Ok(if same { Exit::Success } else { Exit::Negative })
     }
 }
 
 impl Summary {
-    /// Replays a log with a candidate, and compares what comes out with the log, or with what another
-    /// configuration makes of it.
-    pub(super) fn of(
-        path: &Path,
-        other: Option<&Replay>,
-        candidate: &Replay,
-    ) -> Result<Self, CommandError> {
+    /// Replays a log with a candidate, and compares what comes out with the log.
+    fn of(path: &Path, candidate: &Replay) -> Result<Self, CommandError> {
         let runtime = Runtime::new()?;
         let (mut summary, mut stopped) = (Self::default(), None);
-        let replayed = async |record: Record| {
-            let before = match other {
-                Some(other) => match other.remade(&record).await {
-                    Ok(before) => before,
-                    Err(replayed) => return (record, replayed),
-                },
-                None => record.clone(),
-            };
-            let replayed = candidate.run(&record, &before).await;
-            (before, replayed)
-        };
         records::read(path, |line| {
             let Some(record) = line else {
                 summary.unreadable += 1;
                 return;
             };
             if stopped.is_none() {
-                match runtime.run(replayed(*record)) {
-                    Ok((record, replayed)) => summary.add(record, replayed),
+                match runtime.run(candidate.run(&record)) {
+                    Ok(replayed) => summary.add(*record, replayed),
                     Err(error) => stopped = Some(error),
                 }
             }
@@ -160,7 +142,7 @@ impl Summary {
     }
 }
 
-pub(super) fn text(summary: &Summary) -> String {
+fn text(summary: &Summary) -> String {
     let Summary { replayed, same, changed, unknown, .. } = summary;
     let mut text = format!(
         "{} replayed: {same} the same, {changed} changed, {unknown} unknown\n",

@@ -1,13 +1,13 @@
-//! `hookexec schema`: the JSON schemas.
+//! `hookexec docs schema`: the JSON schemas.
 
 use crate::testing;
 use hookexec::schema;
 
-use super::{CommandError, output};
+use crate::{CommandError, output};
 
 /// Prints the JSON schema (draft 7) of hooks.yaml, of test cases, of a hook's input and answer
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec schema config > hooks.schema.json")]
+#[command(after_help = "Example: hookexec docs schema config > hooks.schema.json")]
 pub(crate) struct Args {
     /// The document
     #[arg(value_enum, default_value_t = Of::Config)]
