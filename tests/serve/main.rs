@@ -1,6 +1,7 @@
 //! The engine as a server: the protocol through the library, everything else through the command.
 #![cfg(test)]
 
+mod agents;
 mod connect;
 mod hosts;
 mod load;

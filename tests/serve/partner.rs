@@ -8,7 +8,7 @@ use hookexec::config::Diagnostics;
 use hookexec::load::LoadOptions;
 use hookexec::registry::Builtin;
 use hookexec::{Config, Executor, Output, Registry};
-use hookexec_cli::server::{Files, Limits, Loaded, Server};
+use hookexec_cli::server::{Limits, Loaded, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;
@@ -77,10 +77,11 @@ impl Gate {
 /// Returns a server of one hooks file that never changes.
 pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
     let (hooks, registry) = (hooks.to_owned(), gate.registry());
-    Server::new("/project", limits, move |_| {
+    Server::new("/project", limits, move || {
         let config = Config::from_yaml(&hooks, "hooks.yaml")?;
         let executor = Executor::builder(config).registry(registry.clone()).build()?;
-        Ok(Loaded { executor, files: Vec::new(), watched: Vec::new(), expires: None })
+        let (files, watched, absent) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Loaded { executor, files, watched, absent, expires: None })
     })
     .unwrap()
 }
@@ -88,17 +89,17 @@ pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
 /// Returns what loads the file at `path`, anew whenever it changes.
 pub(crate) fn load(
     path: &Path,
-) -> impl Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync + 'static {
+) -> impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static {
     let mut options = LoadOptions::default();
     options.isolated = true;
     options.managed_dir = Some("/nowhere".into());
     options.files = vec![path.to_owned()];
-    move |_| {
+    move || {
         let files = hookexec::internal::Loaded::load(&options)?;
         let places = files.places(&options);
         let (files, config) = (files.config.files.clone(), files.config);
         let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        Ok(Loaded { executor, files, watched: places, expires: None })
+        Ok(Loaded { executor, files, watched: places, absent: Vec::new(), expires: None })
     }
 }
 

@@ -39,18 +39,48 @@ async fn an_event_is_answered_with_its_verdict() {
 }
 
 #[tokio::test]
-async fn what_is_configured_can_be_asked_for() {
+async fn a_ping_is_answered_while_hooks_run() {
+    let gate = Gate::new();
+    let server = server(HOOKS, &gate, limits(|limits| limits.dispatches_per_connection = 1));
+    let mut client = Partner::new(&server);
+    client.dispatch(1, "session_start").await;
+    Gate::reached(&gate.waiting, 1).await;
+    assert_eq!(client.result("ping", json!({})).await, json!({}));
+    gate.open.add_permits(1);
+    assert!(client.next().await.unwrap()["result"].is_object());
+    assert_eq!(client.result("reload", Value::Null).await["hooks"], 3);
+}
+
+#[tokio::test]
+async fn another_version_is_refused() {
     let server = server(HOOKS, &Gate::new(), Limits::default());
     let mut client = Partner::new(&server);
-    assert_eq!(client.result("has", json!({ "event": "stop" })).await, json!({ "has": false }));
-    let has = client.result("has", json!({ "event": "session_start" })).await;
-    assert_eq!(has, json!({ "has": true }));
-    let list = client.result("list", json!({})).await;
-    let names: Vec<_> =
-        list["hooks"].as_array().unwrap().iter().map(|hook| &hook["name"]).collect();
-    assert_eq!(names, ["guard", "slow", "wait"]);
-    assert_eq!(list["hooks"][1]["timeout_ms"], 90_000);
-    assert_eq!(client.result("reload", Value::Null).await["hooks"], 3);
+    let input = json!({ "tool_name": "shell" });
+    for (version, code) in [("0.0.9", json!(-32004)), (env!("CARGO_PKG_VERSION"), Value::Null)] {
+        let params = json!({ "event": "pre_tool_use", "input": input, "version": version });
+        client.ask(1, "dispatch", params).await;
+        let answer = client.next().await.unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn an_agents_call_fires_all_events_of_its_moment() {
+    let guard = r#"[{ hooks: [{ type: builtin, name: guard, command: say, args: ['{"decision":"deny","reason":"no"}'] }] }]"#;
+    let server = server(&format!("tool_guard: {guard}"), &Gate::new(), Limits::default());
+    let mut client = Partner::new(&server);
+    let input = json!({ "tool_name": "Bash", "agent_name": "claude-code" });
+    let params = json!({ "agent": "claude-code", "event": "PreToolUse", "input": input });
+    let verdict = client.result("dispatch", params).await;
+    assert_eq!((&verdict["event"], &verdict["message"]), (&json!("pre_tool_use"), &json!("no")));
+    for (agent, event, said) in [
+        ("claude", "PreToolUse", "did you mean `claude-code`?"),
+        ("claude-code", "Nothing", "no hook runs at the event `Nothing` of Claude Code"),
+    ] {
+        client.ask(1, "dispatch", json!({ "agent": agent, "event": event, "input": input })).await;
+        let answer = client.next().await.unwrap();
+        assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
+    }
 }
 
 #[tokio::test]
@@ -80,26 +110,6 @@ async fn hooks_end_before_the_client_stops_waiting() {
 }
 
 #[tokio::test]
-async fn who_wants_to_is_told_of_each_hook() {
-    let server = server(HOOKS, &Gate::new(), Limits::default());
-    let mut client = Partner::new(&server);
-    let input = json!({ "tool_name": "shell" });
-    let params = json!({ "event": "pre_tool_use", "input": input, "progress": true });
-    client.ask(7, "dispatch", params).await;
-    let started = client.next().await.unwrap();
-    assert_eq!(
-        started,
-        json!({ "jsonrpc": "2.0", "method": "hook.started", "params": { "id": 7, "event": "pre_tool_use",
-            "hook": { "name": "guard", "type": "builtin", "source": "hooks.yaml:4", "timeout_ms": 60000 } } })
-    );
-    let finished = client.next().await.unwrap();
-    assert_eq!(finished["method"], "hook.finished");
-    assert_eq!(finished["params"]["id"], 7);
-    assert_eq!(finished["params"]["hook"]["decision"], "deny");
-    assert_eq!(client.next().await.unwrap()["result"]["decision"], "deny");
-}
-
-#[tokio::test]
 async fn nothing_that_is_said_ends_a_conversation() {
     let server = server(HOOKS, &Gate::new(), limits(|limits| limits.line = 1000));
     let mut client = Partner::new(&server);
@@ -112,7 +122,8 @@ async fn nothing_that_is_said_ends_a_conversation() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"dispach"}"#.to_owned(), -32601, None),
         (r#"{"jsonrpc":"2.0","id":1,"method":"dispatch"}"#.to_owned(), -32602, None),
         (
-            r#"{"jsonrpc":"2.0","id":1,"method":"has","params":{"event":"pre_tool_usee"}}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","id":1,"method":"dispatch","params":{"event":"pre_tool_usee"}}"#
+                .to_owned(),
             -32602,
             None,
         ),
@@ -144,7 +155,7 @@ async fn nothing_that_is_said_ends_a_conversation() {
     }
     client.send(r#"{"jsonrpc":"2.0","method":"dispatch","params":{"event":"nonsense"}}"#).await;
     client.send("").await;
-    assert_eq!(client.result("has", json!({ "event": "stop" })).await, json!({ "has": false }));
+    assert_eq!(client.result("ping", json!({})).await, json!({}));
 }
 
 #[tokio::test]
@@ -173,7 +184,7 @@ async fn what_is_too_much_is_refused_at_once_and_closed_for_guards() {
     Gate::reached(&gate.waiting, 1).await;
     other.dispatch(2, "pre_tool_use").await;
     assert_eq!(other.next().await.unwrap()["error"]["code"], -32000);
-    assert_eq!(other.result("has", json!({ "event": "stop" })).await, json!({ "has": false }));
+    assert_eq!(other.result("ping", json!({})).await, json!({}));
 
     gate.open.add_permits(3);
     assert_eq!(other.next().await.unwrap()["id"], 1);
@@ -245,7 +256,7 @@ async fn who_does_not_read_holds_up_only_himself() {
     let stuck = tokio::time::timeout(Duration::from_millis(200), &mut flood).await;
     assert!(stuck.is_err(), "nothing is unbounded");
     let mut other = Partner::new(&server);
-    assert_eq!(other.result("has", json!({ "event": "stop" })).await, json!({ "has": false }));
+    assert_eq!(other.result("ping", json!({})).await, json!({}));
     drop(flood);
     deaf.served.abort();
 }
@@ -295,21 +306,9 @@ async fn what_a_hook_asks_goes_to_a_person() {
         let hooks = format!("pre_tool_use: {asks}\napproval: {}", say("phone", answer));
         let server = server(&hooks, &Gate::new(), Limits::default());
         let mut client = Partner::new(&server);
-        let params = json!({ "event": "pre_tool_use", "input": input, "progress": true });
-        client.ask(1, "dispatch", params).await;
-        // A client waits as long as the hooks that it is told of may take.
-        let mut told = Vec::new();
-        let verdict = loop {
-            let message = client.next().await.unwrap();
-            if message["method"] == "hook.started" {
-                told.push(message["params"]["hook"]["name"].clone());
-            }
-            if message["result"].is_object() {
-                break message["result"].clone();
-            }
-        };
+        let params = json!({ "event": "pre_tool_use", "input": input });
+        let verdict = client.result("dispatch", params).await;
         assert_eq!(verdict["decision"], decision, "{verdict:#}");
         assert_eq!(verdict["approval"]["digest"], digest);
-        assert_eq!(told, ["asker", "phone"]);
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hookexec::config::Diagnostics;
 use hookexec::internal::Place;
 use hookexec::{Config, Executor};
-use hookexec_cli::server::{Files, Limits, Loaded, Server};
+use hookexec_cli::server::{Limits, Loaded, Server};
 use serde_json::{Value, json};
 
 use crate::partner::{Gate, Partner, load};
@@ -32,7 +32,7 @@ fn loaded(path: &Path, text: &str) -> Result<Loaded, Diagnostics> {
     let config = Config::from_yaml(text, "hooks.yaml")?;
     let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
     let (files, watched) = (vec![path.to_owned()], vec![Place::at(path.to_owned())]);
-    Ok(Loaded { executor, files, watched, expires: None })
+    Ok(Loaded { executor, files, watched, absent: Vec::new(), expires: None })
 }
 
 async fn verdict(client: &mut Partner) -> Value {
@@ -123,7 +123,7 @@ async fn what_was_read_before_a_change_does_not_stay() {
     let (has_read, may_go_on, path) = (Arc::clone(&read), Arc::clone(&go_on), link.clone());
     let pauses = Arc::new(AtomicBool::new(false));
     let does_pause = Arc::clone(&pauses);
-    let server = Server::new("/project", Limits::default(), move |_| {
+    let server = Server::new("/project", Limits::default(), move || {
         let text = fs::read_to_string(&path).unwrap();
         if does_pause.swap(false, Ordering::Relaxed) {
             has_read.wait();
@@ -151,34 +151,31 @@ async fn what_was_read_before_a_change_does_not_stay() {
 }
 
 #[tokio::test]
-async fn a_project_that_loads_slowly_holds_up_no_client_for_long() {
+async fn files_that_are_not_read_in_time_fail_the_event_and_no_client_waits_for_long() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("hooks.yaml");
     fs::write(&file, hooks("first")).unwrap();
-    // Whether the project's files can be read, and a reader waits for that.
+    // Whether the files can be read, and a reader waits for that.
     let open = Arc::new((Mutex::new(true), Condvar::new()));
     let (gate, path) = (Arc::clone(&open), file.clone());
-    let server = Server::new("/project", Limits::default(), move |files| {
-        if files == Files::All {
-            let _open = gate.1.wait_while(gate.0.lock().unwrap(), |open| !*open).unwrap();
-        }
-        let text = fs::read_to_string(&path).unwrap();
-        let part = if files == Files::All { "all" } else { "part" };
-        loaded(&path, &text.replace("second", part))
+    let server = Server::new("/project", Limits::default(), move || {
+        let _open = gate.1.wait_while(gate.0.lock().unwrap(), |open| !*open).unwrap();
+        loaded(&path, &fs::read_to_string(&path).unwrap())
     });
     let server = server.unwrap();
     let mut client = Partner::new(&server);
     assert_eq!(verdict(&mut client).await["message"], "first");
     *open.0.lock().unwrap() = false;
     fs::write(&file, hooks("second")).unwrap();
-    // Half of the client's time is for the hooks: by the end of a second it would be over.
     let input = json!({ "tool_name": "shell" });
-    let params = json!({ "event": "pre_tool_use", "input": input, "within_ms": 950 });
-    assert_eq!(client.result("dispatch", params).await["message"], "part");
-    assert_eq!(verdict(&mut client).await["message"], "part");
+    let params = json!({ "event": "pre_tool_use", "input": input, "within_ms": 500 });
+    client.ask(1, "dispatch", params).await;
+    let refused = client.next().await.unwrap();
+    let said = refused["error"]["message"].as_str().unwrap();
+    assert!(said.contains("could not be read in time"), "{refused}");
+    // The hooks that are no longer in force say what their failure means.
+    assert_eq!(refused["error"]["data"]["verdict"]["decision"], "deny", "{refused}");
     *open.0.lock().unwrap() = true;
     open.1.notify_all();
-    while verdict(&mut client).await["message"] != "all" {
-        tokio::task::yield_now().await;
-    }
+    assert_eq!(verdict(&mut client).await["message"], "second");
 }

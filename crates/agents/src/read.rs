@@ -25,6 +25,18 @@ pub struct NativeCall {
     pub project: String,
 }
 
+impl NativeCall {
+    /// Returns a call that another process has read with [`read`].
+    pub fn new(
+        agent: Agent,
+        native: &'static NativeEvent,
+        input: Input,
+        project: impl Into<String>,
+    ) -> Self {
+        Self { agent, native, event: native.event, input, project: project.into() }
+    }
+}
+
 /// Why an agent's payload cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unusable payload from {}: {cause}", agent.title())]

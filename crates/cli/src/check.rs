@@ -11,7 +11,7 @@ use hookexec::{Executor, Registry};
 use hookexec_agents::{Agent, NativeEvent, events_of_host};
 use serde_json::{Value, json};
 
-use super::config::{ConfigArgs, not_too_deep};
+use super::config::{ConfigArgs, Purpose, not_too_deep};
 use super::error::NO_FILES;
 use super::matchers;
 use super::output::{self, PlainFormat};
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let config = self.config.clone().only(&self.files);
-        let options = config.options()?;
+        let options = config.options(Purpose::Run)?;
         let mut check = Executor::check(&options, Registry::with_shipped_builtins());
         if check.files.is_empty() && check.problems.is_empty() {
             return Err(CommandError::no_files());
@@ -155,7 +155,9 @@ impl Args {
 /// Starts every process, and stops it again.
 fn start(config: &ConfigArgs) -> Result<Vec<ProcessCheck>, CommandError> {
     not_too_deep()?;
-    let executor = config.load()?.warned().executor()?;
+    let loaded = config.load(Purpose::Run)?;
+    loaded.notices.warn();
+    let executor = loaded.executor()?;
     Runtime::new()?.run(async {
         let checks = executor.check_processes().await;
         executor.shutdown(PATIENCE).await;

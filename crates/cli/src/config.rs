@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Diagnostics, FailedFile};
+use hookexec::config::Diagnostics;
 use hookexec::internal::depth;
 use hookexec::load::LoadOptions;
-use hookexec::{Executor, ExecutorBuilder, Registry, internal};
+use hookexec::{Config, Event, Executor, ExecutorBuilder, Registry, Verdict, internal};
 
 use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all, with_hint};
 
@@ -81,35 +81,16 @@ impl ConfigArgs {
 
     /// Loads the configuration. A caller that runs its hooks first sees to it that the process is
     /// [`not_too_deep`].
-    pub(crate) fn load(&self) -> Result<Loaded, CommandError> {
-        let options = self.options()?;
-        Loaded::of(&options).map_err(|first| all_problems(options, first))
-    }
-
-    /// Loads the configuration, to judge by it in any case: a named file that can't be loaded fails
-    /// like one that was found.
-    pub(crate) fn load_to_judge(&self) -> Result<Loaded, CommandError> {
-        let mut options = self.options()?;
-        options.named_may_fail = true;
-        Loaded::of(&options).map_err(CommandError::config)
-    }
-
-    /// Loads the configuration, to show it: with the hooks of files that do not count.
-    pub(crate) fn load_to_show(&self) -> Result<internal::Loaded, CommandError> {
-        let loaded = self.load_to_look()?;
-        warn_all(loaded.failures().map(|failure| failure.line));
-        Ok(loaded.found)
-    }
-
-    /// Loads the configuration as [`load_to_show`](Self::load_to_show) does, without warnings.
-    pub(crate) fn load_to_look(&self) -> Result<Loaded, CommandError> {
-        let mut options = self.options()?;
-        options.only_show = true;
-        Loaded::of(&options).map_err(CommandError::config)
+    pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded, CommandError> {
+        let options = self.options(purpose)?;
+        Loaded::of(&options).map_err(|first| match purpose {
+            Purpose::Run => all_problems(options, first),
+            Purpose::Judge | Purpose::Show => CommandError::config(first),
+        })
     }
 
     /// Returns what to load.
-    pub(crate) fn options(&self) -> Result<LoadOptions, CommandError> {
+    pub(crate) fn options(&self, purpose: Purpose) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
         // Without time for the project, its directory is not looked at.
         let unseen = self.without_project.then(|| match &self.cwd {
@@ -123,6 +104,8 @@ impl ConfigArgs {
         options.files.clone_from(&self.config);
         options.isolated = self.isolated;
         options.without_project = self.without_project;
+        options.named_may_fail = purpose == Purpose::Judge;
+        options.only_show = purpose == Purpose::Show;
         Ok(options)
     }
 
@@ -156,37 +139,28 @@ pub(crate) fn not_too_deep() -> Result<(), CommandError> {
     depth::check(std::env::var_os("HOOKEXEC_DEPTH").as_deref()).map_err(CommandError::usage)
 }
 
-/// A configuration, and what it was loaded by.
+/// What a configuration is loaded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To run its hooks. A named file that can't be loaded is an error.
+    Run,
+    /// To judge by it in any case. A named file that can't be loaded fails like one that was found.
+    Judge,
+    /// To show it, with the hooks of files that do not count.
+    Show,
+}
+
+/// A configuration, what there is to say of it, and what it was loaded by.
 pub(crate) struct Loaded {
     pub(crate) found: internal::Loaded,
+    pub(crate) notices: Notices,
     options: LoadOptions,
 }
 
 impl Loaded {
     pub(crate) fn of(options: &LoadOptions) -> Result<Self, Diagnostics> {
-        Ok(Self { found: internal::Loaded::load(options)?, options: options.clone() })
-    }
-
-    /// Warns about guards that do not run.
-    pub(crate) fn warned(self) -> Self {
-        let failures = self.failures().map(|failure| failure.line);
-        warn_all(self.absences().chain(failures));
-        self
-    }
-
-    /// Returns the guards that do not run although a user may count on them, and that no verdict
-    /// mentions.
-    pub(crate) fn absences(&self) -> impl Iterator<Item = String> {
-        let nothing = self.found.config.files.is_empty() && self.found.config.failed.is_empty();
-        let nothing = nothing.then(|| format!("{NO_FILES}: nothing is guarded"));
-        let left_out = self.found.config.left_out.iter().map(with_hint);
-        nothing.into_iter().chain(left_out)
-    }
-
-    /// Returns which files fail.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = Unavailable> {
-        let files = self.found.config.failed.iter();
-        files.map(Unavailable::of)
+        let found = internal::Loaded::load(options)?;
+        Ok(Self { notices: Notices::of(&found.config), found, options: options.clone() })
     }
 
     /// Builds the executor.
@@ -217,23 +191,52 @@ impl Loaded {
     }
 }
 
-/// Why hooks fail, and what the user can do.
-pub(crate) struct Unavailable {
-    /// What a verdict says, too, when it is about the hooks.
-    pub(crate) cause: String,
-    pub(crate) line: String,
+/// What there is to say of the hooks files.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    /// Guards that do not run although a user may count on them, and that no verdict mentions.
+    pub(crate) absent: Vec<String>,
+    /// Files that fail. Each has its cause, which a verdict names if it is about the hooks, and that
+    /// cause with what the user can do.
+    failed: Vec<(String, String)>,
 }
 
-impl Unavailable {
-    fn of(file: &FailedFile) -> Self {
-        Self { cause: file.message(), line: file.notice() }
+impl Notices {
+    fn of(config: &Config) -> Self {
+        let mut absent = Vec::new();
+        if config.files.is_empty() && config.failed.is_empty() {
+            absent.push(format!("{NO_FILES}: nothing is guarded"));
+        }
+        absent.extend(config.left_out.iter().map(with_hint));
+        let failed = config.failed.iter().map(|file| (file.message(), file.notice()));
+        Self { absent, failed: failed.collect() }
+    }
+
+    /// Warns about all of it.
+    pub(crate) fn warn(&self) {
+        warn_all(self.absent.iter().cloned().chain(self.failures("")));
+    }
+
+    /// Warns about the failures that `text`, which is shown as well, does not name.
+    pub(crate) fn warn_untold(&self, text: &str) {
+        warn_all(self.failures(text));
+    }
+
+    /// Returns the failures that `text` does not name.
+    pub(crate) fn failures(&self, text: &str) -> impl Iterator<Item = String> {
+        let untold = self.failed.iter().filter(move |(cause, _)| !text.contains(cause));
+        untold.map(|(_, line)| line.clone())
     }
 }
 
-/// Warns of the failures that `text`, which is shown as well, does not name.
-pub(crate) fn warn_untold(failures: &[Unavailable], text: &str) {
-    let untold = failures.iter().filter(|failure| !text.contains(&failure.cause));
-    warn_all(untold.map(|failure| failure.line.clone()));
+/// Adds which guards are absent to what the user is told when a session starts: once, and not at each
+/// of its events. It comes last, because an agent may cut what is long.
+pub(crate) fn tell_absent(absent: &[String], verdict: &mut Verdict) {
+    if verdict.event == Event::SessionStart && !absent.is_empty() {
+        let said = verdict.system_message.take().into_iter();
+        let absent = absent.iter().map(|absence| format!("hookexec: {absence}"));
+        verdict.system_message = Some(said.chain(absent).collect::<Vec<_>>().join("\n"));
+    }
 }
 
 /// Loading and building each stop at their own errors; a person wants to see all of them at once.
@@ -266,7 +269,7 @@ mod tests {
         assert_eq!(config.cwd.as_ref(), Some(&directory));
         std::fs::remove_dir(&directory).unwrap();
         let config = config.without_project();
-        assert_eq!(config.options().unwrap().working_dir, Some(directory));
+        assert_eq!(config.options(Purpose::Run).unwrap().working_dir, Some(directory));
     }
 
     #[test]

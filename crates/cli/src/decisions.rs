@@ -14,7 +14,7 @@ use hookexec::internal::shell::quoted;
 use hookexec::internal::system;
 use serde::Serialize;
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _, unwritable, warn, with_hint};
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
@@ -188,7 +188,9 @@ impl Args {
     fn numbers(&self) -> Result<Numbers, CommandError> {
         let mut never_ran = Vec::new();
         if self.counts() {
-            let hooks = self.config.load_to_show()?.config.hooks;
+            let loaded = self.config.load(Purpose::Show)?;
+            loaded.notices.warn_untold("");
+            let hooks = loaded.found.config.hooks;
             let named =
                 |hook: &Hook| Named { name: hook.label(), source: hook.location.absolute() };
             never_ran.extend(hooks.iter().filter(|hook| hook.enabled).map(named));
@@ -203,8 +205,9 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
     if let Some(path) = file {
         return Ok(path.to_owned());
     }
-    let loaded = config.load_to_show()?;
-    let Loaded { config, project_files, .. } = &loaded;
+    let loaded = config.load(Purpose::Show)?;
+    loaded.notices.warn_untold("");
+    let Loaded { config, project_files, .. } = &loaded.found;
     if let Some(settings) = config.audit.first() {
         return Ok(settings.path.clone());
     }
@@ -219,7 +222,7 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
         let hint = format!("to read what it recorded before, {}", naming(log));
         return Err(CommandError::usage(text).hint(hint));
     }
-    Err(no_log(&loaded))
+    Err(no_log(&loaded.found))
 }
 
 /// Returns the error that no log is known. It names the first file that may have named one.

@@ -4,23 +4,29 @@
 //! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
 //! configuration, a panic and a missed deadline are denials where the event decides.
 
-use std::ffi::OsStr;
+mod caller;
+
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hookexec::event::FailureMode;
 use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
-use hookexec::{Event, Executor};
+use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
-use tokio::time::timeout_at;
+use tokio::time::{timeout, timeout_at};
 
-use super::config::{ConfigArgs, not_too_deep};
+use super::config::{ConfigArgs, Notices, Purpose, not_too_deep, tell_absent};
+use super::connect;
 use super::error::{CommandError, warn_all};
 use super::run::Shown;
 use super::runtime::Runtime;
+use super::server::{NoVerdict, Question};
 use super::{Exit, input, output, stops, system};
+pub(crate) use caller::Caller;
+use caller::{Standing, give};
 
 /// Which coding agent calls.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -55,12 +61,18 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 
 impl FromArgs {
     /// Returns the agent's call, when an agent calls.
-    pub(crate) fn call(&self, event: Option<Event>, shown: Shown) -> Option<FromCall> {
+    pub(crate) fn call(
+        &self,
+        event: Option<Event>,
+        shown: Shown,
+        server: Option<&Path>,
+    ) -> Option<FromCall> {
         let agent = self.from?;
         let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
         Some(FromCall {
             caller: Caller { agent: Some(agent), hint },
             agent,
+            server: server.map(Path::to_owned),
             within: self.within.unwrap_or(WITHIN),
             shown,
             as_installed: self.native.is_some() && self.within.is_some(),
@@ -72,6 +84,8 @@ impl FromArgs {
 pub(crate) struct FromCall {
     caller: Caller,
     agent: Agent,
+    /// The server to ask.
+    server: Option<PathBuf>,
     within: Duration,
     shown: Shown,
     /// Whether the command line says what every entry that `install` writes says.
@@ -81,23 +95,21 @@ pub(crate) struct FromCall {
 /// Hooks that are loaded, and the arguments that name their files.
 type Hooks = (Executor, ConfigArgs);
 
-/// What there is to say of the hooks files.
-#[derive(Default)]
-struct Absences {
-    /// Once a session: hooks that are missing, or that will fail.
-    once: Vec<String>,
-    /// On stderr, if the agent reads no reason there: files that can't be loaded.
-    failures: Vec<String>,
-}
-
 /// What is known by now, for the answer when the rest is missing.
 #[derive(Default)]
 struct Progress {
     native: Option<&'static str>,
     call: Option<NativeCall>,
-    absences: Absences,
+    /// What the agent is told once a session: hooks that are missing.
+    absent: Vec<String>,
+    /// What is said on stderr, if the agent reads no reason there.
+    warnings: Vec<String>,
     hooks: Option<Hooks>,
     moment: Option<Moment>,
+    /// What the server said.
+    verdict: Option<Verdict>,
+    /// Why the server said nothing.
+    no_answer: Option<String>,
 }
 
 impl FromCall {
@@ -122,7 +134,7 @@ impl FromCall {
         let answer = self.answer(&mut progress, problem);
         let exit = give(&answer);
         if answer.exit_code == 0 {
-            warn_all(progress.absences.failures.drain(..));
+            warn_all(progress.warnings.drain(..));
         }
         if let Some(call) = progress.call.filter(|_| self.is_from_settings()) {
             note_firing(&call);
@@ -153,7 +165,7 @@ impl FromCall {
         progress: &mut Progress,
         standing: &Standing,
     ) -> Result<(), String> {
-        let Progress { native, call: read, absences, hooks, moment } = progress;
+        let Progress { native, call: read, hooks, moment, .. } = progress;
         let (agent, hint) = (self.agent, self.caller.hint.clone());
         let mut payload = tokio::task::spawn_blocking(move || payload(agent, hint.as_deref()));
         let early = tokio::time::timeout(self.within / 4, &mut payload).await;
@@ -179,11 +191,33 @@ impl FromCall {
             return Ok(());
         }
         let until = deadline_of_hooks(started, self.within);
-        let (absent, loaded) = self.load(config, &call.project).await;
+        if let Some(server) = &self.server {
+            match ask(server, config, call, until).await {
+                Ok(None) => {}
+                Ok(verdict) => {
+                    progress.verdict = verdict;
+                    return Ok(());
+                }
+                Err(NoVerdict::NotRun(problem)) => {
+                    progress.warnings.push(format!("{problem}; the hooks run without it"));
+                }
+                Err(NoVerdict::Failed(problem)) => {
+                    // The hooks, if there is time to load them, say what their failure means.
+                    progress.no_answer = Some(format!("{problem}; {}", remedy(server)));
+                    if hooks.is_none() {
+                        *hooks = self.load(config, &call.project).await.1;
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        let (notices, loaded) = self.load(config, &call.project).await;
         if loaded.is_some() {
             *hooks = loaded;
         }
-        *absences = absent?;
+        let notices = notices?;
+        progress.warnings.extend(notices.failures(""));
+        progress.absent = notices.absent;
         not_too_deep().map_err(|error| error.to_string())?;
         let (executor, config) = hooks.take().ok_or_else(|| self.late())?;
         let (executor, _) = hooks.insert((executor.handing_over_background(), config));
@@ -201,12 +235,12 @@ impl FromCall {
         &self,
         config: &ConfigArgs,
         project: &str,
-    ) -> (Result<Absences, String>, Option<Hooks>) {
+    ) -> (Result<Notices, String>, Option<Hooks>) {
         // A project has half of the time.
         let until = Instant::now() + self.within / 2;
         let config = in_project(config, project, until).await;
         let problem = match load_until(config.clone(), until).await {
-            Ok((hooks, absent)) => return (Ok(absent), Some(hooks)),
+            Ok((hooks, notices)) => return (Ok(notices), Some(hooks)),
             Err(problem) => problem,
         };
         let others = load_until(config.in_any_directory(), until).await;
@@ -215,36 +249,79 @@ impl FromCall {
 
     /// Returns the answer from what is known. With a `problem`, hooks that have not answered fail.
     fn answer(&self, progress: &mut Progress, problem: Option<String>) -> Answer {
-        let Progress { native, call, absences, hooks, moment } = progress;
-        let executor = hooks.as_ref().map(|(executor, _)| executor);
-        let failure =
-            |problem: &str| hookexec_agents::failure(self.agent, *native, executor, problem);
-        let (Some(call), Some(mut moment)) = (call.as_ref(), moment.take()) else {
+        let executor = progress.hooks.as_ref().map(|(executor, _)| executor);
+        let no_answer = progress.no_answer.take();
+        let problem = no_answer.clone().or(problem);
+        let failure = |problem: &str| {
+            hookexec_agents::failure(self.agent, progress.native, executor, problem)
+        };
+        let Some(call) = progress.call.as_ref() else {
             return failure(&problem.unwrap_or_else(|| self.late()));
         };
-        match (problem, executor) {
-            (None, _) => {}
-            (Some(problem), Some(executor)) => {
-                moment.give_up(executor, call, &problem);
+        let mut verdict = match (progress.verdict.take(), progress.moment.take(), executor) {
+            (Some(verdict), ..) => verdict,
+            (None, Some(mut moment), Some(executor)) => {
+                if let Some(problem) = problem {
+                    moment.give_up(executor, call, &problem);
+                }
+                moment.into_verdict(call)
             }
-            (Some(problem), None) => return failure(&problem),
-        }
-        let mut verdict = moment.into_verdict(call);
+            (None, Some(moment), None) if problem.is_none() => moment.into_verdict(call),
+            (None, None, Some(executor)) if let Some(problem) = &no_answer => {
+                without_server(executor, call, problem)
+            }
+            (None, ..) => return failure(&problem.unwrap_or_else(|| self.late())),
+        };
         stops::limit(call, &mut verdict);
-        if let Some(executor) = executor {
-            self.shown.show(executor, call, &verdict);
-        }
-        if !absences.once.is_empty() && call.event == Some(Event::SessionStart) {
-            // Once a session, not at each of its events; last, because an agent may cut what is long.
-            let told = verdict.system_message.take().into_iter().chain(absences.once.drain(..));
-            verdict.system_message = Some(told.collect::<Vec<_>>().join("\n"));
-        }
+        self.shown.show(executor, call, &verdict);
+        tell_absent(&progress.absent, &mut verdict);
         hookexec_agents::answer(call, &verdict)
     }
 
     fn late(&self) -> String {
         format!("no answer within {:?}", self.within)
     }
+}
+
+/// Asks the server for the verdict on `call`; `None` if the hooks must run in this process: beside
+/// managed hooks, and where the project can't be found.
+async fn ask(
+    server: &Path,
+    config: &ConfigArgs,
+    call: &NativeCall,
+    until: Option<Instant>,
+) -> Result<Option<Verdict>, NoVerdict> {
+    let (config, project) = (config.clone(), call.project.clone());
+    let find = move || config.in_project(&project).options(Purpose::Judge);
+    let finding = timeout(FIND_PROJECT, tokio::task::spawn_blocking(find));
+    let Ok(Ok(Ok(options))) = finding.await else { return Ok(None) };
+    connect::ask(server, &options, Question::native(call), until).await
+}
+
+/// Returns the verdict on a call that the server left without one. Where the event fails closed it is
+/// denied, and each hook that matches has failed, by its own `on_error`.
+fn without_server(executor: &Executor, call: &NativeCall, problem: &str) -> Verdict {
+    let event = call.event.unwrap_or(Event::Notification);
+    let mut verdict = match event.contract().failure {
+        FailureMode::Open => Verdict::no_opinion(event),
+        _ => Verdict::failed(event, &format!("hookexec: {problem}")),
+    };
+    let mut moment = Moment::new(call);
+    moment.give_up(executor, call, problem);
+    verdict.absorb(moment.into_verdict(call));
+    verdict
+}
+
+/// How long finding the project may take before a server is asked.
+const FIND_PROJECT: Duration = Duration::from_secs(1);
+
+/// Returns what to do about a server that gives no verdict.
+fn remedy(server: &Path) -> String {
+    let server = server.display();
+    format!(
+        "start it anew with `hookexec serve --socket {server}` in the project, or take `--connect` \
+         out of the agent's settings"
+    )
 }
 
 /// Has hookexec work in the directory of a project. One that can't be found in time counts like one that
@@ -260,12 +337,11 @@ async fn in_project(config: &ConfigArgs, project: &str, until: Instant) -> Confi
 
 /// Loads the hooks. If a project's files take longer, this is a failure of the project's layer, and the
 /// hooks of the others run.
-async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Absences), String> {
+async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Notices), String> {
     let load = |config: ConfigArgs| {
-        let loaded = config.load_to_judge()?;
-        let once = loaded.absences().map(|absence| format!("hookexec: {absence}")).collect();
-        let failures = loaded.failures().map(|failure| failure.line).collect();
-        Ok(((loaded.executor()?, config), Absences { once, failures }))
+        let mut loaded = config.load(Purpose::Judge)?;
+        let notices = std::mem::take(&mut loaded.notices);
+        Ok(((loaded.executor()?, config), notices))
     };
     let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
     let all = config.clone();
@@ -295,106 +371,6 @@ fn hand_over(config: &ConfigArgs, (event, input): &HandedOver) -> std::io::Resul
     stdin.write_all(&serde_json::to_vec(input)?)
 }
 
-/// Which agent to answer, and about which event, when nothing else is known.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Caller {
-    /// `None` when no agent has the name on the command line.
-    agent: Option<Agent>,
-    hint: Option<String>,
-}
-
-impl Caller {
-    /// Finds the calling agent in the arguments as they are: also when they are wrong, and the
-    /// parser's exit code would let a tool through.
-    pub(crate) fn of(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Self> {
-        let text = |argument: &OsStr| argument.to_string_lossy().into_owned();
-        let arguments: Vec<String> =
-            arguments.into_iter().map(|argument| text(argument.as_ref())).collect();
-        let value = |flag: &str| {
-            let joined = format!("{flag}=");
-            let is_flag = |argument: &String| argument == flag || argument.starts_with(&joined);
-            let place = arguments.iter().position(is_flag)?;
-            let next = || arguments.get(place + 1).cloned().unwrap_or_default();
-            Some(arguments[place].strip_prefix(&joined).map_or_else(next, str::to_owned))
-        };
-        let runs = arguments.iter().skip(1).find(|argument| !argument.starts_with('-'));
-        if runs.map(String::as_str) != Some("run") {
-            return None;
-        }
-        Some(Self { agent: value("--from")?.parse().ok(), hint: value("--event") })
-    }
-
-    /// Answers that hookexec could not decide.
-    pub(crate) fn fail(&self, message: &str) -> Exit {
-        give(&self.failure(message))
-    }
-
-    fn failure(&self, message: &str) -> Answer {
-        // Exit code 2 with a reason on standard error is a denial for every agent.
-        hookexec_agents::failure(
-            self.agent.unwrap_or(Agent::ClaudeCode),
-            self.native(),
-            None,
-            message,
-        )
-    }
-
-    fn native(&self) -> Option<&'static str> {
-        Some(self.agent?.native_event(self.hint.as_deref()?)?.name)
-    }
-
-    /// Answers in the last moment, if nothing else has by then.
-    fn watch(self, last: Duration, standing: Standing) {
-        let late = move || {
-            std::thread::sleep(last);
-            let exit = match GIVEN.try_lock() {
-                // Another thread is blocked while it writes its answer.
-                Err(TryLockError::WouldBlock) => Exit::Denied,
-                given => {
-                    drop(given);
-                    let failure = || self.failure(&format!("no answer within {last:?}"));
-                    give(&locked(&standing).take().unwrap_or_else(failure))
-                }
-            };
-            std::process::exit(i32::from(exit.code()));
-        };
-        // Without a thread for it there is still the timer of the runtime.
-        let _ = std::thread::Builder::new().name("last resort".to_owned()).spawn(late);
-    }
-}
-
-/// The answer that is given if hookexec itself is stuck, once the hooks are known.
-type Standing = Arc<Mutex<Option<Answer>>>;
-
-/// The exit code that went with the answer; only one answer leaves the process.
-static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
-
-/// Writes an answer, unless one was written before, and returns what to exit with.
-///
-/// What stands on stdout comes first: an agent that leaves stderr unread still gets it. Where
-/// stdout is lost, exit code 2 says no in its place.
-fn give(answer: &Answer) -> Exit {
-    let mut given = locked(&GIVEN);
-    if let Some(exit) = *given {
-        return exit;
-    }
-    let (exit, last_word) = match (output::answer(&answer.stdout), &answer.fallback) {
-        (Ok(()), _) if answer.exit_code == 0 => (Exit::Success, String::new()),
-        (Ok(()), _) => (Exit::Denied, String::new()),
-        (Err(error), Some(reason)) => {
-            (Exit::Denied, format!("{reason}\nhookexec: can't write to stdout: {error}\n"))
-        }
-        (Err(error), None) => {
-            (Exit::Success, format!("hookexec: can't write to stdout: {error}\n"))
-        }
-    };
-    *given = Some(exit);
-    drop(given);
-    output::talk(&last_word);
-    output::talk(&answer.stderr);
-    exit
-}
-
 /// Where it is noted when an agent last called: a file for each of its events.
 pub(crate) fn firings(agent: Agent) -> Option<PathBuf> {
     Some(state_directory()?.join("hookexec/agents").join(agent.name()))
@@ -411,29 +387,5 @@ fn note_firing(call: &NativeCall) {
     let write = || std::fs::write(directory.join(call.native.name), format!("{cwd}\n"));
     if write().is_err() && std::fs::create_dir_all(&directory).is_ok() {
         let _ = write();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn caller(arguments: &str) -> Option<(Option<Agent>, Option<String>)> {
-        Caller::of(arguments.split(' ')).map(|caller| (caller.agent, caller.hint))
-    }
-
-    #[test]
-    fn the_caller_is_found_in_arguments_that_are_wrong() {
-        let pre = || Some("PreToolUse".to_owned());
-        for (arguments, expected) in [
-            ("hookexec run --from codex --event PreToolUse", Some((Some(Agent::Codex), pre()))),
-            ("hookexec run --from=codex --nonsense", Some((Some(Agent::Codex), None))),
-            ("hookexec run --event=PreToolUse --from codx", Some((None, pre()))),
-            ("hookexec run --from", Some((None, None))),
-            ("hookexec run pre_tool_use", None),
-            ("hookexec explain --from codex", None),
-        ] {
-            assert_eq!(caller(arguments), expected, "{arguments}");
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::internal::{Loaded, base_directory};
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, Purpose};
 use super::install::no_home;
 use super::settings::{Scope, Settings};
 use super::table::steps;
@@ -77,7 +77,7 @@ impl Args {
     ) -> Vec<(String, String)> {
         let mut config = ConfigArgs::default();
         config.cwd = Some(project.to_owned());
-        let loaded = config.load_to_look().ok().map(|loaded| loaded.found);
+        let loaded = config.load(Purpose::Show).ok().map(|loaded| loaded.found);
         let mut next = Vec::new();
         let mut step = |command: String, what: &str| next.push((command, what.to_owned()));
         if self.user {

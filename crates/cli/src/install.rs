@@ -10,7 +10,7 @@ use hookexec::config::Hook;
 use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec_agents::{Agent, NativeEvent};
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, Purpose};
 use super::consent;
 use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
 use super::output;
@@ -335,8 +335,11 @@ pub(crate) fn other_installation(settings: &Settings) -> Option<Settings> {
 /// Returns the hooks that are configured; none if the files have errors.
 fn configured(configs: &[String]) -> Vec<Hook> {
     let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
-    match ConfigArgs::of_files(&files).load_to_show() {
-        Ok(loaded) => loaded.config.hooks,
+    match ConfigArgs::of_files(&files).load(Purpose::Show) {
+        Ok(loaded) => {
+            loaded.notices.warn_untold("");
+            loaded.found.config.hooks
+        }
         Err(error) => {
             warn(&format!(
                 "the hooks files have errors, and until you mend them nothing passes: {error}"

@@ -8,12 +8,13 @@ use hookexec::internal::Explanation;
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall, UnknownAgent};
 
-use super::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
-use super::connect::ConnectArgs;
-use super::error::{CommandError, warn_all};
+use super::config::{ConfigArgs, Notices, Purpose, not_too_deep};
+use super::connect::{self, ConnectArgs};
+use super::error::{CommandError, warn, warn_all};
 use super::from::FromArgs;
 use super::output::{self, PlainFormat};
 use super::runtime::{PATIENCE, Runtime};
+use super::server::{NoVerdict, Question};
 use super::{Exit, input, log, report, system};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
@@ -56,7 +57,7 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let text = self.format == Some(PlainFormat::Text);
         let shown = Shown { hooks: self.log.verbose(), verdict: text };
-        if let Some(call) = self.from.call(self.event, shown) {
+        if let Some(call) = self.from.call(self.event, shown, self.connect.named()) {
             self.log.start();
             return Ok(call.execute(&self.config));
         }
@@ -76,7 +77,9 @@ impl Args {
         system::leave_session();
         let input = input::parse("run", event, &input::read_stdin()?)?;
         not_too_deep()?;
-        let executor = self.config.load()?.warned().executor()?;
+        let loaded = self.config.load(Purpose::Run)?;
+        loaded.notices.warn();
+        let executor = loaded.executor()?;
         let runtime = Runtime::new()?;
         runtime.run(async {
             executor.start_background(event, &input);
@@ -91,28 +94,25 @@ impl Args {
         let too_deep = not_too_deep().err();
         if let Ok(input) = &input
             && too_deep.is_none()
-            && let Some(verdict) = self.connect.verdict(&self.config, event, input)?
+            && let Some(verdict) = self.ask_server(event, input)?
         {
-            return self.answer(&verdict, &[], Vec::new);
+            return self.answer(&verdict, &Notices::default(), Vec::new);
         }
-        let mut loaded = self.config.load()?;
-        let mut unavailable = Vec::new();
+        let mut loaded = self.config.load(Purpose::Run)?;
+        let notices = std::mem::take(&mut loaded.notices);
         match self.format() {
-            PlainFormat::Json => loaded = loaded.warned(),
-            PlainFormat::Text => {
-                warn_all(loaded.absences());
-                unavailable = loaded.failures().collect();
-            }
+            PlainFormat::Json => notices.warn(),
+            PlainFormat::Text => warn_all(notices.absent.iter().cloned()),
         }
         let executor = loaded.executor()?;
         if let Some(why) = too_deep {
             let verdict = failed(&executor, event, input.as_ref().ok(), &why.to_string());
-            return self.answer(&verdict, &[], Vec::new);
+            return self.answer(&verdict, &Notices::default(), Vec::new);
         }
         let input = input?;
         let not_run = || executor.explain(event, &input);
         if !executor.concerns(event, &input) {
-            let exit = self.answer(&Verdict::no_opinion(event), &unavailable, not_run);
+            let exit = self.answer(&Verdict::no_opinion(event), &notices, not_run);
             // Nothing was started, and the process ends: the system frees all at once.
             std::mem::forget((executor, input));
             return exit;
@@ -125,7 +125,7 @@ impl Args {
             let verdict = executor.dispatch(event, &input).await;
             executor.approve(verdict, &input).await
         }))?;
-        let exit = self.answer(&verdict, &unavailable, not_run)?;
+        let exit = self.answer(&verdict, &notices, not_run)?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and
         // changes nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
@@ -134,12 +134,31 @@ impl Args {
         Ok(exit)
     }
 
-    /// Answers. `unavailable` are failures to warn about unless the verdict says them, and
-    /// `not_run` explains the hooks that are not in the verdict.
+    /// Returns the verdict of the server that is named; `None` when the hooks have to run here.
+    fn ask_server(&self, event: Event, input: &Input) -> Result<Option<Verdict>, CommandError> {
+        // Without a server the project is not looked for twice.
+        let Some(socket) = self.connect.socket(&self.config) else { return Ok(None) };
+        let options = self.config.options(Purpose::Run)?;
+        let asked = connect::ask(&socket, &options, Question::own(event, input), None);
+        match Runtime::new()?.block_on(asked)? {
+            Ok(None) => {
+                warn("this machine has managed hooks: no server is asked, all hooks run here");
+                Ok(None)
+            }
+            Ok(verdict) => Ok(verdict),
+            Err(NoVerdict::NotRun(problem) | NoVerdict::Failed(problem)) => {
+                warn(&format!("{problem}; the hooks run without it"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Answers, and warns about the `notices` that the verdict does not say. `not_run` explains the
+    /// hooks that are not in the verdict.
     fn answer(
         &self,
         verdict: &Verdict,
-        unavailable: &[Unavailable],
+        notices: &Notices,
         not_run: impl FnOnce() -> Vec<Explanation>,
     ) -> Result<Exit, CommandError> {
         if self.log.verbose() {
@@ -150,7 +169,7 @@ impl Args {
             PlainFormat::Json => output::print_json_line(verdict)?,
             PlainFormat::Text => {
                 let text = report::verdict(verdict);
-                warn_untold(unavailable, &text);
+                notices.warn_untold(&text);
                 output::print(&text)?;
             }
         }
@@ -168,10 +187,12 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn show(self, executor: &Executor, call: &NativeCall, verdict: &Verdict) {
+    /// Shows the verdict on `call`. The `executor` knows why hooks did not run.
+    pub(super) fn show(self, executor: Option<&Executor>, call: &NativeCall, verdict: &Verdict) {
         if self.hooks {
             output::talk(&report::hooks(&verdict.hooks));
-            output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
+            let not_run = executor.map(|executor| hookexec_agents::explain(executor, call));
+            output::talk(&report::not_run(&not_run.unwrap_or_default()));
         }
         if self.verdict {
             output::talk(&report::verdict(verdict));

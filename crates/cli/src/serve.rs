@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use crate::server::engine::Load;
-use crate::server::{Files, Limits, Loaded, Server, Socket, register_host_builtins};
+use crate::server::{Limits, Loaded, Server, Socket, register_host_builtins};
 use hookexec::Registry;
 use hookexec::internal::Policy;
 use hookexec::load::LoadOptions;
 use tokio::task::spawn_blocking;
 
-use super::config::{self, ConfigArgs, not_too_deep};
-use super::error::{CommandError, warn_all};
+use super::config::{self, ConfigArgs, Purpose, not_too_deep};
+use super::error::CommandError;
 use super::log::LogArgs;
 use super::runtime::{self, Runtime};
 use super::system;
@@ -81,7 +81,7 @@ impl Args {
         let mut registry = Registry::with_shipped_builtins();
         register_host_builtins(&mut registry, &self.builtin)
             .map_err(|problem| CommandError::usage(format!("`--builtin`: {problem}")))?;
-        loader(self.config.options()?, registry)
+        loader(self.config.options(Purpose::Run)?, registry)
     }
 
     async fn talk(&self, server: &Server) -> Result<(), CommandError> {
@@ -99,19 +99,17 @@ impl Args {
 /// Returns what loads the configuration any number of times, and warns about what it lacks.
 pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Load>, CommandError> {
     not_too_deep()?;
-    Ok(Box::new(move |files| {
-        let mut options = options.clone();
-        options.without_project |= files == Files::WithoutProject;
+    Ok(Box::new(move || {
         let loaded = config::Loaded::of(&options)?;
-        let failures = loaded.failures().map(|failure| failure.line);
-        warn_all(loaded.absences().chain(failures));
+        loaded.notices.warn();
         let files = loaded.found.config.files.clone();
         let watched = loaded.found.places(&options);
         let policies = &loaded.found.config.policies;
         let now = SystemTime::now();
         let expires = policies.iter().filter_map(Policy::expires_at).filter(|it| *it > now).min();
+        let absent = loaded.notices.absent.clone();
         let executor = loaded.build_with(registry.clone())?;
-        Ok(Loaded { executor, files, watched, expires })
+        Ok(Loaded { executor, files, watched, absent, expires })
     }))
 }
 

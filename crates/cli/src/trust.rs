@@ -12,7 +12,7 @@ use hookexec::internal::trust::{Approval, Blocked, ProjectFile, TrustStore};
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Executor, Registry};
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, Purpose};
 use super::consent::ConsentArgs;
 use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::{self, PlainFormat};
@@ -272,10 +272,8 @@ impl Target {
     fn project(&self) -> Result<Project, CommandError> {
         let mut args = ConfigArgs::default();
         args.cwd = self.cwd.clone().or_else(|| self.file.as_deref().map(working_dir_of));
-        let mut options = args.options()?;
-        options.only_show = true;
-        let Loaded { config, project_files: mut files, .. } =
-            Loaded::load(&options).map_err(CommandError::config)?;
+        let options = args.options(Purpose::Show)?;
+        let Loaded { config, project_files: mut files, .. } = args.load(Purpose::Show)?.found;
         let real =
             |path: &Path| dunce::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
         let wanted = |path: &Path| self.file.as_ref().is_none_or(|file| real(path) == real(file));

@@ -17,7 +17,7 @@ use hookexec::{Event, Executor, Registry};
 use hookexec_agents::Agent;
 use serde::Serialize;
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, Purpose};
 use super::error::CommandError;
 use super::exit::Exit;
 use super::matchers;
@@ -132,7 +132,7 @@ impl Section {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let options = self.config.options()?;
+        let options = self.config.options(Purpose::Run)?;
         let check = Executor::check(&options, Registry::with_shipped_builtins());
         let project = options.working_dir.unwrap_or_default();
         let mut sections = vec![hooks(&check, &project)];

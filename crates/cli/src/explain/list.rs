@@ -1,14 +1,16 @@
 //! `hookexec explain` without an event: the configured hooks, and where each comes from.
 
 use crate::CommandError;
-use crate::config::ConfigArgs;
+use crate::config::{ConfigArgs, Purpose};
 use crate::output::PlainFormat;
 use crate::summary::HookSummary;
 use crate::table::Table;
 
 /// Lists the configured hooks: event, matcher, name (or else what it runs), file and line.
 pub(super) fn show(config: &ConfigArgs, format: PlainFormat) -> Result<(), CommandError> {
-    let config = config.load_to_show()?.config;
+    let loaded = config.load(Purpose::Show)?;
+    loaded.notices.warn_untold("");
+    let config = loaded.found.config;
     if config.files.is_empty() {
         return Err(CommandError::no_files());
     }

@@ -11,7 +11,7 @@ use hookexec_agents::Agent;
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
-use crate::config::{ConfigArgs, Unavailable, not_too_deep, warn_untold};
+use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::error::warn_all;
 use crate::moment::Moment;
 use crate::output::PlainFormat;
@@ -126,14 +126,14 @@ impl Args {
             config = config.in_project(&call.project);
         }
         not_too_deep()?;
-        let mut loaded = config.load()?;
-        warn_all(loaded.absences());
-        let failures: Vec<Unavailable> = loaded.failures().collect();
+        let mut loaded = config.load(Purpose::Run)?;
+        warn_all(loaded.notices.absent.drain(..));
+        let notices = std::mem::take(&mut loaded.notices);
         // An explanation is not a decision to record.
         loaded.found.config.audit.clear();
         let executor = loaded.explaining_executor()?;
         if let Some(wanted) = &self.why_not {
-            warn_untold(&failures, "");
+            notices.warn_untold("");
             return self.explain_one(&config, &executor, &moment, wanted);
         }
 
@@ -149,7 +149,7 @@ impl Args {
             PlainFormat::Text => text::event(&explained),
             PlainFormat::Json => String::new(),
         };
-        warn_untold(&failures, &text);
+        notices.warn_untold(&text);
         self.format.show(&explained, || text)
     }
 
@@ -206,7 +206,7 @@ impl Args {
 /// Returns the error for a hook of a file that no person approved: the file fails as a whole, and
 /// its hooks are not explained.
 fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
-    let Loaded { config, project_files, .. } = config.load_to_look().ok()?.found;
+    let Loaded { config, project_files, .. } = config.load(Purpose::Show).ok()?.found;
     let hook = config
         .hooks
         .iter()

@@ -23,7 +23,7 @@ use hookexec::config::{Command, Diagnostics, Severity};
 use hookexec::internal::{SourceFile, files};
 use hookexec_agents::Agent;
 
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _, unreadable};
 use super::output;
 use super::report::counted;
@@ -206,7 +206,7 @@ fn next_steps(written: &Path, agent: Option<Agent>) -> Vec<(String, String)> {
     let install = format!("hookexec install {}", agent.map_or("AGENT", Agent::name));
     let mut next =
         vec![(format!("hookexec check --config {file}"), "look for problems".to_owned())];
-    let loaded = ConfigArgs::default().load_to_look();
+    let loaded = ConfigArgs::default().load(Purpose::Show);
     let same = |path: &Path| files::real(path) == files::real(written);
     let (in_project, is_found) = loaded.map_or((false, false), |loaded| {
         let mut of_project = loaded.found.project_files.iter();

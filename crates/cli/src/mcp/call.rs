@@ -37,7 +37,12 @@ impl Call {
         to_server: Sender<Vec<u8>>,
         cancelled: oneshot::Receiver<()>,
     ) -> Vec<u8> {
-        let current = proxy.engine.current(None).await;
+        let current = match proxy.engine.current(None).await {
+            Ok(current) => current,
+            Err(problem) => {
+                return failure_or_text(&self.id, &format!("Tool call denied: {problem}"), true);
+            }
+        };
         let session = proxy.session(current.shared());
         let mut reply = None;
         let (call, said) = (&self, &mut reply);

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::Exit;
-use super::config::ConfigArgs;
+use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _};
 use super::log::LogArgs;
 use super::runtime::{self, Runtime};
@@ -69,9 +69,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         self.log.start();
-        let mut options = self.config.options()?;
-        // The calls are denied then, and the model reads why.
-        options.named_may_fail = true;
+        // A named file that fails denies the calls, and the model reads why.
+        let options = self.config.options(Purpose::Judge)?;
         let load = loader(options, Registry::with_shipped_builtins())?;
         let id = files::random_id().or_internal("the system gives no random numbers")?;
         let runtime = Runtime::new()?;

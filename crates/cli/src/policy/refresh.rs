@@ -12,12 +12,12 @@ use hookexec::internal::{Policy, files, system};
 use super::archive::Archive;
 use super::fetch;
 use super::unpacked;
-use crate::config::ConfigArgs;
+use crate::config::{ConfigArgs, Purpose};
 use crate::error::{CommandError, warn};
 use crate::{Exit, output};
 
 pub(super) fn execute() -> Result<Exit, CommandError> {
-    let mut options = ConfigArgs::default().options()?;
+    let mut options = ConfigArgs::default().options(Purpose::Run)?;
     options.without_project = true;
     let Config { policies, .. } = Config::load(&options).map_err(CommandError::config)?;
     if policies.is_empty() {

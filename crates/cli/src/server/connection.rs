@@ -1,27 +1,19 @@
 //! One client: lines in, lines out, and a task for each dispatch in between.
 
 use std::collections::VecDeque;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinSet;
 
 use super::callback::ClientLink;
-use super::engine::InUse;
-use super::host::{self, Host};
-use super::listener::{Admitted, Shared};
-use super::params::Params;
-use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer, notification};
+use super::host::Host;
+use super::listener::Shared;
+use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer};
 use super::socket::{self, Stream};
-use hookexec::config::Hook;
-use hookexec::event::Event;
-use hookexec::internal::Observer;
 use hookexec::internal::rpc::{Line, LineDecoder};
-use hookexec::wire::HookReport;
 
 /// How much is read at once.
 const CHUNK: usize = 16 * 1024;
@@ -106,7 +98,7 @@ impl Conversation<'_> {
             let refusal = Refusal::new(ErrorCode::InvalidRequest, message);
             return self.send(answer::<()>(&Value::Null, &Err(refusal))).await;
         };
-        let Request { id, method, mut params } = match Incoming::read(&line) {
+        let Request { id, method, params } = match Incoming::read(&line) {
             Ok(Incoming::Request(request)) => request,
             Ok(Incoming::Reply(reply)) => {
                 self.client.answered(reply);
@@ -118,43 +110,27 @@ impl Conversation<'_> {
             tracing::debug!(method, "a notification of a client is ignored");
             return Ok(());
         };
-        while self.running.try_join_next().is_some() {}
-        // The next line is read before this one is answered: it may be what a hook waits for.
-        let shared = Arc::clone(self.shared);
-        let (client, host) = (Arc::clone(&self.client), self.host.clone());
-        let outbox = self.outbox.clone();
-        let is_dispatch = method == "dispatch";
-        if !is_dispatch && !host::METHODS.contains(&method.as_str()) {
-            let answered = async move { answer(&id, &shared.call(&method, params).await) };
-            if self.running.len() < self.shared.limits.dispatches_per_connection {
-                self.running.spawn(async move {
-                    let _ = outbox.send(answered.await).await;
-                });
-                return Ok(());
-            }
-            // A flood of them is answered one by one.
-            return self.send(answered.await).await;
+        if method == "ping" {
+            return self.send(answer(&id, &Ok(json!({})))).await;
         }
+        while self.running.try_join_next().is_some() {}
+        let shared = Arc::clone(self.shared);
         let place = match shared.place(self.running.len()) {
             Ok(place) => place,
             Err(refusal) => {
-                let refusal = if is_dispatch { shared.refuse(refusal, params) } else { refusal };
+                let is_dispatch = method == "dispatch";
+                let refusal =
+                    if is_dispatch { shared.refuse_dispatch(refusal, params) } else { refusal };
                 return self.send(answer::<()>(&id, &Err(refusal))).await;
             }
         };
+        // The next line is read before this one is answered: it may be what a hook waits for.
+        let (client, host) = (Arc::clone(&self.client), self.host.clone());
+        let outbox = self.outbox.clone();
         self.running.spawn(async move {
-            let answered = if is_dispatch {
-                match shared.admit(params, place).await {
-                    Ok(admitted) => Box::pin(client.scope(dispatch(&id, admitted, &outbox))).await,
-                    Err(refusal) => answer::<()>(&id, &Err(refusal)),
-                }
-            } else {
-                let called = async {
-                    let current = shared.admit_host(&mut params).await?;
-                    host_call(&host, current, &method, params).await
-                };
-                answer(&id, &Box::pin(client.scope(called)).await)
-            };
+            let called = client.scope(shared.call(&host, &method, params));
+            let answered = answer(&id, &Box::pin(called).await);
+            drop(place);
             // It fails when the client is gone, which ends this task anyhow.
             let _ = outbox.send(answered).await;
         });
@@ -163,62 +139,6 @@ impl Conversation<'_> {
 
     async fn send(&self, line: Vec<u8>) -> Result<(), Gone> {
         self.outbox.send(line).await.map_err(|_| Gone)
-    }
-}
-
-/// Answers a request of a host.
-async fn host_call(
-    host: &Host,
-    current: InUse,
-    method: &str,
-    params: Params,
-) -> Result<Value, Refusal> {
-    let answer = AssertUnwindSafe(host.call(current, method, params)).catch_unwind().await;
-    let answer = answer
-        .map_err(|_| Refusal::new(ErrorCode::Internal, "the server is at fault: it panicked"))?;
-    answer.map_err(|problem| Refusal::new(ErrorCode::InvalidParams, problem))
-}
-
-/// Runs the hooks and returns the line with the verdict.
-async fn dispatch(id: &Value, admitted: Admitted, outbox: &Sender<Vec<u8>>) -> Vec<u8> {
-    let progress = Progress { id, event: admitted.event, outbox };
-    let observer = admitted.wants_progress.then_some(&progress as &dyn Observer);
-    let verdict = AssertUnwindSafe(admitted.run(observer)).catch_unwind().await;
-    let verdict = verdict
-        .map_err(|_| admitted.refuse(ErrorCode::Internal, "the server is at fault: it panicked"));
-    answer(id, &verdict)
-}
-
-/// Tells the client of each hook.
-struct Progress<'c> {
-    id: &'c Value,
-    event: Event,
-    outbox: &'c Sender<Vec<u8>>,
-}
-
-impl Progress<'_> {
-    fn tell(&self, method: &str, hook: &Value) {
-        let params = json!({ "id": self.id, "event": self.event, "hook": hook });
-        // A client that does not read loses news, and never the verdict.
-        let _ = self.outbox.try_send(notification(method, &params));
-    }
-}
-
-impl Observer for Progress<'_> {
-    fn started(&self, hook: &Hook) {
-        self.tell(
-            "hook.started",
-            &json!({
-                "name": hook.label(),
-                "type": hook.kind,
-                "source": hook.location.to_string(),
-                "timeout_ms": u64::try_from(hook.timeout.as_millis()).unwrap_or(u64::MAX),
-            }),
-        );
-    }
-
-    fn finished(&self, _: &Hook, report: &HookReport) {
-        self.tell("hook.finished", &json!(report));
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::{self, OwnedRwLockReadGuard, RwLock};
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::stamp::Stamps;
 use hookexec::config::{Diagnostic, Diagnostics};
@@ -27,17 +27,10 @@ pub struct Loaded {
     /// Every place that a change of could make a difference: files, directories, and places where
     /// there is nothing yet.
     pub watched: Vec<Place>,
+    /// Guards that do not run although a user may count on them.
+    pub absent: Vec<String>,
     /// When it must be loaded anew, whether a place has changed or not.
     pub expires: Option<SystemTime>,
-}
-
-/// Which files are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Files {
-    /// Those of all layers.
-    All,
-    /// All but the project's, which take too long: they count as one file that can't be loaded.
-    WithoutProject,
 }
 
 /// What becomes of the processes whose definition and hooks file are the same.
@@ -50,16 +43,16 @@ enum Same {
 }
 
 /// Loads the configuration.
-pub(crate) type Load = dyn Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync;
+pub(crate) type Load = dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync;
 
-/// How long requests wait until all files are read anew. Then those of a project are left out.
-const RELOAD_TIME: Duration = Duration::from_secs(1);
+/// How long requests wait until the files are read anew.
+const RELOAD_TIME: Duration = Duration::from_secs(5);
 
 /// Holds the configuration in use.
 pub(crate) struct Engine {
     load: Box<Load>,
     state: Mutex<State>,
-    /// Held by the thread that reads all files.
+    /// Held by the thread that reads the files.
     reading: Arc<sync::Mutex<()>>,
 }
 
@@ -68,16 +61,13 @@ struct State {
     stamps: Stamps,
     /// Why the newest files are not in use.
     problem: Option<Arc<Diagnostics>>,
-    /// Since when all files are being read.
-    reading_since: Option<Instant>,
-    /// How often all files were read.
-    readings: usize,
 }
 
 /// One configuration, as long as a dispatch uses it.
 struct Generation {
     executor: Arc<Executor>,
     files: Vec<PathBuf>,
+    absent: Vec<String>,
     /// Read by every user, so that its end can wait for all of them.
     users: Arc<RwLock<()>>,
 }
@@ -103,6 +93,10 @@ impl InUse {
     pub(super) fn files(&self) -> &[PathBuf] {
         &self.generation.files
     }
+
+    pub(super) fn absent(&self) -> &[String] {
+        &self.generation.absent
+    }
 }
 
 impl Engine {
@@ -110,36 +104,28 @@ impl Engine {
     pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
         let noted = (Stamps::default(), since);
-        let (generation, stamps) = generation(load(Files::All)?, noted, None);
-        let state = State { generation, stamps, problem: None, reading_since: None, readings: 0 };
+        let (generation, stamps) = generation(load()?, noted, None);
+        let state = State { generation, stamps, problem: None };
         Ok(Self { load, state: Mutex::new(state), reading: Arc::default() })
     }
 
     /// Returns the configuration, the one on disk when that is another by now and is sound.
     ///
-    /// The files are read on another thread. If that takes longer than [`RELOAD_TIME`], or than half of
-    /// the time until `deadline`, they are read without the project's, and those follow when they are
-    /// there.
-    pub(crate) async fn current(self: &Arc<Self>, deadline: Option<std::time::Instant>) -> InUse {
-        let now = Instant::now();
-        let half = deadline.map(|it| now + it.saturating_duration_since(now.into_std()) / 2);
-        while self.state().stamps.outdated() {
-            let longest = self.state().reading_since.unwrap_or(now) + RELOAD_TIME;
-            let until = half.map_or(longest, |half| half.min(longest));
-            if timeout_at(until, self.read_all(Same::GoOn)).await.is_ok() {
-                break;
-            }
-            let engine = Arc::clone(self);
-            let renew = move || engine.renew(Files::WithoutProject, Same::GoOn);
-            // What it read, and not what is in use by now: that may have been read before this
-            // request came.
-            match spawn_blocking(renew).await {
-                Ok(Some(in_use)) => return in_use,
-                Ok(None) => {}
-                Err(_) => break,
-            }
+    /// # Errors
+    /// When reading the files takes longer than [`RELOAD_TIME`], or than half of the time until
+    /// `deadline`. No hook may run then: another file could hold the guard for this request.
+    pub(crate) async fn current(
+        self: &Arc<Self>,
+        deadline: Option<std::time::Instant>,
+    ) -> Result<InUse, &'static str> {
+        if self.state().stamps.outdated() {
+            let now = Instant::now();
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(now.into_std()));
+            let longest = left.map_or(RELOAD_TIME, |left| RELOAD_TIME.min(left / 2));
+            let read = timeout(longest, self.read_all(Same::GoOn)).await;
+            read.map_err(|_| "the hooks files have changed and could not be read in time")?;
         }
-        self.in_use()
+        Ok(self.in_use())
     }
 
     /// Returns the configuration as it is, without looking at the disk.
@@ -164,48 +150,36 @@ impl Engine {
         locked(&self.state)
     }
 
-    /// Reads all files on another thread, once no other reading is under way; nothing if none has
+    /// Reads the files on another thread, once no other reading is under way; nothing if none has
     /// changed since, and processes go on. A reading that has begun comes to its end.
     async fn read_all(self: &Arc<Self>, same: Same) {
         let held = Arc::clone(&self.reading).lock_owned().await;
         if same == Same::GoOn && !self.state().stamps.outdated() {
             return;
         }
-        self.state().reading_since = Some(Instant::now());
         let engine = Arc::clone(self);
         let read = move || {
-            // After a panic, too, the reading has ended.
-            let _ = panic::catch_unwind(AssertUnwindSafe(|| engine.renew(Files::All, same)));
-            engine.state().reading_since = None;
+            engine.renew(same);
             drop(held);
         };
         let _ = spawn_blocking(read).await;
     }
 
-    /// Puts what is on disk in the place of what is in use, all of it or nothing, and returns what is in
-    /// use then; `None` if another reading has done so meanwhile.
+    /// Puts what is on disk in the place of what is in use, all of it or nothing.
     ///
     /// What the places are like is noted before they are read: a file that changes meanwhile is read
     /// once more before the next event.
-    fn renew(&self, files: Files, same: Same) -> Option<InUse> {
+    fn renew(&self, same: Same) {
         let since = SystemTime::now();
-        let (places, readings) = {
-            let state = self.state();
-            (state.stamps.places(), state.readings)
-        };
+        let places = self.state().stamps.places();
         let before = Stamps::take(places, since);
-        let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)(files)));
+        let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)()));
         let loaded = loaded.unwrap_or_else(|_| {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
         });
         let mut state = self.state();
-        if files == Files::WithoutProject && state.readings != readings {
-            return None;
-        }
-        state.readings += usize::from(files == Files::All);
         let loaded = loaded.and_then(|loaded| {
-            let all_gone = loaded.files.is_empty() && !state.generation.files.is_empty();
-            if files == Files::All && all_gone {
+            if loaded.files.is_empty() && !state.generation.files.is_empty() {
                 let hint = "to go on without hooks, restart the server";
                 return Err(Diagnostic::error("the hooks files are gone").hint(hint).into());
             }
@@ -229,7 +203,6 @@ impl Engine {
                 state.problem = Some(Arc::new(problems));
             }
         }
-        Some(state.in_use())
     }
 }
 
@@ -257,12 +230,13 @@ fn generation(
     (before, since): (Stamps, SystemTime),
     old: Option<(&Executor, Same)>,
 ) -> (Arc<Generation>, Stamps) {
-    let Loaded { mut executor, files, watched, expires } = loaded;
+    let Loaded { mut executor, files, watched, absent, expires } = loaded;
     if let Some((old, same)) = old {
         executor.take_over(old, same == Same::GoOn);
     }
     executor.start_processes();
-    let generation = Generation { executor: Arc::new(executor), files, users: Arc::default() };
+    let generation =
+        Generation { executor: Arc::new(executor), files, absent, users: Arc::default() };
     let stamps = Stamps::take(watched, since).noted_before(before, since).until(expires);
     (Arc::new(generation), stamps)
 }

@@ -1,25 +1,28 @@
 //! What all connections share: the engine, the limits, and the methods.
 
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
+use super::VERSION;
 use super::connection;
-use super::engine::{Engine, Files, InUse, Loaded};
-use super::host;
+use super::engine::{Engine, Loaded};
+use super::host::{self, Host};
 use super::params::Params;
 use super::protocol::{ErrorCode, Refusal};
 use super::socket::Socket;
-use crate::summary::HookSummary;
+use crate::config::tell_absent;
+use crate::moment::Moment;
 use hookexec::config::Diagnostics;
-use hookexec::event::Event;
-use hookexec::internal::{DispatchOptions, Observer};
-use hookexec::wire::{Input, Verdict};
+use hookexec::wire::Verdict;
 
 /// What a server takes on at once. What is more is answered with an error, at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +35,7 @@ pub struct Limits {
     pub dispatches_per_connection: usize,
     /// The longest line that a client may send, in bytes.
     pub line: usize,
-    /// Answers and notifications of one connection that wait to be read by its client.
+    /// Answers of one connection that wait to be read by its client.
     pub unsent: usize,
 }
 
@@ -74,8 +77,7 @@ pub(super) struct Shared {
 
 impl Server {
     /// Returns a server for a project, with the configuration that `load` returns now. It is called
-    /// again, on another thread, when a place that it named has changed. After a second it is called
-    /// once more for the files that are not the project's.
+    /// again, on another thread, when a place that it named has changed.
     ///
     /// # Errors
     /// Those of `load`.
@@ -85,7 +87,7 @@ impl Server {
     pub fn new(
         project: impl Into<PathBuf>,
         limits: Limits,
-        load: impl Fn(Files) -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
+        load: impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
     ) -> Result<Self, Diagnostics> {
         let shared = Shared {
             engine: Arc::new(Engine::new(Box::new(load))?),
@@ -154,36 +156,73 @@ impl Shared {
         let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
     }
 
-    /// Answers everything but `dispatch`.
-    pub(super) async fn call(&self, method: &str, mut params: Params) -> Result<Value, Refusal> {
+    /// Answers a request.
+    pub(super) async fn call(
+        &self,
+        host: &Host,
+        method: &str,
+        mut params: Params,
+    ) -> Result<Reply, Refusal> {
         match method {
-            "has" => {
-                let event = params.event().map_err(invalid)?;
-                Ok(json!({ "has": self.engine.current(None).await.executor().has(event) }))
-            }
-            "list" => {
-                let current = self.engine.current(None).await;
-                let hooks: Vec<_> = current.executor().hooks().map(HookSummary::of).collect();
-                Ok(json!({ "files": current.files(), "hooks": hooks }))
-            }
-            "reload" => {
-                let current = self.engine.reload().await;
-                let hooks = current.executor().hooks().len();
-                match &current.problem {
-                    None => Ok(json!({ "files": current.files(), "hooks": hooks })),
-                    Some(problems) => {
-                        let data = Some(json!({ "problems": problems.as_ref() }));
-                        Err(Refusal { data, ..Refusal::new(ErrorCode::Broken, broken(problems)) })
-                    }
-                }
+            "dispatch" => Ok(Reply::Verdict(Box::new(self.dispatch(params).await?))),
+            "reload" => self.reload().await.map(Reply::Value),
+            _ if host::METHODS.contains(&method) => {
+                let (project, until) = params.client().map_err(invalid)?;
+                self.check_project(project.as_deref())?;
+                let current = self.engine.current(until).await.map_err(unread)?;
+                let answer = caught(host.call(current, method, params)).await?;
+                answer.map(Reply::Value).map_err(invalid)
             }
             _ => {
-                let mut known = vec!["dispatch", "has", "list", "reload"];
+                let mut known = vec!["dispatch", "ping", "reload"];
                 known.extend(host::METHODS);
                 let message = format!("unknown method `{method}`; known are {}", known.join(", "));
                 Err(Refusal::new(ErrorCode::MethodNotFound, message))
             }
         }
+    }
+
+    async fn reload(&self) -> Result<Value, Refusal> {
+        let current = self.engine.reload().await;
+        let hooks = current.executor().hooks().len();
+        match &current.problem {
+            None => Ok(json!({ "files": current.files(), "hooks": hooks })),
+            Some(problems) => {
+                let data = Some(json!({ "problems": problems.as_ref() }));
+                Err(Refusal { data, ..Refusal::new(ErrorCode::Broken, broken(problems)) })
+            }
+        }
+    }
+
+    /// Runs the hooks of an event. A refusal has the verdict that stands for the missing one, as soon
+    /// as the event is known.
+    async fn dispatch(&self, mut params: Params) -> Result<Verdict, Refusal> {
+        let fired = params.fired().map_err(invalid)?;
+        let event = fired.event;
+        let client = params.client();
+        let current = self.engine.current(params.until()).await.map_err(|problem| {
+            let (current, input) = (self.engine.in_use(), params.input().ok());
+            unread(problem).of(current.executor(), event, input.as_ref())
+        })?;
+        let executor = current.executor();
+        let asked = client.map_err(invalid).and_then(|(project, until)| {
+            check_version(params.text("version").map_err(invalid)?.as_deref())?;
+            self.check_project(project.as_deref())?;
+            let input = params.input().map_err(invalid)?;
+            Ok((fired.moment(input, project.unwrap_or_default()), until))
+        });
+        let (moment, until) = asked.map_err(|refusal| refusal.of(executor, event, None))?;
+        let mut verdict = caught(moment.answer(executor, until))
+            .await
+            .map_err(|refusal| refusal.of(executor, event, Some(moment.input())))?;
+        if let Moment::Native(_) = moment {
+            tell_absent(current.absent(), &mut verdict);
+        }
+        if let Some(problems) = &current.problem {
+            let said = verdict.system_message.take().map(|said| said + "\n");
+            verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));
+        }
+        Ok(verdict)
     }
 
     /// Takes a place among the requests that run, for one more request of a connection that has
@@ -204,11 +243,12 @@ impl Shared {
             .or_else(|_| overloaded(format!("overloaded: {dispatches} dispatches are running")))
     }
 
-    /// Adds to a refusal of a dispatch what stands for its verdict.
-    pub(super) fn refuse(&self, refusal: Refusal, mut params: Params) -> Refusal {
-        match params.event() {
-            Ok(event) => {
-                refusal.of(self.engine.in_use().executor(), event, params.input().ok().as_ref())
+    /// Adds to the refusal of a dispatch what stands for its verdict.
+    pub(super) fn refuse_dispatch(&self, refusal: Refusal, mut params: Params) -> Refusal {
+        match params.fired() {
+            Ok(fired) => {
+                let (current, input) = (self.engine.in_use(), params.input().ok());
+                refusal.of(current.executor(), fired.event, input.as_ref())
             }
             Err(_) => refusal,
         }
@@ -225,75 +265,39 @@ impl Shared {
             _ => Ok(()),
         }
     }
-
-    /// Takes on a request of a host, or says why not.
-    pub(super) async fn admit_host(&self, params: &mut Params) -> Result<InUse, Refusal> {
-        let (project, until) = params.client().map_err(invalid)?;
-        self.check_project(project.as_deref())?;
-        Ok(self.engine.current(until).await)
-    }
-
-    /// Takes on a dispatch, or says why not.
-    pub(super) async fn admit(
-        &self,
-        mut params: Params,
-        place: OwnedSemaphorePermit,
-    ) -> Result<Admitted, Refusal> {
-        let client = params.client();
-        let until = client.as_ref().ok().and_then(|(_, deadline)| *deadline);
-        let current = self.engine.current(until).await;
-        let named = params.event();
-        let read = || {
-            let (project, _) = client?;
-            let (event, input) = (named.clone()?, params.input()?);
-            Ok((project, event, input, params.flag("progress")?.unwrap_or_default()))
-        };
-        let (project, event, input, wants_progress) = read().map_err(|problem| match named {
-            Ok(event) => invalid(problem).of(current.executor(), event, None),
-            Err(_) => invalid(problem),
-        })?;
-        // This server does not know the hooks of another project.
-        self.check_project(project.as_deref())
-            .map_err(|refusal| refusal.of(current.executor(), event, None))?;
-        Ok(Admitted { event, input, wants_progress, until, current, _place: place })
-    }
 }
 
 fn invalid(problem: String) -> Refusal {
     Refusal::new(ErrorCode::InvalidParams, problem)
 }
 
-/// A dispatch that may run.
-pub(super) struct Admitted {
-    pub(super) event: Event,
-    input: Input,
-    /// Whether the client wants to know of each hook.
-    pub(super) wants_progress: bool,
-    until: Option<Instant>,
-    current: InUse,
-    _place: OwnedSemaphorePermit,
+fn unread(problem: &str) -> Refusal {
+    Refusal::new(ErrorCode::Internal, problem)
 }
 
-impl Admitted {
-    /// Returns why it could not be run to its end.
-    pub(super) fn refuse(&self, code: ErrorCode, message: &str) -> Refusal {
-        let refusal = Refusal::new(code, message);
-        refusal.of(self.current.executor(), self.event, Some(&self.input))
-    }
-
-    /// Runs it.
-    pub(super) async fn run(&self, observer: Option<&dyn Observer>) -> Verdict {
-        let Self { event, input, current, .. } = self;
-        let executor = current.executor();
-        let options = DispatchOptions { observer, until: self.until, ..DispatchOptions::default() };
-        let verdict = executor.run(*event, input, options).await;
-        let mut verdict = executor.approve_with(verdict, input, options).await;
-        if let Some(problems) = &self.current.problem {
-            let said = verdict.system_message.take().map(|said| said + "\n");
-            verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));
+/// Refuses a client of another version of hookexec.
+fn check_version(client: Option<&str>) -> Result<(), Refusal> {
+    match client {
+        Some(client) if client != VERSION => {
+            let message = format!("this server is hookexec {VERSION}, and the caller is {client}");
+            Err(Refusal::new(ErrorCode::OtherVersion, message))
         }
-        verdict
+        _ => Ok(()),
     }
+}
+
+/// Does `work`, in which a panic is a refusal.
+async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Refusal> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.map_err(|_| Refusal::new(ErrorCode::Internal, "the server is at fault: it panicked"))
+}
+
+/// What a request is answered with.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Reply {
+    Verdict(Box<Verdict>),
+    Value(Value),
 }
 
 pub(super) fn broken(problems: &Diagnostics) -> String {

@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::moment::Moment;
+
 use hookexec::event::{Event, UnknownEvent};
 use hookexec::internal::{CallerDeadline, deadline_of_hooks, tools};
 use hookexec::lifecycle::{
     DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
 };
 use hookexec::wire::{Input, JsonObject};
+use hookexec_agents::{Agent, NativeCall, NativeEvent, UnknownAgent};
 
 /// What all events of a session have in common.
 #[derive(Deserialize)]
@@ -27,6 +30,25 @@ struct SessionParams {
     /// Events that the host fires itself, by `dispatch`.
     #[serde(default)]
     fires: Vec<Event>,
+}
+
+/// Which event fired.
+pub(super) struct Fired {
+    pub(super) event: Event,
+    /// The agent whose event it is, and that event.
+    native: Option<(Agent, &'static NativeEvent)>,
+}
+
+impl Fired {
+    /// Returns what happened, with the `input` of the event in `project`.
+    pub(super) fn moment(self, input: Input, project: String) -> Moment {
+        match self.native {
+            None => Moment::Own(self.event, Box::new(input)),
+            Some((agent, native)) => {
+                Moment::Native(Box::new(NativeCall::new(agent, native, input, project)))
+            }
+        }
+    }
 }
 
 /// The parameters of one request, taken out one after another.
@@ -115,10 +137,20 @@ impl Params {
         self.until
     }
 
-    pub(super) fn event(&mut self) -> Result<Event, String> {
+    /// Reads which event fired: one of ours, or with `agent` one of that agent's.
+    pub(super) fn fired(&mut self) -> Result<Fired, String> {
         let event = self.text("event").ok().flatten();
         let event = event.ok_or("`event` must be the name of an event")?;
-        event.parse().map_err(|error: UnknownEvent| error.to_string())
+        let Some(agent) = self.text("agent")? else {
+            let event = event.parse().map_err(|error: UnknownEvent| error.to_string())?;
+            return Ok(Fired { event, native: None });
+        };
+        let agent: Agent = agent.parse().map_err(|error: UnknownAgent| error.to_string())?;
+        let native = agent.native_event(&event);
+        match native.and_then(|native| Some((native, native.event?))) {
+            Some((native, event)) => Ok(Fired { event, native: Some((agent, native)) }),
+            None => Err(format!("no hook runs at the event `{event}` of {}", agent.title())),
+        }
     }
 
     pub(super) fn input(&mut self) -> Result<Input, String> {

@@ -1,10 +1,9 @@
-//! The messages: requests in, answers and notifications out.
+//! The messages: requests in, answers out.
 
 use std::fmt::Display;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use serde_with_macros::skip_serializing_none;
 
 use super::params::Params;
 use hookexec::event::Event;
@@ -33,6 +32,8 @@ pub(crate) enum ErrorCode {
     Broken = -32002,
     /// The server is about to end.
     Stopping = -32003,
+    /// The client is another version of hookexec.
+    OtherVersion = -32004,
 }
 
 /// An answer that is an error.
@@ -178,24 +179,16 @@ pub(crate) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> 
     line(&Answer { jsonrpc: "2.0", id, result, error })
 }
 
-/// A question, or without `id` something that was not asked for.
-#[skip_serializing_none]
-#[derive(Serialize)]
-struct Message<'a, P> {
-    jsonrpc: &'static str,
-    id: Option<u64>,
-    method: &'a str,
-    params: &'a P,
-}
-
 /// Returns the line that asks the other end.
 pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> Vec<u8> {
-    line(&Message { jsonrpc: "2.0", id: Some(id), method, params })
-}
-
-/// Returns the line that tells a client something it did not ask for.
-pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
-    line(&Message { jsonrpc: "2.0", id: None, method, params })
+    #[derive(Serialize)]
+    struct Question<'a, P> {
+        jsonrpc: &'static str,
+        id: u64,
+        method: &'a str,
+        params: &'a P,
+    }
+    line(&Question { jsonrpc: "2.0", id, method, params })
 }
 
 fn line(message: &impl Serialize) -> Vec<u8> {
@@ -219,12 +212,12 @@ mod tests {
         let cases = [
             ("", Value::Null, -32700),
             ("{", Value::Null, -32700),
-            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"has"}"#, Value::Null, -32700),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, Value::Null, -32700),
             ("[]", Value::Null, -32600),
-            (r#"{"jsonrpc":"2.0","id":[],"method":"has"}"#, Value::Null, -32600),
-            (r#"{"id":7,"method":"has"}"#, json!(7), -32600),
+            (r#"{"jsonrpc":"2.0","id":[],"method":"ping"}"#, Value::Null, -32600),
+            (r#"{"id":7,"method":"ping"}"#, json!(7), -32600),
             (r#"{"jsonrpc":"2.0","id":"x"}"#, json!("x"), -32600),
-            (r#"{"jsonrpc":"2.0","id":7,"method":"has","params":[]}"#, json!(7), -32602),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}"#, json!(7), -32602),
         ];
         for (line, id, code) in cases {
             assert_eq!(refused(line), (id, code), "{line}");
@@ -233,7 +226,7 @@ mod tests {
 
     #[test]
     fn an_id_comes_back_as_it_was_sent() {
-        let line = br#"{"jsonrpc":"2.0","id":12345678901234567890123,"method":"list"}"#;
+        let line = br#"{"jsonrpc":"2.0","id":12345678901234567890123,"method":"ping"}"#;
         let Ok(Incoming::Request(request)) = Incoming::read(line) else { panic!("a request") };
         let answer = answer(&request.id.unwrap(), &Ok(1));
         let expected = "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"result\":1}\n";

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::records;
 use crate::testing::{Change, Replay, Replayed};
-use hookexec::Config;
 use hookexec::internal::audit::Record;
 use hookexec::internal::text::shortened;
 use serde::Serialize;
 
-use crate::config::ConfigArgs;
+use crate::config::{ConfigArgs, Purpose};
 use crate::error::{CommandError, OrCommandError as _, warn};
 use crate::output::PlainFormat;
 use crate::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
@@ -75,7 +74,7 @@ impl LogArgs {
     ) -> Result<Exit, CommandError> {
         let mut config = ConfigArgs::default().only(&self.config);
         config.cwd = project.map(Path::to_owned);
-        let candidate = Config::load(&config.options()?).map_err(CommandError::config)?;
+        let candidate = config.load(Purpose::Run)?.found.config;
         let replay = Replay::new(candidate, &config.project()?, self.run_external);
         let replay = replay.map_err(CommandError::config)?;
 

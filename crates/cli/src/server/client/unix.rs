@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hookexec::internal::bounded::read_line;
 use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
@@ -13,88 +13,137 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::geteuid;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
+use serde_with_macros::skip_serializing_none;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
-use super::protocol;
+use super::connection::Lines;
+use super::listener::Limits;
+use super::protocol::{self, ErrorCode};
+use super::{NoVerdict, Question, VERSION};
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, Verdict};
 
-/// How long a running server may take to accept a connection, and then to send a first byte.
-const FIRST_SIGN: Duration = Duration::from_secs(5);
-/// How long it may take after the timeout of a hook to say what came of it.
-const GRACE: Duration = Duration::from_secs(5);
-/// The longest that a server may ask for: no hook has a longer timeout.
-const LIMIT: Duration = Duration::from_hours(24);
+/// How long a server may take to accept a connection, to read a request, or to answer a `ping`.
+const FIRST_SIGN: Duration = Duration::from_secs(4);
+/// How long a server may be silent before it is asked whether it still works.
+const SILENCE: Duration = Duration::from_secs(1);
 /// The longest line that is read, in bytes.
 const LONGEST: usize = 64 << 20;
 
+/// The `id` of the request, and that of each `ping`.
+const REQUEST: u64 = 1;
+const PING: u64 = 2;
+
 /// Asks the server at `path`, which must be the user's own, for the verdict on an event of the
-/// project in `project`, an absolute path without links.
+/// project in `project`, an absolute path without links. The caller needs it by `until`.
 ///
-/// A server that is alive says at once which hooks it starts, so one that is not is found out
-/// within seconds, however long the hooks themselves may take.
+/// A server that works answers a `ping` at once, so one that does not is found out within seconds,
+/// however long the hooks may take.
 ///
 /// # Errors
 /// Why the server gives no verdict.
-///
-/// # Panics
-/// When it is not called within a Tokio runtime that has time and I/O enabled.
-pub async fn verdict(
+pub(crate) async fn verdict(
     path: &Path,
-    event: Event,
-    input: &Input,
+    question: Question<'_>,
     project: &Path,
-) -> Result<Verdict, String> {
+    until: Option<Instant>,
+) -> Result<Verdict, NoVerdict> {
+    let server = format!("the server at {}", path.display());
+    let request = request(question, project, until)
+        .map_err(|error| NoVerdict::Failed(format!("{server} can't be asked: {error}")))?;
+    if request.len() > Limits::default().line {
+        return Err(NoVerdict::NotRun(format!("the input is too long for {server}")));
+    }
+    let stream = open_own(path, until).map_err(NoVerdict::Failed)?;
+    let asked = ask(stream, &request);
+    let asked = match until {
+        None => asked.await,
+        Some(until) => tokio::time::timeout_at(until.into(), asked)
+            .await
+            .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())),
+    };
+    let line = asked.map_err(|cause| {
+        NoVerdict::Failed(match cause.kind() {
+            ErrorKind::UnexpectedEof => format!("{server} ended before it answered"),
+            _ => format!("{server} does not answer: {cause}"),
+        })
+    })?;
+    read_reply(&line, question.event, &server)
+}
+
+/// Returns the line that asks for a verdict.
+fn request(
+    Question { native, event, input }: Question<'_>,
+    project: &Path,
+    until: Option<Instant>,
+) -> Result<Vec<u8>, serde_json::Error> {
     /// Borrows the input: a tree of it would cost as much as the rest.
+    #[skip_serializing_none]
     #[derive(Serialize)]
     struct Params<'a> {
-        event: Event,
+        agent: Option<&'a str>,
+        event: &'a str,
         project: Value,
-        progress: bool,
+        version: &'a str,
+        within_ms: Option<u64>,
         input: &'a Input,
     }
-    let server = format!("the server at {}", path.display());
-    let silent = |cause: io::Error| format!("{server} does not answer: {cause}");
-    let not_understood = |problem: &dyn Display| format!("{server} is not understood: {problem}");
-    let mut stream = open(path).map_err(|cause| match cause.kind() {
-        // What a socket's timeout looks like.
-        ErrorKind::WouldBlock => silent(ErrorKind::TimedOut.into()),
-        _ => format!("no server is listening at {}: {cause}", path.display()),
-    })?;
-    // Who may decide for the user is the user: a socket planted by another would allow anything.
-    if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
-        return Err(format!("{server} is another user's"));
-    }
-    let project = serde_json::to_value(project).map_err(|error| not_understood(&error))?;
-    let params = Params { event, project, progress: true, input };
-    let request = protocol::request(1, "dispatch", &params);
-    let started = Instant::now();
-    let mut deadline = started + FIRST_SIGN;
-    in_time(deadline, stream.write_all(&request)).await.map_err(silent)?;
-    let mut stream = BufReader::new(stream);
+    let agent = native.map(|(agent, _)| agent.name());
+    let event = native.map_or(event.name(), |(_, name)| name);
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    let within_ms = left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+    let project = serde_json::to_value(project)?;
+    let params = Params { agent, event, project, version: VERSION, within_ms, input };
+    Ok(protocol::request(REQUEST, "dispatch", &params))
+}
+
+/// Sends a request and returns the line that answers it.
+async fn ask(mut stream: UnixStream, request: &[u8]) -> io::Result<Vec<u8>> {
+    let (reader, mut writer) = stream.split();
+    in_time(FIRST_SIGN, writer.write_all(request)).await?;
+    let mut lines = Lines::new(reader, LONGEST);
+    let mut is_asked = false;
     loop {
-        let line = in_time(deadline, read_line(&mut stream, LONGEST)).await.map_err(silent)?;
-        let message = protocol::read_object(&line);
-        let mut message = message.map_err(|refusal| not_understood(&refusal.message))?;
-        if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
-            let said = error["message"].as_str().unwrap_or_default();
-            return Err(format!("{server} refused: {said} ({})", error["code"]));
-        }
-        if message.get("id") == Some(&json!(1))
-            && let Some(result) = message.remove("result")
-        {
-            return sound(result, event).map_err(|problem| not_understood(&problem));
-        }
-        if message.get("method") == Some(&json!("hook.started")) {
-            let timeout = message.get("params").map(|params| &params["hook"]["timeout_ms"]);
-            let timeout = timeout.and_then(Value::as_u64);
-            let timeout = timeout.ok_or_else(|| not_understood(&"`timeout_ms` is missing"))?;
-            let next = Instant::now() + Duration::from_millis(timeout).min(LIMIT) + GRACE;
-            deadline = deadline.max(next.min(started + LIMIT));
+        let patience = if is_asked { FIRST_SIGN } else { SILENCE };
+        match timeout(patience, lines.next()).await {
+            Ok(Some(Ok(line))) if is_asked && is_pong(&line) => is_asked = false,
+            Ok(Some(Ok(line))) => return Ok(line),
+            Ok(Some(Err(_))) => return Err(ErrorKind::FileTooLarge.into()),
+            Ok(None) => return Err(ErrorKind::UnexpectedEof.into()),
+            Err(_) if is_asked => return Err(ErrorKind::TimedOut.into()),
+            Err(_) => {
+                let ping = protocol::request(PING, "ping", &json!({}));
+                in_time(FIRST_SIGN, writer.write_all(&ping)).await?;
+                is_asked = true;
+            }
         }
     }
+}
+
+fn is_pong(line: &[u8]) -> bool {
+    protocol::read_object(line).is_ok_and(|message| message.get("id") == Some(&json!(PING)))
+}
+
+/// Reads the verdict on `event` from the line that answers the request.
+fn read_reply(line: &[u8], event: Event, server: &str) -> Result<Verdict, NoVerdict> {
+    let not_understood =
+        |problem: &dyn Display| NoVerdict::Failed(format!("{server} is not understood: {problem}"));
+    let mut message =
+        protocol::read_object(line).map_err(|refusal| not_understood(&refusal.message))?;
+    if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
+        let said = error["message"].as_str().unwrap_or_default();
+        let text = format!("{server} refused: {said} ({})", error["code"]);
+        let not_run = [ErrorCode::Overloaded, ErrorCode::OtherProject, ErrorCode::Stopping];
+        let is_not_run = not_run.iter().any(|code| error["code"] == *code as i32);
+        return Err(if is_not_run { NoVerdict::NotRun(text) } else { NoVerdict::Failed(text) });
+    }
+    if message.get("id") != Some(&json!(REQUEST)) {
+        return Err(not_understood(&"the answer has another `id`"));
+    }
+    let result = message.remove("result").ok_or_else(|| not_understood(&"`result` is missing"))?;
+    sound(result, event).map_err(|problem| not_understood(&problem))
 }
 
 /// Sends a line to the server at `path`, which must be the user's own, and returns its answer, a line
@@ -106,18 +155,14 @@ pub async fn verdict(
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub(crate) async fn exchange(path: &Path, mut line: Vec<u8>) -> Result<Vec<u8>, String> {
-    let place = path.display();
-    let mut stream = open(path).map_err(|cause| format!("nothing listens at {place}: {cause}"))?;
-    if !stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
-        return Err(format!("the process that listens at {place} is another user's"));
-    }
+    let mut stream = open_own(path, None)?;
     line.push(b'\n');
     let exchanged = async {
         stream.write_all(&line).await?;
         read_line(&mut BufReader::new(stream), LONGEST).await
     };
-    let answer = in_time(Instant::now() + FIRST_SIGN, exchanged).await;
-    answer.map_err(|cause| format!("no answer came from {place}: {cause}"))
+    let answer = in_time(FIRST_SIGN, exchanged).await;
+    answer.map_err(|cause| format!("no answer came from {}: {cause}", path.display()))
 }
 
 /// Reads a verdict, and refuses one on another event, or one that says two things.
@@ -128,22 +173,40 @@ fn sound(result: Value, event: Event) -> Result<Verdict, String> {
     if verdict.event != event {
         return Err(format!("its verdict is on `{}`, not on `{event}`", verdict.event));
     }
-    if verdict.allowed != verdict.decision.is_none_or(|it| it == Decision::Allow) {
+    if verdict.allowed != verdict.decision.is_none_or(|decision| decision == Decision::Allow) {
         return Err("its verdict contradicts itself: `decision` and `allowed` disagree".to_owned());
     }
     Ok(verdict)
 }
 
-async fn in_time<T>(deadline: Instant, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    timeout_at(deadline, work).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout(limit, work).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Connects within [`FIRST_SIGN`]: a suspended server accepts no connection once the queue
-/// of its socket is full.
-fn open(path: &Path) -> io::Result<UnixStream> {
+/// Connects to the process that listens at `path`. The user decides for the user: a socket that
+/// another user planted would allow anything.
+fn open_own(path: &Path, until: Option<Instant>) -> Result<UnixStream, String> {
+    let place = path.display();
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    // The system takes zero for no limit.
+    let limit = left.unwrap_or(FIRST_SIGN).clamp(Duration::from_millis(1), FIRST_SIGN);
+    let stream = open(path, limit).map_err(|cause| match cause.kind() {
+        // A socket whose timeout has passed would block.
+        ErrorKind::WouldBlock => format!("the server at {place} does not answer: timed out"),
+        _ => format!("nothing listens at {place}: {cause}"),
+    })?;
+    if stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
+        return Ok(stream);
+    }
+    Err(format!("the process that listens at {place} is another user's"))
+}
+
+/// Connects within `limit`: a suspended server accepts no connection once the queue of its socket is
+/// full.
+fn open(path: &Path, limit: Duration) -> io::Result<UnixStream> {
     let socket: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
-    set_socket_timeout(&socket, Timeout::Send, Some(FIRST_SIGN))?;
+    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
     let address = SocketAddrUnix::new(path)?;
     retry_on_intr(|| connect(&socket, &address))?;
     let stream = std::os::unix::net::UnixStream::from(socket);

@@ -1,9 +1,10 @@
 //! On Windows a server has no socket at which it could be asked.
 
 use std::path::Path;
+use std::time::Instant;
 
-use hookexec::event::Event;
-use hookexec::wire::{Input, Verdict};
+use super::{NoVerdict, Question};
+use hookexec::wire::Verdict;
 
 /// Fails.
 ///
@@ -19,13 +20,13 @@ pub(crate) async fn exchange(path: &Path, _line: Vec<u8>) -> Result<Vec<u8>, Str
 /// # Errors
 /// Always.
 #[expect(clippy::unused_async, reason = "the other system waits")]
-pub async fn verdict(
+pub(crate) async fn verdict(
     path: &Path,
-    _event: Event,
-    _input: &Input,
+    _question: Question<'_>,
     _project: &Path,
-) -> Result<Verdict, String> {
-    Err(no_socket(path))
+    _until: Option<Instant>,
+) -> Result<Verdict, NoVerdict> {
+    Err(NoVerdict::Failed(no_socket(path)))
 }
 
 fn no_socket(path: &Path) -> String {
