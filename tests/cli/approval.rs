@@ -328,12 +328,19 @@ fn under_an_agent_a_model_does_not_approve_its_own_change() {
         let from = ["run", "--from", "claude-code", "--event", "PreToolUse"];
         sandbox.hookexec(from).stdin(call.to_string()).run().exits(0).stdout
     };
-    for command in ["hookexec trust add --yes", "cd x; /usr/bin/hookexec uninstall claude-code"] {
+    for command in [
+        "hookexec trust add --yes",
+        "cd x; /usr/bin/hookexec uninstall claude-code",
+        "hookexec init --user",
+    ] {
         let answer = call(command);
         assert!(answer.contains(r#""permissionDecision":"deny""#), "{answer}");
         assert!(answer.contains("are for a person"), "{answer}");
     }
-    assert!(!call("hookexec trust").contains("deny"));
+    for command in ["hookexec trust", "hookexec init", "hookexec test --log audit.jsonl --config x"]
+    {
+        assert!(!call(command).contains("deny"), "{command}");
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub use answer::{Answer, answer, failure};
 pub use dispatch::{Moment, dispatch, dispatch_with_course, explain, unanswered};
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
-pub use own_commands::is_own_program;
+pub use own_commands::{FOR_A_PERSON, is_own_program};
 pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, add_tool_kinds, read};
 pub use settings::{

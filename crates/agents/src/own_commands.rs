@@ -1,8 +1,8 @@
-//! A model must not change which hooks run, or answer in the user's place: its own calls of `hookexec
-//! trust add|remove`, `policy refresh`, `install`, `uninstall` and `approve` are denied.
+//! A model must not change which hooks run, or answer in the user's place: its own calls of the
+//! commands in [`FOR_A_PERSON`] are denied.
 //!
 //! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
-//! these subcommands. Quotes and the program do not matter. A call is allowed if it runs only
+//! these commands. Quotes and the program do not matter. A call is allowed if it runs only
 //! programs that take texts, such as `git commit` and `grep`. The guard expands nothing: it does
 //! not see aliases, scripts, or words that only a shell can build.
 
@@ -13,6 +13,19 @@ use hookexec::event::Event;
 use hookexec::internal::shell::{SUBSTITUTED, Script, Word, read_script, unquoted};
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
+/// The commands that only a person may run: each subcommand, and the words of which one must follow;
+/// without such words the subcommand as a whole.
+///
+/// A test of the command holds this table and the table of subcommands together.
+pub const FOR_A_PERSON: &[(&str, &[&str])] = &[
+    ("install", &[]),
+    ("uninstall", &[]),
+    ("approve", &[]),
+    ("trust", &["add", "remove"]),
+    ("policy", &["refresh"]),
+    ("init", &["--user"]),
+];
+
 /// Programs that run nothing of their arguments; with a second word, only that subcommand.
 const TAKE_TEXTS: [&str; 19] = [
     "cat", "cd", "echo", "gh issue", "gh pr", "git add", "git commit", "git diff", "git log",
@@ -20,8 +33,8 @@ const TAKE_TEXTS: [&str; 19] = [
 ];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
-                       `hookexec trust add`, `trust remove`, `policy refresh`, `install`, `uninstall` and \
-                       `approve` are for a person in a terminal. To only write about them, edit a file, or \
+                       `hookexec trust add`, `trust remove`, `policy refresh`, `init --user`, `install`, \
+                       `uninstall` and `approve` are for a person in a terminal. To only write about them, edit a file, or \
                        use a call of nothing but `git commit`, `grep`, `echo` and the like";
 
 /// Returns the denial of a call that would run one of these commands, by its input as it came or as
@@ -121,13 +134,10 @@ fn has_command(text: &str) -> bool {
     if !words.any(is_own_program) {
         return false;
     }
-    let (mut trust, mut policy) = (false, false);
-    words.any(|word| {
-        trust |= word == "trust";
-        policy |= word == "policy";
-        matches!(word, "install" | "uninstall" | "approve")
-            || trust && matches!(word, "add" | "remove")
-            || policy && word == "refresh"
+    let rest: Vec<&str> = words.collect();
+    FOR_A_PERSON.iter().any(|(command, following)| {
+        let Some(place) = rest.iter().position(|word| word == command) else { return false };
+        following.is_empty() || rest[place..].iter().any(|word| following.contains(word))
     })
 }
 
@@ -212,8 +222,12 @@ mod tests {
             "sudo hookexec policy refresh",
             "sh -c 'hookexec policy refresh'",
             "hookexec approve",
-            "script -qc 'hookexec approve --no-page' /dev/null",
+            "script -qc 'hookexec approve --listen x' /dev/null",
             "hookexec approve allow 7f3a9c21",
+            "hookexec init --user",
+            "cd x && hookexec init x --user",
+            "sh -c 'hookexec \"init\" --us''er'",
+            "echo --user | xargs hookexec init",
         ] {
             assert!(changes_hooks(&json!(command)), "{command}");
         }
@@ -234,6 +248,9 @@ mod tests {
             "npm install",
             "hookexec check && npm install",
             "hookexec docs approval",
+            "hookexec init",
+            "hookexec init && git config user.name y",
+            "hookexec test --log audit.jsonl --config new.yaml --run-external",
             "hookexec policy test policy",
             "hookexec policy build policy --name guards --version 7",
             "hookexec check && x=$(npm install)",

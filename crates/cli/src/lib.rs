@@ -40,6 +40,9 @@ mod markup;
 mod matchers;
 mod mcp;
 mod moment;
+#[cfg(test)]
+#[path = "commands/tests.rs"]
+mod named_commands;
 mod output;
 mod page;
 mod plain;

@@ -95,7 +95,7 @@ async function refresh() {
     if (missed < MISSES) return;
     clearInterval(timer);
     find("#questions").replaceChildren();
-    say("hookexec approve has ended: nothing on this page can be answered.");
+    say("`hookexec approve` has ended: nothing on this page can be answered.");
   }
 }
 

@@ -122,7 +122,7 @@ mod tests {
         let pre = || Some("PreToolUse".to_owned());
         for (arguments, expected) in [
             ("hookexec run --from codex --event PreToolUse", Some((Some(Agent::Codex), pre()))),
-            ("hookexec run --from=codex --nonsense", Some((Some(Agent::Codex), None))),
+            ("hookexec run --from=codex -?", Some((Some(Agent::Codex), None))),
             ("hookexec run --event=PreToolUse --from codx", Some((None, pre()))),
             ("hookexec run --from", Some((None, None))),
             ("hookexec run pre_tool_use", None),
