@@ -8,8 +8,6 @@ use hookexec::internal::bounded::read_line;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::sync::Mutex;
-use tokio::sync::oneshot::Receiver;
 
 use super::desk::{Answer, Choice, Desk};
 use super::order::{self, Order, Reply};
@@ -21,7 +19,7 @@ use crate::server::socket::{self, Stream};
 const LARGEST: usize = 256 << 10;
 /// How long a caller may take to send its question, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long an order for an unknown question waits, one after another: nobody guesses the ID of one.
+/// How long the answer to a refused order takes: a program that tries IDs has the time of few of them.
 const PENALTY: Duration = Duration::from_secs(1);
 
 /// Refuses a caller when too many others wait.
@@ -33,47 +31,35 @@ pub(super) fn refuse(stream: &Stream, most: usize) {
 
 /// The place where all callers meet.
 pub(super) struct Counter {
-    pub(super) desk: Arc<Desk>,
+    pub(super) desk: Desk,
     pub(super) screen: Screen,
-    guesses: Mutex<()>,
 }
 
 impl Counter {
-    pub(super) fn new(screen: Screen) -> Self {
-        Self { desk: Arc::default(), screen, guesses: Mutex::default() }
-    }
-
     /// Serves a caller: puts its question before the user and the answer before the caller, or does
     /// what a person orders from another terminal.
-    pub(super) async fn serve(&self, stream: Stream) {
+    pub(super) async fn serve(self: Arc<Self>, stream: Stream) {
         let Ok((reader, mut writer, gone)) = socket::split(stream) else { return };
         let mut reader = BufReader::new(reader);
-        let line = tokio::time::timeout(PATIENCE, read_line(&mut reader, LARGEST)).await;
-        let line = match line {
-            Ok(Ok(line)) => Ok(line),
+        let line = match tokio::time::timeout(PATIENCE, read_line(&mut reader, LARGEST)).await {
+            Ok(Ok(line)) => line,
             Ok(Err(error)) if error.kind() == ErrorKind::FileTooLarge => {
-                Err(format!("it is larger than {} KiB", LARGEST >> 10))
+                return self.deny(&mut writer, "it is larger than 256 KiB").await;
             }
             // A caller that sends no whole line has asked nothing.
             _ => return,
         };
-        if let Ok(line) = &line
-            && let Ok((order, columns)) = order::read::<order::Line>(line)
-        {
+        if let Ok((order, columns)) = order::read::<order::Line>(&line) {
             write(&mut writer, &self.obey(&order, columns).await).await;
             return;
         }
-        let (id, question, answer) = match line.and_then(|line| self.take_in(&line)) {
+        let asked = Question::read(&line).and_then(|question| self.desk.ask(question));
+        let (id, question, answer) = match asked {
             Ok(asked) => asked,
-            Err(problem) => {
-                self.screen.remark(&format!("a question was denied: {problem}"));
-                let reason = format!("`hookexec approve` denies this question: {problem}");
-                write(&mut writer, &denial(&reason)).await;
-                return;
-            }
+            Err(problem) => return self.deny(&mut writer, &problem).await,
         };
         self.screen.say(&screen::text(&question.shown(&id, false), self.screen.columns()));
-        let mut end = End { counter: self, id, said: ENDS.to_owned() };
+        let mut end = End { counter: &self, id, said: ENDS.to_owned() };
         tokio::pin!(gone);
         tokio::select! {
             // No answer counts that comes together with the deadline, or when the caller is gone.
@@ -92,27 +78,27 @@ impl Counter {
         }
     }
 
-    /// Reads a question, and returns its ID and where its answer arrives.
-    fn take_in(&self, line: &[u8]) -> Result<(String, Arc<Question>, Receiver<Answer>), String> {
-        let question = Arc::new(Question::read(line)?);
-        let (id, answer) = self.desk.ask(&question).map_err(|error| error.to_string())?;
-        Ok((id, question, answer))
+    /// Denies a question that nobody is shown.
+    async fn deny(&self, writer: &mut (impl AsyncWrite + Unpin), problem: &str) {
+        self.screen.remark(&format!("a question was denied: {problem}"));
+        let reason = format!("`hookexec approve` denies this question: {problem}");
+        write(writer, &denial(&reason)).await;
     }
 
     /// Does what a person ordered in another terminal.
     async fn obey(&self, order: &Order, columns: usize) -> Reply {
-        let id = order.id();
-        if !self.desk.knows(id) {
-            let _one_after_another = self.guesses.lock().await;
-            self.screen.remark("an answer to a question that does not exist was refused");
+        let reply = match order {
+            Order::Allow { id } => self.desk.answer(id, None, &Choice::Allow, "terminal"),
+            Order::Deny { id, reason } => {
+                self.desk.answer(id, None, &Choice::Deny(reason.join(" ")), "terminal")
+            }
+            Order::Show { id } => self.desk.whole(id).map(|shown| screen::text(&shown, columns)),
+        };
+        if let Err(problem) = &reply {
+            self.screen.remark(&format!("an order was refused: {problem}"));
             tokio::time::sleep(PENALTY).await;
         }
-        let choice = match order {
-            Order::Allow { .. } => Choice::Allow,
-            Order::Deny { reason, .. } => Choice::Deny(reason.join(" ")),
-            Order::Show { .. } => return Ok(screen::text(&self.desk.whole(id)?, columns)),
-        };
-        Ok(self.desk.answer(id, None, &choice, "terminal")? + "\n")
+        reply
     }
 }
 

@@ -1,7 +1,6 @@
 //! The questions that are open, and what became of the last ones. All of it is in memory only.
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::{Arc, Mutex};
 
 use hookexec::internal::{files, locked};
@@ -46,8 +45,6 @@ pub(super) struct Ended {
 /// The whole desk as a page shows it.
 #[derive(Serialize)]
 pub(super) struct View {
-    /// A number that is another after each change.
-    version: u64,
     /// The oldest first.
     open: Vec<Shown>,
     /// The newest first.
@@ -59,7 +56,6 @@ pub(super) struct Desk(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    version: u64,
     open: Vec<Open>,
     ended: VecDeque<Ended>,
 }
@@ -71,24 +67,21 @@ struct Open {
 }
 
 impl Desk {
-    /// Takes a question in, and returns its ID and where its answer arrives.
-    ///
-    /// # Errors
-    /// The system has no random numbers.
+    /// Takes a question in, and returns it with its ID and where its answer arrives.
     pub(super) fn ask(
         &self,
-        question: &Arc<Question>,
-    ) -> io::Result<(String, oneshot::Receiver<Answer>)> {
+        question: Question,
+    ) -> Result<(String, Arc<Question>, oneshot::Receiver<Answer>), String> {
         let mut state = locked(&self.0);
-        let mut id = files::random_id()?;
+        let mut id = files::random_id().map_err(|error| error.to_string())?;
         id.truncate(ID);
-        if state.knows(&id) {
-            return Err(io::Error::other("another question has the same ID; ask again"));
+        if state.question(&id).is_ok() {
+            return Err("another question has the same ID; ask again".to_owned());
         }
+        let question = Arc::new(question);
         let (answer, receiver) = oneshot::channel();
-        state.version += 1;
-        state.open.push(Open { id: id.clone(), question: Arc::clone(question), answer });
-        Ok((id, receiver))
+        state.open.push(Open { id: id.clone(), question: Arc::clone(&question), answer });
+        Ok((id, question, receiver))
     }
 
     /// Answers an open question, and returns what was said. `digest`, if there is one, is that of the
@@ -127,7 +120,6 @@ impl Desk {
             && let Some(ended) = state.ended.iter_mut().find(|ended| ended.id == id)
         {
             said.clone_into(&mut ended.said);
-            state.version += 1;
         }
     }
 
@@ -136,24 +128,15 @@ impl Desk {
         Ok(locked(&self.0).question(id)?.shown(id, true))
     }
 
-    /// Returns whether there is or was a question of this ID.
-    pub(super) fn knows(&self, id: &str) -> bool {
-        locked(&self.0).knows(id)
-    }
-
     /// Returns all that a page shows.
     pub(super) fn view(&self) -> View {
         let state = locked(&self.0);
         let open = state.open.iter().map(|open| open.question.shown(&open.id, false)).collect();
-        View { version: state.version, open, ended: state.ended.clone() }
+        View { open, ended: state.ended.clone() }
     }
 }
 
 impl State {
-    fn knows(&self, id: &str) -> bool {
-        self.open.iter().any(|open| open.id == id) || self.ended.iter().any(|ended| ended.id == id)
-    }
-
     /// Returns an open question, or why it is not open.
     fn question(&self, id: &str) -> Result<Arc<Question>, String> {
         if let Some(open) = self.open.iter().find(|open| open.id == id) {
@@ -169,7 +152,6 @@ impl State {
     fn end(&mut self, id: &str, said: &str) -> Option<Open> {
         let at = self.open.iter().position(|open| open.id == id)?;
         let open = self.open.remove(at);
-        self.version += 1;
         self.ended.truncate(ENDED - 1);
         let tool = open.question.tool.clone();
         self.ended.push_front(Ended { id: id.to_owned(), tool, said: said.to_owned() });

@@ -14,13 +14,14 @@ mod screen;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hookexec::internal::receiver_socket;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use self::asker::Counter;
+use self::desk::Desk;
 use self::page::Page;
 use self::screen::Screen;
 use super::consent::refuse_agents;
@@ -31,6 +32,8 @@ use super::{Exit, plain};
 
 /// How many callers may wait at once.
 const CALLERS: usize = 64;
+/// How many requests of the page are answered at once.
+const VISITORS: usize = 16;
 /// The address of a page that no other machine reaches.
 const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
@@ -88,22 +91,20 @@ impl Args {
     async fn receive(&self, screen: Screen) -> Result<Exit, CommandError> {
         let mut signals = runtime::listen()?;
         let socket = Socket::bind(receiver_socket().ok_or_else(order::no_home)?)?;
-        let counter = Arc::new(Counter::new(screen));
-        let mut page = None;
-        if !self.no_page {
-            let opened = self.open_page().await?;
-            counter.screen.say(&format!("page: {}\n", opened.1.address()));
-            if self.listen.is_some_and(|address| !address.ip().is_loopback()) {
-                counter.screen.say(UNENCRYPTED);
-            }
-            page = Some(opened);
+        let counter = Arc::new(Counter { desk: Desk::default(), screen });
+        let page = if self.no_page { None } else { Some(self.open_page().await?) };
+        if let Some((_, page)) = &page {
+            counter.screen.say(&format!("page: {}\n", page.address()));
+        }
+        if self.listen.is_some_and(|address| !address.ip().is_loopback()) {
+            counter.screen.say(UNENCRYPTED);
         }
         let place = socket.path().display().to_string();
         counter.screen.say(&format!("waiting for questions at {}\n", plain::line(&place)));
         tokio::select! {
             biased;
             _ = signals.next() => {}
-            () = serve_page(page, &counter) => {}
+            () = visitors(page, &counter) => {}
             () = callers(&socket, &counter) => {}
         }
         Ok(Exit::Success)
@@ -133,28 +134,37 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Serves the page, if there is one.
-async fn serve_page(page: Option<(TcpListener, Page)>, counter: &Arc<Counter>) {
+async fn visitors(page: Option<(TcpListener, Page)>, counter: &Arc<Counter>) {
     let Some((listener, page)) = page else { return std::future::pending().await };
-    let desk = Arc::clone(&counter.desk);
-    http::serve(&listener, move |request| page.answer(request, &desk)).await;
+    let page = Arc::new(page);
+    let mut visits = JoinSet::new();
+    loop {
+        while visits.try_join_next().is_some() {}
+        let Ok((stream, peer)) = listener.accept().await else {
+            // Out of descriptors, most likely: without a pause this would be a busy loop.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        // Beyond the limit a client sees the end of its connection.
+        if visits.len() < VISITORS {
+            let (page, counter) = (Arc::clone(&page), Arc::clone(counter));
+            visits.spawn(http::serve(stream, move |request| {
+                page.answer(request, peer.ip(), &counter.desk)
+            }));
+        }
+    }
 }
 
 /// Talks to everyone who connects.
 async fn callers(socket: &Socket, counter: &Arc<Counter>) {
-    let seats = Arc::new(Semaphore::new(CALLERS));
     let mut conversations = JoinSet::new();
     loop {
-        let accepted = socket.accept().await;
+        let Some(stream) = socket.accept().await else { continue };
         while conversations.try_join_next().is_some() {}
-        let Some(stream) = accepted else { continue };
-        let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else {
+        if conversations.len() < CALLERS {
+            conversations.spawn(Arc::clone(counter).serve(stream));
+        } else {
             asker::refuse(&stream, CALLERS);
-            continue;
-        };
-        let counter = Arc::clone(counter);
-        conversations.spawn(async move {
-            counter.serve(stream).await;
-            drop(seat);
-        });
+        }
     }
 }

@@ -42,12 +42,6 @@ pub(super) type Line = (Order, usize);
 pub(super) type Reply = Result<String, String>;
 
 impl Order {
-    /// Returns the ID of the question.
-    pub(super) fn id(&self) -> &str {
-        let (Self::Allow { id } | Self::Deny { id, .. } | Self::Show { id }) = self;
-        id
-    }
-
     /// Sends the order, and shows what became of it.
     pub(super) fn send(&self) -> Result<(), CommandError> {
         refuse_agents()?;
@@ -59,7 +53,7 @@ impl Order {
             CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
         })?;
         let reply: Reply = read(&answer).or_internal("the answer is not valid")?;
-        screen.say(&reply.map_err(CommandError::usage)?);
+        screen.say(&format!("{}\n", reply.map_err(CommandError::usage)?.trim_end()));
         Ok(())
     }
 }

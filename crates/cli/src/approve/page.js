@@ -3,7 +3,7 @@ const find = (selector, inside = document) => inside.querySelector(selector);
 const shown = new Map();
 // So many times in a row may the list be missing before the command counts as ended.
 const MISSES = 3;
-let version, waking, missed = 0;
+let before, waking, missed = 0;
 
 function say(text) {
   find("#said").textContent = text;
@@ -29,9 +29,9 @@ function showParts(section, question) {
 }
 
 async function answer(question, choice, reason = "") {
-  const body = new URLSearchParams({ id: question.id, digest: question.digest, choice, reason });
+  const fields = new URLSearchParams({ id: question.id, digest: question.digest, choice, reason });
   try {
-    const sent = await fetch("answer", { method: "POST", body });
+    const sent = await fetch(`answer?${fields}`, { method: "POST" });
     say((await sent.text()).trim());
   } catch {
     say("The answer did not arrive: try again.");
@@ -69,8 +69,9 @@ function show(desk) {
     const left = question.seconds;
     find("time", shown.get(question.id)).textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
   }
-  if (desk.version === version) return;
-  version = desk.version;
+  const now = JSON.stringify([[...open], desk.ended]);
+  if (now === before) return;
+  before = now;
   document.title = (open.size ? `(${open.size}) ` : "") + "hookexec approve";
   find("#questions").dataset.none = open.size ? "" : "No question is open.";
   const rows = desk.ended.map((ended) => {

@@ -45,7 +45,7 @@ impl Page {
 
     /// Answers a request. Without the token there is nothing; other pages in a browser are kept out
     /// by `Host`, which DNS rebinding can't forge, and by `Origin`.
-    pub(super) fn answer(&self, request: &Request, desk: &Desk) -> Response {
+    pub(super) fn answer(&self, request: &Request, peer: IpAddr, desk: &Desk) -> Response {
         if request.host.as_deref() != Some(&self.host) {
             return Response::text("403 Forbidden", "the request is for another host");
         }
@@ -72,7 +72,7 @@ impl Page {
                 Ok(question) => Response::json(&question),
                 Err(problem) => Response::text("404 Not Found", &problem),
             },
-            ("POST", "answer") => match answer(request, desk) {
+            ("POST", "answer") => match answer(request, peer, desk) {
                 Ok(said) => Response::text("200 OK", &said),
                 Err(problem) => Response::text("409 Conflict", &problem),
             },
@@ -98,21 +98,15 @@ fn page() -> Response {
     Response { status: "200 OK", head, body: filled(PAGE, &values) }
 }
 
-/// Answers a question as a form says.
-fn answer(request: &Request, desk: &Desk) -> Result<String, String> {
-    let field = |name: &str| request.form.get(name).map(String::as_str);
-    let (Some(id), Some(digest)) = (field("id"), field("digest")) else {
-        return Err("the form names no question; nothing was answered".to_owned());
-    };
+/// Answers a question as the fields of the address say.
+fn answer(request: &Request, peer: IpAddr, desk: &Desk) -> Result<String, String> {
+    let field = |name: &str| request.query.get(name).map_or("", String::as_str);
     let choice = match field("choice") {
-        Some("allow") => Choice::Allow,
-        Some("deny") => Choice::Deny(field("reason").unwrap_or_default().trim().to_owned()),
-        _ => return Err("the form has no answer; nothing was answered".to_owned()),
+        "allow" => Choice::Allow,
+        "deny" => Choice::Deny(field("reason").trim().to_owned()),
+        _ => return Err("the request has no answer; nothing was answered".to_owned()),
     };
-    desk.answer(id, Some(digest), &choice, &place(request.peer))
-}
-
-/// Returns where an answer comes from, for the log of decisions.
-fn place(peer: IpAddr) -> String {
-    if peer.is_loopback() { "page".to_owned() } else { format!("page, from {peer}") }
+    // The log of decisions has where an answer comes from.
+    let place = if peer.is_loopback() { "page".to_owned() } else { format!("page, from {peer}") };
+    desk.answer(field("id"), Some(field("digest")), &choice, &place)
 }
