@@ -17,8 +17,8 @@ use hookexec::config::Hook;
 use hookexec::handler::{BoxFuture, BuildError};
 use hookexec::registry::Builtin;
 use hookexec::{
-    Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input, Output,
-    Registry,
+    Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory,
+    HandlerResult, Input, Output, Registry,
 };
 use serde::Deserialize;
 
@@ -78,7 +78,7 @@ fn registry() -> Registry {
             Ok::<_, std::num::ParseIntError>(due.then(|| Output::ask("still all right?")))
         }),
     );
-    registry.register("rate_limit", rate_limit);
+    registry.register("rate_limit", HandlerFactory::new(rate_limit));
     registry
 }
 

@@ -63,9 +63,10 @@ impl Executor {
         let policies = config.policies.clone();
         problems.extend(project_files.iter().filter_map(ProjectFile::warning));
         for hook in &broken_hooks {
-            // Of a broken hook only the type is checked.
-            if !hook.kind.is_empty() && registry.factory(&hook.kind).is_none() {
-                problems.push(registry.unknown_type(&hook.kind).of_hook(hook));
+            // Of a broken hook only the type and its keys are checked.
+            if !hook.kind.is_empty() {
+                let mistakes = registry.mistakes(hook).into_iter();
+                problems.extend(mistakes.map(|mistake| mistake.of_hook(hook)));
             }
         }
         let mut builder = Self::builder(config).registry(registry);

@@ -155,8 +155,8 @@
 //! use hookexec::config::Hook;
 //! use hookexec::handler::{BoxFuture, BuildError};
 //! use hookexec::{
-//!     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input,
-//!     Output, Registry,
+//!     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult,
+//!     Input, Output, Registry,
 //! };
 //!
 //! /// Asks from so many tool calls of a session on.
@@ -183,7 +183,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut registry = Registry::new();
-//! registry.register("budget", budget);
+//! registry.register("budget", HandlerFactory::new(budget));
 //!
 //! let yaml = "hooks: { pre_tool_use: [{ hooks: [{ type: budget, with: { limit: 1 } }] }] }";
 //! let config = Config::from_yaml(yaml, "hooks.yaml")?;
@@ -240,7 +240,7 @@ pub use directories::home_directory;
 pub use event::{Contract, Event};
 pub use executor::{Executor, ExecutorBuilder};
 pub use handler::{Call, Handler, HandlerError, HandlerResult};
-pub use registry::{Builtin, HandlerEnv, Registry};
+pub use registry::{Builtin, HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
 use internal::{

@@ -1,12 +1,17 @@
 //! Hook types by name, and builtin functions by name.
 
+mod factory;
+
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use crate::config::Hook;
+use serde_json::{Value, json};
+
+use crate::config::{Diagnostic, Hook, config_schema};
 use crate::counts::Counts;
 use crate::handler::{BuildError, Handler};
 use crate::handlers;
@@ -16,6 +21,9 @@ use crate::handlers::process::Processes;
 use crate::handlers::{command, process, receiver};
 use crate::locks::locked;
 use crate::suggest;
+
+use factory::{Build, CommandKey};
+pub use factory::{BuildResult, HandlerFactory};
 
 /// What a factory may need in addition to the hook's definition.
 #[derive(Debug, Clone)]
@@ -49,45 +57,113 @@ impl HandlerEnv {
     }
 }
 
-/// Checks the definition of a hook of one type and returns its handler, when the executor is built.
-/// Nothing may be started here. An error is shown with file, line and column.
-type Factory = dyn Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError> + Send + Sync;
-
 /// The hook types that come with the crate.
-const SHIPPED_TYPES: &[(&str, &Factory)] = &[
-    ("command", &|env, hook| command::build(&env.working_dir, &env.env, hook)),
-    ("builtin", &|env, hook| {
-        let registry = &env.registry;
-        let find = |name: &str| registry.builtin(name);
-        builtin::build(find, || registry.builtin_names(), &env.counts, hook)
-    }),
-    ("process", &|env, hook| process::build(&env.processes, hook)),
-    ("mcp", &|env, hook| handlers::mcp::build(&env.env, &env.processes, hook)),
-    ("receiver", &|_, hook| receiver::build(hook)),
-    #[cfg(feature = "http")]
-    ("http", &|env, hook| handlers::http::build(&env.env, hook)),
-    #[cfg(feature = "http")]
-    ("model", &|env, hook| handlers::model::build(&env.env, &env.counts, hook)),
-    #[cfg(not(feature = "http"))]
-    ("http", &without_http),
-    #[cfg(not(feature = "http"))]
-    ("model", &without_http),
+const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
+    (
+        "command",
+        HandlerFactory {
+            build: Build::Shipped(|env, hook| command::build(&env.working_dir, &env.env, hook)),
+            command: CommandKey::Program(
+                "what to run: `command: ./check.sh` or `command: [python3, check.py]`",
+            ),
+            refused: &["with"],
+            hint: "it holds the parameters of other hook types; use `args`",
+        },
+    ),
+    (
+        "builtin",
+        HandlerFactory {
+            build: Build::Shipped(|env, hook| {
+                let registry = &env.registry;
+                let find = |name: &str| registry.builtin(name);
+                builtin::build(find, || registry.builtin_names(), &env.counts, hook)
+            }),
+            command: CommandKey::Name("the name of the builtin: `command: protect_paths`"),
+            refused: &[
+                "env", "inherit_env", "working_dir", "shell", "strict_output", "dialect", "with",
+            ],
+            hint: "a builtin takes its parameters in `args`; it starts no program and prints nothing",
+        },
+    ),
+    (
+        "process",
+        HandlerFactory {
+            build: Build::Shipped(|env, hook| process::build(&env.processes, hook)),
+            command: CommandKey::Name("the name of an entry of `processes:`: `command: weather`"),
+            refused: &[
+                "args", "env", "inherit_env", "working_dir", "shell", "max_output", "dialect",
+                "with",
+            ],
+            hint: "remove it: the entry of `processes:` says what runs, and how",
+        },
+    ),
+    (
+        "mcp",
+        HandlerFactory {
+            build: Build::Shipped(|env, hook| handlers::mcp::build(&env.env, &env.processes, hook)),
+            command: CommandKey::None,
+            refused: OF_PROGRAMS,
+            hint: "an mcp hook takes `with: { server: NAME, tool: NAME }`",
+        },
+    ),
+    (
+        "receiver",
+        HandlerFactory {
+            build: Build::Shipped(|_, hook| receiver::build(hook)),
+            command: CommandKey::None,
+            refused: &[
+                "command", "args", "env", "inherit_env", "working_dir", "shell", "scripts",
+                "dialect", "with",
+            ],
+            hint: "a receiver takes nothing but a `timeout`",
+        },
+    ),
+    (
+        "http",
+        HandlerFactory {
+            #[cfg(feature = "http")]
+            build: Build::Shipped(|env, hook| handlers::http::build(&env.env, hook)),
+            #[cfg(not(feature = "http"))]
+            build: Build::Shipped(without_http),
+            command: CommandKey::None,
+            refused: OF_PROGRAMS,
+            hint: "an http hook takes `with: { url: https://... }`",
+        },
+    ),
+    (
+        "model",
+        HandlerFactory {
+            #[cfg(feature = "http")]
+            build: Build::Shipped(|env, hook| handlers::model::build(&env.env, &env.counts, hook)),
+            #[cfg(not(feature = "http"))]
+            build: Build::Shipped(without_http),
+            command: CommandKey::None,
+            refused: &[
+                "command", "args", "env", "inherit_env", "working_dir", "shell", "scripts",
+                "dialect",
+            ],
+            hint: "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`",
+        },
+    ),
 ];
 
+/// The keys that are for a program which hookexec starts.
+const OF_PROGRAMS: &[&str] =
+    &["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts"];
+
 #[cfg(not(feature = "http"))]
-fn without_http(_: &HandlerEnv, _: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+fn without_http(_: &HandlerEnv, _: &Hook) -> BuildResult {
     Err(BuildError::new("this hookexec was built without the feature `http`").at("type"))
 }
 
 /// Maps hook types to factories, and names to builtin functions.
 #[derive(Clone)]
 pub struct Registry {
-    /// Those that come with the crate.
-    shipped_types: &'static [(&'static str, &'static Factory)],
-    /// Those of the program: they win.
-    factories: BTreeMap<String, Arc<Factory>>,
+    types: BTreeMap<Cow<'static, str>, HandlerFactory>,
     builtins: BTreeMap<String, Builtin>,
     shipped: Option<Arc<ShippedBuiltins>>,
+    /// The types that were registered although there was one of the name.
+    registered_twice: Vec<String>,
 }
 
 /// The builtins that come with the crate. Each is made when a hook first names it: most programs use
@@ -130,68 +206,105 @@ impl Registry {
     /// Returns a registry with the types `command`, `builtin`, `process`, `mcp`, `receiver`, `http` and
     /// `model`, without builtins. The last two need the feature `http`.
     pub fn new() -> Self {
-        Self { shipped_types: SHIPPED_TYPES, ..Self::empty() }
+        let mut registry = Self::empty();
+        for (kind, factory) in SHIPPED_TYPES {
+            registry.types.insert(Cow::Borrowed(kind), factory.clone());
+        }
+        registry
     }
 
     /// Returns a registry without hook types and builtins.
     pub const fn empty() -> Self {
         Self {
-            shipped_types: &[],
-            factories: BTreeMap::new(),
+            types: BTreeMap::new(),
             builtins: BTreeMap::new(),
             shipped: None,
+            registered_twice: Vec::new(),
         }
     }
 
-    /// Maps a hook type to its factory; an earlier one of the same name is replaced. A hooks file may
-    /// still give a hook of a shipped name only the keys that the shipped type takes.
-    ///
-    /// The factory checks each hook of the type, once, when the executor is built, and returns its
-    /// handler. It must not start anything. Its error is shown with file, line and column.
-    pub fn register(
-        &mut self,
-        kind: impl Into<String>,
-        factory: impl Fn(&HandlerEnv, &Hook) -> Result<Arc<dyn Handler>, BuildError>
-        + Send
-        + Sync
-        + 'static,
-    ) -> &mut Self {
-        self.factories.insert(kind.into(), Arc::new(factory));
+    /// Maps a hook type to its factory. If there is one of this name, building an executor fails.
+    pub fn register(&mut self, kind: impl Into<String>, factory: HandlerFactory) -> &mut Self {
+        let kind = kind.into();
+        if self.types.contains_key(&*kind) {
+            self.registered_twice.push(kind);
+        } else {
+            self.types.insert(Cow::Owned(kind), factory);
+        }
+        self
+    }
+
+    /// Replaces each factory by what `wrap` makes of it: for example one whose handlers are measured.
+    pub fn wrap_factories(&mut self, wrap: impl Fn(HandlerFactory) -> HandlerFactory) -> &mut Self {
+        for factory in self.types.values_mut() {
+            *factory = wrap(factory.clone());
+        }
         self
     }
 
     /// Returns the factory of a hook type.
-    pub fn factory(&self, kind: &str) -> Option<&Factory> {
-        let shipped = || self.shipped_types.iter().find(|(name, _)| *name == kind);
-        let own = self.factories.get(kind).map(AsRef::as_ref);
-        own.or_else(|| shipped().map(|(_, factory)| *factory))
+    pub fn factory(&self, kind: &str) -> Option<&HandlerFactory> {
+        self.types.get(kind)
+    }
+
+    /// Returns the problem of each hook type that was registered twice.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = Diagnostic> {
+        self.registered_twice.iter().map(|kind| {
+            let problem = Diagnostic::error(format!("the hook type `{kind}` is registered twice"));
+            problem.hint("give the type of your program another name")
+        })
+    }
+
+    /// Returns the mistakes of a hook whose type or keys are wrong.
+    pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
+        match self.factory(&hook.kind) {
+            Some(factory) => factory.mistakes(hook),
+            None => vec![self.unknown_type(&hook.kind)],
+        }
     }
 
     /// Builds the handler of a hook.
+    ///
+    /// # Errors
+    /// All mistakes of the hook.
     pub(crate) fn build(
         &self,
         env: &HandlerEnv,
         hook: &Hook,
-    ) -> Result<Arc<dyn Handler>, BuildError> {
-        match self.factory(&hook.kind) {
-            Some(factory) => factory(env, hook),
-            None => Err(self.unknown_type(&hook.kind)),
+    ) -> Result<Arc<dyn Handler>, Vec<BuildError>> {
+        let Some(factory) = self.factory(&hook.kind) else { return Err(self.mistakes(hook)) };
+        let mistakes = factory.mistakes(hook);
+        if mistakes.is_empty() {
+            return factory.build(env, hook).map_err(|error| vec![error]);
         }
+        Err(mistakes)
     }
 
     /// Returns the error of a hook with a type that has no factory.
-    pub(crate) fn unknown_type(&self, kind: &str) -> BuildError {
+    fn unknown_type(&self, kind: &str) -> BuildError {
         let hint = suggest::hint_or_list(kind, self.types(), "known types:");
         BuildError::new(format!("unknown hook type `{kind}`")).at("type").hint(hint)
     }
 
     /// Returns the hook types, in alphabetical order.
     pub fn types(&self) -> impl Iterator<Item = &str> {
-        let shipped = self.shipped_types.iter().map(|(name, _)| *name);
-        shipped
-            .chain(self.factories.keys().map(String::as_str))
-            .collect::<BTreeSet<_>>()
-            .into_iter()
+        self.types.keys().map(AsRef::as_ref)
+    }
+
+    /// Returns the JSON schema (draft 7) of a configuration file with hooks of these types.
+    pub fn config_schema(&self) -> Value {
+        let mut of_types = Vec::new();
+        for (kind, factory) in &self.types {
+            of_types.push(json!({
+                "if": { "properties": { "type": { "const": kind } } },
+                "then": factory.schema()
+            }));
+        }
+        let mut schema = config_schema();
+        let hook = &mut schema["definitions"]["hook"];
+        hook["properties"]["type"]["examples"] = self.types().collect();
+        hook["allOf"] = of_types.into();
+        schema
     }
 
     /// Returns the names of the builtins.

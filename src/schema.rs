@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::calls::{Command, TouchedFile};
+use crate::registry::Registry;
 use crate::wire::{Input, OutputJson, Verdict};
 
 /// Returns the schema of what a hook reads on stdin.
@@ -40,9 +41,9 @@ pub fn verdict() -> Value {
     document::<Verdict>(SchemaSettings::draft07().for_serialize(), "verdict")
 }
 
-/// Returns the schema of a configuration file.
-pub fn config() -> Value {
-    crate::config::config_schema()
+/// Returns the schema of a configuration file with hooks of the types in `registry`.
+pub fn config(registry: &Registry) -> Value {
+    registry.config_schema()
 }
 
 /// Returns the schema of one type, titled `hookexec: <title>`.

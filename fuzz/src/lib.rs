@@ -9,13 +9,13 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 
 use hookexec::config::{Command, Hook};
-use hookexec::handler::{BoxFuture, BuildError};
+use hookexec::handler::BoxFuture;
 use hookexec::internal::Condition;
 use hookexec::internal::rpc::{Incoming, Line, LineDecoder};
 use hookexec::matcher::Matcher;
 use hookexec::wire::parse_strict;
 use hookexec::{
-    Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerResult, Input,
+    Call, Config, Event, Executor, Handler, HandlerError, HandlerFactory, HandlerResult, Input,
     Registry, Verdict,
 };
 use hookexec_agents::Agent;
@@ -160,9 +160,7 @@ fn answer(event: Event, code: i32, stdout: &[u8]) -> Verdict {
     }
     let ended = HandlerResult::exited(code, stdout.to_vec(), Vec::new());
     let mut registry = Registry::empty();
-    registry.register("ended", move |_: &HandlerEnv, _: &Hook| {
-        Ok::<Arc<dyn Handler>, BuildError>(Arc::new(Ended(ended.clone())))
-    });
+    registry.register("ended", HandlerFactory::new(move |_, _| Ok(Arc::new(Ended(ended.clone())))));
     let hooks = vec![Hook::new(event, "ended", Command::Text("guard".into()))];
     let mut config = Config::default();
     config.hooks = hooks;

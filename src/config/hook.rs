@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::condition::{Condition, Rule};
 use super::diagnostic::Diagnostic;
-use super::hook_type::HookType;
 use super::keys::{Defaults, HookKeys};
 use super::kinds::Filled;
 use super::limit::RunLimit;
@@ -36,7 +35,7 @@ impl Reader {
             self.error_with_hint(node, "a hook needs a `type`", hint);
         }
         let kind = keys.kind.map(|kind| kind.0).unwrap_or_default();
-        let command = self.hook_command(node, &fields, &kind);
+        let command = self.hook_command(&fields);
         let (text, defaults) = (|text: Option<Filled>| text.map(|text| text.0), place.defaults);
         let phase = match (keys.background, keys.mutates) {
             (Some(true), _) => Phase::Background,
@@ -92,7 +91,7 @@ impl Reader {
 
     /// Refuses keys that the hook's event or type has no use for.
     fn misplaced(&mut self, hook: &Hook, fields: &Fields<'_>) {
-        let (event, kind) = (hook.event, &*hook.kind);
+        let event = hook.event;
         let may_block = event.contract().may_block;
         let mut refuse = |key: &str, message: String, hint: &str| {
             if let Some(node) = fields.get(key) {
@@ -145,18 +144,7 @@ impl Reader {
                  `limit_calls`",
             );
         }
-        let hook_type = HookType::named(kind);
-        let is_written = |key: &&&str| !kind.is_empty() && fields.get(key).is_some();
-        for key in hook_type.refused.iter().filter(is_written) {
-            let article = if kind == "http" { "an" } else { "a" };
-            refuse(
-                key,
-                format!("`{key}` has no meaning for {article} {kind} hook"),
-                hook_type.hint,
-            );
-        }
         if let Some(dialect) = hook.dialect
-            && !hook_type.refused.contains(&"dialect")
             && !dialect.knows(event)
         {
             let message = format!("{} has no event for `{event}`", dialect.title());
@@ -164,28 +152,11 @@ impl Reader {
         }
     }
 
-    fn hook_command(&mut self, node: &Node, fields: &Fields<'_>, kind: &str) -> Option<Command> {
-        let Some(value) = fields.get("command") else {
-            let needed = kind.is_empty() || HookType::named(kind).needs_command();
-            if needed && fields.lacks("command") {
-                let wanted = match kind {
-                    "builtin" => "the name of the builtin: `command: protect_paths`",
-                    "process" => "the name of an entry of `processes:`: `command: weather`",
-                    _ => "what to run: `command: ./check.sh` or `command: [python3, check.py]`",
-                };
-                self.error_with_hint(node, "a hook needs a `command`", format!("add {wanted}"));
-            }
-            return None;
-        };
+    fn hook_command(&mut self, fields: &Fields<'_>) -> Option<Command> {
+        let value = fields.get("command")?;
         if !matches!(value.value, Value::List(_)) {
-            if kind == "command" {
-                self.cut_command(value);
-            }
+            self.cut_command(value);
             return Filled::read(self, value, "`command`").map(|text| Command::Text(text.0));
-        }
-        if kind == "builtin" || kind == "process" {
-            let message = format!("the `command` of a {kind} hook is a name, not a list");
-            return self.refuse_with_hint(value, message, "what it takes goes into `args`");
         }
         let hint = "the first item is the program: `[python3, check.py]`";
         self.argv(value, Some(hint)).map(Command::Argv)

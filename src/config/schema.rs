@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::hook_type::SHIPPED_TYPES;
 use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
     PolicyKeys, ProcessKeys, RolloutKeys,
@@ -11,10 +10,10 @@ use super::kinds::reference;
 use super::section::{Key, Kind, described};
 use crate::event::{Contract, Event};
 
-/// Returns the schema (draft 7) of a configuration file.
+/// Returns the schema (draft 7) of a configuration file, without the keys that a type of hook refuses.
 ///
 /// What no table of keys says is in `schema.json`.
-pub fn config_schema() -> Value {
+pub(crate) fn config_schema() -> Value {
     let mut schema: Value = serde_json::from_str(include_str!("schema.json")).unwrap_or_default();
     if let (Some(schema), Value::Object(keys)) =
         (schema.as_object_mut(), with_events(FileKeys::schema()))
@@ -87,22 +86,7 @@ fn describe(contract: &Contract) -> String {
 
 fn hook() -> Value {
     let mut schema = described("One hook.", HookKeys::schema());
-    let names = SHIPPED_TYPES.iter().map(|shipped| shipped.name);
-    schema["properties"]["type"]["examples"] = names.collect();
     schema["required"] = json!(["type"]);
-    let of_type = SHIPPED_TYPES.iter().map(|shipped| {
-        let refused = shipped.refused.iter().map(|key| ((*key).to_owned(), false.into()));
-        let mut keys: Map<String, Value> = refused.collect();
-        let required: &[&str] = if shipped.needs_command() { &["command"] } else { &[] };
-        if ["builtin", "process"].contains(&shipped.name) {
-            keys.insert("command".to_owned(), json!({ "type": "string" }));
-        }
-        json!({
-            "if": { "properties": { "type": { "const": shipped.name } } },
-            "then": { "properties": keys, "required": required }
-        })
-    });
-    schema["allOf"] = of_type.collect();
     schema
 }
 

@@ -157,6 +157,7 @@ impl ExecutorBuilder {
             is_replaced: AtomicBool::new(false),
             handed_over: None,
         };
+        problems.extend(registry.problems());
         problems.sort(&files);
         (executor, problems)
     }
@@ -176,8 +177,8 @@ fn build_handlers(
         }
         match environment.registry.build(environment, hook) {
             Ok(handler) => Some(handler),
-            Err(error) => {
-                problems.push(error.of_hook(hook));
+            Err(mistakes) => {
+                problems.extend(mistakes.into_iter().map(|mistake| mistake.of_hook(hook)));
                 None
             }
         }

@@ -15,7 +15,7 @@ use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::handlers::builtin::Builtin;
 use crate::matcher::Matcher;
-use crate::registry::Registry;
+use crate::registry::{HandlerFactory, Registry};
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Mode, Output, ToolResult, Verdict};
 
 mod cases;

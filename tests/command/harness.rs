@@ -49,7 +49,7 @@ impl Project {
 
     pub(crate) fn build(&self, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
         let env = HandlerEnv::new(self.path(), self.env.clone());
-        Registry::new().factory("command").unwrap()(&env, hook)
+        Registry::new().factory("command").unwrap().build(&env, hook)
     }
 
     /// Runs a hook on `input`, within the hook's timeout.

@@ -40,7 +40,7 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
 fn every_key_is_in_the_documentation() {
     let mut page = std::fs::read_to_string("docs/configuration.md").unwrap();
     page.push_str(&std::fs::read_to_string("docs/audit.md").unwrap());
-    let schema = hookexec::config::config_schema();
+    let schema = hookexec::Registry::new().config_schema();
     for of in [
         "definitions/hook",
         "definitions/matcher_entry",

@@ -265,10 +265,7 @@ fn the_problems_of_all_files_come_in_the_order_of_the_files() {
         .map(|problem| problem.location.as_ref().unwrap().to_string())
         .map(|place| place.rsplit('/').next().unwrap().to_owned())
         .collect();
-    assert_eq!(
-        places,
-        ["hooks.yaml:1", "hooks.yaml:1", "hooks.yaml:2", "z.yaml:1", "a.yaml:1", "none.yaml"]
-    );
+    assert_eq!(places, ["hooks.yaml:1", "hooks.yaml:2", "z.yaml:1", "a.yaml:1", "none.yaml"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn parse(file: &Path) -> Option<Value> {
 }
 
 fn validator() -> jsonschema::Validator {
-    let schema = hookexec::config::config_schema();
+    let schema = hookexec::Registry::new().config_schema();
     jsonschema::draft7::meta::validate(&schema).unwrap();
     jsonschema::draft7::new(&schema).unwrap()
 }

@@ -69,7 +69,7 @@ async fn a_want_of_descriptors_is_a_failure_that_says_so(open: usize) {
 async fn run(text: &str, timeout: Duration) -> Result<HandlerResult, HandlerError> {
     let env = HandlerEnv::new(std::env::temp_dir(), std::env::vars_os());
     let hook = Hook::new(Event::Stop, "command", Command::Text(text.to_owned()));
-    let handler = Registry::new().factory("command").unwrap()(&env, &hook).unwrap();
+    let handler = Registry::new().factory("command").unwrap().build(&env, &hook).unwrap();
     let input = Input::default();
     let call = Call::new(hook.event, &input, Instant::now() + timeout);
     handler.run(&call).await

@@ -9,7 +9,8 @@ use hookexec::config::Hook;
 use hookexec::handler::BoxFuture;
 use hookexec::lifecycle::{Session, SessionSource, ToolCall};
 use hookexec::{
-    Call, Config, Event, Executor, Handler, HandlerError, HandlerResult, Input, Output, Registry,
+    Call, Config, Event, Executor, Handler, HandlerError, HandlerFactory, HandlerResult, Input,
+    Output, Registry,
 };
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -118,10 +119,13 @@ pub(crate) fn executor(
     }
     let mut registry = Registry::empty();
     let seen = log.clone();
-    registry.register("scripted", move |_: &_, _: &_| {
-        let handler = Scripted { log: seen.clone(), script: Arc::clone(&script) };
-        Ok(Arc::new(handler) as Arc<dyn Handler>)
-    });
+    registry.register(
+        "scripted",
+        HandlerFactory::new(move |_, _| {
+            let handler = Scripted { log: seen.clone(), script: Arc::clone(&script) };
+            Ok(Arc::new(handler))
+        }),
+    );
     (Executor::builder(config).registry(registry).build().unwrap(), log)
 }
 

@@ -53,7 +53,7 @@ async fn a_hook_that_must_not_run_is_never_said_to_be_late() {
 #[tokio::test]
 async fn a_hook_of_a_hosts_own_type_is_never_taken_for_a_failed_file() {
     let mut registry = registry();
-    registry.register("hooks_file", |_: &_, _: &_| Ok(Arc::new(Broken) as Arc<dyn Handler>));
+    registry.register("hooks_file", HandlerFactory::new(|_, _| Ok(Arc::new(Broken))));
     let hook = Hook::new(UserPromptSubmit, "hooks_file", Command::Text("mine".into()));
     let config =
         Config { hooks: vec![hook], failed: vec![broken(Layer::User)], ..Config::default() };

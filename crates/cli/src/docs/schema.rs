@@ -31,7 +31,7 @@ enum Of {
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         output::print_json(&match self.of {
-            Of::Config => schema::config(),
+            Of::Config => schema::config(&hookexec::Registry::new()),
             Of::Cases => testing::cases_schema(),
             Of::Input => schema::input(),
             Of::Output => schema::output(),

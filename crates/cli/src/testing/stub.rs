@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hookexec::config::{Config, Diagnostics, Hook};
 use hookexec::event::Event;
 use hookexec::executor::Executor;
-use hookexec::handler::{BoxFuture, BuildError, Call, Handler, HandlerError, HandlerResult};
-use hookexec::registry::{HandlerEnv, Registry};
+use hookexec::handler::{BoxFuture, Call, Handler, HandlerError, HandlerResult};
+use hookexec::registry::Registry;
 use hookexec::wire::{Input, Output};
 
 /// Gives the answer in the place of a hook.
@@ -25,22 +25,14 @@ pub(super) fn executor(
     // The answer of a hook counts, on every machine.
     config.hooks.iter_mut().for_each(|hook| hook.rollout = None);
     let stand_in = Arc::new(stand_in);
-    let original = Arc::new(Registry::with_shipped_builtins());
-    let mut substituting = Registry::clone(&original);
-    for kind in original.types() {
-        let (original, stand_in) = (Arc::clone(&original), Arc::clone(&stand_in));
-        let factory = move |env: &HandlerEnv, hook: &Hook| {
-            let factory = original.factory(&hook.kind).ok_or_else(|| {
-                BuildError::new(format!("unknown hook type `{}`", hook.kind)).at("type")
-            })?;
-            let real = factory(env, hook)?;
-            Ok(match stand_in(hook) {
-                Some(answer) => Arc::new(StandIn { answer, real }) as Arc<dyn Handler>,
-                None => real,
-            })
-        };
-        substituting.register(kind, factory);
-    }
+    let mut substituting = Registry::with_shipped_builtins();
+    substituting.wrap_factories(|factory| {
+        let stand_in = Arc::clone(&stand_in);
+        factory.wrapping(move |hook, real| match stand_in(hook) {
+            Some(answer) => Arc::new(StandIn { answer, real }),
+            None => real,
+        })
+    });
     let builder = Executor::builder(config).registry(substituting);
     builder.working_dir(working_dir).counts_in_memory().build()
 }

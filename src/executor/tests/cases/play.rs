@@ -155,18 +155,21 @@ fn executor_with(
 fn registry_of(hooks: &[(String, HookCase)], log: &Arc<Mutex<Log>>) -> Registry {
     let (hooks, log) = (hooks.to_vec(), Arc::clone(log));
     let mut registry = Registry::new();
-    registry.register(KIND, move |_, hook| {
-        let id = hook.with.as_ref().and_then(Value::as_str).unwrap();
-        let (_, case) = hooks.iter().find(|(known, _)| known == id).unwrap();
-        Ok(Arc::new(Player {
-            id: id.to_owned(),
-            is_awaited: !case.background && !case.observer,
-            takes: Duration::from_secs_f64(case.takes),
-            rules: case.does.clone(),
-            calls: AtomicUsize::new(0),
-            log: Arc::clone(&log),
-        }))
-    });
+    registry.register(
+        KIND,
+        HandlerFactory::new(move |_, hook| {
+            let id = hook.with.as_ref().and_then(Value::as_str).unwrap();
+            let (_, case) = hooks.iter().find(|(known, _)| known == id).unwrap();
+            Ok(Arc::new(Player {
+                id: id.to_owned(),
+                is_awaited: !case.background && !case.observer,
+                takes: Duration::from_secs_f64(case.takes),
+                rules: case.does.clone(),
+                calls: AtomicUsize::new(0),
+                log: Arc::clone(&log),
+            }))
+        }),
+    );
     registry
 }
 

@@ -1,0 +1,216 @@
+//! Hook types: each has a factory, which builds handlers and tells which keys of a hook it takes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::HandlerEnv;
+use crate::config::{Command, Hook};
+use crate::handler::{BuildError, Handler};
+
+/// The result of building a handler.
+pub type BuildResult = Result<Arc<dyn Handler>, BuildError>;
+
+/// A hook type: builds the handlers of its hooks, and tells which keys they take.
+///
+/// A hook with a key that its type does not take is an error at the line of the key.
+#[derive(Clone)]
+#[must_use = "a factory does nothing before it is registered"]
+pub struct HandlerFactory {
+    pub(crate) build: Build,
+    pub(crate) command: CommandKey,
+    /// The keys that a hook of this type must not have.
+    pub(crate) refused: &'static [&'static str],
+    /// What to do about such a key.
+    pub(crate) hint: &'static str,
+}
+
+/// The function that builds handlers. A shipped one is part of a table, which must not allocate.
+#[derive(Clone)]
+pub(crate) enum Build {
+    Shipped(fn(&HandlerEnv, &Hook) -> BuildResult),
+    Own(Arc<BuildHandler>),
+}
+
+type BuildHandler = dyn Fn(&HandlerEnv, &Hook) -> BuildResult + Send + Sync;
+
+/// What `command` holds in a hook of a type.
+#[derive(Clone, Copy)]
+pub(crate) enum CommandKey {
+    /// Whatever the factory makes of it; it may be left out.
+    Any,
+    /// Text or a list: what to run. The text says what to add if it is missing.
+    Program(&'static str),
+    /// The name of something. The text says what to add if it is missing.
+    Name(&'static str),
+    /// It is refused.
+    None,
+}
+
+impl HandlerFactory {
+    /// Returns a factory that builds handlers by `build`, for hooks that may have every key but
+    /// `dialect`.
+    ///
+    /// `build` checks each hook of the type, once, when the executor is built, and returns its
+    /// handler. It must not start anything. Its error is shown with file, line and column.
+    pub fn new(build: impl Fn(&HandlerEnv, &Hook) -> BuildResult + Send + Sync + 'static) -> Self {
+        Self {
+            build: Build::Own(Arc::new(build)),
+            command: CommandKey::Any,
+            refused: &["dialect"],
+            hint: "only command, http and mcp hooks have one",
+        }
+    }
+
+    /// Refuses further keys of a hook, such as `working_dir`, that mean nothing to the type. `hint` tells
+    /// the user what to write instead.
+    pub fn refusing(mut self, keys: &'static [&'static str], hint: &'static str) -> Self {
+        self.refused = keys;
+        self.hint = hint;
+        if keys.contains(&"command") {
+            self.command = CommandKey::None;
+        }
+        self
+    }
+
+    /// Returns a factory whose handlers are what `wrap` makes of the handlers of this one.
+    pub fn wrapping(
+        mut self,
+        wrap: impl Fn(&Hook, Arc<dyn Handler>) -> Arc<dyn Handler> + Send + Sync + 'static,
+    ) -> Self {
+        let inner = self.clone();
+        self.build = Build::Own(Arc::new(move |env, hook| Ok(wrap(hook, inner.build(env, hook)?))));
+        self
+    }
+
+    /// Builds the handler of a hook.
+    ///
+    /// # Errors
+    /// When the hook has no valid definition.
+    pub fn build(&self, env: &HandlerEnv, hook: &Hook) -> BuildResult {
+        match &self.build {
+            Build::Shipped(build) => build(env, hook),
+            Build::Own(build) => build(env, hook),
+        }
+    }
+
+    /// Returns the mistakes in the keys of `hook`, which is of this type.
+    pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
+        let kind = &hook.kind;
+        let mut mistakes = Vec::new();
+        for key in self.refused {
+            if hook.key_locations.contains_key(key) {
+                let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) || kind == "http" {
+                    "an"
+                } else {
+                    "a"
+                };
+                let message = format!("`{key}` has no meaning for {article} {kind} hook");
+                mistakes.push(BuildError::new(message).at(key).hint(self.hint));
+            }
+        }
+        match (self.command, &hook.command) {
+            (CommandKey::Program(wanted) | CommandKey::Name(wanted), None) => {
+                let missing = BuildError::new("a hook needs a `command`");
+                mistakes.push(missing.hint(format!("add {wanted}")));
+            }
+            (CommandKey::Name(_), Some(Command::Argv(_))) => {
+                let message = format!("the `command` of a {kind} hook is a name, not a list");
+                let list = BuildError::new(message).at("command");
+                mistakes.push(list.hint("what it takes goes into `args`"));
+            }
+            _ => {}
+        }
+        mistakes
+    }
+
+    /// Returns what the JSON schema says of a hook of this type.
+    pub(crate) fn schema(&self) -> Value {
+        let mut keys = Map::new();
+        for key in self.refused {
+            keys.insert((*key).to_owned(), false.into());
+        }
+        if matches!(self.command, CommandKey::Name(_)) {
+            keys.insert("command".to_owned(), json!({ "type": "string" }));
+        }
+        let required: &[&str] = match self.command {
+            CommandKey::Program(_) | CommandKey::Name(_) => &["command"],
+            CommandKey::Any | CommandKey::None => &[],
+        };
+        json!({ "properties": keys, "required": required })
+    }
+}
+
+impl fmt::Debug for HandlerFactory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("HandlerFactory")
+            .field("refused", &self.refused)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::executor::Executor;
+    use crate::handler::{BoxFuture, Call, HandlerError, HandlerResult};
+    use crate::registry::Registry;
+
+    struct Silent;
+
+    impl Handler for Silent {
+        fn run<'a>(
+            &'a self,
+            _: &'a Call<'a>,
+        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+            Box::pin(async { Ok(HandlerResult::from(None)) })
+        }
+    }
+
+    fn silent() -> HandlerFactory {
+        HandlerFactory::new(|_, _| Ok(Arc::new(Silent)))
+    }
+
+    fn problems(registry: Registry, hook: &str) -> String {
+        let config = Config::from_yaml(&format!("stop:\n  - {hook}\n"), "hooks.yaml").unwrap();
+        match Executor::builder(config).registry(registry).build() {
+            Ok(_) => String::new(),
+            Err(problems) => problems.to_string(),
+        }
+    }
+
+    #[test]
+    fn keys_that_a_type_refuses_are_errors_at_their_lines_and_in_the_schema() {
+        let mut registry = Registry::new();
+        registry.register("own", silent().refusing(&["shell", "dialect"], "it starts no program"));
+        assert_eq!(problems(registry.clone(), "{ type: own, command: x, args: [y] }"), "");
+        let hook = "{ type: own, shell: sh, dialect: claude-code }";
+        let told = problems(registry.clone(), hook);
+        assert!(told.contains("hooks.yaml:2: `shell` has no meaning for an own hook"), "{told}");
+        assert!(told.contains("`dialect` has no meaning"), "{told}");
+        let schema = registry.config_schema();
+        let types = schema["definitions"]["hook"]["allOf"].as_array().unwrap();
+        let own = types.iter().find(|it| it["if"]["properties"]["type"]["const"] == "own");
+        assert_eq!(own.unwrap()["then"]["properties"]["shell"], false);
+    }
+
+    #[test]
+    fn a_type_that_is_registered_twice_is_an_error() {
+        let mut registry = Registry::new();
+        registry.register("command", silent());
+        let told = problems(registry, "{ type: command, command: 'true' }");
+        assert!(told.contains("the hook type `command` is registered twice"), "{told}");
+    }
+
+    #[test]
+    fn a_wrapped_type_keeps_its_keys() {
+        let mut registry = Registry::new();
+        registry.wrap_factories(|factory| factory.wrapping(|_, _| Arc::new(Silent)));
+        assert_eq!(problems(registry.clone(), "{ type: command, command: 'true' }"), "");
+        let told = problems(registry, "{ type: command, command: 'true', with: 1 }");
+        assert!(told.contains("`with` has no meaning for a command hook"), "{told}");
+    }
+}
