@@ -65,9 +65,9 @@ pub enum Event {
     BeforeCompaction,
     /// Compaction finished.
     AfterCompaction,
-    /// A tool's response, before anyone sees it.
+    /// A tool's response, before the model sees it.
     ToolResponseTransform,
-    /// A tool's arguments, before any guard sees them.
+    /// A tool's arguments, before the guards judge them.
     ToolInputTransform,
     /// The mandatory guard of a tool call.
     ToolGuard,
@@ -331,12 +331,12 @@ static CONTRACTS: [Contract; 32] = {
         event(Event::AfterCompaction, "compaction finished"),
         // Ours: a denial withholds the response, and so does a failure. A hook that exists to clean must
         // not pass what it could not clean.
-        event(Event::ToolResponseTransform, "a tool's response, before anyone sees it")
+        event(Event::ToolResponseTransform, "a tool's response, before the model sees it")
             .tool_matched()
             .blocks()
             .fails(Closed)
             .transforms(ToolResponse),
-        event(Event::ToolInputTransform, "a tool's arguments, before any guard sees them")
+        event(Event::ToolInputTransform, "a tool's arguments, before the guards judge them")
             .tool_matched()
             .blocks()
             .transforms(ToolInput),

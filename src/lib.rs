@@ -291,7 +291,7 @@ pub mod internal {
     pub use crate::config::rollout::{Rollout, RolloutBy};
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::directories::{base_directory, state_directory};
-    pub use crate::executor::approval::Judged;
+    pub use crate::executor::approval::{BEFORE_TOOL, Judged};
     pub use crate::executor::background::HandedOver;
     pub use crate::executor::course::{Course, Role, Step};
     pub use crate::executor::dispatch::{DispatchOptions, Observer};

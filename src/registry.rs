@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::config::{Diagnostic, Hook, config_schema};
+use crate::config::{Diagnostic, Hook, Phase, config_schema};
 use crate::counts::Counts;
 use crate::handler::{BuildError, Handler};
 use crate::handlers;
@@ -274,10 +274,15 @@ impl Registry {
     ) -> Result<Arc<dyn Handler>, Vec<BuildError>> {
         let Some(factory) = self.factory(&hook.kind) else { return Err(self.mistakes(hook)) };
         let mistakes = factory.mistakes(hook);
-        if mistakes.is_empty() {
-            return factory.build(env, hook).map_err(|error| vec![error]);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
         }
-        Err(mistakes)
+        let handler = factory.build(env, hook).map_err(|error| vec![error])?;
+        if hook.phase == Phase::Judge && handler.rewrites() {
+            let message = format!("`mutates: false` on `{}`, which rewrites", hook.label());
+            return Err(vec![BuildError::new(message).at("mutates").hint("remove `mutates`")]);
+        }
+        Ok(handler)
     }
 
     /// Returns the error of a hook with a type that has no factory.

@@ -136,6 +136,14 @@ impl Reader {
                 refuse("rollout", "a hook with `rollout` needs a `name`".to_owned(), hint);
             }
         }
+        if hook.phase == Phase::Judge && event.contract().transforms {
+            let message = format!("`mutates: false` on `{event}`, which exists to rewrite");
+            refuse(
+                "mutates",
+                message,
+                "remove `mutates`, or move the hook to an event that it judges",
+            );
+        }
         if hook.limit.is_some() && !RunLimit::is_for(event.contract()) {
             refuse(
                 "limit",

@@ -24,7 +24,7 @@ const OF_LOWER_LAYER: &str = "its allow is ignored: the agent asks for the user,
                               for its own layer and lower ones";
 
 /// The events that judge a call again that is approved with other arguments.
-pub(crate) const BEFORE_TOOL: [Event; 3] =
+pub const BEFORE_TOOL: [Event; 3] =
     [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
@@ -197,8 +197,11 @@ impl Executor {
         if asks.are_settled() || verdict.decision == Some(Decision::Deny) {
             return;
         }
+        // A hook of `permission_request` may have rewritten the call: a person is asked about the result.
+        let last = final_call(input, verdict);
+        let judged = &Judged { input: &last, ..*judged };
         if is_asked {
-            let digest = call_digest(&self.complete(event, input));
+            let digest = call_digest(&self.complete(event, &last));
             let report = ApprovalReport { digest, ..ApprovalReport::default() };
             verdict.approval = Some(Box::new(report));
         }
@@ -227,6 +230,7 @@ impl Executor {
         } else {
             events.extend(BEFORE_TOOL);
             options.once_rewritten = &BEFORE_TOOL;
+            options.before = judged.verdicts;
         }
         if self.plan(event).matching(&input).is_empty() {
             return (Verdict::no_opinion(event), Vec::new());

@@ -15,7 +15,7 @@ use super::time::Deadlines;
 use super::versions::{ORIGINAL, Sight, Versions};
 use crate::event::Event;
 use crate::handler::{BoxFuture, Place, Room};
-use crate::wire::{Decision, Input};
+use crate::wire::{Decision, HookReport, Input, Verdict};
 
 /// A hook of a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub(super) struct Stage<'e> {
     pub(super) follows: bool,
     /// How long its hooks took.
     pub(super) took: Duration,
+    /// What its hooks decided before the moment.
+    before: &'e [Verdict],
     /// The hooks for the tool's first name.
     matching: OnceLock<Arc<[usize]>>,
     /// The memory that is left for the answers of its hooks.
@@ -55,7 +57,7 @@ pub(super) struct Stage<'e> {
 }
 
 impl<'e> Stage<'e> {
-    pub(super) fn new(event: Event, plan: &'e Plan, options: &DispatchOptions<'_>) -> Self {
+    pub(super) fn new(event: Event, plan: &'e Plan, options: &DispatchOptions<'e>) -> Self {
         let sleeps = options.once_rewritten.contains(&event);
         let follows = options.following.contains(&event);
         let took = Duration::ZERO;
@@ -65,6 +67,7 @@ impl<'e> Stage<'e> {
             sleeps,
             follows,
             took,
+            before: options.before,
             matching: OnceLock::new(),
             room: OnceLock::new(),
         }
@@ -74,6 +77,17 @@ impl<'e> Stage<'e> {
     /// again, and nothing rewrites it again.
     pub(super) fn only_judges(&self) -> bool {
         self.sleeps && self.plan.contract.denial_prevents()
+    }
+
+    /// Returns whether a hook was called about the call before the moment.
+    pub(super) fn was_called(&self, bound: &Bound) -> bool {
+        if self.before.is_empty() {
+            return false;
+        }
+        let (name, source) = (bound.hook.label(), bound.hook.location.text());
+        let is_it = |report: &HookReport| report.name == name && report.source == source;
+        let mut before = self.before.iter().filter(|verdict| verdict.event == self.event);
+        before.any(|verdict| verdict.hooks.iter().any(is_it))
     }
 
     /// Makes all hooks match, because the input is not known.
@@ -176,7 +190,8 @@ impl<'e> Moment<'e> {
                 asked.answer(Outcome::skipped(asked.hook.index, why))
             }));
         }
-        answers[from..].sort_by_key(|answer| (answer.hook.place, answer.hook.index));
+        answers[from..]
+            .sort_by_key(|answer| (answer.hook.place, answer.hook.index, answer.version));
     }
 
     /// Returns whether the answer ends the wait for the others: a person denied, or allowed all that

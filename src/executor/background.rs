@@ -49,7 +49,11 @@ impl Evaluation<'_> {
             if !self.takes_part(place) || !stage.plan.has_followers() {
                 continue;
             }
-            let sight = self.moment.sight(place, self.last);
+            // After a denial there is no final input: they get the one that the judges had.
+            let is_denied = whole.decision == Some(Decision::Deny);
+            let is_prevented = is_denied && stage.plan.contract.denial_prevents();
+            let version = if is_prevented { self.judged() } else { self.last };
+            let sight = self.moment.sight(place, version);
             let (input, shared) = self.moment.versions.shown(sight);
             let followers = stage.plan.followers(&self.moment.matching(sight), input, shared);
             if followers.is_empty() {

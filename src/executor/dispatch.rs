@@ -28,8 +28,8 @@ use crate::wire::{HookReport, Input, Verdict};
 ///   is a builtin that rewrites, or if its event exists to rewrite. All others are judges: they run at
 ///   once, on the final input. A rewriter whose turn left another input judges the final one, too. A
 ///   judge that rewrites takes turns from then on, and the evaluation begins again. Each hook is
-///   called once for each input. Nothing takes back a denial or an ask. The verdict is folded in
-///   config order, so it does not depend on which hook finishes first. Hooks with `background: true`
+///   called once for each input. Nothing takes back a denial or an ask. The verdict does not
+///   depend on which hook finishes first. Hooks with `background: true`
 ///   start after the verdict.
 /// * Cancellation: dropping the future of [`dispatch`](Self::dispatch) stops the hooks it runs, and
 ///   their child processes, at once.
@@ -61,6 +61,8 @@ pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 pub struct DispatchOptions<'w> {
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
+    /// What the hooks of these events decided about the call before it was rewritten.
+    pub before: &'w [Verdict],
     /// The events that follow from the others: they do not happen after a denial.
     pub following: &'w [Event],
     /// When the caller needs the answer.

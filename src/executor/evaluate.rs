@@ -1,4 +1,4 @@
-//! How the hooks of one moment decide together: the page "How hooks decide together" of
+//! How the hooks of one moment decide together: the page "How hooks decide" of
 //! `docs/configuration.md`, in its order and with its words.
 
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ use super::time::{Deadlines, now, share};
 use super::versions::{ORIGINAL, Sight, Versions};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
-use crate::wire::{Input, Output};
+use crate::wire::{HookStatus, Input, Output};
 
 /// The evaluation of one moment: events that fire together, about one input.
 pub(super) struct Evaluation<'e> {
@@ -181,6 +181,9 @@ impl<'e> Evaluation<'e> {
     /// Returns how many of the rewriters still to come are for the tool.
     fn waiting(&self, order: &[HookId]) -> usize {
         let is_due = |hook: &&HookId| {
+            if self.failed_in_turn.contains(*hook) {
+                return false;
+            }
             let sight = self.moment.sight(hook.place, self.last);
             self.moment.matching(sight).binary_search(&hook.index).is_ok()
         };
@@ -196,7 +199,7 @@ impl<'e> Evaluation<'e> {
     /// Takes the answer of a hook whose turn it is.
     fn take_turn(&mut self, number: usize) {
         let Answer { hook, ref outcome, .. } = self.answers[number];
-        if outcome.has_failed() {
+        if outcome.status == HookStatus::Failed {
             self.failed_in_turn.push(hook);
         }
         if self.withholds(number) {
@@ -289,11 +292,10 @@ impl<'e> Evaluation<'e> {
         !left_it && !self.failed_in_turn.contains(&hook)
     }
 
-    /// Returns whether a hook was called before: in this moment or, if it only judges what was approved,
-    /// in the moment before.
+    /// Returns whether a hook was called before.
     fn was_called(&self, hook: HookId) -> bool {
-        let only_judges = self.moment.stages[hook.place].only_judges();
-        only_judges || self.answers.iter().any(|answer| answer.hook == hook)
+        self.answers.iter().any(|answer| answer.hook == hook)
+            || self.moment.stages[hook.place].was_called(self.moment.bound(hook))
     }
 
     /// Step 3: a judge that rewrites is a rewriter for the rest of the moment.
@@ -361,9 +363,13 @@ impl<'e> Evaluation<'e> {
         self.answers.iter().position(is_it)
     }
 
-    /// Returns whether a hook denied.
+    /// Returns whether a hook denied. A hook that ends the turn outranks one that keeps the model at work.
     fn is_denied(&self) -> bool {
-        self.answers.iter().any(|answer| answer.outcome.denied())
+        let ends_turn = |answer: &Answer| {
+            self.contract(answer.hook).may_continue && answer.outcome.output.stop.is_some()
+        };
+        let mut answers = self.answers.iter();
+        answers.clone().any(|answer| answer.outcome.denied()) && !answers.any(ends_turn)
     }
 
     fn contract(&self, hook: HookId) -> &'static Contract {

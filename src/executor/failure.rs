@@ -25,6 +25,7 @@ impl Interpreter<'_> {
         });
         let mut outcome = self.failed_as(on_error, cause, HookStatus::Failed);
         if outcome.failed_open
+            && self.bound.hook.on_error.is_none()
             && !self.contract.withholds()
             && let Some(output) = self.bound.handler.on_failure(self.contract.event)
         {

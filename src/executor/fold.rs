@@ -1,4 +1,5 @@
-//! Folds the hooks' answers into one verdict: in config order, never in the order they finished.
+//! Folds the hooks' answers into one verdict: texts of higher layers first, then in config order, and
+//! never in the order in which the hooks finished.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -5,7 +5,7 @@
 //! * **Turn**: a rewriter is asked, and its rewrite is applied.
 //! * **Judge**: a hook that is asked about the final input.
 //!
-//! `evaluate` has the rules, in the order of the page "How hooks decide together".
+//! `evaluate` has the rules, in the order of the page "How hooks decide".
 
 pub(crate) mod approval;
 mod ask;

@@ -97,16 +97,23 @@ impl Evaluation<'_> {
     /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.
     pub(super) fn conclude(&mut self, starts_followers: bool) -> Concluded {
         let mut outcomes = self.outcomes();
-        let follow = self.moment.stages.iter().any(|stage| stage.plan.has_followers());
-        if starts_followers && follow {
-            let whole = self.fold_whole(&outcomes);
-            for (hook, outcome) in self.start_followers(&whole) {
-                outcomes[hook.place].push(outcome);
-            }
-            for own in &mut outcomes {
-                own.sort_by_key(|outcome| outcome.index);
-            }
+        let concluded = self.fold_all(&outcomes);
+        let has_followers = self.moment.stages.iter().any(|stage| stage.plan.has_followers());
+        if !starts_followers || !has_followers {
+            return concluded;
         }
+        let event = self.moment.stages[0].event;
+        for (hook, outcome) in self.start_followers(&concluded.into_verdict(event)) {
+            outcomes[hook.place].push(outcome);
+        }
+        for own in &mut outcomes {
+            own.sort_by_key(|outcome| outcome.index);
+        }
+        self.fold_all(&outcomes)
+    }
+
+    /// Folds the outcomes of each event.
+    fn fold_all(&self, outcomes: &[Vec<Outcome>]) -> Concluded {
         let mut verdicts = Vec::with_capacity(outcomes.len());
         for (place, own) in outcomes.iter().enumerate() {
             if self.takes_part(place) || !own.is_empty() {
@@ -116,7 +123,7 @@ impl Evaluation<'_> {
         if outcomes.len() == 1 {
             return Concluded { verdicts, whole: None };
         }
-        let mut whole = self.fold_whole(&outcomes);
+        let mut whole = self.fold_whole(outcomes);
         // Events that no hook could be asked about.
         for (verdict, _) in &verdicts {
             if verdict.hooks.is_empty() && !verdict.allowed {

@@ -93,7 +93,8 @@ impl Compaction {
         let mut input = Input::default();
         fill(&mut input);
         let events = [Event::PreCompact, Event::BeforeCompaction];
-        let options = DispatchOptions::default();
+        let following = &[Event::BeforeCompaction];
+        let options = DispatchOptions { following, ..DispatchOptions::default() };
         let (verdicts, standing) = self.scope.fire_together(&events, input, options).await;
         let supplied = verdicts.iter().find_map(|verdict| verdict.summary.clone());
         let mut trail = match Refused::read_all(verdicts, standing.verdict.as_ref()) {

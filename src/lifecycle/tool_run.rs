@@ -22,7 +22,7 @@ use crate::wire::{Decision, Input, ToolResult, Verdict};
 ///
 /// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
 ///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
-///   `tool_response_transform`, `post_tool_use`.
+///   `post_tool_use`, `tool_response_transform`.
 /// * Rewrites: the hooks of all events before the tool decide together, and so do those of all events
 ///   after it ([`Executor`](crate::Executor) says how).
 /// * Answers in the tool's place: the tool, its approval and the hooks after it are left out. If a hook

@@ -217,6 +217,30 @@ fn a_person_may_answer_the_mandatory_guard_and_a_hook_may_not() {
 }
 
 #[test]
+fn a_person_is_asked_about_the_call_as_a_hook_of_permission_request_rewrote_it() {
+    let answer = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest",
+        "decision": {"behavior": "allow", "updatedInput": {"command": "ls -l"}}}});
+    let hooks = json!({
+        "tool_guard": [{"hooks": [{"type": "command",
+            "command": "echo '{\"decision\":\"ask\",\"reason\":\"sure?\"}'"}]}],
+        "permission_request": [{"hooks": [{"type": "command", "mutates": true,
+            "dialect": "claude-code", "command": format!("echo '{answer}'")}]}],
+        "approval": [{"hooks": [{"type": "command", "name": "allow", "timeout": "60s",
+            "command": "python3 channel.py allow"}]}],
+    });
+    let sandbox = sandbox(&hooks.to_string());
+    let (agent, event, payload) = callers("ls").swap_remove(0);
+    assert_eq!(agent, "claude-code");
+    let done = run(&sandbox, agent, event, &payload, &[]).exits(0);
+    let question = &asked(&sandbox)[0];
+    assert_eq!(question["tool_input"]["command"], "ls -l", "{question}");
+    assert_eq!(question["approval"]["original_input"]["command"], "ls", "{question}");
+    let answer = &done.json_line()["hookSpecificOutput"];
+    assert_eq!(answer["permissionDecision"], "allow");
+    assert_eq!(answer["updatedInput"]["command"], "ls -l");
+}
+
+#[test]
 fn a_projects_channel_does_not_answer_what_the_user_asks() {
     let sandbox = Sandbox::new();
     sandbox.write("channel.py", CHANNEL);

@@ -15,7 +15,9 @@ use super::{Agent, NativeEvent};
 use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{Course, DispatchOptions, Explanation, Judged, Selection, Standing};
+use hookexec::internal::{
+    BEFORE_TOOL, Course, DispatchOptions, Explanation, Judged, Selection, Standing,
+};
 use hookexec::wire::{Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
@@ -166,9 +168,6 @@ pub struct Moment {
     shows_course: bool,
 }
 
-/// The events that judge a call only if a hook approves it with other arguments.
-const ONCE_REWRITTEN: [Event; 3] = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
-
 impl Moment {
     /// Returns the moment of `call`, before any of its hooks ran.
     pub fn new(call: &NativeCall) -> Self {
@@ -176,8 +175,7 @@ impl Moment {
         let mut events = call.event.map(moments).unwrap_or_default();
         events.retain(|event| resumes || *event != Event::OnSessionResume);
         if call.event == Some(Event::PermissionRequest) && call.agent == Agent::ClaudeCode {
-            let [transform, guard, last] = ONCE_REWRITTEN;
-            events = vec![transform, guard, Event::PermissionRequest, last];
+            events.extend(BEFORE_TOOL);
         }
         let mut verdict = own_commands::denial(call, &call.input);
         if events.is_empty() {
@@ -256,7 +254,7 @@ impl Moment {
 fn options(call: &NativeCall) -> DispatchOptions<'static> {
     match call.event {
         Some(Event::PermissionRequest) => {
-            DispatchOptions { once_rewritten: &ONCE_REWRITTEN, ..DispatchOptions::default() }
+            DispatchOptions { once_rewritten: &BEFORE_TOOL, ..DispatchOptions::default() }
         }
         Some(Event::PreToolUse) => {
             let stands = call.native.rewrite == native::Rewrite::No;

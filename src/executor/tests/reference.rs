@@ -1,4 +1,4 @@
-//! The page "How hooks decide together" as plain code, to be read beside the page. The engine must
+//! The page "How hooks decide" as plain code, to be read beside the page. The engine must
 //! be equal to it in every world. [`WorldHook::answer`](super::world::WorldHook::answer) says what
 //! an answer or a failure means at its event.
 

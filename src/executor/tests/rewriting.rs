@@ -192,6 +192,52 @@ async fn hooks_in_the_background_get_the_final_input_and_the_verdict() {
 }
 
 #[tokio::test]
+async fn a_call_that_its_agent_cant_rewrite_is_denied_for_hooks_in_the_background_too() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = layered::with_rewriters();
+    let log = Arc::clone(&told);
+    registry.register_builtin(
+        "log",
+        Builtin::inline(move |input: &Input, _: &[String]| {
+            let decision = input.verdict.as_ref().unwrap()["decision"].clone();
+            log.lock().unwrap().push((input.tool_input.clone().unwrap(), decision));
+            Ok::<_, String>(None)
+        }),
+    );
+    let logs = Hook { phase: Phase::Background, ..hook(PreToolUse, "log", &[]) };
+    let rewrites =
+        say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {"cmd": "x"}}}));
+    let config = Config { hooks: vec![logs, rewrites], ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let options = DispatchOptions { stands: true, ..DispatchOptions::default() };
+    let verdict = executor.run(PreToolUse, &call("ls"), options).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
+    executor.shutdown(Duration::from_mins(1)).await;
+    let told = std::mem::take(&mut *told.lock().unwrap());
+    assert_eq!(told, [(call("ls").tool_input.unwrap(), json!("deny"))]);
+}
+
+#[tokio::test]
+async fn turn_end_follows_a_stop_that_another_hook_ends() {
+    let events = [Stop, Event::TurnEnd];
+    let keeps = say(Stop, &json!({"decision": "block", "reason": "go on"}));
+    let ends = say(Stop, &json!({"continue": false, "stop_reason": "enough"}));
+    let told = say(Event::TurnEnd, &json!({"system_message": "ended"}));
+    for (hooks, is_told) in
+        [(vec![keeps.clone(), told.clone()], false), (vec![keeps, ends, told], true)]
+    {
+        let executor = executor(hooks);
+        let options =
+            DispatchOptions { following: &[Event::TurnEnd], ..DispatchOptions::default() };
+        let mut standing = crate::executor::Standing::default();
+        executor.run_moment(&events, &Input::default(), options, &mut standing).await;
+        let verdict = standing.verdict.unwrap();
+        let said = verdict.system_message.unwrap_or_default();
+        assert_eq!(said.contains("ended"), is_told, "{said}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_hook_withheld_nothing_brings_back() {
     let event = Event::ToolResponseTransform;
     let secret = json!({"hook_specific_output": {"updated_tool_response": "secret"}});

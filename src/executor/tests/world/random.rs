@@ -59,6 +59,7 @@ impl WorldHook {
             Some(OnError::Ask) if !contract.may_block || withholds => None,
             other => other,
         };
+        self.mutates = self.mutates.filter(|mutates| *mutates || !contract.transforms);
         for rule in &mut self.rules {
             let says = &mut rule.says;
             says.edit = says.edit.filter(|_| can_rewrite(self.event));
