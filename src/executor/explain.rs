@@ -8,7 +8,7 @@ use super::dispatch::Executor;
 use crate::config::Hook;
 use crate::config::condition::Trace;
 use crate::event::Event;
-use crate::wire::{HookReport, Input, Verdict};
+use crate::wire::Input;
 
 /// Why one configured hook would run for an input, or would not.
 #[derive(Debug, Clone, Serialize)]
@@ -57,34 +57,6 @@ pub enum Selection {
     ConditionFails,
     /// An identical hook is configured before it, at this place.
     DuplicateOf(String),
-}
-
-impl Explanation {
-    /// Returns, for each of `explanations`, what the hook did; `None` when it did not run.
-    ///
-    /// `verdict` is from the same executor and event.
-    pub fn pair<'v>(explanations: &[Self], verdict: &'v Verdict) -> Vec<Option<&'v HookReport>> {
-        // Reports are in config order, too: of two identical ones, the first belongs to the first
-        // hook.
-        let mut reports: Vec<&HookReport> = verdict.hooks.iter().collect();
-        let mut pair = |explanation: &Self| {
-            // A hook that does not match the original input may match a rewritten one. These never
-            // run.
-            if matches!(
-                explanation.selection,
-                Selection::OtherEvent(_) | Selection::Disabled | Selection::DuplicateOf(_)
-            ) {
-                return None;
-            }
-            let place = reports.iter().position(|report| {
-                report.name == explanation.name
-                    && report.source == explanation.source
-                    && report.kind == explanation.kind
-            })?;
-            Some(reports.remove(place))
-        };
-        explanations.iter().map(&mut pair).collect()
-    }
 }
 
 impl Executor {

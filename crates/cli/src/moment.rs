@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hookexec::internal::builtins::Shipped;
-use hookexec::internal::{Course, DispatchOptions, Explanation, Standing, final_call};
+use hookexec::internal::{Course, DispatchOptions, Explanation, Selection, Standing, final_call};
 use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::NativeCall;
@@ -100,4 +100,38 @@ impl Moment {
             Self::Native(call) => &call.input,
         }
     }
+}
+
+/// Returns, for each of `explanations`, what the hook did; `None` when it did not run. `verdict` is from
+/// the same executor and event.
+pub(crate) fn reports_of<'v>(
+    explanations: &[Explanation],
+    verdict: &'v Verdict,
+) -> Vec<Option<&'v HookReport>> {
+    // Reports are in config order, too: of two identical ones, the first belongs to the first hook.
+    let mut left: Vec<&HookReport> = verdict.hooks.iter().collect();
+    let mut reports = Vec::with_capacity(explanations.len());
+    for explanation in explanations {
+        reports.push(take_report(explanation, &mut left));
+    }
+    reports
+}
+
+fn take_report<'v>(
+    explanation: &Explanation,
+    left: &mut Vec<&'v HookReport>,
+) -> Option<&'v HookReport> {
+    // A hook that does not match the original input may match a rewritten one. These never run.
+    if matches!(
+        explanation.selection,
+        Selection::OtherEvent(_) | Selection::Disabled | Selection::DuplicateOf(_)
+    ) {
+        return None;
+    }
+    let place = left.iter().position(|report| {
+        report.name == explanation.name
+            && report.source == explanation.source
+            && report.kind == explanation.kind
+    })?;
+    Some(left.remove(place))
 }

@@ -4,6 +4,7 @@ mod course;
 mod list;
 mod text;
 
+use crate::moment::reports_of;
 use hookexec::internal::{Course, Explanation, Loaded, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Decision, Event, Executor, Verdict};
@@ -228,7 +229,7 @@ fn explained(
     let course = course.flatten().map(ExplainedCourse::new);
     let explanations = moment.explain(executor);
     let reports = match &verdict {
-        Some(verdict) => Explanation::pair(&explanations, verdict),
+        Some(verdict) => reports_of(&explanations, verdict),
         None => vec![None; explanations.len()],
     };
     let (mut hooks, mut of_other_events) = (Vec::new(), 0);

@@ -1,5 +1,6 @@
 //! Runs cases against a configuration.
 
+use crate::moment::reports_of;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -126,7 +127,7 @@ impl Bench {
 /// Returns which builtins had no opinion, and why; those in whose place a stub answered are left
 /// out.
 fn no_opinions(case: &Case, explanations: &[Explanation], verdict: &Verdict) -> Vec<NoOpinion> {
-    let reports = Explanation::pair(explanations, verdict);
+    let reports = reports_of(explanations, verdict);
     let answered = explanations.iter().zip(reports).filter_map(|(it, report)| Some((it, report?)));
     let is_stub = |hook: &str| case.stubs.iter().any(|(name, ..)| name == hook);
     let found = answered.filter(|(it, _)| !is_stub(&it.name)).filter_map(|(it, report)| {

@@ -1,5 +1,6 @@
 //! Which hooks, matchers and conditions no case reached.
 
+use crate::moment::reports_of;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -104,7 +105,7 @@ impl Coverage {
 
     /// Notes what a case reached. `explanations` are those of every configured hook, in order.
     pub(super) fn observe(&mut self, explanations: &[Explanation], verdict: &Verdict) {
-        let reports = Explanation::pair(explanations, verdict);
+        let reports = reports_of(explanations, verdict);
         for ((explanation, report), goals) in explanations.iter().zip(reports).zip(&self.hooks) {
             let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
             // A duplicate is done by its twin.
