@@ -3,7 +3,6 @@
 //! Duplicate keys stay in the tree, so that the reader reports them along with everything else.
 
 mod mistakes;
-mod open;
 mod scalar;
 
 pub(super) use mistakes::odd_space;
@@ -60,7 +59,7 @@ pub(crate) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let parser = Parser::new_from_str_with_options(text, options);
-    let tree = Tree { text, parser, anchors: HashMap::new(), nodes: 0, repeated: 0, end: 0 };
+    let tree = Tree { text, parser, anchors: HashMap::new(), nodes: 0, repeated: 0, end: 0, read: 0, open: Vec::new() };
     tree.document()
 }
 
@@ -75,6 +74,10 @@ struct Tree<'t> {
     repeated: usize,
     /// Where the last value ended.
     end: usize,
+    /// How far the parser has read.
+    read: usize,
+    /// Where the brackets that are open began.
+    open: Vec<usize>,
 }
 
 /// The entries of a mapping: key and value.
@@ -104,12 +107,13 @@ impl<'t> Tree<'t> {
         match self.parser.next() {
             Some(Ok((event, span))) => {
                 let place = span.byte_range().unwrap_or(0..0);
+                self.read = self.read.max(place.end);
                 if event.is_node() {
                     self.end = self.end.max(place.end);
                 }
                 Ok((event, place))
             }
-            Some(Err(error)) => Err(mistakes::explain(&error, self.text)),
+            Some(Err(error)) => Err(mistakes::explain(&error, self.text, &self.open, self.read)),
             None => {
                 let end = self.text.len();
                 Err(SyntaxError::new("the file ends too early", end..end))
@@ -139,8 +143,8 @@ impl<'t> Tree<'t> {
             Event::Alias(anchor) => return self.alias(anchor, &place, depth),
             Event::Scalar(content, ScalarStyle::Plain, ..) => scalar::plain(content),
             Event::Scalar(content, ..) => Value::Text(content),
-            Event::SequenceStart(style, ..) => self.list(style, depth)?,
-            Event::MappingStart(style, ..) => self.map(style, depth)?,
+            Event::SequenceStart(style, ..) => self.list(style, place.start, depth)?,
+            Event::MappingStart(style, ..) => self.map(style, place.start, depth)?,
             event => return Err(SyntaxError::new(format!("unexpected {event:?}"), place)),
         };
         let end = match value {
@@ -154,7 +158,13 @@ impl<'t> Tree<'t> {
         Ok(node)
     }
 
-    fn list(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, SyntaxError> {
+    fn list(
+        &mut self,
+        style: StructureStyle,
+        start: usize,
+        depth: usize,
+    ) -> Result<Value<'t>, SyntaxError> {
+        self.open(style, start);
         let mut items = Vec::new();
         loop {
             match self.next()? {
@@ -167,7 +177,13 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn map(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, SyntaxError> {
+    fn map(
+        &mut self,
+        style: StructureStyle,
+        start: usize,
+        depth: usize,
+    ) -> Result<Value<'t>, SyntaxError> {
+        self.open(style, start);
         let mut entries = Vec::new();
         let mut merge: Option<Node<'t>> = None;
         loop {
@@ -194,11 +210,19 @@ impl<'t> Tree<'t> {
         }
     }
 
+    /// Remembers where a list or a mapping in brackets begins.
+    fn open(&mut self, style: StructureStyle, start: usize) {
+        if style == StructureStyle::Flow {
+            self.open.push(start);
+        }
+    }
+
     /// Ends a list or a mapping: one in brackets ends with its bracket, another one with its last
     /// value.
     fn close(&mut self, style: StructureStyle, place: &Range<usize>) {
         if style == StructureStyle::Flow {
             self.end = self.end.max(place.end);
+            self.open.pop();
         }
     }
 

@@ -7,17 +7,18 @@ use std::ops::Range;
 
 use granit_parser::{ErrorKind as E, ScanError};
 
-use super::{SyntaxError, open};
+use super::SyntaxError;
 
 /// What looks like a space and is not one for YAML.
 const ODD_SPACES: [char; 6] =
     ['\u{a0}', '\u{2007}', '\u{202f}', '\u{3000}', '\u{200b}', '\u{feff}'];
 
-/// Returns the mistake that made the parser stop.
-pub(super) fn explain(error: &ScanError, text: &str) -> SyntaxError {
+/// Returns the mistake that made the parser stop. `open` are the brackets that it has seen so far, and
+/// `read` is the end of the last value.
+pub(super) fn explain(error: &ScanError, text: &str, open: &[usize], read: usize) -> SyntaxError {
     let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
     let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let (mistake, kind) = (Mistake { text, at }, error.kind());
+    let (mistake, kind) = (Mistake { text, at, open, read }, error.kind());
     let found = mistake.tab(kind).or_else(|| mistake.missing_space(kind));
     let found = found.or_else(|| mistake.quote(kind)).or_else(|| mistake.bracket(kind));
     let found = found.or_else(|| mistake.indentation(kind)).or_else(|| mistake.other(kind));
@@ -45,6 +46,10 @@ struct Mistake<'t> {
     text: &'t str,
     /// Where the parser stopped.
     at: usize,
+    /// Where the brackets that are open began.
+    open: &'t [usize],
+    /// Where the last value ended.
+    read: usize,
 }
 
 impl<'t> Mistake<'t> {
@@ -93,7 +98,7 @@ impl<'t> Mistake<'t> {
             | E::DocumentIndicatorInQuotedScalar => {
                 let opened = match kind {
                     E::UnclosedQuotedScalar => self.at,
-                    _ => open::at(self.text, self.at).last().copied().unwrap_or(self.at),
+                    _ => self.open_quote().unwrap_or(self.at),
                 };
                 let hint = "close it, or put the whole text in the other kind of quotes";
                 ("this quote is never closed", opened..opened + 1, hint)
@@ -116,6 +121,11 @@ impl<'t> Mistake<'t> {
         found(message, place, hint)
     }
 
+    fn open_quote(&self) -> Option<usize> {
+        let text = self.text.get(self.read..self.at)?;
+        Some(self.read + text.find(['"', '\''])?)
+    }
+
     fn bracket(&self, kind: &E) -> Option<SyntaxError> {
         let closer = |opener| if opener == '[' { ']' } else { '}' };
         match kind {
@@ -133,7 +143,7 @@ impl<'t> Mistake<'t> {
             | E::MissingAnchorOrAliasName => return None,
             _ => {}
         }
-        let opened = open::at(self.text, self.at).last().copied()?;
+        let opened = self.open.last().copied()?;
         let bracket = self.text[opened..].chars().next().filter(|it| matches!(it, '[' | '{'))?;
         let closer = closer(bracket);
         let on_another_line = self.line_start(opened) != self.line_start(self.at);
