@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::diagnostic::{Diagnostic, Severity};
 use super::model::{Hook, OnError};
 use super::source::Location;
-use crate::event::Event;
 
 /// Why a hook must not run, although it is configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +28,6 @@ pub struct Untrusted {
 pub struct FailedFile {
     /// The file or directory, and its layer.
     pub location: Location,
-    /// The events at which it fails; all when `None`.
-    pub events: Option<Vec<Event>>,
     /// What a failure means; the event's contract decides when `None`.
     pub on_error: Option<OnError>,
     /// What is wrong, in words that a model may read.
@@ -62,7 +59,7 @@ impl FailedFile {
         remedy: impl Into<Arc<str>>,
     ) -> Self {
         let (cause, remedy) = (cause.into(), remedy.into());
-        Self { location, events: None, on_error: None, cause, remedy, person_must: None }
+        Self { location, on_error: None, cause, remedy, person_must: None }
     }
 
     /// Returns which file fails and why, in words that a model may read.

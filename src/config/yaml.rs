@@ -59,7 +59,16 @@ pub(crate) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let parser = Parser::new_from_str_with_options(text, options);
-    let tree = Tree { text, parser, anchors: HashMap::new(), nodes: 0, repeated: 0, end: 0, read: 0, open: Vec::new() };
+    let tree = Tree {
+        text,
+        parser,
+        anchors: HashMap::new(),
+        nodes: 0,
+        repeated: 0,
+        end: 0,
+        read: 0,
+        open: Vec::new(),
+    };
     tree.document()
 }
 

@@ -223,13 +223,12 @@ fn bind(
     }
 }
 
-/// Adds one hook that always fails for each failed file, at each of its events. The files are
+/// Adds one hook that always fails for each failed file, at each event. The files are
 /// numbered from `identity` on, which must be beyond the numbers of the configured hooks.
 fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<Bound>]) {
     for file in failed {
         let handler: Arc<dyn Handler> = Arc::new(Refusal);
-        let fails_at = |event: &Event| file.events.as_ref().is_none_or(|it| it.contains(event));
-        for event in Event::all().filter(fails_at) {
+        for event in Event::all() {
             let name = file.location.path().file_name().unwrap_or_default();
             let name = name.to_string_lossy().into_owned();
             let mut hook = Hook::new(event, FAILED_FILE, Command::Text(name));

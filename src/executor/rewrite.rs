@@ -1,7 +1,5 @@
 //! What one answer makes of an input.
 
-use serde_json::Value;
-
 use crate::tools::kinds_of;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
@@ -115,23 +113,15 @@ fn change(input: &mut Input, output: &Output) {
         }
         input.retell_arguments(&before);
     }
-    if let Some(messages) = &output.updated_messages
-        && let Some(before) = input.messages.replace(messages.clone())
-    {
-        input.retell(&Value::Array(before), &Value::Array(messages.clone()));
+    if let Some(messages) = &output.updated_messages {
+        input.messages = Some(messages.clone());
+        input.forget_request();
     }
     if let Some(RequestChange { model, tools, options }) = &output.updated_request {
         input.model_id = model.clone().or_else(|| input.model_id.take());
-        if let Some(tools) = tools
-            && let Some(before) = input.tools.replace(tools.clone())
-        {
-            input.retell(&Value::Array(before), &Value::Array(tools.clone()));
-        }
-        if let Some(options) = options
-            && let Some(before) = input.options.replace(options.clone())
-        {
-            input.retell(&Value::Object(before), &Value::Object(options.clone()));
-        }
+        input.tools = tools.clone().or_else(|| input.tools.take());
+        input.options = options.clone().or_else(|| input.options.take());
+        input.forget_request();
     }
     if let Some(response) = &output.updated_response
         && let Some(before) = input.response.replace(response.clone())

@@ -1,125 +1,94 @@
-//! Keeps the copies of a value in step with its rewrites: in `native`, an agent's own payload, and in
-//! `reason` and `stop_response`. Hooks after a redactor must not find there what it took out.
+//! Puts rewrites into the copies of a value: in `native`, an agent's own payload, and in `reason` and
+//! `stop_response`. Hooks after a redactor must not find there what it took out.
 
 use serde_json::Value;
 
-use super::{Input, JsonObject, parse_strict};
+use super::{Input, JsonObject};
 
-/// The keys under which agents give the response of a tool, or its error.
-const RESPONSES: [&str; 6] =
-    ["tool_response", "tool_result", "toolResult", "tool_output", "error", "error_message"];
-/// Windsurf's word for the argument `command`.
-const COMMAND: [&str; 2] = ["command", "command_line"];
+/// The keys of a payload that hold the arguments of a tool.
+const ARGUMENTS: [&str; 4] = ["tool_input", "toolInput", "toolArgs", "tool_info"];
+/// The keys of a payload that hold the response of a tool, or its error.
+const RESPONSES: [&str; 11] = [
+    "tool_response", "tool_output", "tool_result", "toolResult", "output", "result_json",
+    "tool_info", "error", "error_message", "tool_error", "tool_output_text",
+];
+/// The keys of a payload that hold a request to a model, and its response.
+const MODEL_REQUEST: &str = "llm_request";
+const MODEL_RESPONSE: &str = "llm_response";
 
 impl Input {
-    /// Puts the arguments as they are now in the place of each copy of `before`, and of each of its
-    /// arguments under its own name.
+    /// Puts the arguments as they are now into the agent's payload. Some payloads have each argument
+    /// beside their other keys.
     pub(crate) fn retell_arguments(&mut self, before: &JsonObject) {
-        let Some(native) = &mut self.native else { return };
-        let now = self.tool_input.as_ref();
-        for (key, value) in before {
-            let new = now.and_then(|now| now.get(key));
-            if new != Some(value) {
-                replace_entries(native, key, value, new);
+        let now = self.tool_input.clone().unwrap_or_default();
+        let Some(Value::Object(native)) = &mut self.native else { return };
+        for (key, old) in before {
+            if native.get(key) != Some(old) {
+                continue;
             }
+            match now.get(key) {
+                Some(new) => native.insert(key.clone(), new.clone()),
+                None => native.remove(key),
+            };
         }
-        let now = Value::Object(now.cloned().unwrap_or_default());
-        replace(native, &Value::Object(before.clone()), &now);
+        retell(native, &ARGUMENTS, &Value::Object(now));
     }
 
-    /// Puts `now` in the place of each copy of a tool's response, and removes what else the agent says
-    /// of the response.
+    /// Puts the response of a tool, as it is now, in the place of `before`.
     pub(crate) fn retell_tool_response(&mut self, before: &Value, now: &Value) {
-        let is_copy = |reason: &String| before == reason.as_str();
-        if self.reason.as_ref().is_some_and(is_copy) {
+        if self.reason.as_deref().is_some_and(|reason| before == reason) {
             self.reason = now.as_str().map(str::to_owned);
         }
-        self.retell(before, now);
         let Some(Value::Object(native)) = &mut self.native else { return };
-        for key in RESPONSES {
-            let is_other = |value: &&Value| {
-                *value != now
-                    && !is_empty(value)
-                    && value.get("message").is_none_or(|message| message != now)
-            };
-            let Some(other) = native.get(key).filter(is_other) else { continue };
+        for other in RESPONSES.iter().filter_map(|key| native.get(*key)) {
             let text = other.as_str().or_else(|| other.get("message")?.as_str());
             if text.is_some() && text == self.reason.as_deref() {
                 self.reason = None;
             }
-            if !is_text_of(other, now) {
-                native.remove(key);
-            }
         }
+        retell(native, &RESPONSES, now);
     }
 
-    /// Puts `now` in the place of each copy of a model's response.
+    /// Puts the response of a model, as it is now, in the place of `before`.
     pub(crate) fn retell_response(&mut self, before: &Value, now: &Value) {
-        let text = |response: &Value| {
-            let text = response.as_str().or_else(|| response.get("content")?.as_str());
-            text.map(str::to_owned)
-        };
-        if self.stop_response.is_some() && self.stop_response == text(before) {
-            self.stop_response = text(now);
+        if self.stop_response.is_some() && self.stop_response == spoken(before) {
+            self.stop_response = spoken(now);
         }
-        self.retell(before, now);
+        if let Some(Value::Object(native)) = &mut self.native {
+            retell(native, &[MODEL_RESPONSE], now);
+        }
     }
 
-    /// Puts `now` in the place of each copy of `before` in the agent's payload.
-    pub(crate) fn retell(&mut self, before: &Value, now: &Value) {
-        if let Some(native) = &mut self.native {
-            replace(native, before, now);
+    /// Takes the request to a model out of the agent's payload: a part of it was rewritten.
+    pub(crate) fn forget_request(&mut self) {
+        if let Some(Value::Object(native)) = &mut self.native {
+            native.remove(MODEL_REQUEST);
         }
     }
 }
 
-/// Replaces each value that is `before`, or the text of its JSON. Nothing is hidden in an empty value,
-/// and it equals many others.
-fn replace(value: &mut Value, before: &Value, now: &Value) {
-    if is_empty(before) {
-        return;
-    }
-    if value == before {
-        *value = now.clone();
-    } else if is_text_of(value, before) {
-        *value = Value::String(now.to_string());
-    } else {
-        each_value(value, &mut |value| replace(value, before, now));
-    }
-}
-
-/// Replaces each entry `key` that is `before`, or removes it.
-fn replace_entries(value: &mut Value, key: &str, before: &Value, now: Option<&Value>) {
-    let names = if key == COMMAND[0] { &COMMAND[..] } else { &[key] };
-    if let Value::Object(object) = value {
-        for name in names {
-            if object.get(*name) != Some(before) {
-                continue;
-            }
-            match now {
-                Some(now) => drop(object.insert((*name).to_owned(), now.clone())),
-                None => drop(object.remove(*name)),
-            }
+/// Puts `now` under the first of `keys` that says something, and removes the others: they would say
+/// what was rewritten.
+fn retell(native: &mut JsonObject, keys: &[&str], now: &Value) {
+    let mut is_told = false;
+    for key in keys {
+        let Some(value) = native.get_mut(*key) else { continue };
+        if is_empty(value) {
+            continue;
+        }
+        if is_told {
+            native.remove(*key);
+        } else {
+            *value = now.clone();
+            is_told = true;
         }
     }
-    each_value(value, &mut |value| replace_entries(value, key, before, now));
 }
 
-fn each_value(value: &mut Value, change: &mut dyn FnMut(&mut Value)) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(change),
-        Value::Object(object) => object.values_mut().for_each(change),
-        _ => {}
-    }
-}
-
-/// Returns whether `text` is the JSON of an object or a list.
-fn is_text_of(text: &Value, value: &Value) -> bool {
-    let Some(text) = text.as_str().filter(|text| text.trim_start().starts_with(['{', '['])) else {
-        return false;
-    };
-    matches!(value, Value::Object(_) | Value::Array(_))
-        && parse_strict(text).is_ok_and(|read| read == *value)
+/// Returns the text of a model's response.
+fn spoken(response: &Value) -> Option<String> {
+    let text = response.as_str().or_else(|| response.get("content")?.as_str());
+    text.map(str::to_owned)
 }
 
 /// Returns whether a value says nothing.
@@ -145,14 +114,14 @@ mod tests {
         let now = json!({"command": "ls ***", "cwd": "/p"});
         for (native, expected) in [
             (json!({"tool_input": before, "x": 1}), json!({"tool_input": now, "x": 1})),
-            (json!({"toolArgs": before.to_string()}), json!({"toolArgs": now.to_string()})),
+            (json!({"toolArgs": before.to_string()}), json!({"toolArgs": now})),
             (
                 json!({"command": "ls SECRET", "cwd": "/p", "note": "n", "mode": "n"}),
                 json!({"command": "ls ***", "cwd": "/p", "mode": "n"}),
             ),
             (
                 json!({"tool_info": {"command_line": "ls SECRET", "cwd": "/p"}}),
-                json!({"tool_info": {"command_line": "ls ***", "cwd": "/p"}}),
+                json!({"tool_info": now}),
             ),
         ] {
             let mut input = Input::for_tool("Bash", now.as_object().cloned().unwrap());
@@ -167,9 +136,9 @@ mod tests {
         let (before, now) = (json!({"stdout": "SECRET"}), json!({"stdout": "***"}));
         for (native, expected) in [
             (json!({"tool_response": before, "x": 1}), json!({"tool_response": now, "x": 1})),
-            (json!({"output": before.to_string()}), json!({"output": now.to_string()})),
-            (json!({"tool_output": before.to_string()}), json!({"tool_output": now.to_string()})),
-            (json!({"tool_info": {"response": before}}), json!({"tool_info": {"response": now}})),
+            (json!({"output": before.to_string()}), json!({"output": now})),
+            (json!({"tool_output": before.to_string()}), json!({"tool_output": now})),
+            (json!({"tool_info": {"response": before}}), json!({"tool_info": now})),
             (json!({"toolResult": before, "error": "SECRET"}), json!({"toolResult": now})),
         ] {
             let mut input = Input { native: Some(native), ..Input::default() };
