@@ -515,7 +515,7 @@ fn one_cause_is_one_line() {
 }
 
 #[test]
-fn programs_read_what_the_doctor_and_status_find() {
+fn programs_read_what_the_doctor_finds() {
     let sandbox = sandbox();
     let _ = hookexec(&sandbox, &["install", "codex"]).exits(0);
     let said = hookexec(&sandbox, &["doctor", "codex", "--format", "json"]).exits(1).stdout;
@@ -524,10 +524,11 @@ fn programs_read_what_the_doctor_and_status_find() {
     let findings = found["sections"][1]["findings"].as_array().unwrap();
     let problem = findings.iter().find(|finding| finding["grade"] == "problem").unwrap();
     assert!(problem["text"].as_str().unwrap().contains("not approved in Codex"), "{said}");
-    let said = hookexec(&sandbox, &["status", "--format", "json"]).exits(0).stdout;
-    let rows: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(rows[0]["agent"], "codex", "{said}");
-    assert_eq!((&rows[0]["scope"], &rows[0]["hooks"]), (&json!("user"), &json!(12)), "{said}");
+    let row = &found["agents"][0];
+    let settings = sandbox.home().join(".codex/hooks.json");
+    let expected = json!({ "agent": "codex", "scope": "user", "hooks": 12, "settings": settings });
+    let said = sandbox.plain(&row.to_string());
+    assert_eq!(said, sandbox.plain(&expected.to_string()));
 }
 
 #[test]
@@ -539,8 +540,9 @@ fn in_the_home_directory_settings_of_the_user_are_not_those_of_a_project_as_well
         let said = in_home(&["doctor", agent]).stdout;
         assert_eq!(said.matches("ok       installed").count(), 1, "{said}");
         assert!(!said.contains("twice"), "{said}");
-        let status = in_home(&["status"]).exits(0).stdout;
-        assert_eq!(status.lines().filter(|line| line.starts_with(agent)).count(), 1, "{status}");
+        let said = in_home(&["doctor", agent, "--format", "json"]).stdout;
+        let found: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(found["agents"].as_array().unwrap().len(), 1, "{said}");
     }
 }
 

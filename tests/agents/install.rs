@@ -322,9 +322,7 @@ fn a_pipe_in_the_place_of_settings_is_not_waited_for() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     }
-    for args in
-        [&["install", "claude-code"][..], &["uninstall", "claude-code"], &["status"], &["doctor"]]
-    {
+    for args in [&["install", "claude-code"][..], &["uninstall", "claude-code"], &["doctor"]] {
         let done = home.run(args);
         let said = format!("{}{}", done.stdout, done.stderr);
         assert!(said.contains("not a regular file"), "{args:?}: {said}");
@@ -518,8 +516,9 @@ fn settings_of_a_project_are_its_own() {
     let _ = home.run(&["install", "claude-code", "--scope", "project"]).exits(0);
     assert!(home.sandbox.project().join(".claude/settings.json").exists());
     assert!(!home.path("claude-code").exists());
-    let status = home.run(&["status"]).exits(0).stdout;
-    assert!(status.contains("claude-code  project  15     [SANDBOX]/project/.claude/"), "{status}");
+    let said = home.run(&["doctor", "claude-code"]).stdout;
+    let expected = "installed for the project: [SANDBOX]/project/.claude/settings.json (15 events)";
+    assert!(said.contains(expected), "{said}");
 }
 
 #[test]
@@ -579,19 +578,23 @@ fn commands(settings: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_status_of_nothing_says_what_comes_next() {
+fn the_doctor_of_nothing_says_what_comes_next() {
     let home = Home::new();
-    let nothing = home.run(&["status"]).exits(0).stdout;
+    let nothing = home.run(&["doctor"]).exits(1).stdout;
     assert!(
-        nothing.contains("next: hookexec install AGENT, where AGENT is one of claude-code"),
+        nothing.contains("next: `hookexec install AGENT`, where AGENT is one of claude-code"),
         "{nothing}"
     );
     std::fs::create_dir(home.sandbox.home().join(".codex")).unwrap();
-    let found = home.run(&["status"]).exits(0);
-    assert!(found.stdout.contains("codex  user   none"), "{}", found.stdout);
-    assert!(found.stderr.contains("next: hookexec install AGENT"), "{}", found.stderr);
+    let found = home.run(&["doctor"]).exits(1).stdout;
+    let next = "not installed: `hookexec install codex` writes to [SANDBOX]/home/.codex/hooks.json";
+    assert!(found.contains(next), "{found}");
+    let found = home.run(&["doctor", "--format", "json"]).exits(1).stdout;
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["agents"][0]["hooks"], 0, "{found}");
     let _ = home.run(&["install", "codex"]).exits(0);
-    assert_eq!(home.run(&["status"]).exits(0).stderr, "");
+    let found = home.run(&["doctor"]).stdout;
+    assert!(!found.contains("not installed"), "{found}");
 }
 
 /// Runs `command` as an agent does, with `payload` on stdin.
@@ -911,9 +914,8 @@ fn each_plugin_of_one_file_calls_for_its_own_agent() {
         let _ = home.run(&["install", agent]).exits(0);
         let text = fs::read_to_string(home.sandbox.home().join(file)).unwrap();
         assert!(text.contains(&format!("\"--from\", \"{agent}\"")), "{text}");
-        let status = home.run(&["status"]).exits(0).stdout;
-        assert!(status.contains(agent) && status.contains(file), "{status}");
         let doctor = home.run(&["doctor", agent]).stdout;
+        assert!(doctor.contains("ok       installed: ") && doctor.contains(file), "{doctor}");
         assert!(doctor.contains("its plugin never called hookexec yet"), "{doctor}");
         let _ = home.run(&["uninstall", agent]).exits(0);
         assert_eq!(walk(&home.sandbox.home()), before, "{agent}");
@@ -933,8 +935,6 @@ fn the_plugin_of_opencode_is_a_file_of_its_own() {
     assert!(text.contains("HOOKEXEC_SECONDS ?? 18"), "{text}");
     let again = home.run(&["install", "opencode", "--timeout", "20"]).exits(0);
     assert!(again.stderr.contains("already installed"), "{}", again.stderr);
-    let status = home.run(&["status"]).exits(0).stdout;
-    assert!(status.contains("opencode  user   1 "), "{status}");
     let doctor = home.run(&["doctor", "opencode"]).stdout;
     assert!(doctor.contains("its plugin never called hookexec yet"), "{doctor}");
     let _ = home.run(&["install", "opencode"]).exits(0);

@@ -6,7 +6,8 @@ use hookexec::internal::{Loaded, base_directory};
 
 use super::config::{ConfigArgs, Purpose};
 use super::install::no_home;
-use super::settings::{Scope, Settings};
+use super::settings::Scope;
+use super::settings::inspect::AgentFile;
 use super::table::steps;
 use super::{CommandError, config, existing, import, output, starter};
 
@@ -91,10 +92,9 @@ impl Args {
         step("hookexec explain".to_owned(), "see what is configured");
         let scope = if self.user { Scope::User } else { Scope::Project };
         for agent in &found.agents {
-            let settings = Settings::of(*agent, scope, project);
-            let settings = settings.filter(|settings| has_more_hooks(settings, loaded.as_ref()));
-            if let Some(settings) = settings {
-                let path = settings.path.strip_prefix(project).unwrap_or(&settings.path).display();
+            let file = AgentFile::inspect(*agent, scope, project);
+            if let Some(file) = file.filter(|file| has_more_hooks(file, loaded.as_ref())) {
+                let path = file.path.strip_prefix(project).unwrap_or(&file.path).display();
                 let output = if self.user {
                     directory.join(format!("hooks.d/{agent}.yaml"))
                 } else {
@@ -117,11 +117,11 @@ fn is_approved(loaded: Option<&Loaded>, hooks: &Path) -> bool {
     files.into_iter().any(|file| file.path == hooks && file.blocked.is_none())
 }
 
-/// Returns whether settings hold hooks that can be imported and were not.
-fn has_more_hooks(settings: &Settings, loaded: Option<&Loaded>) -> bool {
+/// Returns whether a file holds hooks that can be imported and were not.
+fn has_more_hooks(file: &AgentFile, loaded: Option<&Loaded>) -> bool {
     let ours = loaded.map(|loaded| loaded.config.hooks.as_slice()).unwrap_or_default();
     let imported = |command| ours.iter().any(|hook| hook.command.as_ref() == Some(command));
-    !import::commands(settings.agent, &settings.path).iter().all(imported)
+    !import::commands(file).iter().all(imported)
 }
 
 /// Returns the user's layer.

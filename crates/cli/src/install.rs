@@ -19,9 +19,9 @@ use super::report::counted;
 use super::run::INSTALLABLE;
 use super::settings::backup::{Backup, Before};
 use super::settings::call::{self, Call};
-use super::settings::live::Live;
+use super::settings::inspect::{AgentFile, Entry, Place, inspect};
 use super::settings::plugin::PluginFile;
-use super::settings::{self, Entry, Scope, Settings, others, store};
+use super::settings::{self, PlannedEntry, Scope, Settings, others, store};
 use super::system;
 use waits::{LONGEST, approval_timeout, kept_timeout, within_of};
 pub(crate) use waits::{TIMEOUT, limits, timeout_for};
@@ -94,38 +94,33 @@ impl ChangeArgs {
     }
 }
 
-/// Where hookexec is installed.
-pub(crate) enum Target {
-    Settings(Settings),
-    Plugin(PluginFile),
-}
-
 impl TargetArgs {
-    /// Returns the files to change.
-    pub(crate) fn targets(&self) -> Result<Vec<Target>, CommandError> {
+    /// Returns the files to change, as they are.
+    pub(crate) fn files(&self) -> Result<Vec<AgentFile>, CommandError> {
         let project = std::env::current_dir().or_internal("can't tell the current directory")?;
-        self.agents.iter().map(|agent| self.target(*agent, &project)).collect()
+        let mut files: Vec<AgentFile> = Vec::new();
+        for agent in &self.agents {
+            if files.iter().all(|file| file.agent != *agent) {
+                let found = AgentFile::inspect(*agent, self.scope, &project);
+                files.push(found.ok_or_else(|| self.no_file(*agent))?);
+            }
+        }
+        Ok(files)
     }
 
-    fn target(&self, agent: Agent, project: &Path) -> Result<Target, CommandError> {
-        let Some(plugin) = agent.plugin() else {
-            let settings = Settings::of(agent, self.scope, project);
-            return settings.map(Target::Settings).ok_or_else(|| match self.scope {
-                Scope::User => no_home(),
-                Scope::Project => CommandError::usage(format!(
-                    "{} reads no hooks of a project: use `--scope user`",
-                    agent.title()
-                )),
-            });
-        };
-        let file = PluginFile::of(agent, self.scope, project).ok_or_else(|| {
-            CommandError::usage(format!(
-                "{} has no settings for hooks: copy its plugin from `{}` of hookexec's repository",
-                agent.title(),
+    /// Says why the agent has no file to install in.
+    fn no_file(&self, agent: Agent) -> CommandError {
+        let title = agent.title();
+        match (agent.plugin(), self.scope) {
+            (Some(plugin), _) => CommandError::usage(format!(
+                "{title} has no settings for hooks: copy its plugin from `{}` of hookexec's repository",
                 plugin.source
-            ))
-        })?;
-        Ok(Target::Plugin(file))
+            )),
+            (None, Scope::User) => no_home(),
+            (None, Scope::Project) => CommandError::usage(format!(
+                "{title} reads no hooks of a project: use `--scope user`"
+            )),
+        }
     }
 }
 
@@ -133,15 +128,19 @@ impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         let configs = self.absolute_configs()?;
         own_home()?;
-        let targets = self.target.targets()?;
+        let files = self.target.files()?;
         if self.approve {
             self.may_approve()?;
         }
         let program = self.program()?;
-        for target in targets {
-            match target {
-                Target::Settings(settings) => self.install(&settings, &program, &configs)?,
-                Target::Plugin(file) => self.install_plugin(&file, &program)?,
+        for file in files {
+            let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
+            match &file.place {
+                Place::Settings(settings) => {
+                    let there = understood(&file, settings)?;
+                    self.install(settings, &program, &configs, current, &there)?;
+                }
+                Place::Plugin(plugin) => self.install_plugin(plugin, &program, current)?,
             }
         }
         if !self.change.dry_run {
@@ -187,22 +186,20 @@ impl Args {
         settings: &Settings,
         program: &str,
         configs: &[String],
+        current: Option<&str>,
+        there: &[Entry],
     ) -> Result<(), CommandError> {
         let path = &settings.path;
-        let current = store::read(path).or_usage(unreadable(path))?;
-        let there = settings
-            .live(current.as_deref().unwrap_or_default())
-            .map_err(|error| uneditable(settings, &error))?;
-        for live in there.iter().filter(|live| live.call.is_none()) {
-            let (path, Live { event, command, .. }) = (path.display(), live);
+        for entry in there.iter().filter(|entry| entry.is_live && entry.written().is_none()) {
+            let (path, Entry { event, command, .. }) = (path.display(), entry);
             warn(&format!(
                 "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \
                  it written anew"
             ));
         }
-        let entries = self.entries(settings, program, configs, &there);
+        let entries = self.entries(settings, program, configs, there);
         let backup = Backup::of(path).ok_or_else(no_home)?;
-        let before = match &current {
+        let before = match current {
             Some(current) => before(settings, &backup, current)?,
             None => None,
         };
@@ -210,14 +207,14 @@ impl Args {
             .with(before.as_deref(), &entries)
             .map_err(|error| uneditable(settings, &error))?;
         let title = settings.agent.title();
-        if let Some(Settings { agent, scope, path, .. }) = other_installation(settings) {
+        if let Some(AgentFile { agent, scope, path, .. }) = other_installation(settings) {
             let path = path.display();
             warn(&format!(
                 "{title} calls hookexec in {path} as well, and every hook runs twice here; keep one of \
                  them: `hookexec uninstall {agent} --scope {scope}`"
             ));
         }
-        if self.put(title, path, current.as_deref(), before.as_deref(), &new)? {
+        if self.put(title, path, current, before.as_deref(), &new)? {
             let events = counted(entries.len(), "event");
             output::talk(&format!("{title}: installed in {} ({events})\n", path.display()));
             if before.is_some() {
@@ -232,7 +229,7 @@ impl Args {
             }
         }
         if self.approve && settings.agent == Agent::Codex && !self.change.dry_run {
-            approve::approve(settings, entries, &there)?;
+            approve::approve(settings, entries, there)?;
         }
         Ok(())
     }
@@ -270,7 +267,12 @@ impl Args {
         Ok(true)
     }
 
-    fn install_plugin(&self, file: &PluginFile, program: &str) -> Result<(), CommandError> {
+    fn install_plugin(
+        &self,
+        file: &PluginFile,
+        program: &str,
+        current: Option<&str>,
+    ) -> Result<(), CommandError> {
         let (path, title) = (&file.path, file.agent.title());
         if !self.config.is_empty() {
             return Err(CommandError::usage(format!("the plugin of {title} takes no `--config`"))
@@ -279,13 +281,12 @@ impl Args {
         let raised = || approval_timeout(&configured(&[])).unwrap_or_default().max(TIMEOUT);
         let timeout = self.timeout.unwrap_or_else(raised);
         let new = file.text(program, within_of(timeout));
-        let current = store::read(path).or_usage(unreadable(path))?;
-        if current.as_ref().is_some_and(|text| *text != new && !file.is_plugin(text)) {
+        if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
             let path = path.display();
             return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
                 .hint("move it to another name and try again"));
         }
-        if self.put(title, path, current.as_deref(), None, &new)? {
+        if self.put(title, path, current, None, &new)? {
             output::talk(&format!("{title}: installed in {}\n", path.display()));
             output::talk(&format!("  next: start {title} again\n"));
         }
@@ -298,8 +299,8 @@ impl Args {
         settings: &Settings,
         program: &str,
         configs: &[String],
-        there: &[Live],
-    ) -> Vec<Entry> {
+        there: &[Entry],
+    ) -> Vec<PlannedEntry> {
         let mut configs = configs.to_vec();
         if configs.is_empty() {
             configs = kept_configs(there);
@@ -321,15 +322,21 @@ impl Args {
     }
 }
 
+/// Returns the entries of hookexec in settings that the agent reads.
+fn understood(file: &AgentFile, settings: &Settings) -> Result<Vec<Entry>, CommandError> {
+    match (&file.entries, &file.ignored) {
+        (Err(error), _) | (_, Some(error)) => Err(uneditable(settings, error)),
+        _ => Ok(file.ours().into_iter().cloned().collect()),
+    }
+}
+
 /// Returns the settings of the other scope, where these call hookexec as well.
-pub(crate) fn other_installation(settings: &Settings) -> Option<Settings> {
-    let all = Settings::in_scopes(settings.agent, &std::env::current_dir().ok()?);
-    let calls = |other: &Settings| {
-        let entries = other.installed(&store::text(&other.path));
-        entries.is_ok_and(|entries| !entries.is_empty())
-    };
-    let is_other = |it: &Settings| it.scope != settings.scope && it.path != settings.path;
-    all.into_iter().find(|it| is_other(it) && calls(it))
+pub(crate) fn other_installation(settings: &Settings) -> Option<AgentFile> {
+    let files = inspect(settings.agent, &std::env::current_dir().ok()?);
+    files.into_iter().find(|file| {
+        let is_other = file.scope != settings.scope && file.path != settings.path;
+        is_other && !file.ours().is_empty()
+    })
 }
 
 /// Returns the hooks that are configured; none if the files have errors.
@@ -350,9 +357,9 @@ fn configured(configs: &[String]) -> Vec<Hook> {
 }
 
 /// Returns the hooks files that the installed entries name.
-fn kept_configs(there: &[Live]) -> Vec<String> {
+fn kept_configs(there: &[Entry]) -> Vec<String> {
     let mut configs: Vec<String> = Vec::new();
-    for config in there.iter().filter_map(|live| live.call.as_ref()).flat_map(|it| &it.configs) {
+    for config in there.iter().filter_map(Entry::written).flat_map(|call| &call.configs) {
         if !configs.contains(config) {
             configs.push(config.clone());
         }
@@ -404,13 +411,13 @@ pub(crate) fn entries(
     timeout: u64,
     configs: &[String],
     configured: &[Event],
-) -> Vec<Entry> {
+) -> Vec<PlannedEntry> {
     let entry = |native: &'static NativeEvent| {
         let (timeout, within) = limits(agent, native, timeout);
         let (program, configs) = (program.to_owned(), configs.to_vec());
         let denies_without_answer = call::denies_without_answer(native);
         let call = Call { program, agent, native, within, configs, denies_without_answer };
-        Entry { native, command: call.command(), timeout }
+        PlannedEntry { native, command: call.command(), timeout }
     };
     settings::events(agent, configured).into_iter().map(entry).collect()
 }

@@ -58,7 +58,6 @@ pub mod server;
 mod settings;
 mod shell_texts;
 mod starter;
-mod status;
 mod stops;
 mod summary;
 #[cfg_attr(unix, path = "system/unix.rs")]
@@ -142,7 +141,7 @@ commands! {
     Short "Reference": Docs = docs;
     All "Servers": Serve = serve, Mcp = mcp;
     All "Many machines": Policy = policy;
-    All "Move from another engine": Import = import, Status = status;
+    All "Move from another engine": Import = import;
     Nowhere "": Help = help, Completions = completions, Man = man;
 }
 

@@ -6,8 +6,8 @@ use hookexec::config::{Diagnostic, Hook};
 use hookexec::internal::tools;
 use hookexec_agents::Agent;
 
-use super::settings::{Settings, others};
-use super::status;
+use super::settings::inspect::inspect;
+use super::settings::others;
 
 /// Returns the agents in which hookexec is installed, for the user or in the project.
 pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
@@ -16,8 +16,8 @@ pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 
 /// Returns whether hookexec is installed in `agent`, for the user or in the project.
 pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
-    status::is_installed(agent, project)
-        || others::package(&Settings::in_scopes(agent, project)).is_some()
+    let files = inspect(agent, project);
+    files.iter().any(|file| !file.ours().is_empty()) || others::package(&files).is_some()
 }
 
 /// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only

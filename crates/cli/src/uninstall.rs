@@ -1,10 +1,9 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
 use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
-use super::install::{
-    ChangeArgs, Target, TargetArgs, no_home, other_installation, own_home, uneditable,
-};
+use super::install::{ChangeArgs, TargetArgs, no_home, other_installation, own_home, uneditable};
 use super::settings::backup::{Backup, Before};
+use super::settings::inspect::{AgentFile, Place};
 use super::settings::plugin::PluginFile;
 use super::settings::{Settings, store};
 use super::{install, output};
@@ -26,45 +25,40 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         own_home()?;
-        for target in self.target.targets()? {
-            match target {
-                Target::Settings(settings) => self.uninstall(&settings)?,
-                Target::Plugin(file) => self.uninstall_plugin(&file)?,
+        for file in self.target.files()? {
+            let current = file.text.as_ref().or_usage(unreadable(&file.path))?;
+            if let (Place::Settings(settings), Err(error)) = (&file.place, &file.entries) {
+                return Err(uneditable(settings, error));
+            }
+            let Some(current) = current.as_ref().filter(|_| !file.ours().is_empty()) else {
+                not_installed(&file);
+                continue;
+            };
+            match &file.place {
+                Place::Settings(settings) => self.uninstall(settings, current)?,
+                Place::Plugin(plugin) => self.uninstall_plugin(plugin, current)?,
             }
         }
         Ok(())
     }
 
-    fn uninstall(&self, settings: &Settings) -> Result<(), CommandError> {
+    fn uninstall(&self, settings: &Settings, current: &str) -> Result<(), CommandError> {
         let path = &settings.path;
         let title = settings.agent.title();
-        let current = store::read(path).or_usage(unreadable(path))?;
-        let found = |text: &String| settings.installed(text).map(|commands| !commands.is_empty());
-        let installed = current.as_ref().map(found).transpose();
-        let installed = installed.map_err(|error| uneditable(settings, &error))?;
-        let (Some(current), Some(true)) = (current, installed) else {
-            output::talk(&format!("{title}: not installed in {}\n", path.display()));
-            if let Some(Settings { agent, scope, path, .. }) = other_installation(settings) {
-                let uninstall = format!("hookexec uninstall {agent} --scope {scope}");
-                let path = path.display();
-                output::talk(&format!("  it is installed in {path}: `{uninstall}`\n"));
-            }
-            return Ok(());
-        };
         let backup = Backup::of(path).ok_or_else(no_home)?;
-        let new = self::without(settings, &backup, &current)?;
-        if !self.change.show(path, &current, new.as_deref().unwrap_or_default())? {
+        let new = self::without(settings, &backup, current)?;
+        if !self.change.show(path, current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }
         let written = match &new {
-            Some(text) => store::write(path, Some(&current), text),
-            None => store::remove(path, &current),
+            Some(text) => store::write(path, Some(current), text),
+            None => store::remove(path, current),
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        let left = new.as_deref().map(|text| settings.installed(text).unwrap_or_default());
-        for command in left.into_iter().flatten() {
-            let path = path.display();
+        let left = settings.entries(new.as_deref().unwrap_or_default()).unwrap_or_default();
+        for entry in left.iter().filter(|entry| entry.is_ours()) {
+            let (path, command) = (path.display(), &entry.command);
             warn(&format!(
                 "{path}: `{command}` was changed by hand and is still there; remove it by hand"
             ));
@@ -73,26 +67,32 @@ impl Args {
         Ok(())
     }
 
-    fn uninstall_plugin(&self, file: &PluginFile) -> Result<(), CommandError> {
+    fn uninstall_plugin(&self, file: &PluginFile, current: &str) -> Result<(), CommandError> {
         let (path, title) = (&file.path, file.agent.title());
-        let current = store::read(path).or_usage(unreadable(path))?;
-        let Some(current) = current.filter(|text| file.is_plugin(text)) else {
-            output::talk(&format!("{title}: not installed in {}\n", path.display()));
-            return Ok(());
-        };
         let backup = Backup::of(path).ok_or_else(no_home)?;
-        if !backup.is_of(&current) {
+        if !backup.is_of(current) {
             let path = path.display();
             return Err(CommandError::usage(format!("{path} is not as `install` wrote it"))
                 .hint("remove it by hand"));
         }
-        if !self.change.show(path, &current, "")? {
+        if !self.change.show(path, current, "")? {
             return Ok(());
         }
-        store::remove(path, &current).or_internal(unwritable(path))?;
+        store::remove(path, current).or_internal(unwritable(path))?;
         backup.forget();
         output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
         Ok(())
+    }
+}
+
+fn not_installed(file: &AgentFile) {
+    let (title, path) = (file.agent.title(), file.path.display());
+    output::talk(&format!("{title}: not installed in {path}\n"));
+    let Place::Settings(settings) = &file.place else { return };
+    if let Some(AgentFile { agent, scope, path, .. }) = other_installation(settings) {
+        let uninstall = format!("hookexec uninstall {agent} --scope {scope}");
+        let path = path.display();
+        output::talk(&format!("  it is installed in {path}: `{uninstall}`\n"));
     }
 }
 

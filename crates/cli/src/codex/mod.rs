@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use server::{Server, unreadable};
 
 use crate::runtime::Runtime;
-use crate::settings::Entry;
+use crate::settings::PlannedEntry;
 
 /// One hook as Codex sees it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -57,7 +57,7 @@ impl CodexHook {
     }
 
     /// Returns whether it is `entry` as `install` writes it, with nothing added.
-    fn is(&self, entry: &Entry) -> bool {
+    fn is(&self, entry: &PlannedEntry) -> bool {
         self.event_name.eq_ignore_ascii_case(entry.native.name)
             && self.command == entry.command
             && self.timeout_sec == entry.timeout
@@ -94,15 +94,23 @@ pub(crate) struct Approval {
 ///
 /// Codex gets back the hash that it reported with the very text of the entry. If the file changes in
 /// between, the approval is for a hash that no hook has.
-pub(crate) fn approve(project: &Path, path: &Path, entries: &[Entry]) -> Result<Approval, String> {
+pub(crate) fn approve(
+    project: &Path,
+    path: &Path,
+    entries: &[PlannedEntry],
+) -> Result<Approval, String> {
     wait_for(approved(project, path, entries))
 }
 
-async fn approved(project: &Path, path: &Path, entries: &[Entry]) -> Result<Approval, String> {
+async fn approved(
+    project: &Path,
+    path: &Path,
+    entries: &[PlannedEntry],
+) -> Result<Approval, String> {
     let mut server = Server::start(project).await?;
     let seen = list(&mut server, project).await?;
     let seen: Vec<CodexHook> = seen.into_iter().filter(|hook| hook.is_in(path)).collect();
-    let ours = |entry: &Entry| seen.iter().find(|hook| hook.is(entry));
+    let ours = |entry: &PlannedEntry| seen.iter().find(|hook| hook.is(entry));
     let wanting: Map<String, Value> = entries
         .iter()
         .filter_map(ours)
@@ -117,7 +125,7 @@ async fn approved(project: &Path, path: &Path, entries: &[Entry]) -> Result<Appr
     let now = list(&mut server, project).await?;
     let now: Vec<CodexHook> = now.into_iter().filter(|hook| hook.is_in(path)).collect();
     let names = |is_so: &dyn Fn(Option<&CodexHook>) -> bool| -> Vec<&'static str> {
-        let found = |entry: &&Entry| is_so(now.iter().find(|hook| hook.is(entry)));
+        let found = |entry: &&PlannedEntry| is_so(now.iter().find(|hook| hook.is(entry)));
         entries.iter().filter(found).map(|entry| entry.native.name).collect()
     };
     Ok(Approval {
@@ -146,7 +154,7 @@ mod tests {
     #[test]
     fn only_an_entry_as_it_was_written_is_ours() {
         let native = Agent::Codex.native_event("PreToolUse").unwrap();
-        let entry = Entry { native, command: "x run".into(), timeout: 60 };
+        let entry = PlannedEntry { native, command: "x run".into(), timeout: 60 };
         let hook = json!({
             "key": "k", "eventName": "preToolUse", "handlerType": "command", "command": "x run",
             "async": false, "matcher": null, "timeoutSec": 60, "sourcePath": "/h", "new": [1],

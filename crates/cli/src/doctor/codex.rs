@@ -7,19 +7,18 @@ use hookexec_agents::Agent;
 use super::Finding;
 use super::installed::install;
 use crate::codex::{self, CodexHook};
-use crate::settings::{Settings, user_directory};
+use crate::settings::inspect::AgentFile;
+use crate::settings::user_directory;
 
-/// Says whether Codex was told that the hooks of `settings` may run.
-pub(super) fn approval(settings: &Settings, project: &Path) -> Finding {
-    let advice =
-        format!("run `{} --approve`, or {IN_CODEX}", install(Agent::Codex, settings.scope));
+/// Says whether Codex was told that the hooks of `file` may run.
+pub(super) fn approval(file: &AgentFile, project: &Path) -> Finding {
+    let advice = format!("run `{} --approve`, or {IN_CODEX}", install(Agent::Codex, file.scope));
     let hooks = match codex::hooks(project) {
         Ok(hooks) => hooks,
-        Err(error) => return guess(settings, &advice, &error),
+        Err(error) => return guess(file, &advice, &error),
     };
-    let is_ours = |hook: &CodexHook| {
-        hook.is_in(&settings.path) && hook.command.contains(" run --from codex ")
-    };
+    let is_ours =
+        |hook: &CodexHook| hook.is_in(&file.path) && hook.command.contains(" run --from codex ");
     judge(&hooks.into_iter().filter(is_ours).collect::<Vec<_>>(), &advice)
 }
 
@@ -58,10 +57,11 @@ fn unapproved(what: &str, advice: &str) -> Finding {
 }
 
 /// Says what Codex's own notes tell, where Codex can't be asked.
-fn guess(settings: &Settings, advice: &str, error: &str) -> Finding {
-    let config = user_directory(settings.layout).map(|directory| directory.join("config.toml"));
+fn guess(file: &AgentFile, advice: &str, error: &str) -> Finding {
+    let directory = file.agent.settings().and_then(user_directory);
+    let config = directory.map(|directory| directory.join("config.toml"));
     let config = config.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-    let path = std::path::absolute(&settings.path).unwrap_or_default();
+    let path = std::path::absolute(&file.path).unwrap_or_default();
     let key = format!("\"{}:pre_tool_use:", path.display());
     if config.contains(&key) {
         Finding::fine(format!(

@@ -4,70 +4,68 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use clap::ValueEnum as _;
 use hookexec::Event;
+use hookexec::config::Command;
 use hookexec::internal::{Check, files, spoken};
-use hookexec_agents::{Agent, NativeEvent, Plugin};
+use hookexec_agents::{Agent, NativeEvent};
 
 use super::{Finding, codex, guards, programs, switches};
 use crate::from::firings;
 use crate::import;
 use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
-use crate::settings::live::Live;
-use crate::settings::plugin::PluginFile;
-use crate::settings::{Scope, Settings, others, store, user_directory, value_of};
+use crate::settings::inspect::{AgentFile, Entry, Owner};
+use crate::settings::{Scope, others, store, user_directory, value_of};
 
 /// One entry in an agent's settings that calls hookexec.
-struct Registered {
+struct Registered<'e> {
     scope: Scope,
-    call: Call,
+    call: &'e Call,
     /// Whether the program is called by another.
     wrapped: bool,
     /// How long the agent waits, in seconds.
     timeout: Option<f64>,
 }
 
-/// Returns the findings about an agent whose settings call hookexec; `None` for an agent that is not
-/// used here, if the user did not ask.
+/// Returns the findings about an agent whose settings may call hookexec; `None` for an agent that is
+/// not used here, if the user did not ask.
 pub(super) fn by_settings(
     agent: Agent,
+    files: &[AgentFile],
     asked: bool,
     check: &Check,
     project: &Path,
 ) -> Option<Vec<Finding>> {
-    let all = &Settings::in_scopes(agent, project);
-    if !asked && !all.iter().any(Settings::is_found) {
+    if !asked && !files.iter().any(AgentFile::is_found) {
         return None;
     }
     let mut findings = Vec::new();
     let mut calls = Vec::new();
     let mut found = false;
-    for settings in all {
-        match entries(settings, project, &mut findings) {
+    for file in files {
+        match registered_in(file, project, &mut findings) {
             Ok(None) => continue,
             Ok(Some(registered)) => {
-                findings.extend(imported(settings, check));
+                findings.extend(imported(file, check));
                 calls.extend(registered);
             }
             Err(problem) => {
-                let path = settings.path.display();
+                let path = file.path.display();
                 findings.push(Finding::problem(format!("{path}: {problem}")));
             }
         }
         found = true;
     }
-    let package = others::package(all);
+    let package = others::package(files);
     if !found {
-        let text = format!("not installed: `hookexec install {agent}`");
         return Some(match package {
-            Some(place) => by_package(agent, &place, all, project),
-            None => vec![Finding::of(asked, text)],
+            Some(place) => by_package(agent, &place, files, project),
+            None => vec![not_installed(agent, files, asked)],
         });
     }
-    findings.extend(switches::findings(all, Path::new("/")));
+    findings.extend(switches::findings(files, Path::new("/")));
     let direct = calls.iter().filter(|registered| !registered.wrapped);
-    let named = direct.map(|it| (it.call.program.as_str(), it.scope));
+    let named = direct.map(|registered| (registered.call.program.as_str(), registered.scope));
     findings.extend(programs::findings(agent, named));
     findings.extend(twice(&calls));
     findings.extend(package.map(|place| {
@@ -75,24 +73,33 @@ pub(super) fn by_settings(
             "also installed as its own package: {place}: every hook runs twice"
         ))
     }));
-    if let Some(settings) = all.first() {
-        let twice = others::in_agent(settings, project);
-        findings.extend(twice.into_iter().map(Finding::warning));
-    }
+    findings.extend(others::in_agent(agent, project).into_iter().map(Finding::warning));
     let enabled = check.configured().filter(|hook| hook.enabled);
     let events: BTreeSet<Event> = enabled.map(|hook| hook.event).collect();
-    findings.extend(events.into_iter().map(|it| event_finding(agent, it, &calls, project)));
+    findings.extend(events.into_iter().map(|event| event_finding(agent, event, &calls, project)));
     findings.extend(patience(agent, &calls, check));
     Some(findings)
 }
 
+/// Says that hookexec is not installed, and which file `install` would write.
+fn not_installed(agent: Agent, files: &[AgentFile], asked: bool) -> Finding {
+    let install = format!("not installed: `hookexec install {agent}`");
+    Finding::of(
+        asked,
+        match files.first() {
+            Some(file) => format!("{install} writes to {}", file.path.display()),
+            None => install,
+        },
+    )
+}
+
 /// Returns the findings about an agent that calls hookexec by its own package alone.
-fn by_package(agent: Agent, place: &str, all: &[Settings], project: &Path) -> Vec<Finding> {
+fn by_package(agent: Agent, place: &str, files: &[AgentFile], project: &Path) -> Vec<Finding> {
     let mut findings = vec![Finding::fine(format!("installed as its own package: {place}"))];
     if agent == Agent::Codex {
         findings.push(codex::approval_of_plugin(project));
     }
-    findings.extend(switches::findings(all, Path::new("/")));
+    findings.extend(switches::findings(files, Path::new("/")));
     findings.extend(programs::findings(agent, [("hookexec", Scope::Project)].into_iter()));
     let called = last_call(agent, "its package", project);
     let never = || Finding::warning("its package never called hookexec yet");
@@ -101,63 +108,67 @@ fn by_package(agent: Agent, place: &str, all: &[Settings], project: &Path) -> Ve
 }
 
 /// Returns the calls of hookexec in one settings file; `None` when it has none.
-fn entries(
-    settings: &Settings,
+fn registered_in<'f>(
+    file: &'f AgentFile,
     project: &Path,
     findings: &mut Vec<Finding>,
-) -> Result<Option<Vec<Registered>>, String> {
-    let scope = settings.scope;
-    let text = store::read(&settings.path).map_err(|error| error.to_string())?;
-    let text = text.unwrap_or_default();
-    let installed = settings.installed(&text)?;
-    if installed.is_empty() {
+) -> Result<Option<Vec<Registered<'f>>>, String> {
+    if let Err(error) = &file.entries {
+        return Err(error.clone());
+    }
+    let ours = file.ours();
+    if ours.is_empty() {
         return Ok(None);
     }
-    let (path, count) = (settings.path.display(), installed.len());
+    let (scope, path, count) = (file.scope, file.path.display(), ours.len());
     findings.push(Finding::fine(format!("installed for the {scope}: {path} ({count} events)")));
-    match settings.agent {
-        Agent::Codex => findings.push(codex::approval(settings, project)),
-        Agent::Copilot if scope == Scope::Project => {
-            findings.extend(copilot_trust(settings, project));
-        }
+    match file.agent {
+        Agent::Codex => findings.push(codex::approval(file, project)),
+        Agent::Copilot if scope == Scope::Project => findings.extend(copilot_trust(file, project)),
         _ => {}
     }
-    let live = settings.live(&text)?;
-    if live.len() < installed.len() {
-        let (dead, title) = (count - live.len(), settings.agent.title());
+    if let Some(reason) = &file.ignored {
+        return Err(reason.clone());
+    }
+    let dead = ours.iter().filter(|entry| !entry.is_live).count();
+    if dead > 0 {
+        let title = file.agent.title();
         findings.push(Finding::problem(format!(
             "{path}: {dead} of the entries stand where {title} looks for no hooks"
         )));
     }
-    let calls = live.into_iter().filter_map(|it| registered(settings.agent, scope, it, findings));
-    Ok(Some(calls.collect()))
+    let live = ours.into_iter().filter(|entry| entry.is_live);
+    Ok(Some(live.filter_map(|entry| registered(file, entry, findings)).collect()))
 }
 
 /// Returns a warning when the settings, which call hookexec, hold commands of hooks that hookexec
 /// runs.
-fn imported(settings: &Settings, check: &Check) -> Option<Finding> {
-    let ours: Vec<_> = check.configured().filter(|hook| hook.enabled).collect();
-    let twice = import::commands(settings.agent, &settings.path)
-        .into_iter()
-        .filter(|command| ours.iter().any(|hook| hook.command.as_ref() == Some(command)))
-        .count();
-    (twice > 0).then(|| {
-        Finding::warning(format!(
-            "{}: {twice} of the hooks there stand in the hooks files, too, and run twice; take them \
-             out of the settings",
-            settings.path.display()
-        ))
-    })
+fn imported(file: &AgentFile, check: &Check) -> Option<Finding> {
+    let ours: Vec<&Command> = check
+        .configured()
+        .filter(|hook| hook.enabled)
+        .filter_map(|hook| hook.command.as_ref())
+        .collect();
+    let commands = import::commands(file);
+    let twice = commands.iter().filter(|command| ours.contains(command)).count();
+    if twice == 0 {
+        return None;
+    }
+    Some(Finding::warning(format!(
+        "{}: {twice} of the hooks there stand in the hooks files, too, and run twice; take them \
+         out of the settings",
+        file.path.display()
+    )))
 }
 
 /// Says when Copilot CLI loads no hooks of the project: with `-p` it does so only in a trusted
 /// folder.
-fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
+fn copilot_trust(file: &AgentFile, project: &Path) -> Option<Finding> {
     const VARIABLE: &str = "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS";
     if std::env::var(VARIABLE).is_ok_and(|value| value == "true") {
         return None;
     }
-    let config = user_directory(settings.layout)?.join("config.json");
+    let config = user_directory(file.agent.settings()?)?.join("config.json");
     let config = value_of(&config);
     let mut folders = config["trusted_folders"].as_array().into_iter().flatten();
     let real = files::real(project);
@@ -175,20 +186,20 @@ fn copilot_trust(settings: &Settings, project: &Path) -> Option<Finding> {
 
 /// Returns what an entry calls, when the agent would call and hear it as `install` meant it; says
 /// what is different.
-fn registered(
-    agent: Agent,
-    scope: Scope,
-    live: Live,
+fn registered<'e>(
+    file: &AgentFile,
+    entry: &'e Entry,
     findings: &mut Vec<Finding>,
-) -> Option<Registered> {
-    let Live { event, command, call, timeout, fails_closed, odd } = live;
-    let Some(native) = agent.events().iter().find(|row| row.name == event) else {
+) -> Option<Registered<'e>> {
+    let (agent, scope) = (file.agent, file.scope);
+    let Entry { event, command, owner, timeout, odd, .. } = entry;
+    let Some(native) = agent.native_event(event) else {
         let text = format!("not an event of {}, and never called", agent.title());
         findings.push(Finding::problem(text).about(format!("`{event}`")));
         return None;
     };
     let mut differs = |what: String| {
-        findings.push(Finding::of(native.is_deciding(), what).about(&event));
+        findings.push(Finding::of(native.is_deciding(), what).about(event));
     };
     if !odd.is_empty() {
         let odd = odd.join(", ");
@@ -197,10 +208,10 @@ fn registered(
         ));
         return None;
     }
-    let (call, wrapped) = match (call, unwrapped(agent, &command)) {
-        (Some(call), _) => (call, false),
-        (None, Some(call)) => (call, true),
-        (None, None) => {
+    let (call, wrapped) = match owner {
+        Owner::Written(call) => (call, false),
+        Owner::Wrapped(call) => (call, true),
+        Owner::ByHand | Owner::Foreign => {
             differs(format!("`{command}` is not what `install` writes: it may not deny"));
             return None;
         }
@@ -214,32 +225,22 @@ fn registered(
     }
     if wrapped {
         let text = format!("changed by hand: `{command}`");
-        findings.push(Finding::warning(text).about(&event));
+        findings.push(Finding::warning(text).about(event));
     }
     let entry_denies = call.denies_without_answer || !denies_without_answer(native);
-    if native.is_deciding() && !(fails_closed && entry_denies) {
+    if native.is_deciding() && !(entry.fails_closed && entry_denies) {
         let (title, install) = (agent.title(), install(agent, scope));
         let text = format!(
             "{title} does not deny when hookexec is missing or killed: run `{install}` again"
         );
-        findings.push(Finding::warning(text).about(&event));
+        findings.push(Finding::warning(text).about(event));
     }
-    Some(Registered { scope, call, wrapped, timeout })
-}
-
-/// Returns the call behind another program, such as `timeout 30`, if no shell syntax stands before
-/// it that could change its exit code or output.
-fn unwrapped(agent: Agent, command: &str) -> Option<Call> {
-    let mut starts = command.match_indices(' ').map(|(blank, _)| blank + 1);
-    let (start, call) =
-        starts.find_map(|start| Some((start, Call::of(agent, &command[start..])?)))?;
-    let wrapper = &command[..start];
-    (!wrapper.contains(['|', '&', ';', '<', '>', '!', '\n', '(', '`'])).then_some(call)
+    Some(Registered { scope, call, wrapped, timeout: *timeout })
 }
 
 /// Says whether the hooks of `event` would run, and when they did last.
-fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Path) -> Finding {
-    let firing: Vec<&Registered> =
+fn event_finding(agent: Agent, event: Event, calls: &[Registered<'_>], project: &Path) -> Finding {
+    let firing: Vec<&Registered<'_>> =
         calls.iter().filter(|it| it.call.native.fires(agent).contains(&event)).collect();
     if firing.is_empty() {
         let possible = agent.events().iter().any(|native| native.fires(agent).contains(&event));
@@ -268,18 +269,18 @@ fn event_finding(agent: Agent, event: Event, calls: &[Registered], project: &Pat
 /// user did not ask.
 pub(super) fn by_plugin(
     agent: Agent,
-    plugin: &Plugin,
+    files: &[AgentFile],
+    source: &str,
     asked: bool,
     project: &Path,
 ) -> Option<Vec<Finding>> {
-    let scopes = Scope::value_variants().iter();
-    let files: Vec<PluginFile> =
-        scopes.filter_map(|scope| PluginFile::of(agent, *scope, project)).collect();
-    let installed = files.iter().find(|file| {
-        let text = store::text(&file.path);
-        file.is_plugin(&text)
-    });
     let mut findings = Vec::new();
+    for file in files {
+        if let Err(error) = &file.entries {
+            findings.push(Finding::problem(format!("{}: {error}", file.path.display())));
+        }
+    }
+    let installed = files.iter().find(|file| !file.ours().is_empty());
     if let Some(file) = installed {
         findings.push(Finding::fine(format!("installed: {}", file.path.display())));
     }
@@ -287,13 +288,12 @@ pub(super) fn by_plugin(
         Some(finding) => finding,
         None if installed.is_some() => Finding::warning("its plugin never called hookexec yet"),
         None if asked && files.is_empty() => Finding::problem(format!(
-            "its plugin never called hookexec: copy it from `{}` of hookexec's repository",
-            plugin.source
+            "its plugin never called hookexec: copy it from `{source}` of hookexec's repository"
         )),
-        None if asked || files.iter().any(PluginFile::is_found) => {
-            Finding::of(asked, format!("not installed: `hookexec install {agent}`"))
+        None if asked || files.iter().any(AgentFile::is_found) => {
+            not_installed(agent, files, asked)
         }
-        None => return None,
+        None => return (!findings.is_empty()).then_some(findings),
     });
     Some(findings)
 }
@@ -339,7 +339,7 @@ pub(super) fn install(agent: Agent, scope: Scope) -> String {
 }
 
 /// Returns whose settings an advice is about: the project's if only these call hookexec.
-fn scope_of(calls: &[Registered]) -> Scope {
+fn scope_of(calls: &[Registered<'_>]) -> Scope {
     let is_projects = !calls.is_empty() && calls.iter().all(|call| call.scope == Scope::Project);
     if is_projects { Scope::Project } else { Scope::User }
 }
@@ -349,7 +349,7 @@ fn ago(time: SystemTime) -> String {
 }
 
 /// Says when both the user's and the project's settings call hookexec: each hook would run twice.
-fn twice(calls: &[Registered]) -> Option<Finding> {
+fn twice(calls: &[Registered<'_>]) -> Option<Finding> {
     let in_scope = |scope| calls.iter().any(|call| call.scope == scope);
     (in_scope(Scope::User) && in_scope(Scope::Project)).then(|| {
         Finding::warning("installed for the user and for the project: every hook runs twice here")
@@ -357,7 +357,7 @@ fn twice(calls: &[Registered]) -> Option<Finding> {
 }
 
 /// Says where time runs out: the agent's before hookexec's, or hookexec's before a hook's.
-fn patience(agent: Agent, calls: &[Registered], check: &Check) -> Vec<Finding> {
+fn patience(agent: Agent, calls: &[Registered<'_>], check: &Check) -> Vec<Finding> {
     let mut findings = Vec::new();
     for Registered { scope, call, timeout, .. } in calls {
         let native = call.native;

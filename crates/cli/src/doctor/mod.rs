@@ -7,7 +7,7 @@ mod programs;
 mod switches;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use hookexec::config::{Diagnostic, Severity};
@@ -26,6 +26,8 @@ use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
 use super::run::AGENT;
 use super::scripts::missing;
+use super::settings::Scope;
+use super::settings::inspect::{AgentFile, inspect};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
@@ -138,29 +140,78 @@ impl Args {
         let mut sections = vec![hooks(&check, &project)];
         sections.extend(policies::section(&check.policies));
         let before = sections.len();
+        let mut rows = Vec::new();
         for agent in Agent::all() {
-            sections.extend(self.agent(agent, &check, &project));
+            let asked = self.agents.contains(&agent);
+            if asked || self.agents.is_empty() {
+                let files = inspect(agent, &project);
+                rows.extend(files.iter().filter_map(Row::of));
+                sections.extend(section(agent, &files, asked, &check, &project));
+            }
         }
-        let without_agents = sections.len() == before;
-        if without_agents {
-            let nothing = Finding::warning("no coding agent is found here");
-            sections.push(Section::new("Agents", vec![nothing]));
+        if sections.len() == before {
+            let next = format!(
+                "no coding agent is found here; next: `hookexec install AGENT`, where AGENT is one of {}",
+                installable().join(", ")
+            );
+            sections.push(Section::new("Agents", vec![Finding::warning(next)]));
         }
-        report(&sections, self.format)
+        report(&sections, &rows, self.format)
     }
+}
 
-    /// Looks at one agent, if it is used here or named on the command line.
-    fn agent(&self, agent: Agent, check: &Check, project: &Path) -> Option<Section> {
-        let asked = self.agents.contains(&agent);
-        if !self.agents.is_empty() && !asked {
-            return None;
-        }
-        let mut findings = match agent.plugin() {
-            Some(plugin) => installed::by_plugin(agent, plugin, asked, project)?,
-            None => installed::by_settings(agent, asked, check, project)?,
-        };
-        findings.extend(of_installed(agent, check, project));
-        Some(Section::new(agent.title(), findings))
+/// Returns the names of the agents that `install` knows.
+fn installable() -> Vec<&'static str> {
+    let has_file = |agent: &Agent| match agent.plugin() {
+        Some(plugin) => plugin.file.is_some(),
+        None => agent.settings().is_some(),
+    };
+    Agent::all().filter(has_file).map(Agent::name).collect()
+}
+
+/// Returns what is found about one agent, if it is used here or the user `asked`.
+fn section(
+    agent: Agent,
+    files: &[AgentFile],
+    asked: bool,
+    check: &Check,
+    project: &Path,
+) -> Option<Section> {
+    let mut findings = match agent.plugin() {
+        Some(plugin) => installed::by_plugin(agent, files, plugin.source, asked, project)?,
+        None => installed::by_settings(agent, files, asked, check, project)?,
+    };
+    findings.extend(of_installed(agent, check, project));
+    Some(Section::new(agent.title(), findings))
+}
+
+/// One file of an agent, for programs.
+#[derive(Debug, Serialize)]
+struct Row {
+    agent: &'static str,
+    scope: String,
+    /// How many entries call hookexec; 1 for a plugin.
+    hooks: usize,
+    /// Why the file can't be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    settings: PathBuf,
+}
+
+impl Row {
+    /// Returns the row of a file; `None` for one that calls no hookexec, unless the user's agent is
+    /// used here.
+    fn of(file: &AgentFile) -> Option<Self> {
+        let hooks = file.ours().len();
+        let error = file.entries.as_ref().err().cloned();
+        let is_used = file.scope == Scope::User && file.is_found();
+        (hooks > 0 || error.is_some() || is_used).then(|| Self {
+            agent: file.agent.name(),
+            scope: file.scope.to_string(),
+            hooks,
+            error,
+            settings: file.path.clone(),
+        })
     }
 }
 
@@ -237,7 +288,7 @@ fn hooks(check: &Check, project: &Path) -> Section {
     Section::new("Hooks", findings)
 }
 
-fn report(sections: &[Section], format: PlainFormat) -> Result<Exit, CommandError> {
+fn report(sections: &[Section], agents: &[Row], format: PlainFormat) -> Result<Exit, CommandError> {
     let count = |grade| {
         sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
     };
@@ -245,6 +296,7 @@ fn report(sections: &[Section], format: PlainFormat) -> Result<Exit, CommandErro
     let json = serde_json::json!({
         "problems": problems,
         "warnings": warnings,
+        "agents": agents,
         "sections": sections,
     });
     format.show(&json, || {

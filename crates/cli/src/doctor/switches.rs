@@ -3,32 +3,61 @@
 
 use std::path::{Path, PathBuf};
 
+use hookexec_agents::HookSettings;
+use serde_json::Value;
+
 use super::Finding;
-use crate::settings::{Scope, Settings, value_of};
+use crate::settings::inspect::AgentFile;
+use crate::settings::{Scope, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
-pub(super) fn findings(all: &[Settings], root: &Path) -> Vec<Finding> {
+pub(super) fn findings(files: &[AgentFile], root: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for settings in all {
-        let mut paths = vec![settings.path.clone()];
-        let local = settings.layout.local_file.filter(|_| settings.scope == Scope::Project);
-        let beside = local.into_iter().chain(settings.layout.config_file);
-        paths.extend(beside.map(|file| settings.path.with_file_name(file)));
-        for path in paths {
-            let switch = settings.switched_off(&value_of(&path));
+    let Some(layout) = files.first().and_then(|file| file.agent.settings()) else {
+        return findings;
+    };
+    for file in files {
+        let local = layout.local_file.filter(|_| file.scope == Scope::Project);
+        let beside = local.into_iter().chain(layout.config_file);
+        let beside = beside.map(|name| file.path.with_file_name(name));
+        let beside = beside.map(|path| (value_of(&path), path));
+        for (value, path) in std::iter::once((file.value(), file.path.clone())).chain(beside) {
+            let switch = switched_off(layout, &value);
             findings.extend(switch.map(|switch| off(&path, &switch)));
         }
     }
-    let Some(settings) = all.first() else { return findings };
-    for path in managed_files(settings, root) {
+    for path in managed_files(layout, root) {
         let file = value_of(&path);
-        if let Some(switch) = settings.managed_only(&file) {
+        if let Some(switch) = managed_only(layout, &file) {
             findings.push(administrators(&path, &switch));
-        } else if let Some(switch) = settings.switched_off(&file) {
+        } else if let Some(switch) = switched_off(layout, &file) {
             findings.push(off(&path, &switch));
         }
     }
     findings
+}
+
+/// Returns the switch in the value of a file that turns hooks off, if one does.
+fn switched_off(layout: &HookSettings, file: &Value) -> Option<String> {
+    let at = |path: &[&str]| path.iter().fold(file, |value, key| &value[*key]);
+    let mut switches = layout.off_switches.iter();
+    if let Some((path, off)) = switches.find(|(path, off)| at(path) == off) {
+        return Some(format!("{}: {off}", path.join(".")));
+    }
+    let path = layout.disabled_names?;
+    let is_disabled = at(path).as_array()?.contains(&"hookexec".into());
+    is_disabled.then_some(format!("{}: [\"hookexec\"]", path.join(".")))
+}
+
+/// Returns the switch in the value of the administrator's file that leaves no hook but theirs.
+fn managed_only(layout: &HookSettings, file: &Value) -> Option<String> {
+    layout.managed_only.iter().find_map(|name| match &file[*name] {
+        Value::Bool(true) => Some(format!("{name}: true")),
+        Value::Array(kinds) if kinds.contains(&"hooks".into()) => {
+            Some(format!("{name}: [\"hooks\"]"))
+        }
+        _ => None,
+    })
 }
 
 fn off(path: &Path, switch: &str) -> Finding {
@@ -44,9 +73,9 @@ fn administrators(path: &Path, switch: &str) -> Finding {
 }
 
 /// Returns the administrator's files that exist.
-fn managed_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
+fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for file in settings.layout.managed_files {
+    for file in layout.managed_files {
         let path = root.join(file.trim_start_matches('/'));
         let inside = std::fs::read_dir(&path).into_iter().flatten().flatten();
         let mut inside: Vec<PathBuf> = inside.map(|entry| entry.path()).collect();
@@ -69,7 +98,7 @@ mod tests {
     #[test]
     fn the_switch_is_found_where_codex_looks_for_it() {
         let toml = |text: &str| crate::settings::toml::value(text).unwrap();
-        let codex = Settings::of(Agent::Codex, Scope::Project, Path::new("/")).unwrap();
+        let codex = Agent::Codex.settings().unwrap();
         for (config, off) in [
             ("[features]\nhooks = false # for now\n", true),
             ("[features]\ncodex_hooks=false\n", true),
@@ -80,9 +109,9 @@ mod tests {
             ("hooks = false", false),
             ("", false),
         ] {
-            assert_eq!(codex.switched_off(&toml(config)).is_some(), off, "{config}");
+            assert_eq!(switched_off(codex, &toml(config)).is_some(), off, "{config}");
         }
-        let is_managed_only = |text: &str| codex.managed_only(&toml(text)).is_some();
+        let is_managed_only = |text: &str| managed_only(codex, &toml(text)).is_some();
         assert!(is_managed_only("a = 1\nallow_managed_hooks_only = true # by order\n[hooks]\n"));
         // Codex 0.169 ignores it there.
         assert!(!is_managed_only("[hooks]\nallow_managed_hooks_only = true\n"));
@@ -95,8 +124,8 @@ mod tests {
         let file = root.path().join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
-        let settings = Settings::of(agent, Scope::Project, root.path()).unwrap();
-        let found = findings(&[settings], root.path());
+        let project = AgentFile::inspect(agent, Scope::Project, root.path()).unwrap();
+        let found = findings(&[project], root.path());
         found.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
     }
 

@@ -65,6 +65,16 @@ fn words(command: &str) -> impl Iterator<Item = String> + '_ {
     command.split(cut).filter(|word| !word.is_empty()).map(word)
 }
 
+/// Returns the command of a hook, with the arguments beside it.
+pub(super) fn whole(command: &str, args: &[String]) -> Command {
+    if args.is_empty() {
+        return Command::Text(command.to_owned());
+    }
+    let mut words = vec![command.to_owned()];
+    words.extend_from_slice(args);
+    program(words)
+}
+
 /// Returns a program with its arguments; as a shell's command where Claude Code puts in paths.
 pub(super) fn program(words: Vec<String>) -> Command {
     const VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", PLUGIN_ROOT];

@@ -27,6 +27,7 @@ use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _, unreadable};
 use super::output;
 use super::report::counted;
+use super::settings::inspect::AgentFile;
 use super::settings::store;
 use super::table::steps;
 use format::Format;
@@ -177,13 +178,14 @@ impl Import {
     }
 }
 
-/// Returns the commands of the hooks in the settings of `agent` at `path`, but for entries of ours.
-pub(super) fn commands(agent: Agent, path: &Path) -> Vec<Command> {
-    let import = Format::of(agent).zip(read(path).ok()).and_then(|(format, text)| {
-        let source = SourceFile::new(path, text.strip_prefix('\u{feff}').unwrap_or(&text));
-        settings::read(format, source, path).ok()
-    });
-    import.iter().flat_map(Import::scripts).map(|hook| hook.command.clone()).collect()
+/// Returns the commands of the hooks in a file that could be imported, but for entries of ours.
+pub(super) fn commands(file: &AgentFile) -> Vec<Command> {
+    if Format::of(file.agent).is_none() || file.ignored.is_some() {
+        return Vec::new();
+    }
+    let entries = file.entries.as_deref().unwrap_or_default().iter();
+    let foreign = entries.filter(|entry| !entry.is_ours() && !command::is_ours(&entry.command));
+    foreign.map(|entry| command::whole(&entry.command, &entry.args)).collect()
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {

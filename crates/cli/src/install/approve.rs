@@ -4,8 +4,8 @@ use crate::codex::{self, Approval};
 use crate::error::{CommandError, warn};
 use crate::output;
 use crate::report::counted;
-use crate::settings::live::Live;
-use crate::settings::{Entry, Settings};
+use crate::settings::inspect::Entry;
+use crate::settings::{PlannedEntry, Settings};
 
 /// What the user can do in Codex.
 const BY_HAND: &str = "start `codex` and approve the hooks in `/hooks`";
@@ -14,14 +14,13 @@ const BY_HAND: &str = "start `codex` and approve the hooks in `/hooks`";
 /// hand among those that were `there` are not approved.
 pub(super) fn approve(
     settings: &Settings,
-    entries: Vec<Entry>,
-    there: &[Live],
+    mut entries: Vec<PlannedEntry>,
+    there: &[Entry],
 ) -> Result<(), CommandError> {
-    let by_hand = |entry: &Entry| {
-        let mut same = there.iter().filter(|live| live.event == entry.native.name);
-        same.any(|live| live.call.is_none())
-    };
-    let entries: Vec<Entry> = entries.into_iter().filter(|entry| !by_hand(entry)).collect();
+    entries.retain(|entry| {
+        let mut same = there.iter().filter(|known| known.event == entry.native.name);
+        same.all(|known| known.written().is_some())
+    });
     let path = settings.path.display();
     output::talk(&format!("Codex: approves these entries in {path}:\n"));
     for entry in &entries {

@@ -6,7 +6,7 @@ use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec_agents::{Agent, NativeEvent};
 
-use crate::settings::live::Live;
+use crate::settings::inspect::Entry;
 
 /// How long the agents wait without `--timeout`, in seconds.
 pub(crate) const TIMEOUT: u64 = 60;
@@ -27,14 +27,14 @@ pub(super) fn approval_timeout(hooks: &[Hook]) -> Option<u64> {
 }
 
 /// Returns how long the agent waits as it is installed, in seconds.
-pub(super) fn kept_timeout(there: &[Live]) -> u64 {
-    let written = there.iter().filter_map(|live| live.timeout).fold(0.0, f64::max);
+pub(super) fn kept_timeout(there: &[Entry]) -> u64 {
+    let written = there.iter().filter_map(|entry| entry.timeout).fold(0.0, f64::max);
     let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
     if (2..=LONGEST).contains(&written) {
         return written;
     }
     // An agent without timeouts in its settings: `--within` of the entries tells.
-    let within = there.iter().filter_map(|live| Some(live.call.as_ref()?.within)).max();
+    let within = there.iter().filter_map(|entry| Some(entry.written()?.within)).max();
     (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
 }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod call;
-pub(crate) mod live;
+pub(crate) mod inspect;
 pub(crate) mod others;
 pub(crate) mod plugin;
 pub(crate) mod store;
@@ -11,14 +11,12 @@ pub(crate) mod toml;
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum as _;
 use hookexec::Event;
-use hookexec::internal::files;
 use hookexec_agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent};
 
 use call::Call;
+use inspect::Entry;
 use jsonc_parser::cst::CstInputValue as Json;
-use live::Live;
 use serde_json::Value;
 
 /// Whose settings.
@@ -46,8 +44,8 @@ pub(crate) struct Settings {
     pub(crate) layout: &'static HookSettings,
 }
 
-/// The entry for one event.
-pub(crate) struct Entry {
+/// The entry to write for one event.
+pub(crate) struct PlannedEntry {
     pub(crate) native: &'static NativeEvent,
     /// The program and its arguments, for a shell.
     pub(crate) command: String,
@@ -81,25 +79,18 @@ impl Settings {
         Some(settings)
     }
 
-    /// Returns the agent's settings in each scope, the user's first. In the home directory the
-    /// project's are the same file: they count once, as the user's.
-    pub(crate) fn in_scopes(agent: Agent, project: &Path) -> Vec<Self> {
-        let scopes = Scope::value_variants().iter();
-        let mut all: Vec<Self> = scopes.filter_map(|it| Self::of(agent, *it, project)).collect();
-        all.dedup_by_key(|settings| files::real(&settings.path));
-        all
-    }
-
-    /// Returns whether the agent seems to be used here: its directory is there.
-    pub(crate) fn is_found(&self) -> bool {
-        user_directory(self.layout).is_some_and(|it| it.is_dir()) || self.path.exists()
-    }
-
     /// Returns `text` with the entries in it, and without those of an earlier installation. An
     /// entry that the user changed by hand stays, and no second one is added for its event.
-    pub(crate) fn with(&self, text: Option<&str>, entries: &[Entry]) -> Result<String, String> {
+    pub(crate) fn with(
+        &self,
+        text: Option<&str>,
+        entries: &[PlannedEntry],
+    ) -> Result<String, String> {
         let text = text.unwrap_or_default();
-        let there = self.live(text)?;
+        if let Some(reason) = self.ignored(text) {
+            return Err(reason);
+        }
+        let there = self.entries(text)?;
         let (mark, text) = self.split_mark(text);
         let is_blank = text.trim().is_empty() && !self.is_toml();
         let mut text = self.without(if is_blank { "{}\n" } else { text }, None)?;
@@ -107,7 +98,8 @@ impl Settings {
             text = text::set_default(&text, "version", Json::Number(version.to_owned()))?;
         }
         for entry in entries {
-            if there.iter().any(|live| live.call.is_none() && live.event == entry.native.name) {
+            let mut same = there.iter().filter(|it| it.is_ours() && it.event == entry.native.name);
+            if same.any(|it| it.written().is_none()) {
                 continue;
             }
             if self.is_toml() {
@@ -152,65 +144,26 @@ impl Settings {
         }
     }
 
-    /// Returns the entries that call hookexec where the agent looks for hooks.
+    /// Returns the entries in a text, and reads past what only some agents accept.
     ///
     /// # Errors
-    /// When the agent can't read the text.
-    pub(crate) fn live(&self, text: &str) -> Result<Vec<Live>, String> {
-        let (_, text) = self.split_mark(text);
-        let settings = self.value(text)?;
-        let ours = |command: &str| self.is_ours(command);
-        let mut live = live::entries(self.layout, self.root, &settings, &ours);
-        for live in &mut live {
-            live.call = Call::of(self.agent, &live.command);
-        }
-        Ok(live)
-    }
-
-    /// Returns the value of a text as the agent reads it.
-    fn value(&self, text: &str) -> Result<Value, String> {
-        if self.is_toml() {
-            return toml::value(text);
-        }
-        text::unambiguous(text, self.layout.lenient).map_err(|error| {
-            if self.layout.lenient || text::parse(text).is_err() {
-                return error;
-            }
-            let title = self.agent.title();
-            format!("{title} ignores all hooks in a file with comments or trailing commas")
-        })
-    }
-
-    /// Returns the commands in `text` that are hookexec's.
-    pub(crate) fn installed(&self, text: &str) -> Result<Vec<String>, String> {
+    /// The text can't be understood.
+    pub(crate) fn entries(&self, text: &str) -> Result<Vec<Entry>, String> {
         let text = self.split_mark(text).1;
         let value = if self.is_toml() { toml::value(text) } else { text::unambiguous(text, true) };
-        let mut commands = text::commands(&value?);
-        commands.retain(|command| self.is_ours(command));
-        Ok(commands)
+        let value = value?;
+        Ok(inspect::entries(self, &value, text::commands(&value)))
     }
 
-    /// Returns the switch in the value of a file that turns hooks off, if one does.
-    pub(crate) fn switched_off(&self, file: &Value) -> Option<String> {
-        let at = |path: &[&str]| path.iter().fold(file, |value, key| &value[*key]);
-        let mut switches = self.layout.off_switches.iter();
-        if let Some((path, off)) = switches.find(|(path, off)| at(path) == off) {
-            return Some(format!("{}: {off}", path.join(".")));
+    /// Returns why the agent reads no hook of a text that can be understood.
+    fn ignored(&self, text: &str) -> Option<String> {
+        let text = self.split_mark(text).1;
+        if self.is_toml() || self.layout.lenient || text::unambiguous(text, false).is_ok() {
+            return None;
         }
-        let path = self.layout.disabled_names?;
-        let disabled = at(path).as_array()?.contains(&"hookexec".into());
-        disabled.then(|| format!("{}: [\"hookexec\"]", path.join(".")))
-    }
-
-    /// Returns the switch in the value of the administrator's file that leaves no hook but theirs.
-    pub(crate) fn managed_only(&self, file: &Value) -> Option<String> {
-        self.layout.managed_only.iter().find_map(|name| match &file[*name] {
-            Value::Bool(true) => Some(format!("{name}: true")),
-            Value::Array(kinds) if kinds.contains(&"hooks".into()) => {
-                Some(format!("{name}: [\"hooks\"]"))
-            }
-            _ => None,
-        })
+        let _ = text::parse(text).ok()?;
+        let title = self.agent.title();
+        Some(format!("{title} ignores all hooks in a file with comments or trailing commas"))
     }
 
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.
@@ -225,7 +178,7 @@ impl Settings {
         command.contains(&words)
     }
 
-    fn element(&self, entry: &Entry) -> Json {
+    fn element(&self, entry: &PlannedEntry) -> Json {
         let decides = entry.native.is_deciding();
         let name = format!("hookexec {}", entry.native.name);
         let member = |member: &EntryMember| match member {
@@ -265,8 +218,12 @@ fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
 
 /// Returns the value of a TOML file, or of a JSON file with comments; null if it can't be read.
 pub(crate) fn value_of(path: &Path) -> Value {
-    let text = store::text(path);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    value_in(path, &store::text(path))
+}
+
+/// Returns the value of the text of such a file.
+fn value_in(path: &Path, text: &str) -> Value {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if path.extension().is_some_and(|it| it == "toml") {
         return toml::value(text).unwrap_or_default();
     }
@@ -301,8 +258,8 @@ pub(crate) fn events(agent: Agent, configured: &[Event]) -> Vec<&'static NativeE
 mod tests {
     use super::*;
 
-    fn entries(agent: Agent) -> Vec<Entry> {
-        let entry = |native: &'static NativeEvent| Entry {
+    fn entries(agent: Agent) -> Vec<PlannedEntry> {
+        let entry = |native: &'static NativeEvent| PlannedEntry {
             native,
             command: format!("hookexec run --from {agent} --event {} --within 54", native.name),
             timeout: 60,
@@ -316,15 +273,13 @@ mod tests {
             let of = |scope| Settings::of(agent, scope, Path::new("/project"));
             let settings = of(Scope::Project).or_else(|| of(Scope::User)).unwrap();
             let text = settings.with(None, &entries(agent)).unwrap();
-            assert_eq!(settings.installed(&text).unwrap().len(), entries(agent).len(), "{text}");
-            let live = settings.live(&text).unwrap();
-            assert_eq!(live.len(), entries(agent).len(), "{text}");
-            for live in live {
-                assert!(
-                    live.odd.is_empty()
-                        && live.timeout.is_none_or(|seconds| (seconds - 60.0).abs() < 0.1),
-                    "{live:?}"
-                );
+            let found = settings.entries(&text).unwrap();
+            assert_eq!(found.len(), entries(agent).len(), "{text}");
+            assert_eq!(settings.ignored(&text), None, "{text}");
+            for live in found {
+                assert!(live.is_live && live.odd.is_empty(), "{live:?}");
+                let waits = live.timeout.is_none_or(|seconds| (seconds - 60.0).abs() < 0.1);
+                assert!(waits, "{live:?}");
                 let native = agent.native_event(&live.event).unwrap();
                 assert!(live.fails_closed || !native.is_deciding(), "{live:?}");
                 assert_eq!(Call::of(agent, &live.command).unwrap().native, native, "{live:?}");

@@ -7,21 +7,22 @@ use std::path::Path;
 use hookexec_agents::{Agent, PackageMark};
 use serde_json::Value;
 
-use super::{Scope, Settings, store, user_directory, value_of};
+use super::inspect::{AgentFile, inspect};
+use super::{Scope, user_directory, value_of};
 
 /// Returns where the agent says that its own package of hookexec is installed.
-pub(crate) fn package(all: &[Settings]) -> Option<String> {
-    let first = all.first()?;
-    let file = |name: &str| Some(user_directory(first.layout)?.join(name));
-    let path = match first.layout.package? {
+pub(crate) fn package(files: &[AgentFile]) -> Option<String> {
+    let layout = files.first()?.agent.settings()?;
+    let beside = |name: &str| Some(user_directory(layout)?.join(name));
+    let path = match layout.package? {
         PackageMark::Enabled(key) => {
-            let mut paths = all.iter().map(|settings| &settings.path);
-            paths.find(|path| is_enabled(&value_of(path)[key])).cloned()
+            let mut enabling = files.iter().filter(|file| is_enabled(&file.value()[key]));
+            Some(enabling.next()?.path.clone())
         }
         PackageMark::EnabledTable(name) => {
-            file(name).filter(|path| is_enabled(&value_of(path)["plugins"]))
+            beside(name).filter(|path| is_enabled(&value_of(path)["plugins"]))
         }
-        PackageMark::File(name) => file(name).filter(|path| path.is_file()),
+        PackageMark::File(name) => beside(name).filter(|path| path.is_file()),
         _ => None,
     };
     path.map(|path| path.display().to_string())
@@ -37,29 +38,33 @@ fn is_enabled(plugins: &Value) -> bool {
 /// Says where every hook runs twice because of settings of `agent`, which may be those that another
 /// agent loads.
 pub(crate) fn around(agent: Agent, project: &Path) -> BTreeSet<String> {
-    let readers = Agent::with_settings().filter(|it| *it == agent || agent == Agent::ClaudeCode);
-    let own = readers.flat_map(|reader| Settings::in_scopes(reader, project));
-    own.filter(call_hookexec).flat_map(|own| in_agent(&own, project)).collect()
+    let mut said = BTreeSet::new();
+    for reader in Agent::with_settings() {
+        let is_touched = reader == agent || agent == Agent::ClaudeCode;
+        if is_touched && inspect(reader, project).iter().any(AgentFile::calls_hookexec) {
+            said.extend(in_agent(reader, project));
+        }
+    }
+    said
 }
 
-/// Says which settings of Claude Code call hookexec and are loaded by the agent of `own`, whose own
-/// settings call hookexec as well.
-pub(crate) fn in_agent(own: &Settings, project: &Path) -> Vec<String> {
-    let Some(loaded) = own.layout.claude_code_hooks else { return Vec::new() };
-    let title = own.agent.title();
-    let text = |claude: &Settings| {
-        format!(
-            "{title} also loads {}, which calls hookexec: every hook runs twice in {title}; {}",
-            claude.path.display(),
-            loaded.remedy
-        )
+/// Says which settings of Claude Code call hookexec and are loaded by `agent`, whose own settings
+/// call hookexec as well.
+pub(crate) fn in_agent(agent: Agent, project: &Path) -> Vec<String> {
+    let layout = agent.settings();
+    let Some(loaded) = layout.and_then(|layout| layout.claude_code_hooks.as_ref()) else {
+        return Vec::new();
     };
-    let claudes = Settings::in_scopes(Agent::ClaudeCode, project);
-    let is_loaded = |claude: &&Settings| loaded.of_user || claude.scope == Scope::Project;
-    claudes.iter().filter(is_loaded).filter(|claude| call_hookexec(claude)).map(text).collect()
-}
-
-fn call_hookexec(settings: &Settings) -> bool {
-    let text = store::text(&settings.path);
-    settings.live(&text).is_ok_and(|live| !live.is_empty())
+    let mut said = Vec::new();
+    for claude in inspect(Agent::ClaudeCode, project) {
+        let is_loaded = loaded.of_user || claude.scope == Scope::Project;
+        if is_loaded && claude.calls_hookexec() {
+            let (title, path) = (agent.title(), claude.path.display());
+            said.push(format!(
+                "{title} also loads {path}, which calls hookexec: every hook runs twice in {title}; {}",
+                loaded.remedy
+            ));
+        }
+    }
+    said
 }

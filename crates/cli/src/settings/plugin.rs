@@ -37,11 +37,6 @@ impl PluginFile {
         Some(Self { agent, path: directory.join(file.file), text: file.text })
     }
 
-    /// Returns whether the agent seems to be used here.
-    pub(crate) fn is_found(&self) -> bool {
-        self.path.ancestors().nth(2).is_some_and(Path::is_dir)
-    }
-
     /// Returns the plugin that calls `program` and waits `within` seconds.
     pub(crate) fn text(&self, program: &str, within: u64) -> String {
         let program = format!("process.env.HOOKEXEC ?? {}", Value::from(program));
