@@ -5,7 +5,6 @@ mod seats;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -126,60 +125,6 @@ impl<'a> Call<'a> {
     /// Returns the input for a task that may outlive the call.
     pub fn owned_input(&self) -> Arc<Input> {
         self.shared().owned(self.input)
-    }
-}
-
-/// How many bytes the answers of hooks may have together, in the whole process.
-const MAX_ANSWERS: usize = 64 << 20;
-
-/// The message about a hook whose answer has no room.
-pub(crate) const NO_ROOM: &str =
-    "the answers of all hooks are larger than 64 MiB together; write less";
-
-/// The memory that is left for the answers of several hooks.
-#[derive(Debug)]
-pub(crate) struct Room {
-    left: AtomicUsize,
-    /// What it takes of, too, and gives back when it is dropped.
-    all: Option<Arc<Self>>,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self { left: AtomicUsize::new(MAX_ANSWERS), all: None }
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        if let Some(all) = &self.all {
-            all.left.fetch_add(MAX_ANSWERS - *self.left.get_mut(), Ordering::Relaxed);
-        }
-    }
-}
-
-impl Room {
-    /// Returns the room of one hook in the background: those of a layer have 64 MiB together.
-    pub(crate) fn in_background() -> Self {
-        Self { left: AtomicUsize::new(MAX_ANSWERS / background::MAX_RUNNING), all: None }
-    }
-
-    /// Returns the room of one event.
-    fn within(all: &Arc<Self>) -> Self {
-        Self { left: AtomicUsize::new(MAX_ANSWERS), all: Some(Arc::clone(all)) }
-    }
-
-    /// Takes `bytes` for an answer; returns `false` when fewer are left.
-    pub(crate) fn take(&self, bytes: usize) -> bool {
-        let taken = |left: usize| left.checked_sub(bytes);
-        if self.all.as_ref().is_some_and(|all| !all.take(bytes)) {
-            return false;
-        }
-        let is_taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok();
-        if let (Some(all), false) = (&self.all, is_taken) {
-            all.left.fetch_add(bytes, Ordering::Relaxed);
-        }
-        is_taken
     }
 }
 
@@ -403,21 +348,5 @@ impl BuildError {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_at_the_same_time_share_the_room() {
-        let all = Arc::default();
-        let (one, other) = (Room::within(&all), Room::within(&all));
-        assert!(one.take(MAX_ANSWERS - 1));
-        assert!(!other.take(2) && other.take(1));
-        drop(one);
-        assert!(other.take(MAX_ANSWERS - 1));
-        assert!(!other.take(1));
     }
 }

@@ -14,7 +14,7 @@ use super::select::{Bound, Plan};
 use super::time::Deadlines;
 use super::versions::{ORIGINAL, Sight, Versions};
 use crate::event::Event;
-use crate::handler::{BoxFuture, Place, Room};
+use crate::handler::{BoxFuture, Place};
 use crate::wire::{Decision, HookReport, Input, Verdict};
 
 /// A hook of a moment.
@@ -52,8 +52,6 @@ pub(super) struct Stage<'e> {
     before: &'e [Verdict],
     /// The hooks for the tool's first name.
     matching: OnceLock<Arc<[usize]>>,
-    /// The memory that is left for the answers of its hooks.
-    room: OnceLock<Arc<Room>>,
 }
 
 impl<'e> Stage<'e> {
@@ -69,7 +67,6 @@ impl<'e> Stage<'e> {
             took,
             before: options.before,
             matching: OnceLock::new(),
-            room: OnceLock::new(),
         }
     }
 
@@ -235,7 +232,6 @@ impl<'e> Moment<'e> {
         let place = Place::Event {
             capacity: &self.executor.capacity,
             rank: bound.rank(),
-            room: &stage.room,
             // A program that must end with its answer waits for nothing in the background.
             may_leave: self.executor.handed_over.is_none(),
         };

@@ -15,7 +15,7 @@ use super::select::{Bound, Plan};
 use super::time::Deadlines;
 use crate::config::Phase;
 use crate::event::Event;
-use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Room, Seat, Shared};
+use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Seat, Shared};
 use crate::locks::locked;
 use crate::wire::{Decision, HookStatus, Input, JsonObject, Verdict};
 
@@ -162,10 +162,9 @@ fn started(bound: &Bound) -> Outcome {
 /// Calls a hook that nothing waits for, and returns its remarks. A failure is a warning in the log.
 async fn follow(event: Event, bound: Bound, input: Arc<Input>, seat: Option<Seat>) -> Vec<String> {
     let (shared, until) = (Shared::default(), Deadlines::none().until(&bound, None));
-    let room = Arc::new(Room::in_background());
     let shown = (&*input, &shared);
     let place = match &seat {
-        Some(seat) => Place::Background { seat, room: &room },
+        Some(seat) => Place::Background { seat },
         None => Place::Free,
     };
     match run(&bound, event, &input, shown, until, place).await.0 {

@@ -1,12 +1,12 @@
 //! How many hooks of a layer run at once, in all events together.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
 
 use super::background::Background;
-use super::{Call, Failure, HandlerError, Room};
+use super::{Call, Failure, HandlerError};
 use crate::config::Layer;
 
 /// How many hooks of each rank run at once. A project has as many as one event of it may run, so
@@ -23,8 +23,6 @@ const NO_SEAT: &str = "as many hooks of its layer were running as may run at onc
 pub(crate) struct Capacity {
     pub(crate) background: Background,
     pub(crate) seats: Seats,
-    /// The memory that is left for answers, at all events together.
-    pub(crate) room: Arc<Room>,
 }
 
 /// The places of running hooks: each rank of layers has its own.
@@ -44,13 +42,11 @@ pub(crate) enum Place<'a> {
     Event {
         capacity: &'a Capacity,
         rank: usize,
-        /// The memory that is left for answers at this event, once a handler keeps one in memory.
-        room: &'a OnceLock<Arc<Room>>,
         /// Whether it may ask to go on in the background.
         may_leave: bool,
     },
     /// In the background.
-    Background { seat: &'a Seat, room: &'a Arc<Room> },
+    Background { seat: &'a Seat },
 }
 
 impl Default for Seats {
@@ -71,17 +67,6 @@ impl Seats {
 }
 
 impl Call<'_> {
-    /// Returns what is left for answers.
-    pub(crate) fn room(&self) -> Arc<Room> {
-        match self.place {
-            Place::Free => Arc::default(),
-            Place::Event { capacity, room, .. } => {
-                Arc::clone(room.get_or_init(|| Arc::new(Room::within(&capacity.room))))
-            }
-            Place::Background { room, .. } => Arc::clone(room),
-        }
-    }
-
     /// Returns a seat for a hook that starts a program. Only those of a project are counted: the
     /// others may use all the descriptors there are.
     ///
@@ -101,7 +86,7 @@ impl Call<'_> {
     pub(crate) async fn seat_for_thread(&self) -> Result<Option<Seat>, HandlerError> {
         match self.place {
             Place::Free => Ok(None),
-            Place::Background { seat, .. } => Ok(Some(Arc::clone(seat))),
+            Place::Background { seat } => Ok(Some(Arc::clone(seat))),
             Place::Event { capacity, rank, .. } => {
                 let free = Arc::clone(&capacity.seats.0[rank]).acquire_owned();
                 match timeout_at(self.deadline.into(), free).await {

@@ -9,9 +9,7 @@ use crate::calls::{self, Reading};
 use crate::config::{Command, Hook, Layer};
 use crate::counts::{CountingHook, Counts};
 use crate::event::Event;
-use crate::handler::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
-};
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -248,14 +246,8 @@ impl Handler for BuiltinHandler {
             let answer =
                 answer.map_err(|error| HandlerError::new(Failure::Other, with_causes(&*error)))?;
             let context = answer.as_ref().and_then(|output| output.additional_context.as_ref());
-            if let Some(context) = context {
-                let limit = |why: &str| Err(HandlerError::new(Failure::OutputLimit, why));
-                if context.len() > max_output {
-                    return limit(&too_long(max_output));
-                }
-                if !call.room().take(context.len()) {
-                    return limit(NO_ROOM);
-                }
+            if context.is_some_and(|context| context.len() > max_output) {
+                return Err(HandlerError::new(Failure::OutputLimit, too_long(max_output)));
             }
             Ok(HandlerResult::from(answer))
         })

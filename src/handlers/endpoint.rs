@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::builtin::joined;
 use super::command::expand::{Variables, required_env_references};
 use crate::config::Hook;
-use crate::handler::{BuildError, Call, Failure, HandlerError, NO_ROOM, Room};
+use crate::handler::{BuildError, Call, Failure, HandlerError};
 use crate::http::{Ask, Client, Reply};
 
 /// A server, the headers of each request to it, and the limit of its replies.
@@ -69,7 +69,7 @@ impl Endpoint {
         &self,
         ask: Ask<'_>,
         headers: &[(&str, &str)],
-        (deadline, room): (Instant, &Room),
+        deadline: Instant,
     ) -> Result<Reply, HandlerError> {
         if let Some(variable) = &self.missing {
             let message = format!("one of its headers needs `{variable}`, which is not set");
@@ -85,9 +85,6 @@ impl Endpoint {
             );
             return Err(HandlerError::new(Failure::OutputLimit, message));
         }
-        if !room.take(reply.body.len()) {
-            return Err(HandlerError::new(Failure::OutputLimit, NO_ROOM));
-        }
         Ok(reply)
     }
 }
@@ -96,12 +93,12 @@ impl Endpoint {
 /// deadline that it is given, and keeps the seat of the hook.
 pub(super) async fn on_thread<T: Send + 'static>(
     call: &Call<'_>,
-    work: impl FnOnce(Instant, &Room) -> Result<T, HandlerError> + Send + 'static,
+    work: impl FnOnce(Instant) -> Result<T, HandlerError> + Send + 'static,
 ) -> Result<T, HandlerError> {
-    let (seat, room, deadline) = (call.seat_for_thread().await?, call.room(), call.deadline);
+    let (seat, deadline) = (call.seat_for_thread().await?, call.deadline);
     let work = tokio::task::spawn_blocking(move || {
         let _seat = seat;
-        work(deadline, &room)
+        work(deadline)
     });
     work.await.unwrap_or_else(|error| Err(joined(error)))
 }

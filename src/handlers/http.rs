@@ -88,7 +88,7 @@ impl HttpHandler {
     ) -> Result<Reply, HandlerError> {
         let (endpoint, key) = (Arc::clone(&self.endpoint), self.key.clone());
         let id = call.input.approval.as_ref().map(|asked| asked.id.clone());
-        on_thread(call, move |deadline, room| {
+        on_thread(call, move |deadline| {
             let mut headers = Vec::new();
             if let Some(key) = key {
                 let id = id.map_or_else(random_id, Ok);
@@ -101,7 +101,7 @@ impl HttpHandler {
                 Some(url) => Ask::Get(url),
                 None => Ask::Post(body.as_deref().unwrap_or_default()),
             };
-            endpoint.ask(ask, &headers, (deadline, room))
+            endpoint.ask(ask, &headers, deadline)
         })
         .await
     }

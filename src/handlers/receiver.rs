@@ -59,9 +59,7 @@ mod unix {
     use tokio::net::UnixStream;
 
     use crate::bounded::read_line;
-    use crate::handler::{
-        BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
-    };
+    use crate::handler::{BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult};
 
     #[derive(Debug)]
     pub(super) struct Receiver {
@@ -102,9 +100,6 @@ mod unix {
             let written = stream.write_all(&question).await;
             let cause = match read_line(&mut BufReader::new(stream), self.max_output).await {
                 Ok(answer) => {
-                    if !call.room().take(answer.len()) {
-                        return Err(HandlerError::new(Failure::OutputLimit, NO_ROOM));
-                    }
                     return Ok(Exited { code: 0, stdout: answer, stderr: Vec::new() }.into());
                 }
                 Err(error) if error.kind() == ErrorKind::FileTooLarge => {

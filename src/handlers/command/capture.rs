@@ -1,10 +1,6 @@
 //! What a child writes, up to a limit.
 
-use std::sync::Arc;
-
 use tokio::io::{AsyncRead, AsyncReadExt};
-
-use crate::handler::Room;
 
 /// The least free buffer of a read, in bytes.
 const CHUNK: usize = 4096;
@@ -20,30 +16,18 @@ pub(crate) struct Capture<R> {
     reader: Option<R>,
     bytes: Vec<u8>,
     limit: usize,
-    /// What is left for this and other streams.
-    room: Arc<Room>,
-    overflow: Option<Overflow>,
+    /// Whether it carried more than its limit.
+    overflow: bool,
 }
 
-/// A stream carried more than it may.
+/// The stream of this name carried more than its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Overflow {
-    /// The stream of this name carried more than its limit.
-    Limit(&'static str),
-    /// It carried more than was left for it and others together.
-    Room,
-}
+pub(crate) struct Overflow(pub(crate) &'static str);
 
 impl<R: AsyncRead + Unpin> Capture<R> {
     /// Returns a capture of at most `limit` bytes; of no stream at all when `reader` is `None`.
-    pub(crate) fn new(
-        stream: &'static str,
-        reader: Option<R>,
-        limit: usize,
-        room: &Arc<Room>,
-    ) -> Self {
-        let room = Arc::clone(room);
-        Self { stream, reader, bytes: Vec::new(), limit, room, overflow: None }
+    pub(crate) fn new(stream: &'static str, reader: Option<R>, limit: usize) -> Self {
+        Self { stream, reader, bytes: Vec::new(), limit, overflow: false }
     }
 
     /// Reads to the end of the stream, which is when every process that could write to it has closed
@@ -63,8 +47,8 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         &mut self,
         enough: impl Fn(&[u8]) -> bool,
     ) -> Result<(), Overflow> {
-        while self.overflow.is_none() && !enough(&self.bytes) && self.read().await {}
-        self.overflow.map_or(Ok(()), Err)
+        while !self.overflow && !enough(&self.bytes) && self.read().await {}
+        if self.overflow { Err(Overflow(self.stream)) } else { Ok(()) }
     }
 
     /// Returns what was read until now.
@@ -92,7 +76,6 @@ impl<R: AsyncRead + Unpin> Capture<R> {
     async fn read(&mut self) -> bool {
         let Some(reader) = &mut self.reader else { return false };
         self.bytes.reserve(CHUNK);
-        let before = self.bytes.len();
         // A stream that can't be read has ended as far as we can tell.
         if !matches!(reader.read_buf(&mut self.bytes).await, Ok(1..)) {
             self.reader = None;
@@ -100,10 +83,7 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         }
         if self.bytes.len() > self.limit {
             self.bytes.truncate(self.limit);
-            self.overflow.get_or_insert(Overflow::Limit(self.stream));
-        } else if !self.room.take(self.bytes.len() - before) {
-            self.bytes.truncate(before);
-            self.overflow.get_or_insert(Overflow::Room);
+            self.overflow = true;
         }
         true
     }
@@ -115,7 +95,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_limit_itself_is_not_too_much() {
-        let mut capture = Capture::new("stdout", Some(&b"12345"[..]), 5, &Arc::default());
+        let mut capture = Capture::new("stdout", Some(&b"12345"[..]), 5);
         assert!(capture.fill().await.is_ok());
         assert_eq!(capture.still_open(), None);
         assert_eq!(capture.into_bytes(), b"12345");
@@ -124,8 +104,8 @@ mod tests {
     #[tokio::test]
     async fn more_than_the_limit_ends_the_capture_and_keeps_its_beginning() {
         let endless = Some(tokio::io::repeat(b'x'));
-        let mut capture = Capture::new("stdout", endless, 10_000, &Arc::default());
-        assert_eq!(capture.fill().await, Err(Overflow::Limit("stdout")));
+        let mut capture = Capture::new("stdout", endless, 10_000);
+        assert_eq!(capture.fill().await, Err(Overflow("stdout")));
         assert_eq!(capture.still_open(), Some("stdout"));
         assert_eq!(capture.into_bytes(), vec![b'x'; 10_000]);
     }
@@ -133,27 +113,10 @@ mod tests {
     #[tokio::test]
     async fn draining_reads_to_the_end_and_keeps_the_limit() {
         let long = Some(tokio::io::repeat(b'x').take(1 << 20));
-        let mut capture = Capture::new("stdout", long, 100, &Arc::default());
+        let mut capture = Capture::new("stdout", long, 100);
         capture.drain().await;
         assert!(capture.fill().await.is_err());
         assert_eq!(capture.still_open(), None);
         assert_eq!(capture.into_bytes().len(), 100);
-    }
-
-    #[tokio::test]
-    async fn streams_that_share_room_are_bounded_together() {
-        let room = Arc::default();
-        let mut kept = 0;
-        for _ in 0..6 {
-            let endless = Some(tokio::io::repeat(b'x'));
-            let mut capture = Capture::new("stdout", endless, 16 << 20, &room);
-            let overflow = capture.fill().await.unwrap_err();
-            let bytes = capture.into_bytes().len();
-            assert_eq!(overflow == Overflow::Room, bytes < 16 << 20, "{bytes}");
-            kept += bytes;
-        }
-        assert!((63 << 20..=65 << 20).contains(&kept), "{kept}");
-        let mut small = Capture::new("stdout", Some(&b"12345"[..]), 5, &Arc::default());
-        assert_eq!(small.fill().await, Ok(()), "another layer has its own room");
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
@@ -13,7 +12,6 @@ use tokio::time::{sleep_until, timeout};
 use super::capture::{Capture, Overflow};
 use super::group::{Group, write_at_once};
 use crate::answer::{MAX_ASYNC_LINE, asks_for_background};
-use crate::handler::Room;
 
 /// How long a group that was asked to end (SIGTERM) may take before it is killed (SIGKILL).
 const KILL_TIMEOUT: Duration = Duration::from_millis(500);
@@ -68,10 +66,10 @@ pub(super) enum End {
 
 impl Exchange {
     /// Takes over a started child whose three streams are pipes.
-    pub(super) fn new(mut group: Group, max_output: usize, room: &Arc<Room>) -> Self {
+    pub(super) fn new(mut group: Group, max_output: usize) -> Self {
         let (stdin, stdout, stderr) = group.take_pipes();
-        let stdout = Capture::new("stdout", stdout, max_output, room);
-        let stderr = Capture::new("stderr", stderr, max_output, room);
+        let stdout = Capture::new("stdout", stdout, max_output);
+        let stderr = Capture::new("stderr", stderr, max_output);
         Self { group, stdin, stdout, stderr }
     }
 

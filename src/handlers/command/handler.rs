@@ -18,7 +18,7 @@ use crate::config::{Command, Hook, Phase};
 use crate::dialect::Dialect;
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
-    HandlerResult, NO_ROOM, Place,
+    HandlerResult, Place,
 };
 use crate::handlers::payloads::{Ran, Words, each_payload, words};
 use crate::platform::Platform;
@@ -131,7 +131,7 @@ impl CommandHandler {
         let start = Instant::now();
         let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
         let group = group.await.map_err(|message| HandlerError::new(Failure::Start, message))?;
-        let exchange = Exchange::new(group, self.max_output, &call.room());
+        let exchange = Exchange::new(group, self.max_output);
         let deadline = call.deadline;
         let (ending, left) = exchange.run(&stdin, deadline, self.may_leave).await;
         match (left, call.place) {
@@ -172,10 +172,7 @@ impl CommandHandler {
                     rounded(limit)
                 ),
             ),
-            End::Overflowed(Overflow::Room) => {
-                (Failure::OutputLimit, format!("it was stopped because {NO_ROOM}"))
-            }
-            End::Overflowed(Overflow::Limit(stream)) => (
+            End::Overflowed(Overflow(stream)) => (
                 Failure::OutputLimit,
                 format!(
                     "it was stopped because it wrote more than {} bytes to {stream}; write less, or raise its `max_output`",

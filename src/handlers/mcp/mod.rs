@@ -136,7 +136,7 @@ impl McpHandler {
             #[cfg(feature = "http")]
             Server::Remote(server) => {
                 let (place, server) = (server.host().to_owned(), Arc::clone(server));
-                let ask = move |deadline, room: &_| server.call(&params, deadline, room);
+                let ask = move |deadline| server.call(&params, deadline);
                 (place, super::endpoint::on_thread(call, ask).await?)
             }
         };

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::wire;
-use crate::handler::{Failure, HandlerError, Room};
+use crate::handler::{Failure, HandlerError};
 use crate::handlers::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
 use crate::rpc::{self, Incoming};
@@ -32,15 +32,9 @@ impl Remote {
     }
 
     /// Calls a tool and returns the JSON text of the result. Blocks until `deadline`.
-    pub(super) fn call(
-        &self,
-        params: &[u8],
-        deadline: Instant,
-        room: &Room,
-    ) -> Result<String, HandlerError> {
-        let until = (deadline, room);
+    pub(super) fn call(&self, params: &[u8], deadline: Instant) -> Result<String, HandlerError> {
         let hello = rpc::request(1, wire::INITIALIZE, &wire::initialize_params());
-        let welcome = self.post(&hello, &Vec::new(), until)?;
+        let welcome = self.post(&hello, &Vec::new(), deadline)?;
         let server = self.result(&welcome, 1, wire::INITIALIZE)?;
         let server = wire::read_initialized(&server).map_err(|problem| {
             self.protocol(&format!("its answer to `{}`: {problem}", wire::INITIALIZE))
@@ -48,7 +42,7 @@ impl Remote {
         let id = welcome.header(SESSION);
         let session: Session<'_> =
             id.map(|id| (SESSION, id)).into_iter().chain([(VERSION, &*server.version)]).collect();
-        let result = self.call_in(&session, params, until);
+        let result = self.call_in(&session, params, deadline);
         if id.is_some() {
             let left = deadline.saturating_duration_since(Instant::now()) / 2;
             self.0.client.delete(&session, left.min(PATIENCE));
@@ -60,10 +54,10 @@ impl Remote {
         &self,
         session: &Session<'_>,
         params: &[u8],
-        until: (Instant, &Room),
+        deadline: Instant,
     ) -> Result<String, HandlerError> {
-        self.post(&rpc::notification(wire::INITIALIZED, b"{}"), session, until)?;
-        let reply = self.post(&rpc::request(2, wire::CALL, params), session, until)?;
+        self.post(&rpc::notification(wire::INITIALIZED, b"{}"), session, deadline)?;
+        let reply = self.post(&rpc::request(2, wire::CALL, params), session, deadline)?;
         self.result(&reply, 2, wire::CALL)
     }
 
@@ -71,9 +65,9 @@ impl Remote {
         &self,
         message: &[u8],
         session: &Session<'_>,
-        until: (Instant, &Room),
+        deadline: Instant,
     ) -> Result<Reply, HandlerError> {
-        let reply = self.0.ask(Ask::Post(message), session, until)?;
+        let reply = self.0.ask(Ask::Post(message), session, deadline)?;
         if reply.status.is_success() {
             return Ok(reply);
         }

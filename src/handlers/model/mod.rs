@@ -16,9 +16,7 @@ use super::endpoint::{Endpoint, on_thread};
 use super::request::{excerpt, parameters};
 use crate::config::Hook;
 use crate::counts::{CountingHook, Counts};
-use crate::handler::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, Room,
-};
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::http::Ask;
 use crate::wire::{Output, Usage, parse_strict};
 use api::Api;
@@ -217,7 +215,7 @@ impl Handler for ModelHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         let (judge, input) = (Arc::clone(&self.0), call.json());
         let session = call.input.session_id.clone();
-        Box::pin(on_thread(call, move |until, room| judge.judge(&session, &input, until, room)))
+        Box::pin(on_thread(call, move |until| judge.judge(&session, &input, until)))
     }
 }
 
@@ -239,7 +237,6 @@ impl Judge {
         session: &str,
         input: &[u8],
         until: Instant,
-        room: &Room,
     ) -> Result<HandlerResult, HandlerError> {
         let (reserved, budget) = (i64::from(self.with.max_tokens), self.with.budget.unwrap_or(0));
         if !self.spend(session, reserved, budget)? {
@@ -249,7 +246,7 @@ impl Judge {
             );
             return Err(HandlerError::new(Failure::Other, message));
         }
-        let reply = match self.ask(input, until, room) {
+        let reply = match self.ask(input, until) {
             // Nothing was sent.
             Err(error) if error.failure == Failure::Start => {
                 self.spend(session, -reserved, u64::MAX)?;
@@ -272,12 +269,12 @@ impl Judge {
     }
 
     /// Returns the whole reply of a provider.
-    fn ask(&self, input: &[u8], until: Instant, room: &Room) -> Result<Value, HandlerError> {
+    fn ask(&self, input: &[u8], until: Instant) -> Result<Value, HandlerError> {
         let (with, host) = (&self.with, self.endpoint.client.host());
         // As a JSON string the input can't end the quotation that it is in.
         let quoted = Value::from(String::from_utf8_lossy(input)).to_string();
         let body = with.api.request(with, &self.instructions, &quoted).to_string();
-        let reply = self.endpoint.ask(Ask::Post(body.as_bytes()), &[], (until, room))?;
+        let reply = self.endpoint.ask(Ask::Post(body.as_bytes()), &[], until)?;
         let value = std::str::from_utf8(&reply.body).map_err(|error| error.to_string());
         let value = value.and_then(|text| parse_strict(text).map_err(|error| error.to_string()));
         if !reply.status.is_success() {

@@ -9,9 +9,7 @@ use super::observe;
 use super::processes::Entry;
 use super::wire::{Answer, Stage};
 use crate::config::{Command, EventMethod, Hook, Protocol};
-use crate::handler::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, NO_ROOM,
-};
+use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -96,19 +94,14 @@ impl Callee {
         &self.name
     }
 
-    /// Calls the process, and returns its answer if there is room for it.
+    /// Calls the process, and returns its answer.
     pub(in crate::handlers) async fn ask(
         &self,
         method: &str,
         params: &[u8],
         call: &Call<'_>,
     ) -> Result<String, HandlerError> {
-        let reply = self.entry.supervisor().call(method, params, call.deadline).await?;
-        if !call.room().take(reply.len()) {
-            let message = format!("its answer was not read because {NO_ROOM}");
-            return Err(HandlerError::new(Failure::OutputLimit, message));
-        }
-        Ok(reply)
+        self.entry.supervisor().call(method, params, call.deadline).await
     }
 }
 
