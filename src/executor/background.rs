@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 
-use super::ask::HookId;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::interpret::Interpreter;
@@ -43,7 +42,7 @@ impl Plan {
 
 impl Evaluation<'_> {
     /// Starts the hooks that follow the verdict `whole` of all events, and returns an outcome for each.
-    pub(super) fn start_followers(&self, whole: &Verdict) -> Vec<(HookId, Outcome)> {
+    pub(super) fn start_followers(&self, whole: &Verdict) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         for (place, stage) in self.moment.stages.iter().enumerate() {
             if !self.takes_part(place) || !stage.plan.has_followers() {
@@ -61,11 +60,8 @@ impl Evaluation<'_> {
             }
             let input = Input { verdict: Some(summary(whole)), ..input.clone() };
             let session = self.moment.session();
-            for (index, outcome) in
-                self.moment.executor.start(stage.event, followers, input, session)
-            {
-                outcomes.push((HookId { place, index }, outcome));
-            }
+            let started = self.moment.executor.start(stage.event, followers, input, session);
+            outcomes.extend(started.into_iter().map(|outcome| Outcome { place, ..outcome }));
         }
         outcomes
     }
@@ -96,14 +92,14 @@ impl Executor {
         self.start(event, followers, input, &session);
     }
 
-    /// Starts hooks, or leaves them to another process, and returns the index and the outcome of each.
+    /// Starts hooks, or leaves them to another process, and returns the outcome of each.
     fn start(
         &self,
         event: Event,
         followers: Vec<&Bound>,
         input: Input,
         session: &str,
-    ) -> Vec<(usize, Outcome)> {
+    ) -> Vec<Outcome> {
         if tokio::runtime::Handle::try_current().is_err() && self.handed_over.is_none() {
             return Vec::new();
         }
@@ -118,7 +114,7 @@ impl Executor {
             } else {
                 self.start_one(event, bound, &input, session)
             };
-            outcomes.push((bound.index, outcome));
+            outcomes.push(outcome);
         }
         if let Some(handed_over) = self.handed_over.as_ref().filter(|_| are_handed_over) {
             locked(handed_over).push((event, Arc::unwrap_or_clone(input)));

@@ -155,7 +155,11 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
-        self.run(event, input, DispatchOptions::default()).await
+        // Most calls concern no hook.
+        if !self.concerns(event, input) {
+            return Verdict::no_opinion(event);
+        }
+        self.run_concerned(event, input, DispatchOptions::default()).await
     }
 
     /// Like [`dispatch`](Self::dispatch), and returns at `deadline` at the latest.
@@ -188,6 +192,15 @@ impl Executor {
         if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
         }
+        self.run_concerned(event, input, options).await
+    }
+
+    async fn run_concerned(
+        &self,
+        event: Event,
+        input: &Input,
+        options: DispatchOptions<'_>,
+    ) -> Verdict {
         let events = [event];
         let question = self.question(&events, input, options.until);
         let input = question.as_deref().unwrap_or(input);

@@ -8,6 +8,8 @@ use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, decisio
 /// The outcome of one hook.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
+    /// The place of its event in the moment.
+    pub(super) place: usize,
     /// The hook's place in config order.
     pub(super) index: usize,
     pub(super) status: HookStatus,
@@ -47,6 +49,7 @@ impl Outcome {
     /// allocate an answer only to drop it.
     pub(super) fn of(index: usize, output: Box<Output>) -> Self {
         Self {
+            place: 0,
             index,
             status: HookStatus::default(),
             output,

@@ -103,24 +103,24 @@ impl Evaluation<'_> {
             return concluded;
         }
         let event = self.moment.stages[0].event;
-        for (hook, outcome) in self.start_followers(&concluded.into_verdict(event)) {
-            outcomes[hook.place].push(outcome);
-        }
-        for own in &mut outcomes {
-            own.sort_by_key(|outcome| outcome.index);
-        }
+        outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
+        outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
         self.fold_all(&outcomes)
     }
 
-    /// Folds the outcomes of each event.
-    fn fold_all(&self, outcomes: &[Vec<Outcome>]) -> Concluded {
-        let mut verdicts = Vec::with_capacity(outcomes.len());
-        for (place, own) in outcomes.iter().enumerate() {
+    /// Folds the outcomes of all events.
+    fn fold_all(&self, outcomes: &[Outcome]) -> Concluded {
+        let mut verdicts = Vec::with_capacity(self.moment.stages.len());
+        let mut left = outcomes;
+        for (place, stage) in self.moment.stages.iter().enumerate() {
+            let count = left.partition_point(|outcome| outcome.place == place);
+            let (own, others) = left.split_at(count);
+            left = others;
             if self.takes_part(place) || !own.is_empty() {
-                verdicts.push((self.verdict_at(place, own), self.moment.stages[place].took));
+                verdicts.push((self.verdict_at(place, own), stage.took));
             }
         }
-        if outcomes.len() == 1 {
+        if self.moment.stages.len() == 1 {
             return Concluded { verdicts, whole: None };
         }
         let mut whole = self.fold_whole(outcomes);
@@ -133,19 +133,19 @@ impl Evaluation<'_> {
         Concluded { verdicts, whole: Some(whole) }
     }
 
-    /// Takes all answers, and returns the outcomes of each event: one for each hook, in config order.
-    fn outcomes(&mut self) -> Vec<Vec<Outcome>> {
+    /// Takes all answers, and returns the outcomes by event: one for each hook, in config order.
+    fn outcomes(&mut self) -> Vec<Outcome> {
         let mut answers = std::mem::take(&mut self.answers);
         // Those of one hook stay in the order in which they were given.
         answers.sort_by_key(|answer| (answer.hook.place, answer.hook.index));
-        let mut outcomes: Vec<Vec<Outcome>> = Vec::new();
-        outcomes.resize_with(self.moment.stages.len(), Vec::new);
+        let mut outcomes: Vec<Outcome> = Vec::with_capacity(answers.len());
         for answer in answers {
-            let own = &mut outcomes[answer.hook.place];
             let outcome = self.settled(answer);
-            match own.pop_if(|known| known.index == outcome.index) {
-                Some(first) => own.push(first.with_next(outcome)),
-                None => own.push(outcome),
+            let is_same =
+                |known: &mut Outcome| (known.place, known.index) == (outcome.place, outcome.index);
+            match outcomes.pop_if(is_same) {
+                Some(first) => outcomes.push(first.with_next(outcome)),
+                None => outcomes.push(outcome),
             }
         }
         outcomes
@@ -165,6 +165,7 @@ impl Evaluation<'_> {
             let title = self.moment.bound(hook).title();
             outcome.notices.push(format!("hook {title}: {remark}"));
         }
+        outcome.place = hook.place;
         outcome.rewrote = made.is_some();
         let about = if rewrites { made } else { Some(version) };
         if about != Some(self.judged()) || !self.is_of_last_name(hook, version) {
@@ -228,11 +229,11 @@ impl Evaluation<'_> {
     }
 
     /// Returns the verdict of all events together.
-    fn fold_whole(&self, outcomes: &[Vec<Outcome>]) -> Verdict {
-        let mut said = Vec::new();
-        for (place, own) in outcomes.iter().enumerate() {
-            let hooks = &self.moment.stages[place].plan.hooks;
-            said.extend(own.iter().map(|outcome| (&hooks[outcome.index], outcome)));
+    fn fold_whole(&self, outcomes: &[Outcome]) -> Verdict {
+        let mut said = Vec::with_capacity(outcomes.len());
+        for outcome in outcomes {
+            let hooks = &self.moment.stages[outcome.place].plan.hooks;
+            said.push((&hooks[outcome.index], outcome));
         }
         let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
         let mut whole = fold_moment(event, &said);
