@@ -106,7 +106,7 @@ impl Document {
         let Some((key, name, event)) = native else { return false };
         let message = format!("`{name}` is an event of Claude Code: is this its settings file?");
         let hint = format!(
-            "translate it with `hookexec import claude-code FILE`; here the event is `{event}`"
+            "translate it with `hookexec init --from claude-code:FILE`; here the event is `{event}`"
         );
         self.reader.error_with_hint(key, message, hint);
         true
@@ -120,8 +120,8 @@ impl Document {
             return false;
         };
         let message = format!("`{name}` is not a key here: is this another agent's configuration?");
-        let hint = "take its hooks out with `hookexec import picoclaw FILE` or \
-                    `hookexec import docker-agent FILE --agent NAME`";
+        let hint = "take its hooks out with `hookexec init --from picoclaw:FILE` or \
+                    `hookexec init --from docker-agent:FILE --agent NAME`";
         self.reader.error_with_hint(key, message, hint);
         true
     }

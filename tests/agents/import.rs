@@ -1,4 +1,4 @@
-//! `hookexec import claude-code`, from outside: realistic settings in, hooks that run out.
+//! `hookexec init --from claude-code:FILE`, from outside: realistic settings in, hooks that run out.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn with_settings(name: &str) -> Sandbox {
 }
 
 fn import(sandbox: &Sandbox, more: &[&str]) -> Done {
-    let args = ["import", "claude-code", ".claude/settings.json"];
+    let args = ["init", "--from", "claude-code:.claude/settings.json"];
     sandbox.hookexec(args.iter().chain(more)).run()
 }
 
@@ -85,7 +85,7 @@ fn a_file_without_hooks_is_no_empty_policy() {
         let done = import(&sandbox, &[]).exits(65);
         assert!(done.stderr.contains(problem), "{}", done.stderr);
     }
-    let done = sandbox.hookexec(["import", "claude-code", "none.json"]).run().exits(64);
+    let done = sandbox.hookexec(["init", "--from", "claude-code:none.json"]).run().exits(64);
     assert!(done.stderr.contains("can't read none.json"), "{}", done.stderr);
 }
 
@@ -221,7 +221,7 @@ fn a_script_that_an_imported_hook_names_is_part_of_the_approval() {
 fn imports(sandbox: &Sandbox, engine: &str, path: &str, settings: &Value) -> Done {
     sandbox.write(path, &settings.to_string());
     let _ = std::fs::remove_file(sandbox.project().join("imported.yaml"));
-    let done = sandbox.hookexec(["import", engine, path]).run();
+    let done = sandbox.hookexec(["init", "--from", &format!("{engine}:{path}")]).run();
     sandbox.write("imported.yaml", &done.stdout);
     done
 }
@@ -252,7 +252,7 @@ fn an_import_beside_own_entries_says_what_to_do_next() {
     let line = settings.lines().position(|line| line.contains("./a")).unwrap();
     sandbox.write(".claude/settings.json", &settings);
     let import = |output: &str, more: &[&str]| {
-        let args = ["import", "claude-code", ".claude/settings.json", "-o", output];
+        let args = ["init", "--from", "claude-code:.claude/settings.json", "-o", output];
         sandbox.hookexec(args.iter().chain(more)).run()
     };
     let refused = import("h.yaml", &[]).exits(78).stderr;
@@ -286,7 +286,8 @@ fn a_hook_of_a_plugin_finds_its_files_under_other_agents() {
     let hooks = json!([{"type": "command", "command": command}]);
     let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
     sandbox.write("plugin/hooks/hooks.json", &settings.to_string());
-    let args = ["import", "claude-code", "plugin/hooks/hooks.json", "-o", "new/dir/imported.yaml"];
+    let args =
+        ["init", "--from", "claude-code:plugin/hooks/hooks.json", "-o", "new/dir/imported.yaml"];
     let done = sandbox.hookexec(args).run().exits(0);
     assert!(done.stderr.contains("`CLAUDE_PLUGIN_ROOT` is taken to be"), "{done:#?}");
     let text = sandbox.read("new/dir/imported.yaml");
@@ -324,8 +325,8 @@ fn doctor_sees_that_the_originals_still_stand_in_the_settings() {
     let path = sandbox.home().join(".claude/settings.json");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, settings.to_string()).unwrap();
-    let path = path.to_str().unwrap();
-    let _ = sandbox.hookexec(["import", "claude-code", path, "-o", "hooks.yaml"]).run().exits(0);
+    let from = format!("claude-code:{}", path.display());
+    let _ = sandbox.hookexec(["init", "--from", &from, "-o", "hooks.yaml"]).run().exits(0);
     sandbox.trust();
     let doctor = || sandbox.hookexec(["doctor", "claude-code"]).run().stdout;
     assert!(!doctor().contains("run twice"), "{}", doctor());
@@ -378,7 +379,10 @@ fn what_has_no_counterpart_is_listed_with_the_reason() {
         let settings = json!({"hooks": {event: [{"command": "x", "type": "command"}]}});
         let done = imports(&sandbox, engine, "hooks.json", &settings).exits(78);
         assert!(done.stderr.contains(reason), "{engine} {event}: {}", done.stderr);
-        let done = sandbox.hookexec(["import", engine, "hooks.json", "--partial"]).run().exits(0);
+        let done = sandbox
+            .hookexec(["init", "--from", &format!("{engine}:hooks.json"), "--partial"])
+            .run()
+            .exits(0);
         assert!(done.stdout.contains("LEFT OUT"), "{engine} {event}: {}", done.stdout);
     }
 }
@@ -412,7 +416,7 @@ agents:
 "#;
     sandbox.write("team.yaml", file);
     let import = |more: &[&str]| {
-        let args = ["import", "docker-agent", "team.yaml"];
+        let args = ["init", "--from", "docker-agent:team.yaml"];
         sandbox.hookexec(args.iter().chain(more)).run()
     };
     let done = import(&[]).exits(78);
@@ -460,7 +464,7 @@ fn with_engine(name: &str) -> Sandbox {
 }
 
 fn import_agent(name: &str) -> Done {
-    let args = ["import", "docker-agent", "docker-agent.yaml", "--agent", name];
+    let args = ["init", "--from", "docker-agent:docker-agent.yaml", "--agent", name];
     with_engine("docker-agent.yaml").hookexec(args).run()
 }
 
@@ -505,7 +509,7 @@ fn an_unknown_agent_is_an_error_that_lists_them() {
 fn a_misspelt_key_does_not_lose_the_hooks_of_an_agent() {
     let sandbox = Sandbox::new();
     sandbox.write("team.yaml", "agents: { root: { hook: { stop: [] } } }\n");
-    let args = ["import", "docker-agent", "team.yaml", "--agent", "root"];
+    let args = ["init", "--from", "docker-agent:team.yaml", "--agent", "root"];
     let done = sandbox.hookexec(args).run().exits(78);
     assert!(done.stderr.contains("unknown key `hook` in an agent"), "{}", done.stderr);
 }
@@ -513,7 +517,7 @@ fn a_misspelt_key_does_not_lose_the_hooks_of_an_agent() {
 #[test]
 fn the_hooks_of_picoclaw_are_written_without_the_rest() {
     let import = |sandbox: &Sandbox, more: &[&str]| {
-        let args = ["import", "picoclaw", "picoclaw.json"];
+        let args = ["init", "--from", "picoclaw:picoclaw.json"];
         sandbox.hookexec(args.iter().chain(more)).run()
     };
     let sandbox = with_engine("picoclaw.json");

@@ -21,7 +21,7 @@ fn a_short_name_of_an_agent_leads_to_the_whole_one() {
         ["install", "claude"].as_slice(),
         &["docs", "agents", "claude"],
         &["run", "--from", "claude"],
-        &["import", "claude", "x.json"],
+        &["init", "--from", "claude:x.json"],
     ] {
         let done = sandbox.hookexec(args).run();
         assert!(done.stderr.contains("claude-code"), "{args:?}: {}", done.stderr);
@@ -135,7 +135,7 @@ fn init_offers_what_fits_the_agents_that_are_used() {
     let done = sandbox.hookexec(["init"]).run().exits(0);
     for part in [
         "\nnext:\n  hookexec test",
-        "hookexec import claude-code .claude/settings.json \
+        "hookexec init --from claude-code:.claude/settings.json \
          --output .hookexec/hooks.d/claude-code.yaml\n",
         "hookexec install claude-code",
         "hookexec install gemini",
@@ -144,18 +144,18 @@ fn init_offers_what_fits_the_agents_that_are_used() {
     ] {
         assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
     }
-    assert!(!done.stdout.contains("import gemini"), "{}", done.stdout);
+    assert!(!done.stdout.contains("--from gemini"), "{}", done.stdout);
 
     // What `init` suggests is read, and not suggested again; nor is an approval that there is.
-    let import =
-        "import claude-code .claude/settings.json --output .hookexec/hooks.d/claude-code.yaml";
+    let import = "init --from claude-code:.claude/settings.json \
+                  --output .hookexec/hooks.d/claude-code.yaml";
     let _ = sandbox.hookexec(import.split(' ')).run().exits(0);
     let list = sandbox.hookexec(["explain"]).run().exits(0).stdout;
     assert!(list.contains("claude-code.yaml"), "{list}");
     sandbox.trust();
     std::fs::remove_file(sandbox.project().join("hooks.test.yaml")).unwrap();
     let done = sandbox.hookexec(["init"]).run().exits(0);
-    assert!(!done.stdout.contains("import claude-code"), "{}", done.stdout);
+    assert!(!done.stdout.contains("--from claude-code"), "{}", done.stdout);
     assert!(!done.stdout.contains("trust add"), "{}", done.stdout);
 }
 
@@ -172,6 +172,29 @@ fn a_guard_that_survives_the_model_goes_to_the_users_layer() {
     let input = r#"{"tool_name":"shell","tool_input":{"cmd":"rm -rf build"}}"#;
     let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(2);
     let _ = sandbox.hookexec(["test", directory.to_str().unwrap()]).run().exits(0);
+}
+
+#[test]
+fn the_hooks_of_another_engine_go_to_the_users_layer_too() {
+    let sandbox = Sandbox::new();
+    let settings = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"./a.sh"}]}]}}"#;
+    let path = sandbox.home().join(".claude/settings.json");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, settings).unwrap();
+    std::fs::create_dir(sandbox.project().join(".claude")).unwrap();
+    let done = sandbox.hookexec(["init", "--user"]).run().exits(0);
+    let step = "hookexec init --from claude-code:[SANDBOX]/home/.claude/settings.json --user\n";
+    assert!(done.stdout.contains(step), "{}", done.stdout);
+    let from = format!("claude-code:{}", path.display());
+    let done = sandbox.hookexec(["init", "--from", &from, "--user"]).run().exits(0);
+    let written = sandbox.home().join(".config/hookexec/hooks.d/claude-code.yaml");
+    assert!(written.is_file() && !done.stderr.contains("trust add"), "{}", done.stderr);
+    let list = sandbox.hookexec(["explain"]).run().exits(0).stdout;
+    assert!(list.contains("claude-code.yaml"), "{list}");
+    // One place is enough, and the options of an import need an import.
+    for args in [["--from", &from, "--user", "--output=x"].as_slice(), &["--partial"]] {
+        let _ = sandbox.hookexec(["init"].iter().chain(args)).run().exits(64);
+    }
 }
 
 #[test]

@@ -458,7 +458,7 @@ fn the_whole_configuration_of_another_program_is_refused_in_every_layer() {
         let failures = machine.failures(&machine.options());
         let said = format!("`{key}` is not a key here");
         assert!(
-            failures[0].contains(&said) && failures[0].contains("hookexec import"),
+            failures[0].contains(&said) && failures[0].contains("hookexec init --from"),
             "{failures:?}"
         );
     }

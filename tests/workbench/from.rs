@@ -226,8 +226,8 @@ fn a_named_pipe_is_not_waited_for() {
     let pipe = sandbox.project().join("x.test.yaml");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
-    for args in [["test"].as_slice(), &["test", "x.test.yaml"], &["import", "codex", "x.test.yaml"]]
-    {
+    let import = ["init", "--from", "codex:x.test.yaml"];
+    for args in [["test"].as_slice(), &["test", "x.test.yaml"], &import] {
         let done = sandbox.hookexec(args).run().exits(64);
         assert!(done.stderr.contains("not a regular file"), "{args:?}: {}", done.stderr);
     }

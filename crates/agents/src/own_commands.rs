@@ -225,7 +225,8 @@ mod tests {
             "script -qc 'hookexec approve --listen x' /dev/null",
             "hookexec approve allow 7f3a9c21",
             "hookexec init --user",
-            "cd x && hookexec init x --user",
+            "cd x && hookexec init --directory x --user",
+            "hookexec init --from claude-code:.claude/settings.json --user",
             "sh -c 'hookexec \"init\" --us''er'",
             "echo --user | xargs hookexec init",
         ] {
@@ -249,6 +250,7 @@ mod tests {
             "hookexec check && npm install",
             "hookexec docs approval",
             "hookexec init",
+            "hookexec init --from claude-code:.claude/settings.json --output hooks.yaml",
             "hookexec init && git config user.name y",
             "hookexec test --log audit.jsonl --config new.yaml --run-external",
             "hookexec policy test policy",

@@ -1,6 +1,6 @@
 //! Where an agent keeps its hook settings, and how it writes them.
 //!
-//! `install`, `doctor`, `init` and `import` read these rows; each agent's file has its own.
+//! `install`, `doctor` and `init` read these rows; each agent's file has its own.
 
 use super::native::NativeEvent;
 
@@ -181,7 +181,7 @@ impl HookSettings {
     }
 }
 
-/// What `import` needs to know of an agent's hooks beyond their settings file.
+/// What `init --from` needs to know of an agent's hooks beyond their settings file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ImportFormat {

@@ -23,23 +23,37 @@ const CASES: &str = "hooks.test.yaml";
 /// A model that works in the project can change the project's hooks. With `--user` the files go to
 /// your own layer, which counts in every project and which no project can change.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec init && hookexec test")]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The project [default: the current directory]
+    #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
 
     /// Writes them to `~/.config/hookexec`: guards that the project, and a model in it, can't
     /// change
     #[arg(long, conflicts_with = "directory")]
     user: bool,
+
+    #[command(flatten)]
+    import: import::ImportArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  hookexec init && hookexec test
+  hookexec init --from claude-code:.claude/settings.json                        shows what it comes to
+  hookexec init --from claude-code:.claude/settings.json --output hooks.yaml    writes it";
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
+        let users = if self.user { Some(users_directory()?) } else { None };
+        if self.import.execute(users.as_deref())? {
+            return Ok(());
+        }
         let project = config::project(self.directory.as_deref())?;
         let found = starter::Found::in_project(&project);
         let found = if self.user { found.for_every_project() } else { found };
-        let directory = if self.user { users_directory()? } else { project.clone() };
+        let directory = users.unwrap_or_else(|| project.clone());
         let is_there = |name: &str| directory.join(name).symlink_metadata().is_ok();
         let hooks_are_there = is_there(HOOKS);
         if is_there(CASES) {
@@ -95,13 +109,12 @@ impl Args {
             let file = AgentFile::inspect(*agent, scope, project);
             if let Some(file) = file.filter(|file| has_more_hooks(file, loaded.as_ref())) {
                 let path = file.path.strip_prefix(project).unwrap_or(&file.path).display();
-                let output = if self.user {
-                    directory.join(format!("hooks.d/{agent}.yaml"))
+                let place = if self.user {
+                    "--user".to_owned()
                 } else {
-                    PathBuf::from(format!(".hookexec/hooks.d/{agent}.yaml"))
+                    format!("--output .hookexec/hooks.d/{agent}.yaml")
                 };
-                let import =
-                    format!("hookexec import {agent} {path} --output {}", output.display());
+                let import = format!("hookexec init --from {agent}:{path} {place}");
                 step(import, &format!("import the hooks of {}", agent.title()));
             }
             let install = format!("hookexec install {agent}");

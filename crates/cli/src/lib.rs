@@ -141,7 +141,6 @@ commands! {
     Short "Reference": Docs = docs;
     All "Servers": Serve = serve, Mcp = mcp;
     All "Many machines": Policy = policy;
-    All "Move from another engine": Import = import;
     Nowhere "": Help = help, Completions = completions, Man = man;
 }
 

@@ -257,11 +257,11 @@ echo '{"decision":"block","reason":"FINISH-THE-TESTS"}'"""}]}],
 
 
 def imported(settings):
-    """Returns what `hookexec import` makes of Claude Code's settings."""
+    """Returns what `hookexec init --from` makes of Claude Code's settings."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(settings, file)
         file.flush()
-        command = [HOOKEXEC, "import", "claude-code", file.name]
+        command = [HOOKEXEC, "init", "--from", f"claude-code:{file.name}"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

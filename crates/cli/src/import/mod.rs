@@ -1,4 +1,4 @@
-//! `hookexec import`: hooks written for another engine, as a hooks.yaml.
+//! `hookexec init --from`: hooks written for another engine, as a hooks.yaml.
 
 mod command;
 mod docker_agent;
@@ -14,7 +14,7 @@ mod picoclaw;
 mod settings;
 mod yaml;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -34,38 +34,39 @@ use format::Format;
 use settings::Import;
 pub(super) use yaml::inline;
 
-/// Writes the hooks of another engine as a hooks.yaml
-///
-/// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of
-/// the file says so. What can't be imported is an error that names its line, and nothing is
-/// written.
+/// Options of `init --from`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
-pub(crate) struct Args {
-    /// Whose hooks they are
-    #[arg(value_parser = engines(), value_name = "ENGINE")]
-    engine: Engine,
-
-    /// The file with the hooks, such as .claude/settings.json
-    file: PathBuf,
+#[command(next_help_heading = "From another engine")]
+pub(super) struct ImportArgs {
+    /// Writes the hooks of another engine as a hooks.yaml: FILE is its file, such as
+    /// claude-code:.claude/settings.json
+    ///
+    /// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of
+    /// the file says so. What can't be imported is an error that names its line, and nothing is
+    /// written. ENGINE is claude-code, codex, gemini, docker-agent or picoclaw.
+    #[arg(long, value_name = "ENGINE:FILE", value_parser = source, conflicts_with = "directory")]
+    from: Option<Source>,
 
     /// Where to write them, instead of stdout; existing files are not overwritten
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", requires = "from", conflicts_with = "user")]
     output: Option<PathBuf>,
 
     /// Which agent of a docker-agent file
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "from")]
     agent: Option<String>,
 
     /// Leaves out what can't be imported, and says so in a comment
-    #[arg(long)]
+    #[arg(long, requires = "from")]
     partial: bool,
 }
 
-const EXAMPLE: &str = "\
-Examples:
-  hookexec import claude-code .claude/settings.json                        shows what it comes to
-  hookexec import claude-code ~/.claude/settings.json --output hooks.yaml  writes it";
+/// A file of another engine.
+#[derive(Debug, Clone)]
+struct Source {
+    engine: Engine,
+    name: String,
+    file: PathBuf,
+}
 
 /// The settings to import from: those of a coding agent, or the file of an agent engine.
 #[derive(Debug, Clone, Copy)]
@@ -75,58 +76,68 @@ enum Engine {
     Picoclaw,
 }
 
-fn engines() -> impl TypedValueParser<Value = Engine> {
-    let agents = Agent::all().filter_map(Format::of).map(|format| {
-        let help = format!("{}: {}", format.agent.title(), format.import.files);
-        PossibleValue::new(format.agent.name()).help(help)
-    });
-    let engines = [
-        PossibleValue::new("docker-agent").help("docker-agent: the hooks of one agent of a file"),
-        PossibleValue::new("picoclaw").help("PicoClaw: the hooks of its config.json"),
-    ];
-    PossibleValuesParser::new(agents.chain(engines)).map(|name| match &*name {
-        "docker-agent" => Engine::DockerAgent,
-        name => name.parse().ok().and_then(Format::of).map_or(Engine::Picoclaw, Engine::Agent),
-    })
+/// Reads `ENGINE:FILE`.
+fn source(text: &str) -> Result<Source, String> {
+    let Some((name, file)) = text.split_once(':') else {
+        return Err("expected ENGINE:FILE, such as claude-code:.claude/settings.json".to_owned());
+    };
+    let engine = match name {
+        "docker-agent" => Some(Engine::DockerAgent),
+        "picoclaw" => Some(Engine::Picoclaw),
+        name => name.parse().ok().and_then(Format::of).map(Engine::Agent),
+    };
+    let Some(engine) = engine else {
+        let agents = Agent::all().filter_map(Format::of).map(|format| format.agent.name());
+        let engines: Vec<&str> = agents.chain(["docker-agent", "picoclaw"]).collect();
+        let known = engines.join(", ");
+        return Err(format!("`{name}` is not an engine [possible values: {known}]"));
+    };
+    Ok(Source { engine, name: name.to_owned(), file: file.into() })
 }
 
-impl Args {
-    pub(crate) fn execute(&self) -> Result<(), CommandError> {
-        let text = read(&self.file)?;
+impl ImportArgs {
+    /// Writes the hooks of another engine, if one is named, and returns whether one is. Without
+    /// `--output` they go to the directory of the `users` hooks files, or else to stdout.
+    pub(super) fn execute(&self, users: Option<&Path>) -> Result<bool, CommandError> {
+        let Some(source) = &self.from else { return Ok(false) };
+        let (file, name) = (&source.file, self.agent.as_deref());
+        let text = read(file)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let (file, name) = (&self.file, self.agent.as_deref());
         let wrong = |error| CommandError::data(format!("{}: {error}", file.display()));
-        let (agent, import, written) = match self.engine {
+        let mut command = format!("{}:{}", source.name, inline(&file.display().to_string()));
+        let (agent, import, written) = match source.engine {
             Engine::Agent(format) => {
                 let import = settings::read(format, SourceFile::new(file, text), file);
                 let import = import.map_err(wrong)?;
-                let written = yaml::write(format, file, &import);
+                let written = yaml::write(format, &command, &import);
                 (Some(format.agent), import, written)
             }
             Engine::DockerAgent => {
                 let import = docker_agent::read(file, text, name).map_err(CommandError::config)?;
-                let written = yaml::write_docker_agent(file, name.unwrap_or_default(), &import);
+                let _ = write!(command, " --agent {}", inline(name.unwrap_or_default()));
+                let written = yaml::write_plain(&command, &import);
                 (None, import, written)
             }
             Engine::Picoclaw => {
                 let (hooks, problems) = picoclaw::read(file, text).map_err(wrong)?;
                 let import = Import { problems, ..Import::default() };
-                let written = yaml::write_picoclaw(file, &hooks, &import);
+                let written = yaml::write_picoclaw(&command, &hooks, &import);
                 (None, import, written)
             }
         };
         self.complete(&import)?;
         Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
-        match &self.output {
+        let users = users.map(|users| users.join(format!("hooks.d/{}.yaml", source.name)));
+        match self.output.as_ref().or(users.as_ref()) {
             None => output::print_data(&written)?,
             Some(path) => {
                 create(path, &written)?;
                 output::talk(&format!("wrote {}\n\n", path.display()));
                 output::talk(&steps(&next_steps(path, agent)));
-                output::talk(&self.double(&import, agent));
+                output::talk(&double(file, &import, agent));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Refuses an import that leaves something out, unless it may; says what it is.
@@ -143,31 +154,29 @@ impl Args {
         output::talk(&as_warnings(&import.problems).render(true));
         Ok(())
     }
+}
 
-    /// Returns what to remove from the settings, where hooks that were imported would run twice.
-    fn double(&self, import: &Import, agent: Option<Agent>) -> String {
-        let count = import.scripts().count();
-        let Some(agent) = agent.filter(|_| count > 0) else { return String::new() };
-        let mut lines: Vec<usize> = import.scripts().map(|hook| hook.location.line()).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
-        let place = match lines.as_slice() {
-            [line] => format!("line {line}"),
-            lines => format!("lines {}", lines.join(", ")),
-        };
-        let stay = match (import.own_entries > 0, import.problems.has_errors()) {
-            (true, true) => "Leave hookexec's own entries and the hooks that were left out.\n",
-            (true, false) => "Leave hookexec's own entries.\n",
-            (false, true) => "Leave the hooks that were left out.\n",
-            (false, false) => "",
-        };
-        let (hooks, title) = (counted(count, "imported hook"), agent.title());
-        let file = self.file.display();
-        format!(
-            "\nNow remove the {hooks} ({place}) from {file}, or they run twice in {title}.\n{stay}"
-        )
-    }
+/// Returns what to remove from the settings, where hooks that were imported would run twice.
+fn double(file: &Path, import: &Import, agent: Option<Agent>) -> String {
+    let count = import.scripts().count();
+    let Some(agent) = agent.filter(|_| count > 0) else { return String::new() };
+    let mut lines: Vec<usize> = import.scripts().map(|hook| hook.location.line()).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+    let place = match lines.as_slice() {
+        [line] => format!("line {line}"),
+        lines => format!("lines {}", lines.join(", ")),
+    };
+    let stay = match (import.own_entries > 0, import.problems.has_errors()) {
+        (true, true) => "Leave hookexec's own entries and the hooks that were left out.\n",
+        (true, false) => "Leave hookexec's own entries.\n",
+        (false, true) => "Leave the hooks that were left out.\n",
+        (false, false) => "",
+    };
+    let (hooks, title) = (counted(count, "imported hook"), agent.title());
+    let file = file.display();
+    format!("\nNow remove the {hooks} ({place}) from {file}, or they run twice in {title}.\n{stay}")
 }
 
 impl Import {

@@ -1,7 +1,6 @@
 //! The hooks.yaml that an import writes.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use hookexec::config::{Command, Diagnostics, Location, Severity};
 use hookexec::{Config, Event};
@@ -90,12 +89,10 @@ fn head(format: Format, import: &Import) -> String {
     (text + STRICTER).replace("AGENT", format.agent.title())
 }
 
-/// Writes what was read from the file `from`.
-pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
-    let (agent, head) = (format.agent, head(format, import));
-    let from = inline(&from.display().to_string());
-    let title = format!("# Imported by `hookexec import {agent} {from}`.\n#\n{head}");
-    let mut text = title + &left_out(import);
+/// Writes what was read from the file that `source` names, an argument of `--from`.
+pub(super) fn write(format: Format, source: &str, import: &Import) -> String {
+    let head = head(format, import);
+    let mut text = title(source) + "#\n" + &head + &left_out(import);
     let (timeout, title) = (format.import.timeout, format.agent.title());
     let _ = write!(
         text,
@@ -106,19 +103,20 @@ pub(super) fn write(format: Format, from: &Path, import: &Import) -> String {
     text
 }
 
-/// Writes what was read of the agent `name` in the docker-agent file `from`.
-pub(super) fn write_docker_agent(from: &Path, name: &str, import: &Import) -> String {
-    let (from, name) = (inline(&from.display().to_string()), inline(name));
-    let title = format!("# Imported by `hookexec import docker-agent {from} --agent {name}`.\n");
-    let mut text = title + &left_out(import);
+/// Writes hooks that mean the same here as in the file of their engine.
+pub(super) fn write_plain(source: &str, import: &Import) -> String {
+    let mut text = title(source) + &left_out(import);
     events(&import.events, &mut text);
     text
 }
 
-/// Writes the `hooks` of PicoClaw's configuration `from`.
-pub(super) fn write_picoclaw(from: &Path, hooks: &str, import: &Import) -> String {
-    let from = inline(&from.display().to_string());
-    format!("# Imported by `hookexec import picoclaw {from}`.\n{}{hooks}", left_out(import))
+/// Writes the `hooks` of PicoClaw's configuration.
+pub(super) fn write_picoclaw(source: &str, hooks: &str, import: &Import) -> String {
+    title(source) + &left_out(import) + hooks
+}
+
+fn title(source: &str) -> String {
+    format!("# Written by `hookexec init --from {source}`.\n")
 }
 
 /// Returns what is wrong with a group as it is written.
