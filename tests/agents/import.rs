@@ -439,12 +439,12 @@ agents:
     let judge = done.stdout.split("- type: model").nth(1).unwrap();
     for part in [
         "name: judge",
-        r#""api":"openai-chat""#,
-        r#""url":"https://models.example.com/v1/chat/completions""#,
-        r#""model":"gpt-x""#,
-        r#""api_key":"${env.KEY}""#,
-        r#""decisions":["allow","ask","deny"]"#,
-        r#""prompt":"is it safe? (`tool_input` of the input)""#,
+        "api: openai-chat",
+        "url: 'https://models.example.com/v1/chat/completions'",
+        "model: gpt-x",
+        "api_key: '${env.KEY}'",
+        "decisions: [allow, ask, deny]",
+        "prompt: 'is it safe? (`tool_input` of the input)'",
         "timeout: 9000ms",
     ] {
         assert!(judge.contains(part), "{part}: {judge}");
@@ -742,7 +742,7 @@ for line in sys.stdin:
     };
     settings(&[hook("policy"), hook("policy")]);
     let done = import(&sandbox, &[]).exits(0);
-    assert_eq!(done.stdout.matches("\"protocol\":\"mcp\"").count(), 1, "{}", done.stdout);
+    assert_eq!(done.stdout.matches("protocol: mcp").count(), 1, "{}", done.stdout);
     sandbox.write("imported.yaml", &done.stdout);
     let run = sandbox.hookexec(["run", "pre_tool_use", "--isolated", "--config", "imported.yaml"]);
     let input = r#"{"tool_name":"Bash","tool_input":{"command":"ls -l"}}"#;
@@ -753,7 +753,7 @@ for line in sys.stdin:
 
     settings(&[hook("far")]);
     let done = import(&sandbox, &[]).exits(0);
-    assert!(done.stdout.contains("\"url\":\"https://policy.example.com/mcp\""), "{}", done.stdout);
+    assert!(done.stdout.contains("url: 'https://policy.example.com/mcp'"), "{}", done.stdout);
     for (server, problem) in [
         ("nowhere", "no server `nowhere` is configured in "),
         ("variable", ".mcp.json: server `variable`: its entry has variables"),

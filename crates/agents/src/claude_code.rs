@@ -40,7 +40,7 @@ static SETTINGS: HookSettings = HookSettings {
     import: Some(ImportFormat {
         files: "the `hooks` of a settings.json, or a plugin's hooks.json",
         timeout: "10m",
-        prompt_timeout: Some("30"),
+        prompt_timeout: Some(30),
         ..ImportFormat::BASE
     }),
     ..HookSettings::GROUPS

@@ -191,8 +191,8 @@ pub struct ImportFormat {
     pub matching: Matching,
     /// How long a hook may take without a `timeout`, as `hooks.yaml` has it.
     pub timeout: &'static str,
-    /// How long a hook of the user's prompt may take without a `timeout`, where that differs.
-    pub prompt_timeout: Option<&'static str>,
+    /// How many seconds a hook of the user's prompt may take without a `timeout`, where that differs.
+    pub prompt_timeout: Option<u64>,
     /// The shell that runs the commands, where it is not `/bin/sh`.
     pub shell: Option<&'static str>,
     /// Which words the scripts of an event read and answer.

@@ -6,6 +6,7 @@ use hookexec::Event;
 use hookexec::config::{Command, Diagnostics, Hook, Phase};
 use hookexec::internal::reading::{Fields, Node, Reader, Value, read_text};
 use hookexec::internal::suggest;
+use serde_json::json;
 
 use super::judge;
 use super::settings::Import;
@@ -137,25 +138,23 @@ fn written(hook: &Hook) -> yaml::Hook {
     let said = |key: &str| hook.key_locations.contains_key(key);
     let command = hook.command.clone().unwrap_or_else(|| Command::Text(String::new()));
     let mut written = yaml::Hook::new(hook.location.clone(), &hook.kind, command);
-    if let Some(name) = &hook.name {
-        written.set("name", yaml::inline(name));
+    let texts = [("name", &hook.name), ("working_dir", &hook.working_dir), ("shell", &hook.shell)];
+    for (key, value) in texts {
+        if let Some(value) = value {
+            written.set(key, value.clone());
+        }
     }
     if !hook.args.is_empty() {
-        written.set("args", yaml::list(&hook.args));
+        written.set("args", hook.args.clone());
     }
     if !hook.env.is_empty() {
-        written.set("env", yaml::mapping(hook.env.iter()));
-    }
-    for (key, value) in [("working_dir", &hook.working_dir), ("shell", &hook.shell)] {
-        if let Some(value) = value {
-            written.set(key, yaml::inline(value));
-        }
+        written.set("env", json!(hook.env));
     }
     if said("timeout") {
         written.set("timeout", format!("{}ms", hook.timeout.as_millis()));
     }
-    if let Some(word) = hook.on_error.and_then(|it| serde_json::to_value(it).ok()) {
-        written.set("on_error", word.as_str().unwrap_or_default());
+    if let Some(on_error) = hook.on_error {
+        written.set("on_error", json!(on_error));
     }
     for (key, value) in [
         ("strict_output", hook.strict_output),
@@ -163,12 +162,11 @@ fn written(hook: &Hook) -> yaml::Hook {
         ("background", hook.phase == Phase::Background),
     ] {
         if said(key) {
-            written.set(key, value.to_string());
+            written.set(key, value);
         }
     }
     if let Some(parameters) = &hook.with {
-        // JSON is YAML as well.
-        written.set("with", parameters.to_string());
+        written.set("with", parameters.clone());
     }
     written
 }

@@ -2,6 +2,7 @@
 
 use hookexec::Event;
 use hookexec_agents::{Agent, HookSettings, ImportFormat, NativeEvent, ScriptWords};
+use serde_json::{Value, json};
 
 /// One agent's settings, as far as an import has to know.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +18,7 @@ pub(super) struct Target {
     /// The words that the script reads and answers.
     pub(super) words: ScriptWords,
     /// Tells the event from another of the agent that stands for the same event of ours.
-    pub(super) condition: Option<&'static str>,
+    pub(super) condition: Option<Value>,
 }
 
 impl Format {
@@ -42,14 +43,17 @@ impl Format {
         })
     }
 
-    fn condition(&self, native: &NativeEvent, event: Event) -> Option<&'static str> {
+    fn condition(&self, native: &NativeEvent, event: Event) -> Option<Value> {
         let other = |row: &NativeEvent| row.event == Some(event) && row.failed_tool;
+        let failed = json!({ "field": "tool_error", "equals": true });
         match event {
-            Event::PostToolUse if native.failed_tool => Some("{ field: tool_error, equals: true }"),
+            Event::PostToolUse if native.failed_tool => Some(failed),
             Event::PostToolUse if self.agent.events().iter().any(other) => {
-                Some("{ not: { field: tool_error, equals: true } }")
+                Some(json!({ "not": failed }))
             }
-            Event::OnToolApprovalDecision => Some("{ field: approval_decision, equals: deny }"),
+            Event::OnToolApprovalDecision => {
+                Some(json!({ "field": "approval_decision", "equals": "deny" }))
+            }
             _ => None,
         }
     }

@@ -11,7 +11,8 @@ use super::json::{object, required, string};
 use super::mcp;
 use super::parameters;
 use super::settings::Importer;
-use super::yaml::{self, Hook};
+use super::yaml::Hook;
+use serde_json::{Map, Value};
 
 /// Keys of a hook that change nothing about what it does here.
 const WITHOUT_EFFECT: [&str; 4] = ["statusMessage", "once", "description", "comment"];
@@ -40,7 +41,7 @@ impl Importer {
         let mut hook = Hook::new(self.reader.location(node), kind, command);
         self.parameters(node, &members, &mut hook)?;
         self.defaults(target, matcher, &mut hook);
-        let (mut name, mut env) = (None, Vec::new());
+        let (mut name, mut env) = (None, Map::new());
         for (key, place, value) in members.iter() {
             match key {
                 "name" => name = Some(string(&mut self.reader, value, "`name`")?),
@@ -57,14 +58,14 @@ impl Importer {
         }
         self.plugin_variable(node, &text, &mut env);
         if !env.is_empty() {
-            hook.set("env", yaml::mapping(env.iter().map(|(name, value)| (name, value))));
+            hook.set("env", env);
         }
         if matches!(hook.command, Command::Argv(_)) {
             hook.unset("shell");
         }
         if let Some(name) = name.or_else(|| command::script_stem(&hook.command)) {
             let name = self.unique(&name);
-            hook.set("name", yaml::inline(&name));
+            hook.set("name", name);
         }
         Some(hook)
     }
@@ -132,7 +133,7 @@ impl Importer {
             "timeout" => hook.set("timeout", self.duration(value)?),
             "async" => {
                 if self.reader.value(value, "`async`")? {
-                    hook.set("background", "true");
+                    hook.set("background", true);
                     if may_block {
                         // What it answers comes too late there as well.
                         hook.set("mode", "shadow");
@@ -192,12 +193,12 @@ impl Importer {
     }
 
     /// Gives a hook of a plugin the variable that only its own agent sets.
-    fn plugin_variable(&mut self, node: &Node<'_>, text: &str, env: &mut Vec<(String, String)>) {
-        if !text.contains(PLUGIN_ROOT) || env.iter().any(|(name, _)| name == PLUGIN_ROOT) {
+    fn plugin_variable(&mut self, node: &Node<'_>, text: &str, env: &mut Map<String, Value>) {
+        if !text.contains(PLUGIN_ROOT) || env.contains_key(PLUGIN_ROOT) {
             return;
         }
         let problem = if let Some(root) = &self.plugin {
-            env.push((PLUGIN_ROOT.to_owned(), root.clone()));
+            env.insert(PLUGIN_ROOT.to_owned(), root.clone().into());
             Diagnostic::warning(format!("`{PLUGIN_ROOT}` is taken to be {root}"))
                 .hint("change it in the `env` of the hook if the plugin is somewhere else")
         } else {
@@ -221,20 +222,22 @@ impl Importer {
         name
     }
 
-    fn variables<'n>(&mut self, node: &'n Node<'n>) -> Option<Vec<(String, String)>> {
-        let variables = object(&mut self.reader, node, "`env`")?;
-        let mut read = |(name, _, value): (&str, _, _)| {
-            Some((name.to_owned(), string(&mut self.reader, value, "a variable")?))
-        };
-        variables.iter().map(&mut read).collect()
+    fn variables<'n>(&mut self, node: &'n Node<'n>) -> Option<Map<String, Value>> {
+        let mut variables = Map::new();
+        for (name, _, value) in object(&mut self.reader, node, "`env`")?.iter() {
+            let value = string(&mut self.reader, value, "a variable")?;
+            variables.insert(name.to_owned(), value.into());
+        }
+        Some(variables)
     }
 
-    fn duration(&mut self, node: &Node<'_>) -> Option<String> {
+    fn duration(&mut self, node: &Node<'_>) -> Option<Value> {
         let milliseconds = self.format.settings.counts_milliseconds();
-        let (words, unit) = if milliseconds { ("milliseconds", "ms") } else { ("seconds", "") };
+        let words = if milliseconds { "milliseconds" } else { "seconds" };
         let number = node.as_number().filter(|it| it.as_f64().is_some_and(|time| time > 0.0));
         if let Some(number) = number {
-            return Some(format!("{number}{unit}"));
+            let number = number.clone();
+            return Some(if milliseconds { format!("{number}ms").into() } else { number.into() });
         }
         let message = format!("`timeout` is not a valid number of {words}: it must be above 0");
         self.reader.refuse(node, message)

@@ -13,8 +13,8 @@ use super::parameters::is_local;
 /// A server that hooks call.
 pub(super) struct Server {
     pub(super) name: String,
-    /// Its entry of `processes:`, as YAML on one line; `None` for one behind an address.
-    pub(super) process: Option<String>,
+    /// Its entry of `processes:`; `None` for one behind an address.
+    pub(super) process: Option<Value>,
     with: Value,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn parameters(
     node: &Node<'_>,
     hook: &Fields<'_>,
     files: &Files,
-) -> Option<(String, Server)> {
+) -> Option<(Value, Server)> {
     let name = required(reader, node, hook, "server", "an mcp_tool hook")?;
     let tool = required(reader, node, hook, "tool", "an mcp_tool hook")?;
     let mut server = match files.server(&name) {
@@ -45,7 +45,7 @@ pub(super) fn parameters(
     };
     server.with["tool"] = tool.into();
     server.with["arguments"] = arguments;
-    Some((server.with.to_string(), server))
+    Some((server.with.clone(), server))
 }
 
 /// Where Claude Code finds the servers for the hooks of a file.
@@ -101,7 +101,7 @@ fn of_entry(name: &str, entry: &Value) -> Result<Server, String> {
             if let Some(env) = get("env") {
                 process["env"] = env.clone();
             }
-            (Some(process.to_string()), json!({ "server": name }))
+            (Some(process), json!({ "server": name }))
         }
         (Some("http"), None, Some(Value::String(url))) => {
             let mut with = json!({ "url": url });

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use hookexec::config::Diagnostic;
 use hookexec::internal::reading::{Fields, Node, Reader};
 use regex::{Captures, Regex};
+use serde_json::{Map, Value, json};
 
 use super::json::{object, required, string};
-use super::yaml;
 
 /// The time that Claude Code gives a hook that asks a model, in seconds.
-pub(super) const MODEL_TIMEOUT: &str = "30";
+pub(super) const MODEL_TIMEOUT: u64 = 30;
 /// The model where the settings name none that the interface of Anthropic knows.
 const MODEL: &str = "claude-haiku-4-5";
 /// What the prompt was written for, in words of the answer that is asked for here.
@@ -19,7 +19,7 @@ const MEANING: &str = "The question below was written for the answers `ok: true`
                        `ok: false`, a no or a block.";
 
 /// Returns where an http hook posts to.
-pub(super) fn http(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> Option<String> {
+pub(super) fn http(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> Option<Value> {
     let url = required(reader, node, hook, "url", "an http hook")?;
     let allowed: Vec<String> = match hook.get("allowedEnvVars") {
         Some(list) => reader.value(list, "`allowedEnvVars`")?,
@@ -29,24 +29,23 @@ pub(super) fn http(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> O
         Some(headers) => object(reader, headers, "`headers`")?,
         None => Fields::default(),
     };
-    let mut headers = Vec::new();
+    let mut headers = Map::new();
     for (name, _, value) in written.iter() {
         let text = string(reader, value, "a header")?;
         if text.contains("${env.") {
             let message = "`${env.` in a header would name a variable here";
             return reader.refuse(value, message);
         }
-        headers.push((name.to_owned(), with_references(&text, &allowed)));
+        headers.insert(name.to_owned(), with_references(&text, &allowed).into());
     }
-    let mut with = format!("{{ url: {}", yaml::inline(&url));
+    let mut with = json!({ "url": url });
     if !headers.is_empty() {
-        with += ", headers: ";
-        with += &yaml::mapping(headers.iter().map(|(name, value)| (name, value)));
+        with["headers"] = headers.into();
     }
     if is_local(&url) {
-        with += ", allow_private: true";
+        with["allow_private"] = true.into();
     }
-    Some(with + " }")
+    Some(with)
 }
 
 /// Says `$NAME` and `${NAME}` in our words. Claude Code leaves out a variable that is not in its
@@ -77,7 +76,7 @@ pub(super) fn is_local(url: &str) -> bool {
 }
 
 /// Returns how a model hook asks a model.
-pub(super) fn model(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> Option<String> {
+pub(super) fn model(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> Option<Value> {
     let prompt = required(reader, node, hook, "prompt", "a prompt hook")?;
     let prompt = prompt.replace("$ARGUMENTS", "(the input, which is the user message)");
     let model = match hook.get("model") {
@@ -96,12 +95,14 @@ pub(super) fn model(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> 
     let hint =
         "each answer is billed to that key; to limit it, add a `budget` to the `with` of the hook";
     reader.report(node, Diagnostic::warning(message).hint(hint));
-    let model = yaml::inline(model.as_deref().unwrap_or(MODEL));
-    let prompt = yaml::inline(&format!("{MEANING}\n\n{prompt}"));
-    Some(format!(
-        "{{ api: anthropic-messages, url: 'https://api.anthropic.com/v1/messages', model: {model}, \
-         api_key: '${{env.ANTHROPIC_API_KEY}}', decisions: [deny, none], prompt: {prompt} }}"
-    ))
+    Some(json!({
+        "api": "anthropic-messages",
+        "url": "https://api.anthropic.com/v1/messages",
+        "model": model.as_deref().unwrap_or(MODEL),
+        "api_key": "${env.ANTHROPIC_API_KEY}",
+        "decisions": ["deny", "none"],
+        "prompt": format!("{MEANING}\n\n{prompt}"),
+    }))
 }
 
 #[cfg(test)]

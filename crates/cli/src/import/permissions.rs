@@ -7,7 +7,7 @@ use hookexec::internal::builtins::{Shipped, Surroundings};
 use hookexec::internal::reading::{Node, Reader};
 
 use super::json::{list, object, string};
-use super::yaml::{self, Group, Hook};
+use super::yaml::{Group, Hook};
 
 /// The lists, and the builtin that takes their rules about commands.
 const LISTS: [(&str, &str); 3] =
@@ -69,7 +69,7 @@ fn of_list<'n>(
     }
     let group = |matcher: Option<&str>, builtin: &str, args: Vec<String>| {
         let mut hook = Hook::new(location.clone(), "builtin", Command::Text(builtin.to_owned()));
-        hook.set("args", yaml::list(&args));
+        hook.set("args", args.clone());
         let (location, matcher) = (location.clone(), matcher.map(str::to_owned));
         (!args.is_empty()).then(|| Group { location, matcher, condition: None, hooks: vec![hook] })
     };

@@ -17,6 +17,7 @@ use super::mcp::{self, Server};
 use super::permissions;
 use super::yaml::{self, Group, Hook};
 use crate::settings::text;
+use serde_json::json;
 
 /// What an import comes to.
 #[derive(Default)]
@@ -170,7 +171,7 @@ impl Importer {
         let mut group = Group {
             location: self.reader.location(node),
             matcher: None,
-            condition: target.condition.map(str::to_owned),
+            condition: target.condition.clone(),
             hooks: Vec::new(),
         };
         if let Some(matcher) = members.get("matcher") {
@@ -216,21 +217,17 @@ impl Importer {
             group.matcher = Some(pattern);
             return Some(());
         }
-        let test = match &alternatives {
-            Alternatives::Names(names) => {
-                let names: Vec<String> = names.iter().map(|name| yaml::inline(name)).collect();
-                format!("in: [{}]", names.join(", "))
-            }
-            _ => format!("regex: {}", yaml::inline(&written)),
+        let (test, value) = match alternatives {
+            Alternatives::Names(names) => ("in", json!(names)),
+            _ => ("regex", json!(written)),
         };
-        let leaves: Vec<String> =
-            fields.iter().map(|field| format!("{{ field: {field}, {test} }}")).collect();
-        let condition = match leaves.as_slice() {
-            [leaf] => leaf.clone(),
-            _ => format!("{{ any: [{}] }}", leaves.join(", ")),
+        let leaf = |field: &&str| json!({ "field": field, test: value });
+        let condition = match fields {
+            [field] => leaf(field),
+            fields => json!({ "any": fields.iter().map(leaf).collect::<Vec<_>>() }),
         };
         group.condition = Some(match group.condition.take() {
-            Some(other) => format!("{{ all: [{other}, {condition}] }}"),
+            Some(other) => json!({ "all": [other, condition] }),
             None => condition,
         });
         Some(())

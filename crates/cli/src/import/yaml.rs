@@ -1,9 +1,11 @@
 //! The hooks.yaml that an import writes.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use hookexec::config::{Command, Diagnostics, Location, Severity};
 use hookexec::{Config, Event};
+use serde_json::Value;
 
 use super::format::Format;
 use super::mcp::Server;
@@ -15,8 +17,8 @@ pub(super) struct Group {
     /// Its place in the settings.
     pub(super) location: Location,
     pub(super) matcher: Option<String>,
-    /// When they run, as YAML on one line.
-    pub(super) condition: Option<String>,
+    /// When they run.
+    pub(super) condition: Option<Value>,
     pub(super) hooks: Vec<Hook>,
 }
 
@@ -28,8 +30,8 @@ pub(super) struct Hook {
     /// Its type.
     pub(super) kind: String,
     pub(super) command: Command,
-    /// Its other keys, their values as YAML.
-    keys: Vec<(&'static str, String)>,
+    /// Its other keys.
+    keys: BTreeMap<&'static str, Value>,
 }
 
 /// The other keys of a hook, in the order in which they are written.
@@ -40,21 +42,32 @@ const KEYS: [&str; 14] = [
 
 impl Hook {
     pub(super) fn new(location: Location, kind: &str, command: Command) -> Self {
-        Self { location, kind: kind.to_owned(), command, keys: Vec::new() }
+        Self { location, kind: kind.to_owned(), command, keys: BTreeMap::new() }
     }
 
-    /// Sets a key to a value, given as YAML.
-    pub(super) fn set(&mut self, key: &'static str, value: impl Into<String>) {
-        self.unset(key);
-        self.keys.push((key, value.into()));
+    pub(super) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
+        self.keys.insert(key, value.into());
     }
 
     pub(super) fn unset(&mut self, key: &str) {
-        self.keys.retain(|(known, _)| *known != key);
+        self.keys.remove(key);
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&str> {
-        self.keys.iter().find(|(known, _)| *known == key).map(|(_, value)| value.as_str())
+    /// Returns the value of a key of [`KEYS`].
+    fn value(&self, key: &str) -> Option<Value> {
+        if key != "command" {
+            return self.keys.get(key).cloned();
+        }
+        match &self.command {
+            _ if self.kind != "command" && self.keys.contains_key("with") => None,
+            Command::Argv(words) => Some(words.clone().into()),
+            Command::Text(text) => Some(text.clone().into()),
+            _ => None,
+        }
+    }
+
+    fn has_dialect(&self) -> bool {
+        self.keys.contains_key("dialect")
     }
 }
 
@@ -80,10 +93,10 @@ fn head(format: Format, import: &Import) -> String {
         groups.any(|group| group.hooks.iter().any(wanted))
     };
     let mut text = String::new();
-    if any(|hook| hook.get("dialect").is_some()) {
+    if any(|hook| hook.has_dialect()) {
         text.push_str(CLAUDE_DIALECT);
     }
-    if any(|hook| hook.kind == "command" && hook.get("dialect").is_none()) {
+    if any(|hook| hook.kind == "command" && !hook.has_dialect()) {
         text.push_str(NO_DIALECT);
     }
     (text + STRICTER).replace("AGENT", format.agent.title())
@@ -142,24 +155,21 @@ fn left_out(import: &Import) -> String {
 
 /// Writes the servers that hooks call.
 fn processes(servers: &[Server], text: &mut String) {
-    let started =
-        servers.iter().filter_map(|server| Some((&server.name, server.process.as_ref()?)));
-    for (index, (name, process)) in started.enumerate() {
-        if index == 0 {
-            text.push_str("\nprocesses:\n");
-        }
-        let _ = writeln!(text, "  {}: {process}", inline(name));
+    let started: Vec<_> = servers
+        .iter()
+        .filter_map(|server| Some((&server.name, server.process.as_ref()?)))
+        .collect();
+    if !started.is_empty() {
+        text.push_str("\nprocesses:\n");
+    }
+    for (name, process) in started {
+        let _ = writeln!(text, "  {}: {}", inline(name), on_one_line(process));
     }
 }
 
 /// Writes the hooks.
 fn events(events: &[(Event, Vec<Group>)], text: &mut String) {
-    text.push_str("\nhooks:");
-    if events.is_empty() {
-        text.push_str(" {}\n");
-        return;
-    }
-    text.push('\n');
+    text.push_str(if events.is_empty() { "\nhooks: {}\n" } else { "\nhooks:\n" });
     for (event, groups) in events {
         let _ = writeln!(text, "  {event}:");
         for group in groups {
@@ -170,46 +180,57 @@ fn events(events: &[(Event, Vec<Group>)], text: &mut String) {
 
 impl Group {
     fn write(&self, tool_matched: bool, text: &mut String) {
-        if !tool_matched {
-            for hook in &self.hooks {
-                hook.write("    ", self.condition.as_deref(), text);
+        let mut hooks_indent = "    ";
+        if tool_matched {
+            let _ = writeln!(text, "    # line {}", self.location.line());
+            let matcher = self.matcher.as_deref().unwrap_or("*");
+            let _ = writeln!(text, "    - matcher: {}", inline(matcher));
+            if let Some(condition) = &self.condition {
+                let _ = writeln!(text, "      when: {}", on_one_line(condition));
             }
-            return;
+            text.push_str("      hooks:\n");
+            hooks_indent = "        ";
         }
-        let _ = writeln!(text, "    # line {}", self.location.line());
-        let matcher = self.matcher.as_deref().unwrap_or("*");
-        let _ = writeln!(text, "    - matcher: {}", inline(matcher));
-        if let Some(condition) = &self.condition {
-            let _ = writeln!(text, "      when: {condition}");
-        }
-        text.push_str("      hooks:\n");
         for hook in &self.hooks {
-            hook.write("        ", None, text);
+            let condition = self.condition.as_ref().filter(|_| !tool_matched);
+            hook.write(hooks_indent, condition, text);
         }
     }
 }
 
 impl Hook {
-    fn write(&self, indent: &str, condition: Option<&str>, text: &mut String) {
+    fn write(&self, indent: &str, condition: Option<&Value>, text: &mut String) {
         let line = self.location.line();
         let _ = writeln!(text, "{indent}- type: {} # line {line}", self.kind);
         let indent = format!("{indent}  ");
         for key in KEYS {
-            let value = match (key, &self.command) {
-                ("command", _) if self.kind != "command" && self.get("with").is_some() => None,
-                ("command", Command::Argv(words)) => Some(list(words)),
-                ("command", Command::Text(command)) => {
-                    Some(block(command, &indent).unwrap_or_else(|| inline(command)))
-                }
-                _ => self.get(key).map(str::to_owned),
-            };
-            if let Some(value) = value {
-                let _ = writeln!(text, "{indent}{key}: {value}");
-            }
+            let Some(value) = self.value(key) else { continue };
+            let lines = value.as_str().and_then(|text| block(text, &indent));
+            let value = lines.unwrap_or_else(|| on_one_line(&value));
+            let _ = writeln!(text, "{indent}{key}: {value}");
         }
         if let Some(condition) = condition {
-            let _ = writeln!(text, "{indent}when: {condition}");
+            let _ = writeln!(text, "{indent}when: {}", on_one_line(condition));
         }
+    }
+}
+
+/// Returns a value as YAML on one line.
+fn on_one_line(value: &Value) -> String {
+    match value {
+        Value::String(text) => inline(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(on_one_line).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) if !members.is_empty() => {
+            let mut written = Vec::new();
+            for (key, value) in members {
+                written.push(format!("{}: {}", inline(key), on_one_line(value)));
+            }
+            format!("{{ {} }}", written.join(", "))
+        }
+        other => other.to_string(),
     }
 }
 
@@ -242,7 +263,9 @@ fn block(text: &str, indent: &str) -> Option<String> {
 pub(crate) fn inline(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./|".contains(letter);
     let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    let bare = text.starts_with(|first: char| first.is_ascii_alphabetic() || "./".contains(first))
+    let is_duration = text.strip_suffix("ms").is_some_and(|number| number.parse::<u64>().is_ok());
+    let begins = |first: char| is_duration || first.is_ascii_alphabetic() || "./".contains(first);
+    let bare = text.starts_with(begins)
         && text.chars().any(|letter| letter.is_ascii_alphabetic())
         && text.chars().all(plain)
         && !words.contains(&text.to_ascii_lowercase().as_str());
@@ -254,17 +277,4 @@ pub(crate) fn inline(text: &str) -> String {
     } else {
         format!("'{}'", text.replace('\'', "''"))
     }
-}
-
-/// Returns words as a YAML list on one line.
-pub(super) fn list(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| inline(word)).collect();
-    format!("[{}]", words.join(", "))
-}
-
-/// Returns pairs as a YAML mapping on one line.
-pub(super) fn mapping<'p>(pairs: impl Iterator<Item = (&'p String, &'p String)>) -> String {
-    let pairs: Vec<String> =
-        pairs.map(|(name, value)| format!("{}: {}", inline(name), inline(value))).collect();
-    format!("{{ {} }}", pairs.join(", "))
 }
