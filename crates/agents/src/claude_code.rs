@@ -37,12 +37,7 @@ static SETTINGS: HookSettings = HookSettings {
     managed_only: &["allowManagedHooksOnly", "strictPluginOnlyCustomization"],
     package: Some(PackageMark::Enabled("enabledPlugins")),
     next_step: "Claude Code reads the change at once; `/hooks` shows it.",
-    import: Some(ImportFormat {
-        files: "the `hooks` of a settings.json, or a plugin's hooks.json",
-        timeout: "10m",
-        prompt_timeout: Some(30),
-        ..ImportFormat::BASE
-    }),
+    import: Some(ImportFormat { timeout: "10m", prompt_timeout: Some(30), ..ImportFormat::BASE }),
     ..HookSettings::GROUPS
 };
 

@@ -34,7 +34,6 @@ static SETTINGS: HookSettings = HookSettings {
     package: Some(PackageMark::File("extensions/hookexec/gemini-extension.json")),
     next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
     import: Some(ImportFormat {
-        files: "the `hooks` of a settings.json",
         matching: Matching::Search,
         shell: Some("bash"),
         // What Gemini CLI says of a tool is what hookexec says of it, under the same names.

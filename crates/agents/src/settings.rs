@@ -185,8 +185,6 @@ impl HookSettings {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ImportFormat {
-    /// The files that can be imported, for the command's help.
-    pub files: &'static str,
     /// What a matcher means.
     pub matching: Matching,
     /// How long a hook may take without a `timeout`, as `hooks.yaml` has it.
@@ -204,7 +202,6 @@ pub struct ImportFormat {
 impl ImportFormat {
     /// A format with names or expressions as matchers.
     pub(super) const BASE: Self = Self {
-        files: "hooks.json",
         matching: Matching::NamesOrSearch,
         timeout: "60s",
         prompt_timeout: None,

@@ -40,11 +40,8 @@ pub(super) use yaml::inline;
 pub(super) struct ImportArgs {
     /// Writes the hooks of another engine as a hooks.yaml: FILE is its file, such as
     /// claude-code:.claude/settings.json
-    ///
-    /// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of
-    /// the file says so. What can't be imported is an error that names its line, and nothing is
-    /// written. ENGINE is claude-code, codex, gemini, docker-agent or picoclaw.
-    #[arg(long, value_name = "ENGINE:FILE", value_parser = source, conflicts_with = "directory")]
+    #[arg(long, value_name = "ENGINE:FILE", value_parser = source, conflicts_with = "directory",
+        long_help = from_help())]
     from: Option<Source>,
 
     /// Where to write them, instead of stdout; existing files are not overwritten
@@ -58,6 +55,23 @@ pub(super) struct ImportArgs {
     /// Leaves out what can't be imported, and says so in a comment
     #[arg(long, requires = "from")]
     partial: bool,
+}
+
+fn from_help() -> String {
+    format!(
+        "Writes the hooks of another engine as a hooks.yaml: FILE is its file, such as \
+         claude-code:.claude/settings.json\n\n\
+         Scripts go on reading what they read before, where hookexec speaks their dialect; the head of \
+         the file says so. What can't be imported is an error that names its line, and nothing is \
+         written. ENGINE is one of {}",
+        engines()
+    )
+}
+
+fn engines() -> String {
+    let agents = Agent::all().filter_map(Format::of).map(|format| format.agent.name());
+    let engines: Vec<&str> = agents.chain(["docker-agent", "picoclaw"]).collect();
+    engines.join(", ")
 }
 
 /// A file of another engine.
@@ -87,10 +101,7 @@ fn source(text: &str) -> Result<Source, String> {
         name => name.parse().ok().and_then(Format::of).map(Engine::Agent),
     };
     let Some(engine) = engine else {
-        let agents = Agent::all().filter_map(Format::of).map(|format| format.agent.name());
-        let engines: Vec<&str> = agents.chain(["docker-agent", "picoclaw"]).collect();
-        let known = engines.join(", ");
-        return Err(format!("`{name}` is not an engine [possible values: {known}]"));
+        return Err(format!("`{name}` is not an engine [possible values: {}]", engines()));
     };
     Ok(Source { engine, name: name.to_owned(), file: file.into() })
 }

@@ -93,7 +93,7 @@ fn head(format: Format, import: &Import) -> String {
         groups.any(|group| group.hooks.iter().any(wanted))
     };
     let mut text = String::new();
-    if any(|hook| hook.has_dialect()) {
+    if any(Hook::has_dialect) {
         text.push_str(CLAUDE_DIALECT);
     }
     if any(|hook| hook.kind == "command" && !hook.has_dialect()) {
