@@ -7,6 +7,6 @@ mod record;
 mod sources;
 mod writer;
 
-pub use record::{BEGINNING, Record, read_traceparent, rewritten};
+pub use record::{BEGINNING, Record, rewritten};
 pub(crate) use writer::Auditor;
 pub use writer::numbered;

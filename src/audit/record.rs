@@ -268,21 +268,15 @@ fn cut(text: &mut String) {
     }
 }
 
-/// Returns the trace, the span and the flags that a `traceparent` names, each in hexadecimal.
-pub fn read_traceparent(text: &str) -> Option<[&str; 3]> {
+/// Returns whether a text is a `traceparent`: a version, a trace, a span and flags.
+pub(super) fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
-    let [version, trace, span, flags] = parts[..] else { return None };
+    let ["00", trace, span, flags] = parts[..] else { return false };
     let is_id = |part: &str, length: usize| {
-        part.len() == length && part.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+        part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
-    let is_set = |part: &str| part.bytes().any(|it| it != b'0');
-    let is_one = version == "00"
-        && is_id(trace, 32)
-        && is_id(span, 16)
-        && is_id(flags, 2)
-        && is_set(trace)
-        && is_set(span);
-    is_one.then_some([trace, span, flags])
+    let is_set = |part: &str| part.bytes().any(|byte| byte != b'0');
+    is_id(trace, 32) && is_id(span, 16) && is_id(flags, 2) && is_set(trace) && is_set(span)
 }
 
 /// Returns the fields of a verdict that change something, by name.

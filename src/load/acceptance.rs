@@ -25,30 +25,30 @@ pub(super) struct Acceptance {
     allowed: Option<Vec<Layer>>,
 }
 
-/// Returns the problem of a file that does not count.
-fn refused(unsafe_file: &UnsafeFile) -> Diagnostic {
-    let problem = Diagnostic::error(unsafe_file.to_string()).hint(unsafe_file.hint.clone());
-    problem.at(Location::of_file(&unsafe_file.path))
+impl From<UnsafeFile> for Diagnostic {
+    fn from(found: UnsafeFile) -> Self {
+        Self::error(found.to_string()).at(Location::of_file(&found.path)).hint(found.hint)
+    }
 }
 
 /// Checks that the file at `path` may count: only the user and root can have written it, and a
 /// project's is not reached through a link.
 pub(super) fn check_file(layer: Layer, path: &Path) -> Result<(), Diagnostic> {
     match layer {
-        Layer::Program | Layer::CommandLine => return Ok(()),
-        Layer::Project => check_project_file(path),
-        Layer::Managed | Layer::User => check_permissions(path),
+        Layer::Program | Layer::CommandLine => {}
+        Layer::Project => check_project_file(path)?,
+        Layer::Managed | Layer::User => check_permissions(path)?,
     }
-    .map_err(|unsafe_file| refused(&unsafe_file))
+    Ok(())
 }
 
 /// Checks that a directory for hooks files of a layer may be looked at: one of a project is not
 /// reached through a link.
 pub(super) fn check_directory(layer: Layer, path: &Path) -> Result<(), Diagnostic> {
-    match layer {
-        Layer::Project => check_plain(path).map_err(|unsafe_file| refused(&unsafe_file)),
-        Layer::Managed | Layer::User | Layer::CommandLine | Layer::Program => Ok(()),
+    if layer == Layer::Project {
+        check_plain(path)?;
     }
+    Ok(())
 }
 
 impl Acceptance {
@@ -96,15 +96,12 @@ impl Acceptance {
         Some(file)
     }
 
-    /// Finds out what the commands of `file` name, if it is only shown.
-    pub(super) fn cover(&self, file: &mut ProjectFile, part: &FileConfig) {
+    /// Lets nothing of `part` run if `file` does not. If the file is only shown, finds out what its
+    /// commands name.
+    pub(super) fn block(&self, file: &mut ProjectFile, part: &mut FileConfig) {
         if self.options.only_show {
             file.coverage = Coverage::read(file, part, Platform::HERE.has_drives);
         }
-    }
-
-    /// Lets nothing of `part` run if `file` does not.
-    pub(super) fn block(file: &mut ProjectFile, part: &mut FileConfig) {
         let Some(problem) = file.problem() else { return };
         let must = file.person_must().unwrap_or_default();
         let cause: Arc<str> = format!("{problem}; a person must {must} it").into();

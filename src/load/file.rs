@@ -5,32 +5,23 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{Diagnostic, Diagnostics, Location, SourceFile};
+use crate::config::{Diagnostic, Diagnostics, Layer, Location, SourceFile};
 use crate::files;
 
 /// The largest file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
-
-/// How a file came to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// It was named: it may also be a pipe, as in `--config <(generate)`.
-    Named,
-    /// It was found: it must be a regular file, since reading a pipe in its place might never end.
-    Found,
-}
 
 /// Reads a file that a person or a program named.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn read_named(path: &Path) -> Result<String, Diagnostics> {
-    read(path, Origin::Named).map_err(Diagnostics::from)
+    read(path, Layer::Program).map_err(Diagnostics::from)
 }
 
-/// Returns the text of a file without its byte order mark.
-pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
-    let bytes = read_bytes(path, origin).map_err(|error| cannot_read(path, &error))?;
+/// Returns the text of a file of `layer` without its byte order mark.
+pub(super) fn read(path: &Path, layer: Layer) -> Result<String, Diagnostic> {
+    let bytes = read_bytes(path, layer).map_err(|error| cannot_read(path, &error))?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -47,10 +38,12 @@ pub(super) fn read(path: &Path, origin: Origin) -> Result<String, Diagnostic> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-fn read_bytes(path: &Path, origin: Origin) -> io::Result<Vec<u8>> {
-    match origin {
-        Origin::Found => files::read_regular(path, MAX_SIZE),
-        Origin::Named => files::read_to_end(File::open(path)?, MAX_SIZE),
+fn read_bytes(path: &Path, layer: Layer) -> io::Result<Vec<u8>> {
+    match layer {
+        // A file that was named may be a pipe, as in `--config <(generate)`.
+        Layer::CommandLine | Layer::Program => files::read_to_end(File::open(path)?, MAX_SIZE),
+        // Reading a pipe in the place of a file that was found might never end.
+        Layer::Managed | Layer::User | Layer::Project => files::read_regular(path, MAX_SIZE),
     }
 }
 

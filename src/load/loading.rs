@@ -123,12 +123,8 @@ impl Loading {
         if !self.assembly.may_read(layer, path) {
             return;
         }
-        let origin = match layer {
-            Layer::CommandLine | Layer::Program => file::Origin::Named,
-            Layer::Managed | Layer::User | Layer::Project => file::Origin::Found,
-        };
         let allowed = check_file(layer, path);
-        match allowed.and_then(|()| file::read(path, origin)) {
+        match allowed.and_then(|()| file::read(path, layer)) {
             Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {
                 self.assembly.config.files.push(path.to_owned());
@@ -214,8 +210,7 @@ impl Loading {
             acceptance.restrict(config.layers.take());
             policy = config.policy.take();
             if let Some(project_file) = project_file {
-                acceptance.cover(project_file, config);
-                Acceptance::block(project_file, config);
+                acceptance.block(project_file, config);
             }
         });
         if let Some(settings) = policy {

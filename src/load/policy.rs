@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::acceptance::check_file;
-use super::file::{self, Origin};
+use super::file;
 use super::loading::Loading;
 use crate::config::{Policy, PolicySettings, SourceFile};
 use crate::policy::{State, Store, hooks_files};
@@ -56,7 +56,7 @@ fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
     let mut found = Vec::new();
     for name in hooks_files(in_force.files.keys())? {
         let path = directory.join(name);
-        let text = check_file(layer, &path).and_then(|()| file::read(&path, Origin::Found));
+        let text = check_file(layer, &path).and_then(|()| file::read(&path, layer));
         let text = text.map_err(|problem| problem.message)?;
         found.push(Arc::new(SourceFile::new(path, text).in_layer(layer)));
     }
