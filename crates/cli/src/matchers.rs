@@ -6,18 +6,17 @@ use hookexec::config::{Diagnostic, Hook};
 use hookexec::internal::tools;
 use hookexec_agents::Agent;
 
-use super::settings::inspect::inspect;
+use super::settings::inspect::{AgentFile, inspect};
 use super::settings::others;
 
 /// Returns the agents in which hookexec is installed, for the user or in the project.
 pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
-    Agent::all().filter(|agent| is_installed(*agent, project))
+    Agent::all().filter(|agent| is_installed(&inspect(*agent, project)))
 }
 
-/// Returns whether hookexec is installed in `agent`, for the user or in the project.
-pub(crate) fn is_installed(agent: Agent, project: &Path) -> bool {
-    let files = inspect(agent, project);
-    files.iter().any(|file| !file.ours().is_empty()) || others::package(&files).is_some()
+/// Returns whether the files of an agent call hookexec, or its own package does.
+pub(crate) fn is_installed(files: &[AgentFile]) -> bool {
+    files.iter().any(|file| !file.ours().is_empty()) || others::package(files).is_some()
 }
 
 /// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only

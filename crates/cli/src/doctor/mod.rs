@@ -181,7 +181,7 @@ fn section(
         Some(plugin) => installed::by_plugin(agent, files, plugin.source, asked, project)?,
         None => installed::by_settings(agent, files, asked, check, project)?,
     };
-    findings.extend(of_installed(agent, check, project));
+    findings.extend(of_installed(agent, files, check));
     Some(Section::new(agent.title(), findings))
 }
 
@@ -217,8 +217,8 @@ impl Row {
 
 /// Returns warnings about an agent in which hookexec is installed: that it is newer than the one that
 /// was measured, and each hook whose matcher fits none of its tools.
-fn of_installed(agent: Agent, check: &Check, project: &Path) -> Vec<Finding> {
-    if !matchers::is_installed(agent, project) {
+fn of_installed(agent: Agent, files: &[AgentFile], check: &Check) -> Vec<Finding> {
+    if !matchers::is_installed(files) {
         return Vec::new();
     }
     let misfits = check.configured().filter_map(|hook| {
