@@ -27,7 +27,8 @@ impl Host {
             let (event, act, log) = (*event, *act, Arc::clone(&seen));
             registry.register_builtin(
                 event.name(),
-                Builtin::blocking(move |input: &Input, _: &[String]| {
+                // In place, so that the order of the calls is that of the events.
+                Builtin::inline(move |input: &Input, _: &[String]| {
                     log.lock().unwrap().push((event, input.clone()));
                     Ok::<_, String>(Some(act(input)))
                 }),
