@@ -372,11 +372,11 @@ hooks:
 
     #[test]
     fn all_problems_of_a_text_are_found_at_once_in_the_order_of_the_text() {
-        let text = "stop:\n- type: command\n- { type: command, command: a, timeout: 0, tiemout: 3 }\npre_tool_us: []\n";
+        let text = "stop:\n- command: b\n- { type: command, command: a, timeout: 0, tiemout: 3 }\npre_tool_us: []\n";
         let problems = Config::from_yaml(text, "x.yaml").unwrap_err();
         assert_eq!(
             problems.to_string(),
-            "x.yaml:2: a hook needs a `command`\n\
+            "x.yaml:2: a hook needs a `type`\n\
              x.yaml:3: `timeout` is zero\n\
              x.yaml:3: unknown key `tiemout` in a hook\n\
              x.yaml:4: unknown key `pre_tool_us`"

@@ -93,7 +93,8 @@ fn a_hook_that_names_no_process_is_refused_with_what_was_meant() {
 #[test]
 fn what_belongs_to_the_process_is_refused_on_the_hook() {
     let yaml = one(&[Event::SessionStart], "").replace("timeout: 60", "env: { A: b }");
-    let problems = Config::from_yaml(&yaml, "hooks.yaml").unwrap_err();
+    let config = Config::from_yaml(&yaml, "hooks.yaml").unwrap();
+    let problems = Executor::builder(config).build().unwrap_err();
     let message = "`env` has no meaning for a process hook";
     assert!(problems.to_string().contains(message), "{problems}");
 }
