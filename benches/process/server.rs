@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -32,10 +32,55 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
         ratio(work, Some(0.9), samples, nothing, || timed(|| raw::run(vec![server.ask()], &json)))
     });
 
+    agents_calls(options, findings);
+
     let work = "load on a server";
     if options.words.iter().any(|word| work.contains(word.as_str())) {
         findings.push(load(work, if options.samples < 100 { LOAD / 60 } else { LOAD }));
     }
+}
+
+/// A call of Claude Code with a process hook: through a server, and started anew for each call, both
+/// beside `nc`, which sends the same line to the same server. The least that a process can need for
+/// an answer from there is what `nc` needs.
+fn agents_calls(options: &Options, findings: &mut Vec<Finding>) {
+    let connected = "run --from claude-code --connect, one process hook / nc -U with the same line";
+    let cold = "run --from claude-code, one process hook started for the call / nc -U";
+    if !options.wants(connected) && !options.wants(cold) || !has_nc() {
+        return;
+    }
+    let hook = json!({ "command": ["python3", "-c", include_str!("../support/echo.py")] });
+    let server = Server::start(&format!(
+        "processes: {{ echo: {hook} }}\nhooks: {{ pre_tool_use: [{{ hooks: [{{ type: process, command: echo }}] }}] }}\n"
+    ));
+    let text = support::input(2_000).tool_input.unwrap_or_default();
+    let payload = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
+        "cwd": server.home.path().join("project"), "tool_input": text });
+    let payload = payload.to_string().into_bytes();
+    let line = server.recorded(&payload);
+    let nc = || {
+        let mut nc = Command::new("nc");
+        nc.args(["-N", "-U"]).arg(&server.socket);
+        nc
+    };
+    let answer: Value = serde_json::from_slice(&raw::output(nc(), &line).stdout).unwrap();
+    assert_eq!(answer["result"]["hooks"][0]["type"], "process", "{answer}");
+    let asked = raw::output(server.agents_call(Some(&server.socket)), &payload);
+    assert!(asked.status.success() && asked.stderr.is_empty(), "{asked:?}");
+    for (work, socket) in [(connected, Some(server.socket.as_path())), (cold, None)] {
+        options.add(findings, work, |samples| {
+            let bare = || timed(|| raw::run(vec![nc()], &line));
+            ratio(work, None, samples, bare, || {
+                timed(|| raw::run(vec![server.agents_call(socket)], &payload))
+            })
+        });
+    }
+}
+
+/// Returns whether the `nc` of OpenBSD is here.
+fn has_nc() -> bool {
+    let output = Command::new("nc").arg("-h").output();
+    output.is_ok_and(|output| output.stderr.starts_with(b"OpenBSD"))
 }
 
 /// Sixteen clients, each of which asks again as soon as it is answered; every tenth event starts a
@@ -99,6 +144,30 @@ impl Server {
         let mut command = at_home(self.home.path());
         command.args(["run", "pre_tool_use", "--connect"]).arg(&self.socket);
         command
+    }
+
+    /// Returns a call of Claude Code, which asks the server at `socket`.
+    fn agents_call(&self, socket: Option<&Path>) -> Command {
+        let mut command = at_home(self.home.path());
+        command.args(["run", "--from", "claude-code", "--event", "PreToolUse", "--within", "25"]);
+        if let Some(socket) = socket {
+            command.arg("--connect").arg(socket);
+        }
+        command
+    }
+
+    /// Returns the line that a call with `payload` sends to its server.
+    fn recorded(&self, payload: &[u8]) -> Vec<u8> {
+        let socket = self.home.path().join("private/recorder");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let recorder = std::thread::spawn(move || {
+            let mut line = Vec::new();
+            let (stream, _) = listener.accept().unwrap();
+            BufReader::new(stream).read_until(b'\n', &mut line).unwrap();
+            line
+        });
+        let _ = raw::output(self.agents_call(Some(&socket)), payload);
+        recorder.join().unwrap()
     }
 
     /// Makes sure that the server answers, and not the hooks in the command's own process.
