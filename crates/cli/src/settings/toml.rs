@@ -11,8 +11,35 @@ const HOOKS: &str = "hooks";
 
 /// Returns the value of a text.
 pub(crate) fn value(text: &str) -> Result<Value, String> {
-    refuse_mark(text)?;
-    toml_edit::de::from_str(text).map_err(|error| invalid(&error))
+    Ok(members(parse(text)?.iter()))
+}
+
+fn members<'t>(table: impl Iterator<Item = (&'t str, &'t Item)>) -> Value {
+    table.map(|(key, item)| (key.to_owned(), of_item(item))).collect()
+}
+
+fn of_item(item: &Item) -> Value {
+    match item {
+        Item::None => Value::Null,
+        Item::Value(value) => of_value(value),
+        Item::Table(table) => members(table.iter()),
+        Item::ArrayOfTables(tables) => tables.iter().map(|table| members(table.iter())).collect(),
+    }
+}
+
+fn of_value(value: &toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::String(text) => text.value().as_str().into(),
+        toml_edit::Value::Integer(number) => (*number.value()).into(),
+        toml_edit::Value::Float(number) => (*number.value()).into(),
+        toml_edit::Value::Boolean(flag) => (*flag.value()).into(),
+        toml_edit::Value::Datetime(time) => time.value().to_string().into(),
+        toml_edit::Value::Array(list) => list.iter().map(of_value).collect(),
+        toml_edit::Value::InlineTable(table) => {
+            let members = table.iter().map(|(key, value)| (key.to_owned(), of_value(value)));
+            members.collect()
+        }
+    }
 }
 
 /// Appends a hook.
