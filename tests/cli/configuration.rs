@@ -96,6 +96,9 @@ fn a_program_that_is_not_there_is_warned_of() {
         "command: \"#!/gone\\ntrue\"",
         "command: no-such-guard, env: { PATH: /opt/bin }",
         "command: './*.sh'",
+        "command: 'if then', shell: /usr/bin/python3",
+        "command: 'f() { true; }; f'",
+        "command: 'read -r line; echo \"$line\"'",
         "command: [no-such-guard], env: { PATH: /opt/bin }",
         "command: ./gone.sh, enabled: false",
         "command: ./gone.sh, working_dir: $DIR",
@@ -111,75 +114,6 @@ fn a_program_that_is_not_there_is_warned_of() {
     ] {
         let done = check(hook);
         assert!(done.stdout.ends_with("0 errors, 0 warnings\n"), "{hook}: {done:?}");
-    }
-}
-
-#[test]
-fn commands_that_can_not_run_are_found_without_running_them() {
-    let sandbox = Sandbox::new();
-    sandbox.script("windows.sh", "#!/bin/sh\r\nexit 0\r\n");
-    let check = |hook: &str, code: i32| {
-        sandbox.write("hooks.yaml", &format!("stop:\n- {{ type: command, {hook} }}\n"));
-        sandbox.hookexec(["check", "--isolated", "--config", "hooks.yaml"]).run().exits(code)
-    };
-    for (hook, what, hint) in [
-        (
-            "command: 'sh \"$CLAUDE_PLUGIN_ROOT\"/x'",
-            "sets the variable `CLAUDE_PLUGIN_ROOT`",
-            "env: {",
-        ),
-        ("command: 'echo ${NOT_SET}'", "nothing sets the variable `NOT_SET`", "${NOT_SET:-value}"),
-        ("command: 'echo $LANG', inherit_env: [HOME]", "nothing sets the variable `LANG`", "env:"),
-    ] {
-        let done = check(hook, 78);
-        assert!(done.stderr.contains(what) && done.stderr.contains(hint), "{hook}: {done:?}");
-        assert!(done.stderr.contains(" --> hooks.yaml:2:29\n"), "{hook}: {done:?}");
-    }
-    for (hook, what) in [
-        ("command: ./windows.sh", "windows.sh ends with a carriage return"),
-        ("command: sh windows.sh", "windows.sh ends with a carriage return"),
-        ("command: \"echo\\u00a0x\"", "a no-break space (U+00A0) in the command"),
-        ("command: 'no-such-guard; touch ran'", "no-such-guard"),
-    ] {
-        let done = check(hook, 0);
-        assert!(done.stderr.contains(what), "{hook}: {done:?}");
-    }
-    for hook in [
-        "command: 'echo $HOME ${LANG:-C} $HOOKEXEC_EVENT \"$CLAUDE_PROJECT_DIR\"'",
-        "command: 'read -r line; echo \"$line\"'",
-        "command: 'echo $MINE', env: { MINE: x }",
-        "command: \"awk '{ print $NF }'\"",
-        "command: 'f() { true; }; f'",
-        "command: 'if then', shell: /usr/bin/python3",
-        "command: 'no-such-guard', enabled: false",
-    ] {
-        let done = check(hook, 0);
-        assert!(done.stdout.ends_with("0 errors, 0 warnings\n"), "{hook}: {done:?}");
-    }
-    assert!(!sandbox.project().join("ran").exists());
-}
-
-#[test]
-fn texts_of_an_unapproved_file_are_not_handed_to_a_shell() {
-    let sandbox = Sandbox::new();
-    sandbox.write("hooks.yaml", "stop: { type: command, command: 'no-such-guard' }\n");
-    let done = sandbox.hookexec(["check"]).run().exits(0);
-    assert!(!done.stderr.contains("no-such-guard"), "{done:?}");
-    sandbox.trust();
-    let done = sandbox.hookexec(["check"]).run().exits(0);
-    assert!(done.stderr.contains("no-such-guard"), "{done:?}");
-}
-
-#[test]
-fn a_program_of_the_project_is_not_asked_about_a_text() {
-    let sandbox = Sandbox::new();
-    sandbox.script("bash", "touch ran\n");
-    let absolute = sandbox.project().join("bash");
-    for shell in ["./bash", absolute.to_str().unwrap()] {
-        let hook = format!("stop: {{ type: command, command: 'echo hi', shell: {shell} }}\n");
-        sandbox.write("hooks.yaml", &hook);
-        let _ = sandbox.hookexec(["check", "hooks.yaml"]).run();
-        assert!(!sandbox.project().join("ran").exists(), "{shell}");
     }
 }
 

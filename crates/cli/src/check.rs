@@ -1,6 +1,6 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
 use super::scripts::missing;
-use super::{CommandError, Exit, from, install, shell_texts};
+use super::{CommandError, Exit, from, install};
 
 /// Checks the hooks files: every problem of every file at once
 ///
@@ -165,15 +165,14 @@ fn start(config: &ConfigArgs) -> Result<Vec<ProcessCheck>, CommandError> {
     })
 }
 
-/// Returns what is wrong with the commands of hooks: programs and scripts that are not there (they
-/// may be when the hook runs), and texts that no shell can run.
+/// Returns which programs and scripts of hooks are not there (they may be when the hook runs).
 fn commands(check: &Check, project: &Path) -> Vec<Diagnostic> {
-    let (mut seen, mut problems) = (BTreeSet::new(), Vec::new());
+    let mut problems = Vec::new();
     for hook in check.configured() {
         let place = hook.key_locations.get("command").unwrap_or(&hook.location);
-        let found =
-            missing(hook, project).into_iter().chain(shell_texts::problems(hook, &mut seen));
-        problems.extend(found.map(|problem| problem.at(place.clone())));
+        for problem in missing(hook, project) {
+            problems.push(problem.at(place.clone()));
+        }
     }
     problems
 }

@@ -56,7 +56,6 @@ mod scripts;
 mod serve;
 pub mod server;
 mod settings;
-mod shell_texts;
 mod starter;
 mod stops;
 mod summary;

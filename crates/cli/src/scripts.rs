@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
-use hookexec::internal::bounded::read_beginning;
-
 use hookexec::internal::files;
 pub(crate) use hookexec::internal::files::is_program;
 use hookexec::internal::shell::{Word, quoted, read_script};
@@ -18,6 +16,18 @@ const INTERPRETERS: [&str; 9] =
 
 /// What the names of their scripts end in.
 const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl"];
+
+/// Words at the beginning of a command that a shell knows itself.
+const SHELL_WORDS: [&str; 76] = [
+    "!", "((", ".", ":", "[", "[[", "{", "alias", "autoload", "bg", "bind", "break", "builtin",
+    "case", "cd", "command", "compgen", "complete", "continue", "coproc", "declare", "dirs",
+    "disown", "echo", "emulate", "enable", "eval", "exec", "exit", "export", "false", "fc", "fg",
+    "for", "function", "getopts", "hash", "help", "history", "if", "jobs", "kill", "let", "local",
+    "mapfile", "popd", "print", "printf", "pushd", "pwd", "read", "readarray", "readonly",
+    "return", "select", "set", "setopt", "shift", "shopt", "source", "suspend", "test", "time",
+    "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until",
+    "wait", "whence", "while",
+];
 
 /// Returns warnings about the program of a command hook that is enabled, and what to do about it. What
 /// only a shell can tell is left to the shell.
@@ -44,9 +54,6 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     let Some((program, arguments)) = words.split_first() else { return Vec::new() };
     let mut found: Vec<Diagnostic> = unusable(program, &directory, hook).into_iter().collect();
     let name = program.file_name().unwrap_or_default().to_string_lossy();
-    if is_path(program) {
-        found.extend(carriage_return(&directory.join(program)));
-    }
     // The argument of an option may be anything.
     if INTERPRETERS.contains(&name.as_ref())
         && let Some(script) = arguments.first()
@@ -55,30 +62,14 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
         && !script.to_string_lossy().contains("://")
         && !script.to_string_lossy().contains(char::is_whitespace)
         && !on_search_path(script)
+        && !directory.join(script).exists()
     {
-        let path = directory.join(script);
-        if path.exists() {
-            found.extend(carriage_return(&path));
-        } else {
-            let what = format!("the script {}", script.display());
-            let shell_like = ["node", "deno", "ruby"].iter().all(|other| *other != name);
-            found.push(absent(&what, script, &directory, shell_like.then_some(hook)));
-        }
+        let what = format!("the script {}", script.display());
+        let goes_on = ["node", "deno", "ruby"].contains(&name.as_ref());
+        let failing = if goes_on { None } else { Some(hook) };
+        found.push(absent(&what, script, &directory, failing));
     }
     found
-}
-
-/// Returns the problem of a script whose first line ends with a carriage return, as files from
-/// Windows do: the kernel takes it for a part of the interpreter's name.
-fn carriage_return(script: &Path) -> Option<Diagnostic> {
-    let start = read_beginning(files::open_regular(script).ok()?, 256).ok()?.bytes;
-    let first = start.split(|byte| *byte == b'\n').next().filter(|line| line.starts_with(b"#!"))?;
-    let path = script.display().to_string();
-    first.ends_with(b"\r").then(|| {
-        let what = format!("the first line of {path} ends with a carriage return");
-        let hint = format!("save it with Unix line ends: sed -i 's/\\r$//' {}", quoted(&path));
-        Diagnostic::warning(what).hint(hint)
-    })
 }
 
 fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Diagnostic> {
@@ -95,19 +86,17 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Diagnostic>
         };
         return Some(Diagnostic::warning(format!("{shown} {what}")).hint(hint));
     }
-    // In a shell's text the first word may be anything the shell knows; with a search path of its
-    // own a hook finds other programs.
-    let searched = matches!(hook.command, Some(Command::Argv(_)))
-        && hook.inherit_env == InheritEnv::All
-        && !hook.env.contains_key("PATH");
-    let is_missing = searched && !on_search_path(program);
-    is_missing.then(|| not_on_search_path(&program.to_string_lossy()))
-}
-
-/// Returns the problem of a program that is called by its name and is not found.
-pub(crate) fn not_on_search_path(program: &str) -> Diagnostic {
-    Diagnostic::warning(format!("the program `{program}` is not on the search path"))
-        .hint("install it, or give its absolute path; until then the hook fails")
+    // With a search path of its own a hook finds other programs.
+    let searched = hook.inherit_env == InheritEnv::All && !hook.env.contains_key("PATH");
+    let name = program.to_string_lossy();
+    let of_shell = matches!(hook.command, Some(Command::Text(_)))
+        && (SHELL_WORDS.contains(&name.as_ref()) || name.starts_with(['-', '~']));
+    if !searched || of_shell || on_search_path(program) {
+        return None;
+    }
+    let problem = format!("the program `{name}` is not on the search path");
+    let hint = "install it, or give its absolute path; until then the hook fails";
+    Some(Diagnostic::warning(problem).hint(hint))
 }
 
 fn on_search_path(program: &Path) -> bool {
@@ -146,7 +135,7 @@ pub(crate) fn has_script_ending(word: &Path) -> bool {
     word.extension().is_some_and(|ending| SCRIPTS.iter().any(|known| ending == *known))
 }
 
-pub(crate) fn is_shell(shell: &str) -> bool {
+fn is_shell(shell: &str) -> bool {
     let name = Path::new(shell).file_name().unwrap_or_default().to_string_lossy();
     ["sh", "bash", "dash", "zsh", "ksh", "ash"].contains(&name.as_ref())
 }
@@ -158,11 +147,7 @@ fn expanded(path: &str) -> PathBuf {
     }
 }
 
-/// Returns the words of the first command of a text, as far as no shell is needed to expand them.
-pub(crate) fn plain_words(text: &str) -> Vec<String> {
-    first_command(text).map_while(plain).collect()
-}
-
+/// Returns the words of the first command of a text, without the assignments before it.
 fn first_command(text: &str) -> impl Iterator<Item = Word> {
     // A text that defines a function runs what no reader of words can tell.
     let commands = if text.contains("()") { Vec::new() } else { read_script(text).commands };
@@ -237,7 +222,8 @@ mod tests {
             ("(./check.sh)", &["./check.sh"]),
             ("", &[]),
         ] {
-            assert_eq!(plain_words(text), words, "{text}");
+            let plain_words: Vec<String> = first_command(text).map_while(plain).collect();
+            assert_eq!(plain_words, words, "{text}");
         }
     }
 }
