@@ -414,7 +414,7 @@ fn the_same_configuration_changes_nothing_and_runs_nothing_external() {
     std::fs::remove_file(sandbox.project().join("edited")).unwrap();
     sandbox.write("new.yaml", &sandbox.read("hooks.yaml"));
     let done = replay(&sandbox, &[]).exits(0);
-    let said = "2 events replayed: 2 the same, 0 changed, 0 unknown\n";
+    let said = "2 passed, 0 failed, 0 could not run\n";
     assert!(done.stdout.starts_with(said), "{}", done.stdout);
     assert!(!sandbox.project().join("edited").exists());
     assert_eq!(records(&sandbox).len(), 2, "a replay is not recorded");
@@ -429,7 +429,7 @@ fn what_a_candidate_changes_is_counted_with_examples() {
     sandbox.write("new.yaml", &new);
     let done = replay(&sandbox, &[]).exits(1);
     for line in [
-        "4 events replayed: 2 the same, 2 changed, 0 unknown",
+        "2 passed, 2 failed, 0 could not run",
         "deny -> none: 1",
         "none -> deny: 1",
         "    was: not that",
@@ -443,13 +443,13 @@ fn what_a_candidate_changes_is_counted_with_examples() {
 }
 
 #[test]
-fn what_a_hook_with_side_effects_would_say_is_unknown_unless_it_is_recorded() {
+fn an_event_can_not_run_without_the_recorded_answer_of_a_hook_with_side_effects() {
     let sandbox = recorded();
     let new = HOOKS.replace("name: edits", "name: renamed");
     sandbox.write("new.yaml", &new);
     let done = replay(&sandbox, &[]).exits(1);
-    assert!(done.stdout.contains("1 unknown"), "{}", done.stdout);
-    assert!(done.stdout.contains("unknown for 1: renamed has side effects"), "{}", done.stdout);
+    assert!(done.stdout.contains("1 could not run"), "{}", done.stdout);
+    assert!(done.stdout.contains("could not run 1: renamed has side effects"), "{}", done.stdout);
 }
 
 #[test]
@@ -461,7 +461,7 @@ fn a_changed_on_error_is_seen_although_the_hook_does_not_run() {
     };
     new("block");
     let done = replay(&sandbox, &[]).exits(1);
-    assert!(done.stdout.contains("3 the same, 1 changed, 0 unknown"), "{}", done.stdout);
+    assert!(done.stdout.contains("3 passed, 1 failed, 0 could not run"), "{}", done.stdout);
     assert!(done.stdout.contains("none -> deny: 1"), "{}", done.stdout);
     assert!(done.stdout.contains("failed: exit code 1"), "{}", done.stdout);
     new("warn");
@@ -497,7 +497,7 @@ fn a_rewrite_is_replayed_without_running_the_hook_that_made_it() {
     let guard = "        - { type: command, name: guard, side_effects: none, on_error: block, \
                  when: { field: tool_input.cmd, regex: ' -l' }, command: exit 2 }\n";
     for (hooks, code, said) in [
-        (one.clone(), 0, "1 the same, 0 changed, 0 unknown"),
+        (one.clone(), 0, "1 passed, 0 failed, 0 could not run"),
         // The guard sees what the rewriter made of it.
         (format!("{one}{guard}"), 1, "none -> deny: 1"),
         (guard.to_owned(), 1, "rewritten otherwise: 1"),
@@ -515,7 +515,7 @@ fn a_rewrite_is_replayed_without_running_the_hook_that_made_it() {
     let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
     sandbox.write("new.yaml", &format!("{head}{one}"));
     let done = replay(&sandbox, &[]).exits(1);
-    assert!(done.stdout.contains("1 unknown"), "{}", done.stdout);
+    assert!(done.stdout.contains("1 could not run"), "{}", done.stdout);
 }
 
 #[test]
@@ -523,8 +523,17 @@ fn a_log_without_inputs_cannot_be_replayed() {
     let sandbox = sandbox(&HOOKS.replace(", input: redacted", ""));
     let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
     sandbox.write("new.yaml", HOOKS);
-    let done = replay(&sandbox, &[]).exits(65);
-    assert!(done.stderr.contains("input: redacted"), "{}", done.stderr);
+    let done = replay(&sandbox, &[]).exits(1);
+    assert!(done.stdout.starts_with("0 passed, 0 failed, 1 could not run\n"), "{}", done.stdout);
+    assert!(done.stdout.contains("input: redacted"), "{}", done.stdout);
+    // What a person answered is not a case.
+    let approval = sandbox.read("logs/audit.jsonl").replace("pre_tool_use", "approval");
+    for log in [&*approval, ""] {
+        sandbox.write("logs/audit.jsonl", log);
+        let done = replay(&sandbox, &[]).exits(65);
+        assert!(done.stderr.contains("the log records no event"), "{}", done.stderr);
+        assert!(!done.stderr.contains("can't be read"), "{}", done.stderr);
+    }
 }
 
 #[test]
@@ -552,7 +561,7 @@ fn lists_of_commands_run_in_a_replay() {
         sandbox.write("new.yaml", &new);
         let done = replay(&sandbox, &[]).exits(1);
         assert!(done.stdout.contains("-> deny: 1"), "{}", done.stdout);
-        assert!(done.stdout.contains(" 0 unknown"), "{}", done.stdout);
+        assert!(done.stdout.contains(" 0 could not run"), "{}", done.stdout);
     }
 }
 

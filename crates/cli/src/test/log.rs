@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::records;
 use crate::testing::{Change, Replay, Replayed};
+use hookexec::event::Event;
 use hookexec::internal::audit::Record;
 use hookexec::internal::text::shortened;
 use serde::Serialize;
@@ -43,17 +44,14 @@ pub(super) struct LogArgs {
 /// Everything that came out.
 #[derive(Debug, Default, Serialize)]
 struct Summary {
-    replayed: usize,
-    same: usize,
-    changed: usize,
-    unknown: usize,
-    not_replayed: usize,
-    unreadable: usize,
+    passed: usize,
+    failed: usize,
+    could_not_run: usize,
     /// How many inputs had secrets taken out, which a hook may look for.
     redacted: usize,
     changes: Vec<Example>,
-    unknown_hooks: BTreeMap<String, usize>,
-    reasons_not_replayed: BTreeMap<&'static str, usize>,
+    /// Why events could not run, and how many for each reason.
+    reasons: BTreeMap<String, usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,22 +78,23 @@ impl LogArgs {
 
         let summary = &Summary::of(log, &replay)?;
         format.show(summary, || text(summary))?;
-        let same = summary.changed == 0 && summary.unknown == 0;
-        Ok(if same { Exit::Success } else { Exit::Negative })
+        let passed = summary.failed == 0 && summary.could_not_run == 0;
+        Ok(if passed { Exit::Success } else { Exit::Negative })
     }
 }
 
 impl Summary {
-    /// Replays a log with a candidate, and compares what comes out with the log.
+    /// Runs the events of a log through a candidate, and compares what comes out with the log.
     fn of(path: &Path, candidate: &Replay) -> Result<Self, CommandError> {
         let runtime = Runtime::new()?;
-        let (mut summary, mut stopped) = (Self::default(), None);
+        let (mut summary, mut unreadable, mut stopped) = (Self::default(), 0, None);
         records::read(path, |line| {
             let Some(record) = line else {
-                summary.unreadable += 1;
+                unreadable += 1;
                 return;
             };
-            if stopped.is_none() {
+            // An approval records what a person answered: no hook decides it.
+            if stopped.is_none() && record.event != Event::Approval {
                 match runtime.run(candidate.run(&record)) {
                     Ok(replayed) => summary.add(*record, replayed),
                     Err(error) => stopped = Some(error),
@@ -106,47 +105,37 @@ impl Summary {
         if let Some(error) = stopped {
             return Err(error);
         }
-        if summary.unreadable > 0 {
-            warn(&format!("{} of the log can't be read", counted(summary.unreadable, "line")));
+        if unreadable > 0 {
+            warn(&format!("{} of the log can't be read", counted(unreadable, "line")));
         }
-        if summary.replayed == 0 {
-            let hint = "inputs are recorded with `audit: { path: FILE, input: redacted }`";
-            return Err(CommandError::data("no record could be replayed").hint(hint));
+        if summary.passed + summary.failed + summary.could_not_run == 0 {
+            let hint = "events are recorded with `audit: { path: FILE, input: redacted }`";
+            return Err(CommandError::data("the log records no event").hint(hint));
         }
         Ok(summary)
     }
 
     fn add(&mut self, record: Record, replayed: Replayed) {
-        let redacted = usize::from(record.input_redacted);
+        self.redacted += usize::from(record.input_redacted);
         match replayed {
-            Replayed::LeftOut(why) => {
-                self.not_replayed += 1;
-                *self.reasons_not_replayed.entry(why).or_default() += 1;
-                return;
-            }
-            Replayed::Changed { change, message } => {
-                self.changed += 1;
+            Replayed::Passed => self.passed += 1,
+            Replayed::Failed { change, message } => {
+                self.failed += 1;
                 self.changes.push(Example { change, record, message });
             }
-            Replayed::Unknown(hooks) => {
-                self.unknown += 1;
-                for hook in hooks {
-                    *self.unknown_hooks.entry(hook).or_default() += 1;
+            Replayed::CouldNotRun(reasons) => {
+                self.could_not_run += 1;
+                for reason in reasons {
+                    *self.reasons.entry(reason).or_default() += 1;
                 }
             }
-            Replayed::Same => self.same += 1,
         }
-        self.replayed += 1;
-        self.redacted += redacted;
     }
 }
 
 fn text(summary: &Summary) -> String {
-    let Summary { replayed, same, changed, unknown, .. } = summary;
-    let mut text = format!(
-        "{} replayed: {same} the same, {changed} changed, {unknown} unknown\n",
-        counted(*replayed, "event")
-    );
+    let Summary { passed, failed, could_not_run, .. } = summary;
+    let mut text = format!("{passed} passed, {failed} failed, {could_not_run} could not run\n");
     let mut kinds: BTreeMap<&Change, Vec<&Example>> = BTreeMap::new();
     for example in &summary.changes {
         kinds.entry(&example.change).or_default().push(example);
@@ -178,16 +167,11 @@ fn text(summary: &Summary) -> String {
                 writeln!(text, "  ... and {} more (`--format json`)", examples.len() - EXAMPLES);
         }
     }
-    let blank = if summary.changed > 0 { "\n" } else { "" };
-    text.push_str(blank);
-    for (hook, count) in &summary.unknown_hooks {
-        let _ = writeln!(
-            text,
-            "unknown for {count}: {hook} has side effects and did not run; declare `side_effects: none`, or use `--run-external`"
-        );
+    if summary.failed > 0 {
+        text.push('\n');
     }
-    for (why, count) in &summary.reasons_not_replayed {
-        let _ = writeln!(text, "left out {count}: {why}");
+    for (reason, count) in &summary.reasons {
+        let _ = writeln!(text, "could not run {count}: {reason}");
     }
     if summary.redacted > 0 {
         let _ = writeln!(text, "{} had secrets taken out", counted(summary.redacted, "input"));

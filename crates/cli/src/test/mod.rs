@@ -25,8 +25,8 @@ use log::LogArgs;
 /// 0 when all cases passed, with 1 when one failed or the coverage is below `--min-coverage`, with 78
 /// when a file is broken.
 ///
-/// With `--log` it tests other hooks files with the events of a log. Exits with 0 if nothing changes,
-/// and with 1 if something changes or can't be predicted.
+/// With `--log` each event of a log is a case for other hooks files: it passes if the same comes out.
+/// Exits with 0 when all passed, with 1 when one failed or could not run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec test --min-coverage 90 hooks.test.yaml")]
 pub(crate) struct Args {

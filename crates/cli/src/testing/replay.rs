@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize as _, Serialize};
 
+use super::case::Stub;
 use super::stub::{self, executor};
 use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
-use hookexec::event::Event;
 use hookexec::executor::Executor;
 use hookexec::handler::{Failure, HandlerError, HandlerResult};
 use hookexec::internal::audit::{Record, rewritten};
@@ -20,30 +20,28 @@ use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Outpu
 /// Runs recorded events through a candidate configuration.
 ///
 /// Hooks whose `side_effects` are `external`, which they are when nothing is said, do not run: they
-/// give the answer that is recorded of the hook of the same name. Where there is none, what would
-/// come out is unknown, unless the event is denied without it. Builtins that only look run.
+/// give the answer that is recorded of the hook of the same name. If it is not recorded, the event
+/// could not run, unless it is denied without it. Builtins that only look run.
 #[derive(Debug)]
 pub(crate) struct Replay {
     executor: Executor,
     recorded: Arc<Recorded>,
 }
 
-/// What became of a record.
+/// How a recorded event went.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Replayed {
     /// The same comes out.
-    Same,
+    Passed,
     /// Something else comes out.
-    Changed {
+    Failed {
         /// What.
         change: Change,
         /// The reasons now.
         message: Option<String>,
     },
-    /// It can't be said without the answers of these hooks.
-    Unknown(Vec<String>),
-    /// Why the record can't be replayed: its input was not recorded, or cut.
-    LeftOut(&'static str),
+    /// Nothing can be said, for these reasons.
+    CouldNotRun(Vec<String>),
 }
 
 /// How a verdict changed.
@@ -79,50 +77,43 @@ impl Replay {
 
     /// Runs one recorded event, and compares what comes out with the record.
     pub(crate) async fn run(&self, record: &Record) -> Replayed {
-        let (verdict, unsaid) = match self.decide(record).await {
-            Ok(decided) => decided,
-            Err(replayed) => return replayed,
-        };
-        let change = if record.decision != verdict.decision {
-            Change::Decision(word(record.decision), word(verdict.decision))
-        } else if unsaid.is_empty() && rewrites_differ(record, &verdict) {
-            Change::Rewrite
-        } else if !unsaid.is_empty() && record.decision != Some(Decision::Deny) {
-            return Replayed::Unknown(unsaid);
-        } else {
-            return Replayed::Same;
-        };
-        Replayed::Changed { change, message: verdict.message }
-    }
-
-    /// Returns the verdict, and the hooks that rewrote what is not recorded.
-    async fn decide(&self, record: &Record) -> Result<(Verdict, Vec<String>), Replayed> {
-        let unfit = |why| Err(Replayed::LeftOut(why));
-        if record.event == Event::Approval {
-            return unfit("a person is not asked again");
-        }
-        if record.input_cut {
-            return unfit("its input was too long to be recorded whole");
-        }
-        let Some(input) = &record.input else { return unfit("its input was not recorded") };
-        let Ok(input) = Input::deserialize(input) else {
-            return unfit("its input can't be read");
+        let input = match input_of(record) {
+            Ok(input) => input,
+            Err(why) => return Replayed::CouldNotRun(vec![why.to_owned()]),
         };
         self.recorded.load(record);
         let verdict = self.executor.dispatch(record.event, &input).await;
-        let (unknown, unsaid) = self.recorded.used();
-        if !unknown.is_empty() && verdict.decision != Some(Decision::Deny) {
-            return Err(Replayed::Unknown(unknown));
+        let missing = self.recorded.missing();
+        let is_denied = verdict.decision == Some(Decision::Deny);
+        if !missing.is_empty() && !is_denied {
+            return Replayed::CouldNotRun(missing);
         }
-        Ok((verdict, unsaid))
+        let change = if record.decision != verdict.decision {
+            Change::Decision(word(record.decision), word(verdict.decision))
+        } else if !is_denied && rewrites_differ(record, &verdict) {
+            Change::Rewrite
+        } else {
+            return Replayed::Passed;
+        };
+        Replayed::Failed { change, message: verdict.message }
     }
 }
 
-/// Returns whether the rewrites differ; those of a denied event do not count.
-fn rewrites_differ(record: &Record, verdict: &Verdict) -> bool {
-    if verdict.decision == Some(Decision::Deny) {
-        return false;
+/// Returns the recorded input, or why there is none to run.
+fn input_of(record: &Record) -> Result<Input, &'static str> {
+    if record.input_cut {
+        return Err("the input was too long to be recorded whole");
     }
+    let Some(input) = &record.input else {
+        return Err(
+            "the input was not recorded; record it with `audit: { path: FILE, input: redacted }`",
+        );
+    };
+    Input::deserialize(input).map_err(|_| "the recorded input can't be read")
+}
+
+/// Returns whether the rewrites of an event that is not denied differ.
+fn rewrites_differ(record: &Record, verdict: &Verdict) -> bool {
     record.rewritten != rewritten(verdict)
         || (record.updated_input.is_some() && record.updated_input != verdict.updated_input)
 }
@@ -141,48 +132,36 @@ struct Recorded(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// By the name of the hook; `None` if two hooks of one name answered differently.
-    answers: HashMap<String, Option<Answer>>,
+    /// By the name of the hook; `None` if it can't be told what the hook of this name answered.
+    answers: HashMap<String, Option<Stub>>,
     /// Hooks whose answers were wanted and are not recorded.
-    unknown: BTreeSet<String>,
-    /// Hooks that rewrote something, which is not recorded.
-    unsaid: BTreeSet<String>,
+    missing: BTreeSet<String>,
 }
 
-/// What a hook answered, as far as a record tells. The candidate's `on_error` judges its errors and
-/// failures.
-#[derive(Debug, Clone, PartialEq)]
-struct Answer {
-    given: Result<HandlerResult, HandlerError>,
-    /// Whether it rewrote something that is not recorded.
-    rewrote_more: bool,
-}
-
-impl Answer {
-    fn of(report: &HookReport, record: &Record) -> Option<Self> {
-        let error = report.error.clone().unwrap_or_default();
-        let mut rewrote_more = false;
-        let given = match report.status {
-            HookStatus::Skipped => return None,
-            HookStatus::Failed => Err(HandlerError::new(Failure::Other, error)),
-            HookStatus::Error => {
-                let code = report.exit_code.unwrap_or(1);
-                let said = format!("exit code {code}");
-                let stderr = error.strip_prefix(&said).unwrap_or(&error);
-                let stderr = stderr.trim_start_matches([':', ' ']).into();
-                Ok(HandlerResult::exited(code, Vec::new(), stderr))
+/// Returns what a hook answered; `None` if it rewrote what is not recorded. The candidate's
+/// `on_error` judges its errors and failures.
+fn answer_of(report: &HookReport, record: &Record) -> Option<Stub> {
+    let error = report.error.clone().unwrap_or_default();
+    match report.status {
+        HookStatus::Failed => Some(Err(HandlerError::new(Failure::Other, error))),
+        HookStatus::Error => {
+            let code = report.exit_code.unwrap_or(1);
+            let said = format!("exit code {code}");
+            let stderr = error.strip_prefix(&said).unwrap_or(&error);
+            let stderr = stderr.trim_start_matches([':', ' ']).into();
+            Some(Ok(HandlerResult::exited(code, Vec::new(), stderr)))
+        }
+        _ => {
+            let mut output = Output::default();
+            (output.decision, output.reason) = (report.decision, report.reason.clone());
+            output.updated_input = rewrite_of(report, record);
+            let is_told = record.hooks.iter().any(|report| report.rewrote);
+            let rewrote = report.rewrote || (!is_told && !record.rewritten.is_empty());
+            if rewrote && output.updated_input.is_none() {
+                return None;
             }
-            _ => {
-                let mut output = Output::default();
-                (output.decision, output.reason) = (report.decision, report.reason.clone());
-                output.updated_input = rewrite_of(report, record);
-                let nobody = record.hooks.iter().all(|report| !report.rewrote);
-                let rewrote = report.rewrote || (nobody && !record.rewritten.is_empty());
-                rewrote_more = rewrote && output.updated_input.is_none();
-                Ok(Some(output).into())
-            }
-        };
-        Some(Self { given, rewrote_more })
+            Some(Ok(Some(output).into()))
+        }
     }
 }
 
@@ -206,34 +185,33 @@ fn rewrite_of(report: &HookReport, record: &Record) -> Option<InputChange> {
 impl Recorded {
     fn load(&self, record: &Record) {
         let mut state = State::default();
-        for report in &record.hooks {
-            let Some(answer) = Answer::of(report, record) else { continue };
-            let known = state.answers.entry(report.name.clone());
-            let known = known.or_insert_with(|| Some(answer.clone()));
-            if known.as_ref() != Some(&answer) {
+        for report in record.hooks.iter().filter(|report| report.status != HookStatus::Skipped) {
+            let answer = answer_of(report, record);
+            let known = state.answers.entry(report.name.clone()).or_insert_with(|| answer.clone());
+            // Two hooks of one name answered differently.
+            if *known != answer {
                 *known = None;
             }
         }
         *locked(&self.0) = state;
     }
 
-    fn answer(&self, name: &str) -> Result<HandlerResult, HandlerError> {
+    fn answer(&self, name: &str) -> Stub {
         let mut state = locked(&self.0);
-        let Some(Answer { given, rewrote_more }) = state.answers.get(name).cloned().flatten()
-        else {
-            state.unknown.insert(name.to_owned());
-            return Ok(HandlerResult::from(None));
-        };
-        if rewrote_more {
-            state.unsaid.insert(name.to_owned());
+        if let Some(Some(answer)) = state.answers.get(name) {
+            return answer.clone();
         }
-        given
+        state.missing.insert(name.to_owned());
+        Ok(HandlerResult::from(None))
     }
 
-    /// Returns the hooks whose answers were wanted and are not recorded, and those of whose answers
-    /// a rewrite is not.
-    fn used(&self) -> (Vec<String>, Vec<String>) {
-        let state = locked(&self.0);
-        (state.unknown.iter().cloned().collect(), state.unsaid.iter().cloned().collect())
+    /// Returns a reason for each hook whose answer was wanted and is not recorded.
+    fn missing(&self) -> Vec<String> {
+        let reason = |hook: &String| {
+            format!(
+                "{hook} has side effects and did not run; declare `side_effects: none`, or use `--run-external`"
+            )
+        };
+        locked(&self.0).missing.iter().map(reason).collect()
     }
 }
