@@ -579,9 +579,9 @@ stop: { type: command, command: "true" }
     hooks.yaml: not approved
       pre_tool_use `allow_commands`
         matches: shell
+        type: builtin
         args: 'git *' ls
         mode: shadow
-        type: builtin
         when: tool_input.command regex "^git"
       pre_tool_use `true`
         matches: shell
@@ -592,10 +592,10 @@ stop: { type: command, command: "true" }
       pre_tool_use `gate`
         matches: shell
         runs: ./gate
+        type: process
         enabled: false
         env: MODE=lax
         start: eager
-        type: process
         when: tool_input.command regex "^git"
       post_tool_use `mcp`
         matches: *

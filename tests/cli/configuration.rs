@@ -257,11 +257,11 @@ fn a_list_says_where_each_hook_comes_from() {
     exit 0
     -- stdout
     pre_tool_use
-        matches: shell|edit_file; type: command; name: guard; timeout: 5s; layer:
-        project; source: [SANDBOX]/project/hooks.yaml:5
+        matches: shell|edit_file; type: command; name: guard; timeout: 5s; also:
+        on_error; layer: project; source: [SANDBOX]/project/hooks.yaml:5
     pre_tool_use
         matches: shell|edit_file; type: command; name: ./add-flag.sh -l; timeout:
-        60s; also: when, mutates; layer: project; source:
+        60s; also: mutates, on_error, when; layer: project; source:
         [SANDBOX]/project/hooks.yaml:6
     session_start
         type: command; name: echo hello…; timeout: 60s; also: disabled; layer:
@@ -282,8 +282,8 @@ fn a_list_says_where_each_hook_comes_from() {
         rows[3],
         json!({
             "event": "stop", "name": "tidy", "type": "command", "command": "./tidy.sh",
-            "timeout_ms": 1500, "enabled": true, "conditional": false, "mutates": false,
-            "background": true, "file": "[SANDBOX]/project/hooks.yaml", "line": 8, "layer": "project",
+            "timeout_ms": 1500, "settings": { "background": "true" },
+            "file": "[SANDBOX]/project/hooks.yaml", "line": 8, "layer": "project",
         })
     );
     assert_eq!(rows[4]["layer"], "command_line");

@@ -181,7 +181,7 @@ fn a_rollout_says_whether_the_hook_enforces_here() {
     assert!(explained.contains("by session: enforced here"), "{explained}");
     sandbox.write("hooks.yaml", &hooks(100, "host"));
     let listed = sandbox.hookexec(["explain", "--format", "json", "--config", "hooks.yaml"]).run();
-    assert!(listed.stdout.contains("rollout 100 % by host: enforced here"), "{listed:#?}");
+    assert!(listed.stdout.contains("100 % by host: enforced here"), "{listed:#?}");
     // A case is about the hook, not about the machine that it is tested on.
     sandbox.write("hooks.yaml", &hooks(1, "host"));
     sandbox.write(

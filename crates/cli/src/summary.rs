@@ -1,19 +1,23 @@
-//! A hook in a few words, for lists.
+//! What a hook is for and what it runs, for lists and for a person who approves it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
+use hookexec::Config;
 use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
-use hookexec::internal::RolloutBy;
+use hookexec::internal::reading::Words;
+use hookexec::internal::shell::quoted;
+use hookexec::internal::{Process, RolloutBy};
 use hookexec::wire::Mode;
 
-/// What a list of hooks says of one of them.
+/// What a hook is for, and what it runs.
 #[skip_serializing_none]
 #[derive(Debug, Serialize)]
-pub(crate) struct HookSummary<'h> {
+pub(crate) struct HookSummary {
     /// Its event.
     pub(crate) event: Event,
     /// Which tools it is for; missing on events without a tool.
@@ -22,22 +26,14 @@ pub(crate) struct HookSummary<'h> {
     pub(crate) name: String,
     /// Its type.
     #[serde(rename = "type")]
-    pub(crate) kind: &'h str,
-    /// What it runs.
-    pub(crate) command: Option<&'h Command>,
+    pub(crate) kind: String,
+    /// What it runs, with its arguments; for a hook of a process, the program of the process.
+    pub(crate) command: Option<Command>,
+    /// Other keys that say what it does.
+    pub(crate) settings: BTreeMap<&'static str, String>,
     /// How long it may take.
     #[serde(rename = "timeout_ms", serialize_with = "milliseconds")]
     pub(crate) timeout: Duration,
-    /// Whether it runs at all.
-    pub(crate) enabled: bool,
-    /// Whether it has a condition.
-    pub(crate) conditional: bool,
-    /// Whether it runs before the others.
-    pub(crate) mutates: bool,
-    /// Whether the event does not wait for it.
-    pub(crate) background: bool,
-    /// Where its answer counts, if not everywhere.
-    pub(crate) rollout: Option<String>,
     /// The file it stands in.
     pub(crate) file: String,
     /// The line, from 1.
@@ -46,21 +42,26 @@ pub(crate) struct HookSummary<'h> {
     pub(crate) layer: Layer,
 }
 
-impl<'h> HookSummary<'h> {
-    /// Sums up a hook.
-    pub(crate) fn of(hook: &'h Hook) -> Self {
+impl HookSummary {
+    /// Sums up a hook of `config`.
+    pub(crate) fn of(hook: &Hook, config: &Config) -> Self {
+        let is_matched = hook.event.contract().tool_matched;
+        let process = hook.process().and_then(|name| config.processes.get(name));
+        let command = match (process, &hook.command) {
+            (Some(process), _) => Some(Command::Argv(process.command.clone())),
+            (None, Some(Command::Argv(words))) => {
+                Some(Command::Argv([words.as_slice(), &hook.args].concat()))
+            }
+            (None, command) => command.clone(),
+        };
         Self {
             event: hook.event,
-            matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
+            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
             name: hook.label(),
-            kind: &hook.kind,
-            command: hook.command.as_ref(),
+            kind: hook.kind.clone(),
+            command,
+            settings: settings_of(hook, process),
             timeout: hook.timeout,
-            enabled: hook.enabled,
-            conditional: hook.when.is_some(),
-            mutates: hook.phase == Phase::Mutate,
-            background: hook.phase == Phase::Background,
-            rollout: rollout(hook, ""),
             file: hook.location.path().display().to_string(),
             line: hook.location.line(),
             layer: hook.layer(),
@@ -68,7 +69,47 @@ impl<'h> HookSummary<'h> {
     }
 }
 
-/// Returns the rollout of a hook and what it means here, as `rollout 10 % by host: in shadow here`.
+/// Returns the keys that change what `hook` does or when its answer counts, beside its matcher and
+/// command, where they differ from the default. A hook of a process has the process's environment.
+fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str, String> {
+    let (env, working_dir) = match process {
+        Some(process) => (&process.env, &process.working_dir),
+        None => (&hook.env, &hook.working_dir),
+    };
+    let env: Vec<String> =
+        env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+    // The arguments of a list stand in the command itself.
+    let has_args = !hook.args.is_empty() && !matches!(hook.command, Some(Command::Argv(_)));
+    let yes = |holds: bool| holds.then(|| "true".to_owned());
+    let shown = [
+        ("args", has_args.then(|| quoted_words(&hook.args))),
+        ("env", (!env.is_empty()).then(|| env.join(" "))),
+        ("working_dir", working_dir.clone()),
+        ("shell", hook.shell.clone()),
+        ("start", process.filter(|process| process.eager).map(|_| "eager".to_owned())),
+        ("when", hook.when.as_ref().map(ToString::to_string)),
+        ("with", hook.with.as_ref().map(ToString::to_string)),
+        ("mode", (hook.mode != Mode::Enforce).then(|| word(hook.mode)).flatten()),
+        ("rollout", rollout(hook, "")),
+        ("on_error", hook.on_error.and_then(word)),
+        ("mutates", yes(hook.phase == Phase::Mutate)),
+        ("background", yes(hook.phase == Phase::Background)),
+        ("enabled", (!hook.enabled).then(|| "false".to_owned())),
+    ];
+    shown.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+fn word<W: Words + PartialEq>(value: W) -> Option<String> {
+    W::WORDS.iter().find(|(_, it)| *it == value).map(|(word, _)| (*word).to_owned())
+}
+
+/// Returns the words of a command as a shell reads them.
+pub(crate) fn quoted_words(words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+/// Returns the rollout of a hook and what it means here, as `10 % by host: in shadow here`.
 pub(crate) fn rollout(hook: &Hook, session: &str) -> Option<String> {
     let rollout = hook.rollout?;
     let here = match hook.mode_in(session) {
@@ -76,7 +117,7 @@ pub(crate) fn rollout(hook: &Hook, session: &str) -> Option<String> {
         Mode::Enforce => ": enforced here",
         _ => ": in shadow here",
     };
-    Some(format!("rollout {rollout}{here}"))
+    Some(format!("{rollout}{here}"))
 }
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,7 +1,6 @@
 //! `hookexec trust`: which hooks files of projects may run.
 
 mod rows;
-mod settings;
 
 use std::path::{Path, PathBuf};
 

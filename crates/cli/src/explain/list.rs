@@ -14,31 +14,32 @@ pub(super) fn show(config: &ConfigArgs, format: PlainFormat) -> Result<(), Comma
     if config.files.is_empty() {
         return Err(CommandError::no_files());
     }
-    let rows: Vec<HookSummary<'_>> = config.hooks.iter().map(HookSummary::of).collect();
+    let rows: Vec<HookSummary> =
+        config.hooks.iter().map(|hook| HookSummary::of(hook, &config)).collect();
     format.show(&rows, || table(&rows).text())
 }
 
-/// Returns what sets the hook apart from a plain one.
-fn remarks(row: &HookSummary<'_>) -> String {
-    let remarks = [
-        (!row.enabled, "disabled"),
-        (row.conditional, "when"),
-        (row.mutates, "mutates"),
-        (row.background, "background"),
-    ];
-    let said = remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word);
-    let said: Vec<&str> = said.chain(row.rollout.as_deref()).collect();
+/// Returns the keys that set the hook apart from a plain one.
+fn remarks(row: &HookSummary) -> String {
+    let mut said = Vec::new();
+    for (key, value) in &row.settings {
+        match *key {
+            "enabled" => said.push("disabled".to_owned()),
+            "rollout" | "mode" => said.push(format!("{key} {value}")),
+            key => said.push(key.to_owned()),
+        }
+    }
     if said.is_empty() { "-".to_owned() } else { said.join(", ") }
 }
 
-fn table(rows: &[HookSummary<'_>]) -> Table<8> {
+fn table(rows: &[HookSummary]) -> Table<8> {
     let mut table =
         Table::new(["event", "matches", "type", "name", "timeout", "also", "layer", "source"]);
     for row in rows {
         table.row([
             row.event.to_string(),
             row.matcher.clone().unwrap_or_else(|| "-".to_owned()),
-            row.kind.to_owned(),
+            row.kind.clone(),
             row.name.clone(),
             format!("{:?}", row.timeout),
             remarks(row),

@@ -92,7 +92,7 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<Str
         Selection::Runs if !ran => vec![title(GOOD, "would run")],
         _ => vec![title(DIM, "not run")],
     };
-    lines.extend(hook.rollout.clone());
+    lines.extend(hook.rollout.as_ref().map(|rollout| format!("rollout {rollout}")));
     if *selection == Selection::Runs && ran {
         lines.push("a rewrite by an earlier hook left it out, or the event had ended".into());
     } else if *selection != Selection::Runs || hook.explanation.condition.is_some() {
@@ -109,7 +109,7 @@ fn report_lines(hook: &ExplainedHook, report: &HookReport, explained: &Explained
     if !matches!(hook.explanation.selection, Selection::Runs | Selection::Untrusted(_)) {
         lines.push("it did not match the input as it came, but does after a rewrite".into());
     }
-    lines.extend(hook.rollout.clone());
+    lines.extend(hook.rollout.as_ref().map(|rollout| format!("rollout {rollout}")));
     lines.extend(report.usage.map(tokens));
     if let Some(decision) = report.decision {
         let effect = match hook.effect {

@@ -5,17 +5,16 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hookexec::Config;
-use hookexec::config::{Command, Diagnostic, Diagnostics, Hook, Location};
-use hookexec::internal::Process;
+use hookexec::config::{Command, Diagnostic, Diagnostics};
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{Blocked, FileChange, Found, Problem, ProjectFile, TrustStore};
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
-use super::settings::settings_of;
 use crate::decisions::shown;
 use crate::error::with_hint;
 use crate::plain;
+use crate::summary::{HookSummary, quoted_words};
 
 /// What is known of one hooks file.
 #[skip_serializing_none]
@@ -24,7 +23,9 @@ pub(super) struct Row {
     path: PathBuf,
     pub(super) status: &'static str,
     digest: Option<String>,
-    hooks: Vec<HookRow>,
+    hooks: Vec<HookSummary>,
+    /// The processes that no hook calls, and their programs.
+    processes: BTreeMap<String, Vec<String>>,
     /// The files that an approval covers, as far as they are as they were approved.
     pub(super) covered: Vec<String>,
     pub(super) changed: Vec<String>,
@@ -36,18 +37,6 @@ pub(super) struct Row {
     diff: Option<String>,
     /// Why the file can't be loaded.
     pub(super) errors: Vec<String>,
-}
-
-/// What one hook is for, and what it runs.
-#[skip_serializing_none]
-#[derive(Serialize)]
-struct HookRow {
-    name: String,
-    event: String,
-    matcher: Option<String>,
-    command: Option<Command>,
-    /// Other keys that say what it does.
-    settings: BTreeMap<&'static str, String>,
 }
 
 pub(super) const APPROVED: &str = "approved";
@@ -70,6 +59,7 @@ impl Row {
             status,
             digest: Some(file.digest.clone()),
             hooks: hooks_of(file, config),
+            processes: uncalled_processes(file, config),
             problems: file.coverage.problems.clone(),
             ..Self::default()
         };
@@ -142,7 +132,11 @@ impl Row {
             let _ = writeln!(text, "  error: {}", plain::line(shown(error)));
         }
         for hook in &self.hooks {
-            text += &hook.text();
+            text += &hook_text(hook);
+        }
+        for (name, command) in &self.processes {
+            let _ = writeln!(text, "  process `{}`", plain::line(name));
+            let _ = writeln!(text, "    runs: {}", plain::plain(&quoted_words(command)));
         }
         for (title, names) in [
             ("covered", &self.covered),
@@ -163,71 +157,44 @@ impl Row {
     }
 }
 
-/// Returns the hooks of a file, then its processes that no hook calls.
-fn hooks_of(file: &ProjectFile, config: &Config) -> Vec<HookRow> {
-    let is_own = |place: &Location| place.path() == file.path;
-    let hooks = config.hooks.iter().filter(|hook| is_own(&hook.location));
-    let mut rows: Vec<HookRow> = hooks.map(|hook| HookRow::of(hook, &config.processes)).collect();
-    for process in config.processes.values().filter(|process| is_own(&process.location)) {
-        if !config.hooks.iter().any(|hook| hook.process() == Some(&process.name)) {
-            rows.push(HookRow::of_process(process));
+fn hooks_of(file: &ProjectFile, config: &Config) -> Vec<HookSummary> {
+    let hooks = config.hooks.iter().filter(|hook| hook.location.path() == file.path);
+    hooks.map(|hook| HookSummary::of(hook, config)).collect()
+}
+
+fn uncalled_processes(file: &ProjectFile, config: &Config) -> BTreeMap<String, Vec<String>> {
+    let mut uncalled = BTreeMap::new();
+    for (name, process) in &config.processes {
+        let is_called = config.hooks.iter().any(|hook| hook.process() == Some(name));
+        if process.location.path() == file.path && !is_called {
+            uncalled.insert(name.clone(), process.command.clone());
         }
     }
-    rows
+    uncalled
 }
 
 fn as_texts<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(problems.iter().map(ToString::to_string))
 }
 
-impl HookRow {
-    fn of(hook: &Hook, processes: &BTreeMap<String, Process>) -> Self {
-        let is_matched = hook.event.contract().tool_matched;
-        let process = hook.process().and_then(|name| processes.get(name));
-        let command = match (process, &hook.command) {
-            (Some(process), _) => Some(Command::Argv(process.command.clone())),
-            (None, Some(Command::Argv(words))) => {
-                Some(Command::Argv([words.as_slice(), &hook.args].concat()))
-            }
-            (None, command) => command.clone(),
-        };
-        Self {
-            name: hook.label(),
-            event: hook.event.to_string(),
-            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
-            command,
-            settings: settings_of(hook, processes),
-        }
+fn hook_text(hook: &HookSummary) -> String {
+    let mut text = format!("  {} `{}`\n", hook.event, plain::line(&hook.name));
+    if let Some(matcher) = &hook.matcher {
+        let _ = writeln!(text, "    matches: {}", plain::line(matcher));
     }
-
-    fn of_process(process: &Process) -> Self {
-        Self {
-            name: process.name.clone(),
-            event: "process".to_owned(),
-            matcher: None,
-            command: Some(Command::Argv(process.command.clone())),
-            settings: BTreeMap::new(),
-        }
+    let runs = match &hook.command {
+        Some(Command::Text(text)) => text.trim_end().replace('\n', "\n          "),
+        Some(Command::Argv(words)) => quoted_words(words),
+        _ => String::new(),
+    };
+    if !runs.is_empty() && runs != hook.name {
+        let _ = writeln!(text, "    runs: {}", plain::plain(&runs));
     }
-
-    fn text(&self) -> String {
-        let mut text = format!("  {} `{}`\n", self.event, plain::line(&self.name));
-        if let Some(matcher) = &self.matcher {
-            let _ = writeln!(text, "    matches: {}", plain::line(matcher));
-        }
-        let runs = match &self.command {
-            Some(Command::Text(text)) => text.trim_end().replace('\n', "\n          "),
-            Some(Command::Argv(words)) => {
-                words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-            }
-            _ => String::new(),
-        };
-        if !runs.is_empty() && runs != self.name {
-            let _ = writeln!(text, "    runs: {}", plain::plain(&runs));
-        }
-        for (key, value) in &self.settings {
-            let _ = writeln!(text, "    {key}: {}", plain::line(value));
-        }
-        text
+    if hook.kind != "command" {
+        let _ = writeln!(text, "    type: {}", plain::line(&hook.kind));
     }
+    for (key, value) in &hook.settings {
+        let _ = writeln!(text, "    {key}: {}", plain::line(value));
+    }
+    text
 }
