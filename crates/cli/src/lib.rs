@@ -19,6 +19,7 @@ mod connect;
 mod consent;
 mod decisions;
 mod decisions_text;
+mod diff;
 mod docs;
 mod doctor;
 mod error;

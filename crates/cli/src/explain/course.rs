@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use hookexec::Input;
 use hookexec::internal::{Course, Role, Step};
@@ -10,15 +9,10 @@ use hookexec::wire::JsonObject;
 use serde::Serialize;
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
-use similar::{ChangeTag, TextDiff};
 
+use crate::diff::changed_lines;
 use crate::plain;
-use crate::report::{BAD, DIM, GOOD, counted};
-
-/// How many lines of one change are shown.
-const MAX_LINES: usize = 60;
-/// How long a comparison may take before it becomes a rough one.
-const DIFF_TIME: Duration = Duration::from_millis(200);
+use crate::report::{BAD, DIM, GOOD};
 
 /// The fields of an input that hooks can rewrite.
 const REWRITABLE: [&str; 8] = [
@@ -159,28 +153,14 @@ fn step_line(step: &Step, several_events: bool) -> String {
 /// Adds a change as a diff.
 fn push_change(text: &mut String, change: &Change) {
     let (before, after) = (lines_of(change.before.as_ref()), lines_of(change.after.as_ref()));
-    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&before, &after);
     let _ = writeln!(text, "    {}:", plain::visible_line(&change.field));
-    let mut shown = 0;
-    let mut left = 0;
-    for hunk in diff.unified_diff().context_radius(2).iter_hunks() {
-        for line in hunk.iter_changes() {
-            if shown == MAX_LINES {
-                left += 1;
-                continue;
-            }
-            shown += 1;
-            let (style, sign) = match line.tag() {
-                ChangeTag::Delete => (BAD, '-'),
-                ChangeTag::Insert => (GOOD, '+'),
-                ChangeTag::Equal => (DIM, ' '),
-            };
-            let value = plain::visible_line(line.value().trim_end_matches('\n'));
-            let _ = writeln!(text, "      {style}{sign} {value}{style:#}");
-        }
-    }
-    if left > 0 {
-        let _ = writeln!(text, "      {DIM}... and {} more{DIM:#}", counted(left, "line"));
+    for (sign, line) in changed_lines(&before, &after) {
+        let style = match sign {
+            '-' => BAD,
+            '+' => GOOD,
+            _ => DIM,
+        };
+        let _ = writeln!(text, "      {style}{sign} {line}{style:#}");
     }
 }
 

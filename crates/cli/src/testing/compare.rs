@@ -4,9 +4,9 @@ use crate::records::word;
 use std::fmt;
 
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
 
 use super::case::{Expectation, TextExpectation};
+use crate::diff::changed_lines;
 use crate::exit::Exit;
 use hookexec::config::Location;
 use hookexec::wire::{HookStatus, Verdict};
@@ -26,14 +26,8 @@ impl fmt::Display for Difference {
     /// Shows the lines expected with `-`, those found with `+`, and common ones with neither.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:", self.what)?;
-        let diff = TextDiff::from_lines(&self.expected, &self.found);
-        for change in diff.iter_all_changes() {
-            let sign = match change.tag() {
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-                ChangeTag::Equal => ' ',
-            };
-            write!(formatter, "\n  {sign} {}", change.value().trim_end_matches('\n'))?;
+        for (sign, line) in changed_lines(&self.expected, &self.found) {
+            write!(formatter, "\n  {sign} {line}")?;
         }
         Ok(())
     }
