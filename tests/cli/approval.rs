@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::support::Sandbox;
 use super::terminal::Terminal;
@@ -560,7 +560,7 @@ fn the_question_shows_the_keys_that_say_what_a_hook_does() {
     sandbox.write(
         "hooks.yaml",
         r#"
-processes: { gate: { command: [./gate], start: eager, env: { MODE: lax } } }
+processes: { gate: { command: [./gate], start: eager, env: { MODE: lax } }, idle: { command: [sleep, "9 9"] } }
 pre_tool_use:
   - matcher: shell
     when: { field: tool_input.command, regex: "^git" }
@@ -602,11 +602,14 @@ stop: { type: command, command: "true" }
         type: mcp
         with: {"tool":"look","url":"https://example.com/mcp"}
       stop `true`
+      process `idle`
+        runs: sleep '9 9'
       not covered: ./gate
     "#);
     let json = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1).stdout;
     let rows: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(rows[0]["hooks"][0]["settings"]["args"], "'git *' ls", "{json}");
+    assert_eq!(rows[0]["processes"], json!({ "idle": ["sleep", "9 9"] }), "{json}");
 }
 
 #[test]
