@@ -67,8 +67,7 @@ impl Args {
             let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
             match &file.place {
                 Place::Settings(settings) => {
-                    let there = understood(&file, settings)?;
-                    self.install(settings, &program, &configs, current, &there)?;
+                    self.install(&file, settings, &program, &configs, current)?;
                 }
                 Place::Plugin(plugin) => self.install_plugin(plugin, &program, current)?,
             }
@@ -113,13 +112,14 @@ impl Args {
 
     fn install(
         &self,
+        file: &AgentFile,
         settings: &Settings,
         program: &str,
         configs: &[String],
         current: Option<&str>,
-        there: &[Entry],
     ) -> Result<(), CommandError> {
-        let path = &settings.path;
+        let path = &file.path;
+        let there = &understood(file, settings)?;
         for entry in there.iter().filter(|entry| entry.is_live && entry.written().is_none()) {
             let (path, Entry { event, command, .. }) = (path.display(), entry);
             warn(&format!(
@@ -137,7 +137,7 @@ impl Args {
             .with(before.as_deref(), &entries)
             .map_err(|error| uneditable(settings, &error))?;
         let title = settings.agent.title();
-        if let Some(AgentFile { agent, scope, path, .. }) = other_installation(settings) {
+        if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
             let path = path.display();
             warn(&format!(
                 "{title} calls hookexec in {path} as well, and every hook runs twice here; keep one of \
@@ -261,11 +261,11 @@ fn understood(file: &AgentFile, settings: &Settings) -> Result<Vec<Entry>, Comma
 }
 
 /// Returns the settings of the other scope, where these call hookexec as well.
-pub(crate) fn other_installation(settings: &Settings) -> Option<AgentFile> {
-    let files = inspect(settings.agent, &std::env::current_dir().ok()?);
-    files.into_iter().find(|file| {
-        let is_other = file.scope != settings.scope && file.path != settings.path;
-        is_other && !file.ours().is_empty()
+pub(crate) fn other_installation(file: &AgentFile) -> Option<AgentFile> {
+    let files = inspect(file.agent, &std::env::current_dir().ok()?);
+    files.into_iter().find(|other| {
+        let is_other = other.scope != file.scope && other.path != file.path;
+        is_other && !other.ours().is_empty()
     })
 }
 

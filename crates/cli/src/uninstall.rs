@@ -4,7 +4,6 @@ use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, wa
 use super::install::{ChangeArgs, TargetArgs, no_home, other_installation, own_home, uneditable};
 use super::settings::backup::{Backup, Before};
 use super::settings::inspect::{AgentFile, Place};
-use super::settings::plugin::PluginFile;
 use super::settings::{Settings, store};
 use super::{install, output};
 
@@ -30,23 +29,25 @@ impl Args {
             if let (Place::Settings(settings), Err(error)) = (&file.place, &file.entries) {
                 return Err(uneditable(settings, error));
             }
-            let Some(current) = current.as_ref().filter(|_| !file.ours().is_empty()) else {
-                not_installed(&file);
-                continue;
-            };
-            match &file.place {
-                Place::Settings(settings) => self.uninstall(settings, current)?,
-                Place::Plugin(plugin) => self.uninstall_plugin(plugin, current)?,
+            match current {
+                Some(current) if !file.ours().is_empty() => self.uninstall(&file, current)?,
+                _ => not_installed(&file),
             }
         }
         Ok(())
     }
 
-    fn uninstall(&self, settings: &Settings, current: &str) -> Result<(), CommandError> {
-        let path = &settings.path;
-        let title = settings.agent.title();
+    fn uninstall(&self, file: &AgentFile, current: &str) -> Result<(), CommandError> {
+        let (path, shown) = (&file.path, file.path.display());
         let backup = Backup::of(path).ok_or_else(no_home)?;
-        let new = self::without(settings, &backup, current)?;
+        let new = match &file.place {
+            Place::Settings(settings) => self::without(settings, &backup, current)?,
+            Place::Plugin(_) if backup.is_of(current) => None,
+            Place::Plugin(_) => {
+                return Err(CommandError::usage(format!("{shown} is not as `install` wrote it"))
+                    .hint("remove it by hand"));
+            }
+        };
         if !self.change.show(path, current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }
@@ -56,31 +57,17 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        let left = settings.entries(new.as_deref().unwrap_or_default()).unwrap_or_default();
+        let left = match (&file.place, &new) {
+            (Place::Settings(settings), Some(text)) => settings.entries(text).unwrap_or_default(),
+            _ => Vec::new(),
+        };
         for entry in left.iter().filter(|entry| entry.is_ours()) {
-            let (path, command) = (path.display(), &entry.command);
+            let command = &entry.command;
             warn(&format!(
-                "{path}: `{command}` was changed by hand and is still there; remove it by hand"
+                "{shown}: `{command}` was changed by hand and is still there; remove it by hand"
             ));
         }
-        output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
-        Ok(())
-    }
-
-    fn uninstall_plugin(&self, file: &PluginFile, current: &str) -> Result<(), CommandError> {
-        let (path, title) = (&file.path, file.agent.title());
-        let backup = Backup::of(path).ok_or_else(no_home)?;
-        if !backup.is_of(current) {
-            let path = path.display();
-            return Err(CommandError::usage(format!("{path} is not as `install` wrote it"))
-                .hint("remove it by hand"));
-        }
-        if !self.change.show(path, current, "")? {
-            return Ok(());
-        }
-        store::remove(path, current).or_internal(unwritable(path))?;
-        backup.forget();
-        output::talk(&format!("{title}: uninstalled from {}\n", path.display()));
+        output::talk(&format!("{}: uninstalled from {shown}\n", file.agent.title()));
         Ok(())
     }
 }
@@ -88,8 +75,10 @@ impl Args {
 fn not_installed(file: &AgentFile) {
     let (title, path) = (file.agent.title(), file.path.display());
     output::talk(&format!("{title}: not installed in {path}\n"));
-    let Place::Settings(settings) = &file.place else { return };
-    if let Some(AgentFile { agent, scope, path, .. }) = other_installation(settings) {
+    if matches!(file.place, Place::Plugin(_)) {
+        return;
+    }
+    if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
         let uninstall = format!("hookexec uninstall {agent} --scope {scope}");
         let path = path.display();
         output::talk(&format!("  it is installed in {path}: `{uninstall}`\n"));

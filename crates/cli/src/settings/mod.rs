@@ -37,7 +37,6 @@ impl std::fmt::Display for Scope {
 /// The settings of one agent in one scope.
 pub(crate) struct Settings {
     pub(crate) agent: Agent,
-    pub(crate) scope: Scope,
     pub(crate) path: PathBuf,
     /// The keys that lead to the events.
     root: &'static [&'static str],
@@ -67,7 +66,7 @@ impl Settings {
             Scope::User => (user_directory(layout)?, layout.file),
         };
         let (path, root) = (directory.join(file), layout.root);
-        let mut settings = Self { agent, scope, path, root, layout };
+        let mut settings = Self { agent, path, root, layout };
         // A new file would switch the hooks in the older one off.
         if let Some(older) = layout.older_file.filter(|_| !settings.path.exists()) {
             let older = settings.path.with_file_name(older);
