@@ -45,7 +45,8 @@ impl Interpreter<'_> {
             return self.failed(cause);
         }
         let mut outcome = self.failed(KEPT_BACK);
-        outcome.warnings.push(cause.to_owned());
+        // The report has it; the model and the user read the reason.
+        outcome.error = Some(cause.to_owned());
         outcome
     }
 

@@ -14,7 +14,7 @@ use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
 use crate::config::OnError;
 use crate::dialect::Dialect;
 use crate::event::{ContextMode, Contract, FailureMode};
-use crate::handler::{Exited, Failure, HandlerAnswer, HandlerError, HandlerResult};
+use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
 /// The longest answer that is read where the other hooks of the event run, in bytes.
@@ -94,10 +94,7 @@ impl Interpreter<'_> {
                 outcome.warnings.push(error.message);
                 outcome
             }
-            _ if matches!(error.failure, Failure::Protocol | Failure::Panic | Failure::Other) => {
-                self.failed_with_words(&error.message)
-            }
-            _ => self.failed(&error.message),
+            _ => self.failed_with_words(&error.message),
         };
         Outcome { stderr: lossy(&error.stderr), usage: error.usage, ..outcome }
     }
@@ -415,12 +412,12 @@ mod tests {
             let input = Input::default();
             let interpreter =
                 Interpreter { contract: event.contract(), bound: &bound, input: &input };
-            for failure in [Failure::Protocol, Failure::Panic, Failure::Other] {
+            for failure in [Failure::Protocol, Failure::Panic, Failure::TimedOut, Failure::Start] {
                 let error = HandlerError::new(failure, words.clone());
                 let outcome = interpreted(&interpreter, Err(error));
                 let told = format!("{:?} {:?}", outcome.output, outcome.notices);
                 assert!(!told.contains(secret), "{told}");
-                assert!(outcome.warnings.contains(&words), "{outcome:?}");
+                assert_eq!(outcome.error.as_ref(), Some(&words), "{outcome:?}");
             }
         }
         // What it says in a valid answer is told.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&str; 34] = [
     "suggest", "template", "text", "bounded", "locks", "platform", "files", "paths", "directories",
     "counts", "shell", "pattern", "event", "wire", "policy", "rpc", "answer", "tools", "matcher",
-    "calls", "dialect", "config", "schema", "handler", "http", "handlers", "registry", "builtins",
+    "calls", "dialect", "config", "handler", "http", "handlers", "registry", "schema", "builtins",
     "audit", "executor", "lifecycle", "trust", "load", "check",
 ];
 
