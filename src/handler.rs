@@ -2,6 +2,8 @@
 
 mod background;
 mod seats;
+#[cfg(test)]
+mod silent;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,6 +12,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) use background::BACKGROUND_FULL;
 pub(crate) use seats::{Capacity, Place, Seat};
+#[cfg(test)]
+pub(crate) use silent::Silent;
 
 use crate::calls::{Deeds, Reading};
 use crate::config::{Diagnostic, Hook};

@@ -66,7 +66,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
             command: CommandKey::Program(
                 "what to run: `command: ./check.sh` or `command: [python3, check.py]`",
             ),
-            refused: &["with"],
+            refused: Cow::Borrowed(&["with"]),
             hint: "it holds the parameters of other hook types; use `args`",
         },
     ),
@@ -79,9 +79,9 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
                 builtin::build(find, || registry.builtin_names(), &env.counts, hook)
             }),
             command: CommandKey::Name("the name of the builtin: `command: protect_paths`"),
-            refused: &[
+            refused: Cow::Borrowed(&[
                 "env", "inherit_env", "working_dir", "shell", "strict_output", "dialect", "with",
-            ],
+            ]),
             hint: "a builtin takes its parameters in `args`; it starts no program and prints nothing",
         },
     ),
@@ -90,10 +90,10 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
         HandlerFactory {
             build: Build::Shipped(|env, hook| process::build(&env.processes, hook)),
             command: CommandKey::Name("the name of an entry of `processes:`: `command: weather`"),
-            refused: &[
+            refused: Cow::Borrowed(&[
                 "args", "env", "inherit_env", "working_dir", "shell", "max_output", "dialect",
                 "with",
-            ],
+            ]),
             hint: "remove it: the entry of `processes:` says what runs, and how",
         },
     ),
@@ -101,8 +101,8 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
         "mcp",
         HandlerFactory {
             build: Build::Shipped(|env, hook| handlers::mcp::build(&env.env, &env.processes, hook)),
-            command: CommandKey::None,
-            refused: OF_PROGRAMS,
+            command: CommandKey::Optional,
+            refused: Cow::Borrowed(OF_PROGRAMS),
             hint: "an mcp hook takes `with: { server: NAME, tool: NAME }`",
         },
     ),
@@ -110,11 +110,11 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
         "receiver",
         HandlerFactory {
             build: Build::Shipped(|_, hook| receiver::build(hook)),
-            command: CommandKey::None,
-            refused: &[
+            command: CommandKey::Optional,
+            refused: Cow::Borrowed(&[
                 "command", "args", "env", "inherit_env", "working_dir", "shell", "scripts",
                 "dialect", "with",
-            ],
+            ]),
             hint: "a receiver takes nothing but a `timeout`",
         },
     ),
@@ -125,8 +125,8 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
             build: Build::Shipped(|env, hook| handlers::http::build(&env.env, hook)),
             #[cfg(not(feature = "http"))]
             build: Build::Shipped(without_http),
-            command: CommandKey::None,
-            refused: OF_PROGRAMS,
+            command: CommandKey::Optional,
+            refused: Cow::Borrowed(OF_PROGRAMS),
             hint: "an http hook takes `with: { url: https://... }`",
         },
     ),
@@ -137,11 +137,11 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
             build: Build::Shipped(|env, hook| handlers::model::build(&env.env, &env.counts, hook)),
             #[cfg(not(feature = "http"))]
             build: Build::Shipped(without_http),
-            command: CommandKey::None,
-            refused: &[
+            command: CommandKey::Optional,
+            refused: Cow::Borrowed(&[
                 "command", "args", "env", "inherit_env", "working_dir", "shell", "scripts",
                 "dialect",
-            ],
+            ]),
             hint: "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`",
         },
     ),
@@ -272,7 +272,9 @@ impl Registry {
         env: &HandlerEnv,
         hook: &Hook,
     ) -> Result<Arc<dyn Handler>, Vec<BuildError>> {
-        let Some(factory) = self.factory(&hook.kind) else { return Err(self.mistakes(hook)) };
+        let Some(factory) = self.factory(&hook.kind) else {
+            return Err(vec![self.unknown_type(&hook.kind)]);
+        };
         let mistakes = factory.mistakes(hook);
         if !mistakes.is_empty() {
             return Err(mistakes);

@@ -180,19 +180,8 @@ mod laws {
 
     use super::*;
     use crate::config::{Command, Hook};
-    use crate::handler::{BoxFuture, Call, Handler, HandlerError, HandlerResult};
+    use crate::handler::Silent;
     use crate::wire::{Output, Stop, StopScope};
-
-    struct Silent;
-
-    impl Handler for Silent {
-        fn run<'a>(
-            &'a self,
-            _: &'a Call<'a>,
-        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-            Box::pin(async { Ok(HandlerResult::from(None)) })
-        }
-    }
 
     fn hooks(count: usize) -> Vec<Bound> {
         let bound = |index: usize| Bound {

@@ -274,7 +274,7 @@ mod tests {
     }
     use crate::config::{Command, Hook};
     use crate::event::Event;
-    use crate::handler::{BoxFuture, Call, Failure, Handler};
+    use crate::handler::{Failure, Silent};
     use crate::wire::JsonObject;
     use Decision::{Allow, Ask, Deny};
     use Event::{
@@ -282,23 +282,12 @@ mod tests {
     };
     use HookStatus::{Background, Blocked, Error, Failed, Ok};
 
-    struct Never;
-
-    impl Handler for Never {
-        fn run<'a>(
-            &'a self,
-            _: &'a Call<'a>,
-        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-            Box::pin(std::future::pending())
-        }
-    }
-
     fn read(event: Event, code: i32, stdout: &str, stderr: &str) -> Outcome {
         read_as(None, event, code, stdout, stderr)
     }
 
     fn bound(hook: Hook) -> Bound {
-        let (hook, handler) = (Arc::new(hook), Arc::new(Never));
+        let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
         Bound { hook, handler, index: 0, identity: 0, limits: 0, runs: None }
     }
 

@@ -78,18 +78,7 @@ mod tests {
 
     use crate::config::{Command, Hook, Layer, Limits, Location};
     use crate::event::Event;
-    use crate::handler::{Call, Handler, HandlerError, HandlerResult};
-
-    struct Silent;
-
-    impl Handler for Silent {
-        fn run<'a>(
-            &'a self,
-            _: &'a Call<'a>,
-        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-            Box::pin(async { Ok(HandlerResult::from(None)) })
-        }
-    }
+    use crate::handler::Silent;
 
     fn bound(layer: Layer, limits: usize, max_parallel: Option<usize>) -> Bound {
         let mut hook = Hook::new(Event::Stop, "builtin", Command::Text("n".into()));

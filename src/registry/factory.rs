@@ -1,5 +1,6 @@
 //! Hook types: each has a factory, which builds handlers and tells which keys of a hook it takes.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ pub struct HandlerFactory {
     pub(crate) build: Build,
     pub(crate) command: CommandKey,
     /// The keys that a hook of this type must not have.
-    pub(crate) refused: &'static [&'static str],
-    /// What to do about such a key.
+    pub(crate) refused: Cow<'static, [&'static str]>,
+    /// Tells the user what to do about such a key.
     pub(crate) hint: &'static str,
 }
 
@@ -35,17 +36,15 @@ pub(crate) enum Build {
 
 type BuildHandler = dyn Fn(&HandlerEnv, &Hook) -> BuildResult + Send + Sync;
 
-/// What `command` holds in a hook of a type.
+/// The use that a hook type has for `command`.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKey {
-    /// Whatever the factory makes of it; it may be left out.
-    Any,
-    /// Text or a list: what to run. The text says what to add if it is missing.
+    /// It may be left out, or is refused.
+    Optional,
+    /// Text or a list to run. The text says what to add if it is missing.
     Program(&'static str),
     /// The name of something. The text says what to add if it is missing.
     Name(&'static str),
-    /// It is refused.
-    None,
 }
 
 impl HandlerFactory {
@@ -57,8 +56,8 @@ impl HandlerFactory {
     pub fn new(build: impl Fn(&HandlerEnv, &Hook) -> BuildResult + Send + Sync + 'static) -> Self {
         Self {
             build: Build::Own(Arc::new(build)),
-            command: CommandKey::Any,
-            refused: &["dialect"],
+            command: CommandKey::Optional,
+            refused: Cow::Borrowed(&["dialect"]),
             hint: "only command, http and mcp hooks have one",
         }
     }
@@ -66,11 +65,12 @@ impl HandlerFactory {
     /// Refuses further keys of a hook, such as `working_dir`, that mean nothing to the type. `hint` tells
     /// the user what to write instead.
     pub fn refusing(mut self, keys: &'static [&'static str], hint: &'static str) -> Self {
-        self.refused = keys;
-        self.hint = hint;
-        if keys.contains(&"command") {
-            self.command = CommandKey::None;
+        for key in keys {
+            if !self.refused.contains(key) {
+                self.refused.to_mut().push(key);
+            }
         }
+        self.hint = hint;
         self
     }
 
@@ -99,7 +99,7 @@ impl HandlerFactory {
     pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
         let kind = &hook.kind;
         let mut mistakes = Vec::new();
-        for key in self.refused {
+        for key in self.refused.iter() {
             if hook.key_locations.contains_key(key) {
                 let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) || kind == "http" {
                     "an"
@@ -128,7 +128,7 @@ impl HandlerFactory {
     /// Returns what the JSON schema says of a hook of this type.
     pub(crate) fn schema(&self) -> Value {
         let mut keys = Map::new();
-        for key in self.refused {
+        for key in self.refused.iter() {
             keys.insert((*key).to_owned(), false.into());
         }
         if matches!(self.command, CommandKey::Name(_)) {
@@ -136,7 +136,7 @@ impl HandlerFactory {
         }
         let required: &[&str] = match self.command {
             CommandKey::Program(_) | CommandKey::Name(_) => &["command"],
-            CommandKey::Any | CommandKey::None => &[],
+            CommandKey::Optional => &[],
         };
         json!({ "properties": keys, "required": required })
     }
@@ -156,19 +156,8 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::executor::Executor;
-    use crate::handler::{BoxFuture, Call, HandlerError, HandlerResult};
+    use crate::handler::Silent;
     use crate::registry::Registry;
-
-    struct Silent;
-
-    impl Handler for Silent {
-        fn run<'a>(
-            &'a self,
-            _: &'a Call<'a>,
-        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-            Box::pin(async { Ok(HandlerResult::from(None)) })
-        }
-    }
 
     fn silent() -> HandlerFactory {
         HandlerFactory::new(|_, _| Ok(Arc::new(Silent)))
@@ -195,6 +184,14 @@ mod tests {
         let types = schema["definitions"]["hook"]["allOf"].as_array().unwrap();
         let own = types.iter().find(|it| it["if"]["properties"]["type"]["const"] == "own");
         assert_eq!(own.unwrap()["then"]["properties"]["shell"], false);
+    }
+
+    #[test]
+    fn a_type_of_a_program_refuses_a_dialect_beside_other_keys() {
+        let mut registry = Registry::new();
+        registry.register("own", silent().refusing(&["shell"], "it starts no program"));
+        let told = problems(registry, "{ type: own, dialect: claude-code }");
+        assert!(told.contains("`dialect` has no meaning for an own hook"), "{told}");
     }
 
     #[test]
