@@ -41,7 +41,8 @@ impl Interpreter<'_> {
 
     /// The hook could not give an answer, and `cause` may repeat what it wrote.
     pub(super) fn failed_with_words(&self, cause: &str) -> Outcome {
-        if !self.keeps_words_back() {
+        // A hook that must not run wrote nothing: the cause is its file's.
+        if !self.keeps_words_back() || self.bound.hook.untrusted.is_some() {
             return self.failed(cause);
         }
         let mut outcome = self.failed(KEPT_BACK);

@@ -25,6 +25,8 @@ async fn a_broken_file_is_a_failed_hook_of_its_layer_at_every_event() {
             let executor = Executor::builder(config).registry(registry()).build().unwrap();
             let input = Input { tool_response: Some(json!("secret")), ..call("ls") };
             let verdict = executor.dispatch(event, &input).await;
+            let report = verdict.hooks.iter().find(|report| report.kind == "hooks_file").unwrap();
+            assert!(report.error.as_ref().unwrap().contains("it is broken"), "{report:#?}");
             let response = verdict.updated_tool_response.as_ref().unwrap().to_string();
             assert!(response.contains(expected), "{layer:?} {event}: {verdict:#?}");
             let told = [verdict.message, verdict.system_message].map(Option::unwrap_or_default);
