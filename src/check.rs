@@ -63,7 +63,7 @@ impl Executor {
         let policies = config.policies.clone();
         problems.extend(project_files.iter().filter_map(ProjectFile::warning));
         for hook in &broken_hooks {
-            // Of a broken hook only the type and its keys are checked.
+            // No handler is built for a broken hook: its type and its keys are checked alone.
             if !hook.kind.is_empty() {
                 let mistakes = registry.mistakes(hook).into_iter();
                 problems.extend(mistakes.map(|mistake| mistake.of_hook(hook)));

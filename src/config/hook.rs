@@ -161,7 +161,11 @@ impl Reader {
     }
 
     fn hook_command(&mut self, fields: &Fields<'_>) -> Option<Command> {
-        let value = fields.get("command")?;
+        let Some(value) = fields.get("command") else {
+            // A misspelt key is reported as such, and not as a missing command as well.
+            let is_misspelt = !fields.lacks("command");
+            return if is_misspelt { Some(Command::Text(String::new())) } else { None };
+        };
         if !matches!(value.value, Value::List(_)) {
             self.cut_command(value);
             return Filled::read(self, value, "`command`").map(|text| Command::Text(text.0));

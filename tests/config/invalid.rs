@@ -79,6 +79,23 @@ fn colour_is_only_there_when_asked_for() {
 }
 
 #[test]
+fn a_misspelt_command_is_one_problem_and_a_missing_one_too() {
+    let directory = tempfile::tempdir().unwrap();
+    for (hook, message) in [
+        ("{ type: command, comand: a }", "unknown key `comand` in a hook"),
+        ("{ type: command }", "a hook needs a `command`"),
+    ] {
+        std::fs::write(directory.path().join("hooks.yaml"), format!("stop:\n- {hook}\n")).unwrap();
+        let mut options = LoadOptions::default();
+        options.isolated = true;
+        options.managed_dir = Some(directory.path().into());
+        let check = Executor::check(&options, Registry::new());
+        let told: Vec<&str> = check.problems.iter().map(|problem| &*problem.message).collect();
+        assert_eq!(told, [message]);
+    }
+}
+
+#[test]
 fn problems_of_reading_and_of_building_come_out_at_once_in_the_order_of_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("hooks.yaml");
