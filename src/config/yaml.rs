@@ -152,8 +152,14 @@ impl<'t> Tree<'t> {
             Event::Alias(anchor) => return self.alias(anchor, &place, depth),
             Event::Scalar(content, ScalarStyle::Plain, ..) => scalar::plain(content),
             Event::Scalar(content, ..) => Value::Text(content),
-            Event::SequenceStart(style, ..) => self.list(style, place.start, depth)?,
-            Event::MappingStart(style, ..) => self.map(style, place.start, depth)?,
+            Event::SequenceStart(style, ..) => {
+                self.open(style, &place);
+                self.list(style, depth)?
+            }
+            Event::MappingStart(style, ..) => {
+                self.open(style, &place);
+                self.map(style, depth)?
+            }
             event => return Err(SyntaxError::new(format!("unexpected {event:?}"), place)),
         };
         let end = match value {
@@ -167,13 +173,7 @@ impl<'t> Tree<'t> {
         Ok(node)
     }
 
-    fn list(
-        &mut self,
-        style: StructureStyle,
-        start: usize,
-        depth: usize,
-    ) -> Result<Value<'t>, SyntaxError> {
-        self.open(style, start);
+    fn list(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, SyntaxError> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
@@ -186,13 +186,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn map(
-        &mut self,
-        style: StructureStyle,
-        start: usize,
-        depth: usize,
-    ) -> Result<Value<'t>, SyntaxError> {
-        self.open(style, start);
+    fn map(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, SyntaxError> {
         let mut entries = Vec::new();
         let mut merge: Option<Node<'t>> = None;
         loop {
@@ -220,9 +214,9 @@ impl<'t> Tree<'t> {
     }
 
     /// Remembers where a list or a mapping in brackets begins.
-    fn open(&mut self, style: StructureStyle, start: usize) {
+    fn open(&mut self, style: StructureStyle, place: &Range<usize>) {
         if style == StructureStyle::Flow {
-            self.open.push(start);
+            self.open.push(place.start);
         }
     }
 
