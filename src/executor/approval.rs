@@ -221,6 +221,9 @@ impl Executor {
         judged: &Judged<'_>,
         asks: &Asks,
     ) -> (Verdict, Vec<Verdict>) {
+        if self.plan(event).matching(judged.input).is_empty() {
+            return (Verdict::no_opinion(event), Vec::new());
+        }
         let mut input = Input { hook_event_name: Some(event), ..judged.input.clone() };
         let mut options = judged.options;
         let mut events = vec![event];
@@ -231,9 +234,6 @@ impl Executor {
             events.extend(BEFORE_TOOL);
             options.once_rewritten = &BEFORE_TOOL;
             options.before = judged.verdicts;
-        }
-        if self.plan(event).matching(&input).is_empty() {
-            return (Verdict::no_opinion(event), Vec::new());
         }
         let mut standing = Standing::default();
         let verdicts = self.run_moment(&events, &input, options, &mut standing).await;

@@ -48,7 +48,7 @@ pub(super) struct Stage<'e> {
     pub(super) follows: bool,
     /// How long its hooks took.
     pub(super) took: Duration,
-    /// What its hooks decided before the moment.
+    /// The verdicts on the call from before the moment.
     before: &'e [Verdict],
     /// The hooks for the tool's first name.
     matching: OnceLock<Arc<[usize]>>,
@@ -76,7 +76,7 @@ impl<'e> Stage<'e> {
         self.sleeps && self.plan.contract.denial_prevents()
     }
 
-    /// Returns whether a hook was called about the call before the moment.
+    /// Returns whether the verdicts from before the moment name the hook.
     pub(super) fn was_called(&self, bound: &Bound) -> bool {
         if self.before.is_empty() {
             return false;

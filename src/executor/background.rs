@@ -43,13 +43,13 @@ impl Plan {
 impl Evaluation<'_> {
     /// Starts the hooks that follow the verdict `whole` of all events, and returns an outcome for each.
     pub(super) fn start_followers(&self, whole: &Verdict) -> Vec<Outcome> {
+        let is_denied = whole.decision == Some(Decision::Deny);
         let mut outcomes = Vec::new();
         for (place, stage) in self.moment.stages.iter().enumerate() {
             if !self.takes_part(place) || !stage.plan.has_followers() {
                 continue;
             }
-            // After a denial there is no final input: they get the one that the judges had.
-            let is_denied = whole.decision == Some(Decision::Deny);
+            // A denial leaves no final input: they get the input that the judges had.
             let is_prevented = is_denied && stage.plan.contract.denial_prevents();
             let version = if is_prevented { self.judged() } else { self.last };
             let sight = self.moment.sight(place, version);

@@ -61,7 +61,7 @@ pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 pub struct DispatchOptions<'w> {
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
-    /// What the hooks of these events decided about the call before it was rewritten.
+    /// The verdicts on the call before it was rewritten: they name the hooks that were called.
     pub before: &'w [Verdict],
     /// The events that follow from the others: they do not happen after a denial.
     pub following: &'w [Event],
@@ -155,7 +155,7 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
-        // Most calls concern no hook.
+        // Most calls concern no hook, and making the options for `run` costs more than this check.
         if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
         }
