@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 /// The variable that tells a hook's children how deep they are.
-pub(crate) const VARIABLE: &str = "HOOKEXEC_DEPTH";
+pub const VARIABLE: &str = "HOOKEXEC_DEPTH";
 
 /// The deepest call that still runs hooks: room for a hook that starts an agent with hooks of its own.
 const DEEPEST: u32 = 3;

@@ -136,10 +136,10 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
 
 /// Checks that no hook called this process for the hook itself to run again.
 pub(crate) fn not_too_deep() -> Result<(), CommandError> {
-    depth::check(std::env::var_os("HOOKEXEC_DEPTH").as_deref()).map_err(CommandError::usage)
+    depth::check(std::env::var_os(depth::VARIABLE).as_deref()).map_err(CommandError::usage)
 }
 
-/// What a configuration is loaded for.
+/// The use that a configuration is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To run its hooks. A named file that can't be loaded is an error.
@@ -191,7 +191,7 @@ impl Loaded {
     }
 }
 
-/// What there is to say of the hooks files.
+/// Remarks on the hooks files.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
     /// Guards that do not run although a user may count on them, and that no verdict mentions.
@@ -229,8 +229,8 @@ impl Notices {
     }
 }
 
-/// Adds which guards are absent to what the user is told when a session starts: once, and not at each
-/// of its events. It comes last, because an agent may cut what is long.
+/// Adds the absent guards to the message at the start of a session, and to no other. They come last,
+/// because an agent may cut what is long.
 pub(crate) fn tell_absent(absent: &[String], verdict: &mut Verdict) {
     if verdict.event == Event::SessionStart && !absent.is_empty() {
         let said = verdict.system_message.take().into_iter();

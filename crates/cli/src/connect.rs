@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hookexec::Verdict;
+use hookexec::internal::depth;
 use hookexec::load::LoadOptions;
 
 use super::config::ConfigArgs;
@@ -43,12 +44,12 @@ impl ConnectArgs {
 /// Returns whether a hook made this call. Its hooks run here: a server does not know how deep the call
 /// is nested.
 fn is_nested() -> bool {
-    std::env::var_os("HOOKEXEC_DEPTH").is_some()
+    std::env::var_os(depth::VARIABLE).is_some()
 }
 
 /// Returns the verdict of the server at `socket`; `None` where the administrator has hooks. Those run
-/// in the process of the call, with all others: the program that names a socket may have put a server
-/// of its own there, which knows nothing of them.
+/// in the process of the call, with all others: another program may have put its own
+/// server there, which does not know them.
 ///
 /// # Errors
 /// Why the server gives no verdict.

@@ -28,14 +28,10 @@ pub(crate) fn build(
     processes: &Arc<Processes>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
-    let name = match &hook.command {
-        Some(Command::Text(name)) => name,
-        Some(Command::Argv(argv)) if argv.len() == 1 => &argv[0],
-        _ => {
-            return Err(BuildError::new("a process hook names an entry of `processes:`")
-                .at("command")
-                .hint("define the process below `processes:` and give its name here"));
-        }
+    let Some(Command::Text(name)) = &hook.command else {
+        return Err(BuildError::new("a process hook names an entry of `processes:`")
+            .at("command")
+            .hint("define the process below `processes:` and give its name here"));
     };
     let callee = Callee::new(processes, name, Protocol::Hooks, "command")?;
     let supervisor = callee.entry.supervisor();
