@@ -181,7 +181,7 @@ impl HookSettings {
     }
 }
 
-/// What `init --from` needs to know of an agent's hooks beyond their settings file.
+/// Facts about an agent's hooks that `init --from` needs beyond their settings file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ImportFormat {

@@ -95,20 +95,20 @@ pub(crate) struct FromCall {
 /// Hooks that are loaded, and the arguments that name their files.
 type Hooks = (Executor, ConfigArgs);
 
-/// What is known by now, for the answer when the rest is missing.
+/// Results so far, for the answer when the rest is missing.
 #[derive(Default)]
 struct Progress {
     native: Option<&'static str>,
     call: Option<NativeCall>,
-    /// What the agent is told once a session: hooks that are missing.
+    /// Guards that are missing. The agent reads of them once a session.
     absent: Vec<String>,
-    /// What is said on stderr, if the agent reads no reason there.
+    /// Warnings for stderr, if the agent reads no reason there.
     warnings: Vec<String>,
     hooks: Option<Hooks>,
     moment: Option<Moment>,
-    /// What the server said.
+    /// The server's verdict.
     verdict: Option<Verdict>,
-    /// Why the server said nothing.
+    /// Why the server gave no verdict.
     no_answer: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a hook is for and what it runs, for lists and for a person who approves it.
+//! Summaries of hooks, for lists and for a person who approves them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use hookexec::internal::shell::quoted;
 use hookexec::internal::{Process, RolloutBy};
 use hookexec::wire::Mode;
 
-/// What a hook is for, and what it runs.
+/// The event, the matcher and the command of a hook, and its other keys.
 #[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub(crate) struct HookSummary {
@@ -27,7 +27,7 @@ pub(crate) struct HookSummary {
     /// Its type.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// What it runs, with its arguments; for a hook of a process, the program of the process.
+    /// The command that it runs, with its arguments; for a hook of a process, the program of the process.
     pub(crate) command: Option<Command>,
     /// Other keys that say what it does.
     pub(crate) settings: BTreeMap<&'static str, String>,

@@ -78,7 +78,7 @@ impl Counter {
         }
     }
 
-    /// Denies a question that nobody is shown.
+    /// Denies a question that no screen shows.
     async fn deny(&self, writer: &mut (impl AsyncWrite + Unpin), problem: &str) {
         self.screen.remark(&format!("a question was denied: {problem}"));
         let reason = format!("`hookexec approve` denies this question: {problem}");

@@ -119,7 +119,7 @@ impl Kind {
     }
 }
 
-/// What stands before the program of a command line, apart from the beginning of one.
+/// Words after which the program of a command line may follow.
 const OPENERS: [&str; 15] = [
     "$", "|", "||", "&&", "!", "-", "--", "-m", "npx", "uvx", "exec", "sudo", "env", "run",
     "Example:",

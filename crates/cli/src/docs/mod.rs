@@ -30,7 +30,7 @@ pub(crate) struct Args {
     reference: Option<Reference>,
 }
 
-/// What is made from the tables of the program.
+/// References that are made from the tables of the program.
 #[derive(Debug, Subcommand)]
 enum Reference {
     Events(events::Args),

@@ -292,7 +292,7 @@ async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Refusal> {
     done.map_err(|_| Refusal::new(ErrorCode::Internal, "the server is at fault: it panicked"))
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Reply {

@@ -36,7 +36,7 @@ use hookexec_agents::{Agent, NativeCall};
 /// does not know.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a server is asked about.
+/// A question to a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'q> {
     /// The agent that calls, and its name for the event.

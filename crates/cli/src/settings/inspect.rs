@@ -135,7 +135,7 @@ impl AgentFile {
             Place::Plugin(plugin) => plugin.path.ancestors().nth(2).map(Path::to_owned),
         };
         let is_settings = matches!(self.place, Place::Settings(_));
-        directory.is_some_and(|it| it.is_dir()) || is_settings && self.path.exists()
+        directory.is_some_and(|directory| directory.is_dir()) || is_settings && self.path.exists()
     }
 
     /// Returns the value of the file; null if it can't be read.
@@ -235,7 +235,7 @@ fn live(layout: &HookSettings, root: &[&str], settings: &Value) -> Vec<Entry> {
 /// Returns whether a member is a matcher that leaves no tool out.
 fn is_for_every_tool(key: &str, value: &Value) -> bool {
     let every = ["", "*", ".*"];
-    key == "matcher" && (value.is_null() || every.iter().any(|it| value == it))
+    key == "matcher" && (value.is_null() || every.iter().any(|all| value == all))
 }
 
 fn elements(list: Option<&Value>) -> &[Value] {

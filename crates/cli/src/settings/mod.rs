@@ -97,8 +97,8 @@ impl Settings {
             text = text::set_default(&text, "version", Json::Number(version.to_owned()))?;
         }
         for entry in entries {
-            let mut same = there.iter().filter(|it| it.is_ours() && it.event == entry.native.name);
-            if same.any(|it| it.written().is_none()) {
+            let is_same = |known: &&Entry| known.is_ours() && known.event == entry.native.name;
+            if there.iter().filter(is_same).any(|known| known.written().is_none()) {
                 continue;
             }
             if self.is_toml() {

@@ -132,7 +132,7 @@ struct Recorded(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// By the name of the hook; `None` if it can't be told what the hook of this name answered.
+    /// By the name of the hook; `None` if the record does not tell the answer of the hook of this name.
     answers: HashMap<String, Option<Stub>>,
     /// Hooks whose answers were wanted and are not recorded.
     missing: BTreeSet<String>,
