@@ -4,6 +4,7 @@
 mod agents;
 mod connect;
 mod hosts;
+mod install;
 mod load;
 mod partner;
 mod process;

@@ -316,7 +316,7 @@ fn without_server(executor: &Executor, call: &NativeCall, problem: &str) -> Verd
 const FIND_PROJECT: Duration = Duration::from_secs(1);
 
 /// Returns what to do about a server that gives no verdict.
-fn remedy(server: &Path) -> String {
+pub(crate) fn remedy(server: &Path) -> String {
     let server = server.display();
     format!(
         "start it anew with `hookexec serve --socket {server}` in the project, or take `--connect` \

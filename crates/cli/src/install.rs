@@ -1,6 +1,7 @@
 //! `hookexec install`: puts hookexec into a coding agent's own hook settings.
 
 mod approve;
+mod called;
 mod target;
 mod waits;
 
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec::internal::MANAGED_DIRECTORY;
-use hookexec_agents::{Agent, NativeEvent};
+use hookexec::internal::shell::quoted;
+use hookexec_agents::Agent;
 
 use super::config::{ConfigArgs, Purpose};
 use super::consent;
@@ -18,11 +20,11 @@ use super::output;
 use super::program::{self, Program};
 use super::report::counted;
 use super::settings::backup::{Backup, Before};
-use super::settings::call::{self, Call};
 use super::settings::inspect::{AgentFile, Entry, Place, inspect};
 use super::settings::plugin::PluginFile;
-use super::settings::{self, PlannedEntry, Scope, Settings, others, store};
+use super::settings::{PlannedEntry, Scope, Settings, others, store};
 use super::system;
+use called::{Called, entries};
 pub(crate) use target::{ChangeArgs, TargetArgs};
 use waits::{LONGEST, approval_timeout, kept_timeout, within_of};
 pub(crate) use waits::{TIMEOUT, limits, timeout_for};
@@ -49,6 +51,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
 
+    /// The socket of a `hookexec serve` that answers under these agents, when it has the hooks of the
+    /// project. While it gives no answer, guarded calls are denied [default: as installed]
+    #[arg(long, value_name = "SOCKET", conflicts_with = "config")]
+    connect: Option<PathBuf>,
+
     /// Also approves the entries in Codex, which skips them otherwise; they are shown
     #[arg(long)]
     approve: bool,
@@ -56,20 +63,19 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        let configs = self.absolute_configs()?;
+        let (configs, socket) = (self.absolute_configs()?, self.absolute_socket()?);
         own_home()?;
         let files = self.target.files()?;
         if self.approve {
             self.may_approve()?;
         }
-        let program = self.program()?;
+        self.suits_plugins(&files)?;
+        let called = Called { program: self.program()?, socket, configs };
         for file in files {
             let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
             match &file.place {
-                Place::Settings(settings) => {
-                    self.install(&file, settings, &program, &configs, current)?;
-                }
-                Place::Plugin(plugin) => self.install_plugin(plugin, &program, current)?,
+                Place::Settings(settings) => self.install(&file, settings, &called, current)?,
+                Place::Plugin(plugin) => self.install_plugin(plugin, &called.program, current)?,
             }
         }
         if !self.change.dry_run {
@@ -90,6 +96,10 @@ impl Args {
                 "`--config` would write a path of yours into settings that others use as well",
             )
             .hint("write the hooks to .hookexec/hooks.yaml of the project, or use `--scope user`")),
+            Scope::Project if self.connect.is_some() => Err(CommandError::usage(
+                "`--connect` would write a socket of yours into settings that others use as well",
+            )
+            .hint("use `--scope user`: in other projects the hooks run without the server")),
             Scope::Project => {
                 if program::on_search_path("hookexec").is_none() {
                     let effect = if system::HAS_SH { "deny" } else { "allow" };
@@ -114,8 +124,7 @@ impl Args {
         &self,
         file: &AgentFile,
         settings: &Settings,
-        program: &str,
-        configs: &[String],
+        called: &Called,
         current: Option<&str>,
     ) -> Result<(), CommandError> {
         let path = &file.path;
@@ -127,7 +136,8 @@ impl Args {
                  it written anew"
             ));
         }
-        let entries = self.entries(settings, program, configs, there);
+        let called = called.with_kept(file, there)?;
+        let entries = self.entries(settings.agent, &called, there);
         let backup = Backup::of(path).ok_or_else(no_home)?;
         let before = match current {
             Some(current) => before(settings, &backup, current)?,
@@ -152,6 +162,13 @@ impl Args {
             }
             if !self.approve {
                 output::talk(&format!("  next: {}\n", settings.layout.next_step));
+            }
+            if let Some(socket) = &called.socket {
+                output::talk(&format!(
+                    "  server: keep `hookexec serve --socket {}` running in your project; without it \
+                     guarded calls are denied\n",
+                    quoted(socket)
+                ));
             }
             let project = std::env::current_dir().unwrap_or_default();
             for text in others::around(settings.agent, &project) {
@@ -204,10 +221,6 @@ impl Args {
         current: Option<&str>,
     ) -> Result<(), CommandError> {
         let (path, title) = (&file.path, file.agent.title());
-        if !self.config.is_empty() {
-            return Err(CommandError::usage(format!("the plugin of {title} takes no `--config`"))
-                .hint("write the hooks to ~/.config/hookexec/hooks.yaml"));
-        }
         let raised = || approval_timeout(&configured(&[])).unwrap_or_default().max(TIMEOUT);
         let timeout = self.timeout.unwrap_or_else(raised);
         let new = file.text(program, within_of(timeout));
@@ -223,24 +236,31 @@ impl Args {
         Ok(())
     }
 
+    /// Checks that no plugin is among `files` if the entries have options: its calls have none.
+    fn suits_plugins(&self, files: &[AgentFile]) -> Result<(), CommandError> {
+        let Some(file) = files.iter().find(|file| matches!(file.place, Place::Plugin(_))) else {
+            return Ok(());
+        };
+        let (option, hint) = if !self.config.is_empty() {
+            ("--config", "write the hooks to ~/.config/hookexec/hooks.yaml")
+        } else if self.connect.is_some() {
+            ("--connect", "install it without a server, in a call of its own")
+        } else {
+            return Ok(());
+        };
+        let title = file.agent.title();
+        let problem = format!("the plugin of {title} takes no `{option}`");
+        Err(CommandError::usage(problem).hint(hint))
+    }
+
     /// Returns the entries to write: what is not on the command line stays as it is installed.
-    fn entries(
-        &self,
-        settings: &Settings,
-        program: &str,
-        configs: &[String],
-        there: &[Entry],
-    ) -> Vec<PlannedEntry> {
-        let mut configs = configs.to_vec();
-        if configs.is_empty() {
-            configs = kept_configs(there);
-        }
-        let hooks = configured(&configs);
+    fn entries(&self, agent: Agent, called: &Called, there: &[Entry]) -> Vec<PlannedEntry> {
+        let hooks = configured(&called.configs);
         let timeout = self.timeout.unwrap_or_else(|| {
             kept_timeout(there).max(approval_timeout(&hooks).unwrap_or_default())
         });
         let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
-        entries(settings.agent, program, timeout, &configs, &events)
+        entries(agent, called, timeout, &events)
     }
 
     fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
@@ -249,6 +269,19 @@ impl Args {
             utf8(&found.or_usage(format_args!("can't find {}", path.display()))?)
         };
         self.config.iter().map(absolute).collect()
+    }
+
+    fn absolute_socket(&self) -> Result<Option<String>, CommandError> {
+        let Some(socket) = &self.connect else { return Ok(None) };
+        if cfg!(windows) {
+            return Err(CommandError::usage(
+                "`--connect` needs a socket, and a server has none on Windows",
+            ));
+        }
+        let absolute = std::path::absolute(socket);
+        let absolute =
+            absolute.or_usage(format_args!("can't use the socket {}", socket.display()))?;
+        utf8(&absolute).map(Some)
     }
 }
 
@@ -286,17 +319,6 @@ fn configured(configs: &[String]) -> Vec<Hook> {
     }
 }
 
-/// Returns the hooks files that the installed entries name.
-fn kept_configs(there: &[Entry]) -> Vec<String> {
-    let mut configs: Vec<String> = Vec::new();
-    for config in there.iter().filter_map(Entry::written).flat_map(|call| &call.configs) {
-        if !configs.contains(config) {
-            configs.push(config.clone());
-        }
-    }
-    configs
-}
-
 /// Returns a path as it is written into settings.
 fn utf8(path: &Path) -> Result<String, CommandError> {
     system::settings_path(path).map_err(|problem| {
@@ -332,24 +354,6 @@ pub(crate) fn before(
     };
     let without = settings.without(current, kept.as_deref());
     without.map(Some).map_err(|error| uneditable(settings, &error))
-}
-
-/// Returns the entries for `agent`.
-pub(crate) fn entries(
-    agent: Agent,
-    program: &str,
-    timeout: u64,
-    configs: &[String],
-    configured: &[Event],
-) -> Vec<PlannedEntry> {
-    let entry = |native: &'static NativeEvent| {
-        let (timeout, within) = limits(agent, native, timeout);
-        let (program, configs) = (program.to_owned(), configs.to_vec());
-        let denies_without_answer = call::denies_without_answer(native);
-        let call = Call { program, agent, native, within, configs, denies_without_answer };
-        PlannedEntry { native, command: call.command(), timeout }
-    };
-    settings::events(agent, configured).into_iter().map(entry).collect()
 }
 
 pub(crate) fn no_home() -> CommandError {

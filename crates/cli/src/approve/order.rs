@@ -47,8 +47,9 @@ impl Order {
         refuse_agents()?;
         let screen = Screen::of_person()?;
         let path = receiver_socket().ok_or_else(no_home)?;
-        let line = serde_json::to_vec(&(self, screen.columns())).unwrap_or_default();
-        let answer = Runtime::new()?.run(server::exchange(&path, line))?;
+        let mut line = serde_json::to_vec(&(self, screen.columns())).unwrap_or_default();
+        line.push(b'\n');
+        let answer = Runtime::new()?.run(server::exchange(&path, &line))?;
         let answer = answer.map_err(|problem| {
             CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
         })?;

@@ -4,6 +4,7 @@ mod codex;
 mod installed;
 mod policies;
 mod programs;
+mod servers;
 mod switches;
 
 use std::fmt::Write as _;
@@ -136,17 +137,18 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let options = self.config.options(Purpose::Run)?;
         let check = Executor::check(&options, Registry::with_shipped_builtins());
-        let project = options.working_dir.unwrap_or_default();
+        let project = options.working_dir.clone().unwrap_or_default();
         let mut sections = vec![hooks(&check, &project)];
         sections.extend(policies::section(&check.policies));
         let before = sections.len();
-        let mut rows = Vec::new();
+        let (mut rows, mut inspected) = (Vec::new(), Vec::new());
         for agent in Agent::all() {
             let asked = self.agents.contains(&agent);
             if asked || self.agents.is_empty() {
                 let files = inspect(agent, &project);
                 rows.extend(files.iter().filter_map(Row::of));
                 sections.extend(section(agent, &files, asked, &check, &project));
+                inspected.extend(files);
             }
         }
         if sections.len() == before {
@@ -156,6 +158,7 @@ impl Args {
             );
             sections.push(Section::new("Agents", vec![Finding::warning(next)]));
         }
+        sections.extend(servers::section(&inspected, &options));
         report(&sections, &rows, self.format)
     }
 }
@@ -192,6 +195,9 @@ struct Row {
     scope: String,
     /// How many entries call hookexec; 1 for a plugin.
     hooks: usize,
+    /// The servers that they ask.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sockets: Vec<String>,
     /// Why the file can't be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -209,6 +215,7 @@ impl Row {
             agent: file.agent.name(),
             scope: file.scope.to_string(),
             hooks,
+            sockets: file.sockets().into_keys().map(str::to_owned).collect(),
             error,
             settings: file.path.clone(),
         })

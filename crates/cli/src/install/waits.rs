@@ -63,7 +63,7 @@ pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::entries;
+    use crate::install::called::{Called, entries};
 
     #[test]
     fn an_agent_that_waits_as_long_as_it_is_told_to_gets_every_answer() {
@@ -80,7 +80,7 @@ mod tests {
     fn the_answer_comes_before_the_agent_gives_up() {
         for agent in Agent::with_settings() {
             for timeout in [2, 3, 5, 60, 900] {
-                for entry in entries(agent, "/x", timeout, &[], &[]) {
+                for entry in entries(agent, &Called::default(), timeout, &[]) {
                     let within: u64 = entry.command.rsplit(' ').next().unwrap().parse().unwrap();
                     assert!(within >= 1 && within < entry.timeout, "{}", entry.command);
                 }

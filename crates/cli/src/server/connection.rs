@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinSet;
@@ -111,7 +111,7 @@ impl Conversation<'_> {
             return Ok(());
         };
         if method == "ping" {
-            return self.send(answer(&id, &Ok(json!({})))).await;
+            return self.send(answer(&id, &self.shared.ping(params))).await;
         }
         while self.running.try_join_next().is_some() {}
         let shared = Arc::clone(self.shared);

@@ -194,6 +194,13 @@ impl Shared {
         }
     }
 
+    /// Says that the server works. With `version` and `project` it refuses as it would refuse a dispatch.
+    pub(super) fn ping(&self, mut params: Params) -> Result<Value, Refusal> {
+        check_version(params.text("version").map_err(invalid)?.as_deref())?;
+        self.check_project(params.text("project").map_err(invalid)?.as_deref())?;
+        Ok(json!({}))
+    }
+
     /// Runs the hooks of an event. A refusal has the verdict that stands for the missing one, as soon
     /// as the event is known.
     async fn dispatch(&self, mut params: Params) -> Result<Verdict, Refusal> {

@@ -23,7 +23,7 @@ pub(crate) mod socket;
 mod stamp;
 
 pub(crate) use callback::register_host_builtins;
-pub(crate) use client::{exchange, verdict};
+pub(crate) use client::{exchange, ping, verdict};
 pub use engine::Loaded;
 pub use listener::{Limits, Server};
 pub(crate) use protocol::ErrorCode;

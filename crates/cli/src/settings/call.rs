@@ -1,5 +1,7 @@
 //! The command in an agent's settings that calls hookexec, exactly as `install` writes it.
 
+use std::fmt::Write as _;
+
 use hookexec::event::FailureMode;
 use hookexec::internal::shell::{quoted, read_script};
 use hookexec_agents::{Agent, NativeEvent};
@@ -25,7 +27,9 @@ pub(crate) struct Call {
     pub(crate) native: &'static NativeEvent,
     /// How long it may take, in seconds.
     pub(crate) within: u64,
-    /// The hooks files that are named.
+    /// The server that answers instead of this process.
+    pub(crate) socket: Option<String>,
+    /// The hooks files that are named. A server has its own, so beside one there are none.
     pub(crate) configs: Vec<String>,
     /// Whether the agent gets a denial when the program is missing or killed.
     pub(crate) denies_without_answer: bool,
@@ -56,31 +60,33 @@ impl Call {
         let native = agent.events().iter().find(|row| row.name == native)?;
         let within =
             if words.next()? == "--within" { words.next()?.parse().ok()? } else { return None };
-        let mut configs = Vec::new();
+        let (mut socket, mut configs) = (None, Vec::new());
         while let Some(flag) = words.next() {
-            if flag != "--config" {
-                return None;
+            let value = words.next()?.to_owned();
+            match flag {
+                "--connect" if configs.is_empty() => socket = Some(value),
+                "--config" if socket.is_none() => configs.push(value),
+                _ => return None,
             }
-            configs.push(words.next()?.to_owned());
         }
         let denies_without_answer = inner.is_some();
-        let call = Self { program, agent, native, within, configs, denies_without_answer };
+        let call = Self { program, agent, native, within, socket, configs, denies_without_answer };
         // Another spelling may mean something else to a shell.
         (call.command() == command).then_some(call)
     }
 
     /// Returns the command for a shell.
     pub(crate) fn command(&self) -> String {
-        let Self { program, agent, native, within, configs, denies_without_answer } = self;
+        let Self { program, agent, native, within, socket, configs, denies_without_answer } = self;
         let mut command = format!(
             "{}{} run --from {agent} --event {} --within {within}",
             if *denies_without_answer { DENY_WITHOUT_ANSWER } else { "" },
             quoted(program),
             native.name
         );
-        for path in configs {
-            command.push_str(" --config ");
-            command.push_str(&quoted(path));
+        let servers = socket.iter().map(|path| ("--connect", path));
+        for (flag, path) in servers.chain(configs.iter().map(|path| ("--config", path))) {
+            let _ = write!(command, " {flag} {}", quoted(path));
         }
         command
     }
@@ -111,13 +117,18 @@ mod tests {
     fn only_a_command_as_it_is_written_is_a_call() {
         let native = Agent::Codex.native_event("PreToolUse").unwrap();
         for program in ["/usr/bin/hookexec", "/a b/it's/hookexec"] {
-            for configs in [vec![], vec!["/x y/hooks.yaml".to_owned(), "/z".to_owned()]] {
+            for (configs, socket) in [
+                (vec![], None),
+                (vec![], Some("/run/it's here/socket".to_owned())),
+                (vec!["/x y/hooks.yaml".to_owned(), "/z".to_owned()], None),
+            ] {
                 let call = Call {
                     program: program.into(),
                     agent: Agent::Codex,
                     native,
                     within: 54,
                     denies_without_answer: configs.is_empty(),
+                    socket,
                     configs,
                 };
                 assert_eq!(Call::of(Agent::Codex, &call.command()), Some(call.clone()));
@@ -130,6 +141,10 @@ mod tests {
                     ("", " --isolated"),
                     ("", " --config"),
                     ("", " --config $HOME/x"),
+                    ("", " --connect"),
+                    ("", " --config /x --connect /y"),
+                    ("", " --connect /y --config /x"),
+                    ("", " --connect /y --connect /z"),
                     ("", " "),
                     ("timeout 30 ", ""),
                     ("/bin/sh -c '\"$0\" \"$@\" || true' ", ""),

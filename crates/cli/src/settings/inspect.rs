@@ -1,6 +1,7 @@
 //! One inspection of the files in which an agent looks for hooks. `install`, `uninstall` and
 //! `doctor` read its result, and no other code reads these files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
@@ -75,6 +76,14 @@ impl Entry {
             _ => None,
         }
     }
+
+    /// Returns the server that the command asks.
+    pub(crate) fn socket(&self) -> Option<&str> {
+        match &self.owner {
+            Owner::Written(call) | Owner::Wrapped(call) => call.socket.as_deref(),
+            Owner::ByHand | Owner::Foreign => None,
+        }
+    }
 }
 
 /// Looks at the files of an agent in each scope, the user's first. In the home directory the
@@ -121,6 +130,15 @@ impl AgentFile {
     pub(crate) fn ours(&self) -> Vec<&Entry> {
         let entries = self.entries.as_deref().unwrap_or_default();
         entries.iter().filter(|entry| entry.is_ours()).collect()
+    }
+
+    /// Returns the servers that the entries ask, each with how many entries ask it.
+    pub(crate) fn sockets(&self) -> BTreeMap<&str, usize> {
+        let mut sockets = BTreeMap::new();
+        for socket in self.ours().into_iter().filter_map(Entry::socket) {
+            *sockets.entry(socket).or_default() += 1;
+        }
+        sockets
     }
 
     /// Returns whether the agent calls hookexec by this file.

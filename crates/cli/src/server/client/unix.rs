@@ -126,12 +126,35 @@ fn is_pong(line: &[u8]) -> bool {
     protocol::read_object(line).is_ok_and(|message| message.get("id") == Some(&json!(PING)))
 }
 
+/// Asks the server at `path` whether it would answer calls of this version in `project`. A server that
+/// hangs costs four seconds.
+///
+/// # Errors
+/// Why it would give no verdict.
+pub(crate) async fn ping(path: &Path, project: &Path) -> Result<(), NoVerdict> {
+    let server = format!("the server at {}", path.display());
+    let project = serde_json::to_value(project)
+        .map_err(|error| NoVerdict::Failed(format!("{server} can't be asked: {error}")))?;
+    let params = json!({ "project": project, "version": VERSION });
+    let request = protocol::request(REQUEST, "ping", &params);
+    let line = exchange(path, &request).await.map_err(NoVerdict::Failed)?;
+    read_result(&line, &server).map(drop)
+}
+
 /// Reads the verdict on `event` from the line that answers the request.
 fn read_reply(line: &[u8], event: Event, server: &str) -> Result<Verdict, NoVerdict> {
-    let not_understood =
-        |problem: &dyn Display| NoVerdict::Failed(format!("{server} is not understood: {problem}"));
+    let result = read_result(line, server)?;
+    sound(result, event).map_err(|problem| not_understood(server, &problem))
+}
+
+fn not_understood(server: &str, problem: &dyn Display) -> NoVerdict {
+    NoVerdict::Failed(format!("{server} is not understood: {problem}"))
+}
+
+/// Reads the result from the line that answers the request.
+fn read_result(line: &[u8], server: &str) -> Result<Value, NoVerdict> {
     let mut message =
-        protocol::read_object(line).map_err(|refusal| not_understood(&refusal.message))?;
+        protocol::read_object(line).map_err(|refusal| not_understood(server, &refusal.message))?;
     if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
         let said = error["message"].as_str().unwrap_or_default();
         let text = format!("{server} refused: {said} ({})", error["code"]);
@@ -140,28 +163,27 @@ fn read_reply(line: &[u8], event: Event, server: &str) -> Result<Verdict, NoVerd
         return Err(if is_not_run { NoVerdict::NotRun(text) } else { NoVerdict::Failed(text) });
     }
     if message.get("id") != Some(&json!(REQUEST)) {
-        return Err(not_understood(&"the answer has another `id`"));
+        return Err(not_understood(server, &"the answer has another `id`"));
     }
-    let result = message.remove("result").ok_or_else(|| not_understood(&"`result` is missing"))?;
-    sound(result, event).map_err(|problem| not_understood(&problem))
+    message.remove("result").ok_or_else(|| not_understood(server, &"`result` is missing"))
 }
 
 /// Sends a line to the server at `path`, which must be the user's own, and returns its answer, a line
-/// as well.
+/// as well. Both have four seconds.
 ///
 /// # Errors
 /// Why there is no answer.
 ///
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
-pub(crate) async fn exchange(path: &Path, mut line: Vec<u8>) -> Result<Vec<u8>, String> {
-    let mut stream = open_own(path, None)?;
-    line.push(b'\n');
+pub(crate) async fn exchange(path: &Path, line: &[u8]) -> Result<Vec<u8>, String> {
+    let until = Instant::now() + FIRST_SIGN;
+    let mut stream = open_own(path, Some(until))?;
     let exchanged = async {
-        stream.write_all(&line).await?;
+        stream.write_all(line).await?;
         read_line(&mut BufReader::new(stream), LONGEST).await
     };
-    let answer = in_time(FIRST_SIGN, exchanged).await;
+    let answer = in_time(until.saturating_duration_since(Instant::now()), exchanged).await;
     answer.map_err(|cause| format!("no answer came from {}: {cause}", path.display()))
 }
 

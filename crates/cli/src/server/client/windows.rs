@@ -11,7 +11,7 @@ use hookexec::wire::Verdict;
 /// # Errors
 /// Always.
 #[expect(clippy::unused_async, reason = "the other system waits")]
-pub(crate) async fn exchange(path: &Path, _line: Vec<u8>) -> Result<Vec<u8>, String> {
+pub(crate) async fn exchange(path: &Path, _line: &[u8]) -> Result<Vec<u8>, String> {
     Err(no_socket(path))
 }
 
@@ -26,6 +26,15 @@ pub(crate) async fn verdict(
     _project: &Path,
     _until: Option<Instant>,
 ) -> Result<Verdict, NoVerdict> {
+    Err(NoVerdict::Failed(no_socket(path)))
+}
+
+/// Fails.
+///
+/// # Errors
+/// Always.
+#[expect(clippy::unused_async, reason = "the other system waits")]
+pub(crate) async fn ping(path: &Path, _project: &Path) -> Result<(), NoVerdict> {
     Err(NoVerdict::Failed(no_socket(path)))
 }
 

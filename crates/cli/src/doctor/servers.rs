@@ -1,0 +1,104 @@
+//! The servers that the entries ask (`install --connect`): whether each would answer.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hookexec::load::LoadOptions;
+
+use super::{Finding, Section};
+use crate::from::remedy;
+use crate::report::counted;
+use crate::runtime::Runtime;
+use crate::server::{self, NoVerdict};
+use crate::settings::inspect::AgentFile;
+
+/// Returns what is found about the servers; `None` if no entry asks one.
+pub(super) fn section(files: &[AgentFile], options: &LoadOptions) -> Option<Section> {
+    let mut callers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for file in files {
+        for (socket, entries) in file.sockets() {
+            let entries = format!("{} in {}", counted(entries, "event"), file.path.display());
+            callers.entry(socket).or_default().push(entries);
+        }
+    }
+    if callers.is_empty() {
+        return None;
+    }
+    if options.has_managed_files() {
+        let text = "this machine has managed hooks: no server is asked, all hooks run in the process of \
+                    the call";
+        return Some(Section::new("Servers", vec![Finding::fine(text)]));
+    }
+    let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
+    // Each server that hangs costs seconds: all are asked at once.
+    let findings = std::thread::scope(|scope| {
+        let mut asked = Vec::new();
+        for (socket, entries) in callers {
+            asked.push((entries, scope.spawn(move || finding(Path::new(socket), project))));
+        }
+        let mut findings = Vec::new();
+        for (entries, asking) in asked {
+            // A thread that panicked has said so on stderr.
+            let finding = asking.join().unwrap_or_else(|_| Finding::problem("it was not asked"));
+            findings.push(Finding { about: entries, ..finding });
+        }
+        findings
+    });
+    Some(Section::new("Servers", findings))
+}
+
+fn finding(socket: &Path, project: &Path) -> Finding {
+    let asked = Runtime::new().and_then(|runtime| runtime.block_on(server::ping(socket, project)));
+    let shown = socket.display();
+    match asked {
+        Ok(Ok(())) => Finding::fine(format!("the server at {shown} answers")),
+        Ok(Err(NoVerdict::NotRun(why))) => {
+            Finding::fine(format!("{why}; here the hooks run in the process of the call"))
+        }
+        Ok(Err(NoVerdict::Failed(problem))) => gone(socket, &problem),
+        Err(error) => gone(socket, &error.to_string()),
+    }
+}
+
+fn gone(socket: &Path, problem: &str) -> Finding {
+    Finding::problem(format!(
+        "{problem}; without its answer a guarded call is denied and never allowed; {}",
+        remedy(socket)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use hookexec_agents::Agent;
+
+    use super::*;
+    use crate::settings::Scope;
+
+    #[test]
+    fn beside_managed_hooks_no_server_is_asked() {
+        let place = tempfile::tempdir().unwrap();
+        let settings = place.path().join(".claude/settings.json");
+        std::fs::create_dir(settings.parent().unwrap()).unwrap();
+        let command =
+            "hookexec run --from claude-code --event Stop --within 54 --connect /nowhere/socket";
+        let hook = serde_json::json!({ "type": "command", "command": command });
+        let hooks = serde_json::json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } });
+        std::fs::write(settings, hooks.to_string()).unwrap();
+        let file = AgentFile::inspect(Agent::ClaudeCode, Scope::Project, place.path()).unwrap();
+        let mut options = LoadOptions::default();
+        options.managed_dir = Some(place.path().into());
+        let files = [file];
+        let lines = |options: &LoadOptions| -> Vec<String> {
+            let section = section(&files, options).unwrap();
+            section.findings.iter().map(Finding::line).collect()
+        };
+        let alone = lines(&options);
+        assert_eq!(alone.len(), 1);
+        assert!(alone[0].starts_with("1 event in "), "{alone:?}");
+        assert!(alone[0].contains("nothing listens at /nowhere/socket"), "{alone:?}");
+        std::fs::create_dir(place.path().join("hooks.d")).unwrap();
+        let managed = lines(&options);
+        assert_eq!(managed.len(), 1);
+        assert!(managed[0].starts_with("this machine has managed hooks: no server"), "{managed:?}");
+    }
+}
