@@ -1,6 +1,6 @@
 //! What is told before and instead of a tool call, and what every answer to it becomes.
 
-use hookexec::wire::ToolResult;
+use hookexec::wire::{StopScope, ToolResult};
 use hookexec::{Decision, Event};
 use serde_json::{Value, json};
 
@@ -190,7 +190,8 @@ async fn our_own_words_are_understood_everywhere() {
                 json!({ "decision": "allow", "resaon": "x" }),
                 "unknown key `resaon`; did you mean `reason`?",
             ),
-            (json!({ "decision": "deny", "action": "continue" }), "unknown key `decision`"),
+            (json!({ "decision": "allow", "action": "continue" }), "unknown key `decision`"),
+            (json!({ "decision": "maybe", "action": "continue" }), "unknown key `decision`"),
         ])
         .await;
     shutdown(&stage.executor).await;
@@ -199,6 +200,44 @@ async fn our_own_words_are_understood_everywhere() {
     let verdict = stage.answer(json!({ "decision": "allow" })).await;
     assert_eq!(verdict.decision, Some(Decision::Allow));
     stage.failures([(json!({ "system_message": "x" }), "`approved` is missing")]).await;
+    shutdown(&stage.executor).await;
+}
+
+#[tokio::test]
+async fn the_stricter_of_two_languages_in_one_answer_counts() {
+    // This event fails open, so a denial in an answer that failed would be lost.
+    let stage = Stage::new(Event::BeforeLlmCall, input(json!({ "session_id": "s" })));
+    for answer in [
+        json!({ "decision": "deny", "action": "continue", "reason": "no" }),
+        json!({ "decision": "block", "action": "modify", "reason": "no", "oops": 1 }),
+        json!({ "decision": "deny", "action": "oops", "reason": "no" }),
+    ] {
+        let verdict = stage.answer(answer.clone()).await;
+        assert_eq!(verdict.decision, Some(Decision::Deny), "{answer}");
+        assert_eq!(verdict.message.as_deref(), Some("no"), "{answer}");
+    }
+    let both = json!({ "decision": "ask", "action": "hard_abort", "reason": "no" });
+    let verdict = stage.answer(both).await;
+    assert_eq!(verdict.stop.map(|stop| stop.scope), Some(StopScope::Session));
+    shutdown(&stage.executor).await;
+
+    let stage = Stage::new(Event::PreToolUse, call());
+    for answer in [
+        json!({ "decision": "ask", "action": "deny_tool" }),
+        json!({ "decision": "allow", "action": "deny_tool" }),
+        json!({ "decision": "deny", "action": "respond", "result": { "for_llm": "x" } }),
+    ] {
+        let verdict = stage.answer(answer.clone()).await;
+        assert_eq!(verdict.decision, Some(Decision::Deny), "{answer}");
+        assert_eq!(verdict.hooks[0].error, None, "{answer}");
+    }
+    let verdict = stage.answer(json!({ "decision": "ask", "action": "continue" })).await;
+    assert_eq!(verdict.decision, Some(Decision::Ask));
+    shutdown(&stage.executor).await;
+
+    let stage = Stage::new(Event::PermissionRequest, call());
+    let verdict = stage.answer(json!({ "decision": "deny", "approved": true })).await;
+    assert_eq!(verdict.decision, Some(Decision::Deny));
     shutdown(&stage.executor).await;
 }
 
@@ -267,11 +306,9 @@ async fn an_answer_with_a_key_twice_is_a_failure() {
 #[tokio::test]
 async fn a_broken_denial_is_a_failure_and_no_denial() {
     let stage = Stage::new(Event::BeforeLlmCall, input(json!({ "messages": [] })));
-    for answer in [
-        r#"{"decision":"deny","reason":5}"#,
-        r#"{"action":"continue","decision":"deny"}"#,
-        r#"{"action":"abort_turn","action":"abort_turn"}"#,
-    ] {
+    for answer in
+        [r#"{"decision":"deny","reason":5}"#, r#"{"action":"abort_turn","action":"abort_turn"}"#]
+    {
         let verdict = stage.answer_text(answer).await;
         assert!(verdict.allowed && !verdict.failed_open.is_empty(), "{answer}: {verdict:#?}");
         assert!(!error(&verdict).is_empty());

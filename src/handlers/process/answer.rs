@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::rewrite;
 use super::wire::{ACTIONS, Action, Answer, Stage};
 use crate::suggest;
-use crate::wire::{Decision, Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_object};
+use crate::wire::{
+    Decision, Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_object, widest,
+};
 
 /// Why an answer can't be used, in words that follow "its answer can't be used: ".
 pub(super) type Misread = String;
@@ -27,32 +29,42 @@ impl Stage {
         if answer.is_empty() && self.answer != Answer::Approval {
             return Ok(Output::default());
         }
-        if let Some(output) = self.plain_output(&answer)? {
-            return Ok(output);
+        if answer.keys().all(|key| self.keys().contains(&key.as_str())) {
+            return self.picoclaw(answer, input);
         }
+        self.mixed(answer, input)
+    }
+
+    /// Reads an answer with keys that PicoClaw does not have. If it is written in our own words alone,
+    /// it is read as at every other event. Beside PicoClaw's keys only a denial counts.
+    fn mixed(&self, answer: JsonObject, input: &Input) -> Result<Output, Misread> {
+        let own = Output::from_value(Value::Object(answer.clone()));
+        // A reason is a word of both languages.
+        let is_picoclaw = |key: &String| key != "reason" && self.keys().contains(&key.as_str());
+        if answer.keys().any(is_picoclaw) {
+            let picoclaw = self.picoclaw(answer, input);
+            return match own {
+                Ok(own) if own.denies_or_asks() => Ok(stricter(own, picoclaw)),
+                _ => picoclaw,
+            };
+        }
+        let own = own.map_err(|error| error.to_string())?;
+        let ambiguous = usize::from(answer.contains_key("reason"));
+        if own.unknown_keys.len() + ambiguous >= answer.len() {
+            return self.picoclaw(answer, input);
+        }
+        let own = settled(own)?;
+        if self.answer == Answer::Approval && own.decision.is_none() && own.stop.is_none() {
+            return Err("`approved` is missing".to_owned());
+        }
+        Ok(own)
+    }
+
+    fn picoclaw(&self, answer: JsonObject, input: &Input) -> Result<Output, Misread> {
         match self.answer {
             Answer::Approval => self.approval(answer),
             _ => self.intercepted(answer, input),
         }
-    }
-
-    /// Reads an answer that is written in our own words, as at every other event.
-    fn plain_output(&self, answer: &JsonObject) -> Result<Option<Output>, Misread> {
-        if answer.keys().any(|key| key != "reason" && self.keys().contains(&key.as_str())) {
-            return Ok(None);
-        }
-        let output =
-            Output::from_value(Value::Object(answer.clone())).map_err(|error| error.to_string())?;
-        // A reason is a word of both languages.
-        let ambiguous = usize::from(answer.contains_key("reason"));
-        if output.unknown_keys.len() + ambiguous >= answer.len() {
-            return Ok(None);
-        }
-        let output = settled(output)?;
-        if self.answer == Answer::Approval && output.decision.is_none() && output.stop.is_none() {
-            return Err("`approved` is missing".to_owned());
-        }
-        Ok(Some(output))
     }
 
     fn approval(&self, mut answer: JsonObject) -> Result<Output, Misread> {
@@ -165,6 +177,16 @@ impl Stage {
     }
 }
 
+/// Returns the denial of an answer in our own words, made as strict as `picoclaw`, what PicoClaw's keys
+/// beside it say.
+fn stricter(mut own: Output, picoclaw: Result<Output, Misread>) -> Output {
+    if let Ok(picoclaw) = picoclaw {
+        own.decision = own.decision.max(picoclaw.decision);
+        own.stop = widest(own.stop, picoclaw.stop);
+    }
+    own
+}
+
 /// Returns every key of `object` that is neither known nor ignored.
 pub(super) fn unknown_keys(
     object: &JsonObject,
@@ -187,9 +209,8 @@ pub(super) fn present(value: Option<Value>) -> Option<Value> {
 
 /// Refuses an answer with unknown keys, unless it denies.
 fn settled(output: Output) -> Result<Output, Misread> {
-    let denies = output.decision > Some(Decision::Allow) || output.stop.is_some();
     match output.unknown_keys.first() {
-        Some(problem) if !denies => Err(problem.to_string()),
+        Some(problem) if !output.denies_or_asks() => Err(problem.to_string()),
         _ => Ok(output),
     }
 }
