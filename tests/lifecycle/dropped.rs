@@ -1,63 +1,11 @@
 //! What is dropped fires nothing more, and the log says what was lost.
 
-use std::fmt;
-use std::sync::{Arc, Mutex};
-
 use hookexec::lifecycle::{Session, SessionSource, TurnEnd};
 use hookexec::{Event, Output};
 use tokio::sync::oneshot;
-use tracing::field::{Field, Visit};
-use tracing::subscriber::DefaultGuard;
-use tracing::{Level, Metadata, Subscriber, span};
 
 use crate::support::{at, executor, session, shell, silent};
-
-/// Keeps the warnings of the current thread.
-#[derive(Clone, Default)]
-struct Warnings(Arc<Mutex<Vec<String>>>);
-
-impl Warnings {
-    fn watch() -> (Self, DefaultGuard) {
-        let warnings = Self::default();
-        (warnings.clone(), tracing::subscriber::set_default(warnings))
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
-}
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() == Level::WARN && metadata.target().starts_with("hookexec")
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-
-    fn event(&self, event: &tracing::Event<'_>) {
-        struct Message(String);
-        impl Visit for Message {
-            fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-                if field.name() == "message" {
-                    self.0 = format!("{value:?}");
-                }
-            }
-        }
-        let mut message = Message(String::new());
-        event.record(&mut message);
-        self.0.lock().unwrap().push(message.0);
-    }
-
-    fn enter(&self, _: &span::Id) {}
-
-    fn exit(&self, _: &span::Id) {}
-}
+use crate::warnings::Warnings;
 
 #[tokio::test]
 async fn a_tool_call_that_is_dropped_while_the_tool_runs() {

@@ -12,3 +12,5 @@ mod order;
 mod rewrites;
 mod session;
 mod support;
+#[path = "../support/warnings.rs"]
+mod warnings;

@@ -6,8 +6,9 @@ use futures_util::future::join_all;
 use hookexec::internal::ProcessStatistics;
 use hookexec::{Decision, Event, Executor};
 
-use crate::harness::{Project, ask, error, lives, one, shell, shutdown, statistics};
+use crate::harness::{Project, ask, dispatch, error, lives, one, shell, shutdown, statistics};
 use crate::state::until;
+use crate::warnings::Warnings;
 
 fn guard(project: &Project) -> Executor {
     project.one(&[Event::PreToolUse], "")
@@ -52,9 +53,10 @@ os._exit(7)
         assert_eq!(verdict.decision, Some(Decision::Deny));
         let error = error(verdict);
         assert!(
-            error.contains("ended before it answered `hook.before_tool`: it exited with code 7; it last said: disk on fire"),
+            error.ends_with("ended before it answered `hook.before_tool`: it exited with code 7"),
             "{error}"
         );
+        assert_eq!(verdict.hooks[0].stderr.as_deref(), Some("disk on fire"));
     }
     assert_eq!(statistics(&executor).crashes, 1);
     shutdown(&executor).await;
@@ -143,10 +145,7 @@ async fn a_child_that_crashes_all_the_time_is_left_alone() {
     let executor = guard(&project);
     for _ in 0..5 {
         let verdict = ask(&executor, "ls").await;
-        assert!(
-            error(&verdict).contains("exited with code 1; it last said: again"),
-            "{verdict:#?}"
-        );
+        assert!(error(&verdict).ends_with("exited with code 1"), "{verdict:#?}");
     }
     for _ in 0..10 {
         let verdict = ask(&executor, "ls").await;
@@ -155,9 +154,38 @@ async fn a_child_that_crashes_all_the_time_is_left_alone() {
             error.starts_with("process `p` crashed 5 times in a row without answering a call and is left alone for another"),
             "{error}"
         );
-        assert!(error.contains("again") && !verdict.allowed, "{error}");
+        assert!(error.ends_with(": it exited with code 1") && !verdict.allowed, "{error}");
     }
     assert_eq!(statistics(&executor).starts, 5);
+    shutdown(&executor).await;
+}
+
+#[tokio::test]
+async fn what_a_child_prints_is_only_in_the_reports_of_the_calls_that_were_open() {
+    let project = Project::with(
+        "
+hello()
+message = json.loads(sys.stdin.readline())
+secret = message['params']['arguments']['cmd']
+out(secret + '\\n' + json.dumps(secret) + '\\n')
+say({'error': {'code': 1, 'message': secret}})
+sys.exit(secret)
+",
+    );
+    let executor = project.one(&[Event::PreToolUse, Event::Stop], "");
+    let (warnings, _guard) = Warnings::watch();
+    for _ in 0..5 {
+        let mut verdict = ask(&executor, "hunter2").await;
+        let printed = [verdict.hooks[0].stderr.take(), verdict.stderr.take()];
+        assert_eq!(printed, [Some("hunter2".into()), Some("hunter2".into())]);
+        assert!(!format!("{verdict:?}").contains("hunter2"), "{verdict:#?}");
+    }
+    let verdict = dispatch(&executor, Event::Stop, &shell("ls")).await;
+    assert!(error(&verdict).contains("left alone"), "{verdict:#?}");
+    assert!(!format!("{verdict:?}").contains("hunter2"), "{verdict:#?}");
+    let warnings = warnings.take();
+    assert!(warnings.iter().any(|text| text.contains("it exited with code 1")), "{warnings:#?}");
+    assert!(!warnings.concat().contains("hunter2"), "{warnings:#?}");
     shutdown(&executor).await;
 }
 

@@ -16,3 +16,5 @@ mod starting;
 mod state;
 mod stopping;
 mod transcript;
+#[path = "../support/warnings.rs"]
+mod warnings;

@@ -197,10 +197,7 @@ async fn a_timeout_tells_what_came_instead_of_an_answer() {
     let verdict = ask(&executor, "ls").await;
     let error = error(&verdict);
     assert!(error.contains("did not answer `hook.before_tool` within "), "{error}");
-    assert!(
-        error.contains("meanwhile 1 lines on its stdout were not messages, the last `{\"oops`"),
-        "{error}"
-    );
+    assert!(error.contains("meanwhile 1 lines on its stdout were not messages"), "{error}");
     shutdown(&executor).await;
 }
 

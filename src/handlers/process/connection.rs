@@ -126,7 +126,8 @@ impl CallError {
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) cause: String,
-    /// The last lines on stderr.
+    /// The last lines on stderr. They may hold what other calls told the child, so only the reports of
+    /// the calls that were open have them.
     pub(super) stderr: String,
     /// Whether the child is to blame.
     pub(super) crashed: bool,
@@ -139,17 +140,13 @@ impl End {
     /// Returns the failure of a call that `process` ended too early for.
     pub(super) fn before(&self, process: &str, method: &str) -> HandlerError {
         let message = format!("process `{process}` ended before `{method}` could be sent: {self}");
-        HandlerError::new(Failure::Other, message).with_stderr(self.stderr.clone().into_bytes())
+        HandlerError::new(Failure::Other, message)
     }
 }
 
 impl fmt::Display for End {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.cause)?;
-        match self.stderr.lines().last() {
-            Some(line) => write!(formatter, "; it last said: {line}"),
-            None => Ok(()),
-        }
+        formatter.write_str(&self.cause)
     }
 }
 

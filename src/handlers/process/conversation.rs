@@ -39,8 +39,6 @@ pub(super) struct Conversation {
     /// Whether a call timed out and no reply came since.
     pub(super) hangs: bool,
     stderr: VecDeque<String>,
-    /// The last line on stdout that is not a message.
-    noise: Option<String>,
 }
 
 impl Conversation {
@@ -57,7 +55,6 @@ impl Conversation {
             served: false,
             hangs: false,
             stderr: VecDeque::new(),
-            noise: None,
         }
     }
 
@@ -195,13 +192,12 @@ impl Conversation {
         let shown = shortened(&line, SHOWN);
         let is_first = locked(&self.counters).lines_unparsable == 0;
         locked(&self.counters).lines_unparsable += 1;
-        // Only the first is a warning: a child that prints its progress must not flood the log.
+        // Only the first is a warning: a child that prints its progress must not flood the log. The
+        // line and the problem may quote what a call told the child.
         if is_first {
-            tracing::warn!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
-        } else {
-            tracing::debug!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
+            tracing::warn!(process = %self.name, "skipped a line on stdout that is not a message");
         }
-        self.noise = Some(format!("`{shown}` ({problem})"));
+        tracing::debug!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
     }
 
     /// Says what is known about a call that was not answered in time.
@@ -210,12 +206,11 @@ impl Conversation {
         if !begun || waiting > 0 {
             return format!("it does not read its stdin; {waiting} bytes wait to be written");
         }
-        let lines = locked(&self.counters).lines_unparsable - noise_before;
-        match &self.noise {
-            Some(line) if lines > 0 => format!(
-                "no answer came; meanwhile {lines} lines on its stdout were not messages, the last {line}"
-            ),
-            _ => "no answer came".to_owned(),
+        match locked(&self.counters).lines_unparsable - noise_before {
+            0 => "no answer came".to_owned(),
+            lines => {
+                format!("no answer came; meanwhile {lines} lines on its stdout were not messages")
+            }
         }
     }
 }

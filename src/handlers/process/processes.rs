@@ -14,6 +14,7 @@ use super::launch;
 use super::statistics::ProcessStatistics;
 use super::supervisor::Supervisor;
 use crate::config::{Location, Process};
+use crate::handler::HandlerError;
 use crate::locks::locked;
 
 /// The processes of one executor, started when they are first needed.
@@ -137,7 +138,9 @@ impl Processes {
             let deadline = started + process.start_timeout + Duration::from_secs(5);
             let problem = match supervisor.obstacle() {
                 Some(obstacle) => Some(obstacle.message.clone()),
-                None => supervisor.connect(deadline).await.err().map(|error| error.to_string()),
+                None => {
+                    supervisor.connect(deadline).await.err().map(|error| with_last_line(&error))
+                }
             };
             ProcessCheck {
                 name: process.name.clone(),
@@ -171,6 +174,16 @@ impl Processes {
 
     pub(super) fn injections(&self) -> Arc<Injections> {
         Arc::clone(&locked(&self.injections))
+    }
+}
+
+/// Returns why a check failed, with the last line on the child's stderr. No call told the child
+/// anything yet.
+fn with_last_line(error: &HandlerError) -> String {
+    let stderr = String::from_utf8_lossy(&error.stderr);
+    match stderr.lines().last() {
+        Some(line) => format!("{error}; it last said: {line}"),
+        None => error.to_string(),
     }
 }
 

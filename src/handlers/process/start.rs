@@ -22,15 +22,18 @@ impl Supervisor {
     /// Starts the child and waits for its greeting.
     pub(super) async fn greet(&self) -> Result<Running, StartError> {
         let Self { process, launch, notifications, counters, .. } = self;
-        let failed = |failure, cause: &str| {
+        let failed = |failure, cause: &str, stderr: String| {
             let message = format!("process `{}` could not be started: {cause}", process.name);
-            StartError::Failed(HandlerError::new(failure, message))
+            let error = HandlerError::new(failure, message).with_stderr(stderr.into_bytes());
+            StartError::Failed(error)
         };
-        let launch = launch.as_ref().map_err(|error| failed(Failure::Start, &error.message))?;
+        let launch = launch
+            .as_ref()
+            .map_err(|error| failed(Failure::Start, &error.message, String::new()))?;
         locked(counters).starts += 1;
         let running = Running::start(launch, process, notifications, counters)
             .await
-            .map_err(|error| failed(Failure::Start, &error))?;
+            .map_err(|error| failed(Failure::Start, &error, String::new()))?;
         let method = handshake::method(process.protocol);
         let params = self.roles().greeting(process.protocol, &process.name);
         let deadline = Instant::now() + process.start_timeout;
@@ -42,8 +45,13 @@ impl Supervisor {
             reply = Err(CallError::Ended(end));
         }
         let reply = reply.map_err(|error| {
+            let cause = handshake::failure(&error, method, process.start_timeout);
+            let stderr = match error {
+                CallError::Ended(end) => end.stderr.clone(),
+                _ => String::new(),
+            };
             // Not a timeout: it had another limit than the call that waits for it.
-            failed(Failure::Start, &handshake::failure(&error, method, process.start_timeout))
+            failed(Failure::Start, &cause, stderr)
         })?;
         match handshake::read(process.protocol, &reply) {
             Ok(greeting) => {
@@ -56,7 +64,7 @@ impl Supervisor {
                 Err(StartError::Refused(HandlerError::new(Failure::Start, message), running))
             }
             Err(handshake::Unwelcome::Unreadable(problem)) => {
-                Err(failed(Failure::Protocol, &problem))
+                Err(failed(Failure::Protocol, &problem, String::new()))
             }
         }
     }
