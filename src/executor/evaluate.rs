@@ -24,8 +24,8 @@ pub(super) struct Evaluation<'e> {
     pub(super) answers: Vec<Answer>,
     /// The version that the last turn left.
     pub(super) last: usize,
-    /// The rewriters that had their turn in this round, each with the version that it left.
-    turns: Vec<(HookId, usize)>,
+    /// The turns of this round.
+    turns: Vec<Turn>,
     /// The judges that rewrote: they are rewriters for the rest of the moment.
     pub(super) became_rewriters: Vec<HookId>,
     /// The rewriters that failed in a turn: they take no other, and are not asked to judge. One that
@@ -41,6 +41,13 @@ pub(super) struct Evaluation<'e> {
     round: usize,
     /// The answers in the order in which they were taken, if the caller wants to know it.
     pub(super) taken: Option<Vec<Taken>>,
+}
+
+/// The turn of a rewriter: the version that it got, and the one that it left.
+struct Turn {
+    hook: HookId,
+    got: usize,
+    left: usize,
 }
 
 impl<'e> Evaluation<'e> {
@@ -198,7 +205,7 @@ impl<'e> Evaluation<'e> {
 
     /// Takes the answer of a hook whose turn it is.
     fn take_turn(&mut self, number: usize) {
-        let Answer { hook, ref outcome, .. } = self.answers[number];
+        let Answer { hook, version: got, ref outcome, .. } = self.answers[number];
         if outcome.status == HookStatus::Failed {
             self.failed_in_turn.push(hook);
         }
@@ -211,7 +218,7 @@ impl<'e> Evaluation<'e> {
                 self.last = next;
             }
         }
-        self.turns.push((hook, self.last));
+        self.turns.push(Turn { hook, got, left: self.last });
         self.note(number, Some(self.last));
     }
 
@@ -288,8 +295,14 @@ impl<'e> Evaluation<'e> {
         if !self.is_rewriter(hook) {
             return true;
         }
-        let left_it = self.turns.contains(&(hook, judged));
-        !left_it && !self.failed_in_turn.contains(&hook)
+        let has_left_it = self.turns.iter().any(|turn| turn.hook == hook && turn.left == judged);
+        !has_left_it && !self.failed_in_turn.contains(&hook)
+    }
+
+    /// Returns whether what a hook made of a version in this round is the version that is judged.
+    pub(super) fn has_made_judged(&self, hook: HookId, got: usize) -> bool {
+        let turn = self.turns.iter().find(|turn| turn.hook == hook);
+        turn.is_some_and(|turn| turn.got == got && turn.left == self.judged())
     }
 
     /// Returns whether a hook was called before.

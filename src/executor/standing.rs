@@ -159,16 +159,16 @@ impl Evaluation<'_> {
         let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
         // An answer that was kept says what the hook would say if it were asked once more.
         let is_final = version == self.judged() && !self.stands;
-        let made_final = made == Some(self.last);
-        let applied = if is_final && !made_final { None } else { made };
+        let applied = if is_final { None } else { made };
         if rewrites && let Some(remark) = self.remark(hook, applied, &outcome) {
             let title = self.moment.bound(hook).title();
             outcome.notices.push(format!("hook {title}: {remark}"));
         }
         outcome.place = hook.place;
         outcome.rewrote = made.is_some();
-        let about = if rewrites { made } else { Some(version) };
-        if about != Some(self.judged()) || !self.is_of_last_name(hook, version) {
+        let is_about_final =
+            if rewrites { self.has_made_judged(hook, version) } else { version == self.judged() };
+        if !is_about_final || !self.is_of_last_name(hook, version) {
             outcome.drop_permission(OF_ANOTHER_INPUT);
         }
         outcome

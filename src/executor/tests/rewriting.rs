@@ -290,6 +290,31 @@ async fn an_answer_in_the_place_of_a_tool_is_not_one_for_another() {
 }
 
 #[tokio::test]
+async fn an_allow_of_a_turn_that_a_later_round_replaced_permits_nothing() {
+    let mut registry = registry();
+    registry.register_builtin(
+        "allow_shell",
+        Builtin::inline(|input: &Input, _: &[String]| {
+            if input.tool() != "shell" {
+                return Ok::<_, String>(None);
+            }
+            let renamed = Some("danger".to_owned());
+            let allow = Some(Decision::Allow);
+            Ok(Some(Output { decision: allow, updated_tool_name: renamed, ..Output::default() }))
+        }),
+    );
+    let allows = in_layer(Layer::Managed, mutator("allow_shell", &[]));
+    let mut renames =
+        say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
+    renames.matcher = Matcher::new("shell").unwrap();
+    let config = Config { hooks: vec![allows, renames], ..Config::default() };
+    let executor = Executor::builder(config).registry(registry).build().unwrap();
+    let verdict = executor.dispatch(PreToolUse, &call("ls")).await;
+    assert_eq!(verdict.updated_tool_name.as_deref(), Some("danger"));
+    assert_eq!(verdict.decision, None, "{verdict:#?}");
+}
+
+#[tokio::test]
 async fn a_renamed_tool_meets_the_guards_of_its_new_name() {
     let rename = say(PreToolUse, &json!({"hook_specific_output": {"updated_tool_name": "danger"}}));
     let mut guard = say(PreToolUse, &json!({"decision": "deny", "reason": "danger"}));
@@ -417,7 +442,9 @@ async fn a_hook_that_is_asked_again_is_told_so() {
     let hooks = vec![first, counter, mutator("append", &[]), guard];
     let config = Config { hooks, ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
-    let _ = executor.dispatch(PreToolUse, &call("ls")).await;
+    // What the caller says of it means nothing.
+    let input = Input { repeated: true, ..call("ls") };
+    let _ = executor.dispatch(PreToolUse, &input).await;
     let note =
         |name: &str, command: &str, repeated| (name.to_owned(), command.to_owned(), repeated);
     assert_eq!(
