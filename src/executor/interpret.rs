@@ -142,6 +142,9 @@ impl Interpreter<'_> {
             (0, Stdout::Text(text)) if self.takes_text() => {
                 self.answered(Box::new(Output::context(text)))
             }
+            (0, Stdout::Text(_)) if self.contract.withholds() => self.failed(
+                "its output is no JSON: print {\"updated_tool_response\": ...} to rewrite the response, or nothing",
+            ),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
             // Whether it was still running when its line was read is chance.
             (_, Stdout::Background) => {
@@ -429,6 +432,8 @@ mod tests {
             (Guard, 0, "", "", Ok, None, ""),
             (Guard, 0, "{}", "", Ok, None, ""),
             (Guard, 0, "some text", "", Ok, None, ""),
+            // A redactor that prints the text alone has redacted nothing.
+            (Event::ToolResponseTransform, 0, "some text", "", Failed, Some(Deny), "no JSON"),
             (Guard, 0, ALLOW, "", Ok, Some(Allow), ""),
             (Guard, 0, DENY, "", Blocked, Some(Deny), "J"),
             (Guard, 0, marked, "", Blocked, Some(Deny), "J"),
