@@ -16,7 +16,7 @@ use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
 use super::trail::reason;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
-use crate::wire::{Decision, Input, ToolResult, Verdict};
+use crate::wire::{Decision, Input, Stop, ToolResult, Verdict};
 
 /// A tool call about to be driven through its stages.
 ///
@@ -173,12 +173,12 @@ impl After<'_> {
             Ran::Returned(_) | Ran::Failed(..) => &[],
         };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
-        let (response, verdict) = self.transform(&events, input, once_rewritten).await;
+        let (response, verdict, stop) = self.transform(&events, input, once_rewritten).await;
         let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
 
-        self.end(match (verdict.stop, ran) {
-            (Some(stop), _) => {
-                let (by, response) = (Event::PostToolUse, Some(response));
+        self.end(match (stop, ran) {
+            (Some((by, stop)), _) => {
+                let response = Some(response);
                 let objection = objection.filter(|why| *why != stop.reason);
                 ToolEnd::Aborted { by, stop, response, objection }
             }
@@ -192,27 +192,33 @@ impl After<'_> {
         self.end(ToolEnd::Responded { result: Box::new(result) })
     }
 
-    /// Fires the events after the tool, and returns the response that they leave and the verdict of
-    /// the last.
+    /// Fires the events after the tool. Returns the response that they leave, the verdict of
+    /// `post_tool_use`, and the widest stop with the event of its hook.
     async fn transform(
         &mut self,
         events: &[Event],
         input: Input,
         once_rewritten: &[Event],
-    ) -> (Value, Verdict) {
+    ) -> (Value, Verdict, Option<(Event, Stop)>) {
         let given = input.tool_response.clone().unwrap_or_default();
         let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
         let scope = &self.decider.scope;
         let (verdicts, standing) = scope.fire_together(events, input, options).await;
         let left = standing.rewritten.and_then(|input| input.tool_response).unwrap_or(given);
         let mut last = Verdict::no_opinion(Event::PostToolUse);
+        let mut widest: Option<(Event, Stop)> = None;
         for verdict in verdicts {
+            if let Some(stop) = &verdict.stop
+                && widest.as_ref().is_none_or(|(_, known)| stop.scope > known.scope)
+            {
+                widest = Some((verdict.event, stop.clone()));
+            }
             if verdict.event == last.event {
                 last = verdict.clone();
             }
             self.decider.trail.push(verdict);
         }
-        (left, last)
+        (left, last, widest)
     }
 
     fn input(&self, response: Value, failed: bool) -> Input {

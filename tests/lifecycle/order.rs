@@ -208,6 +208,18 @@ async fn a_hook_that_ends_the_turn_after_the_tool() {
 }
 
 #[tokio::test]
+async fn a_redactor_can_end_the_turn() {
+    let mut output = Output::default();
+    output.stop = Some(Stop::new(StopScope::Turn, "enough"));
+    let (session, _) = session(at(Event::ToolResponseTransform, output)).await;
+    let outcome = session.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
+    assert!(matches!(&outcome.end,
+        ToolEnd::Aborted { by: Event::ToolResponseTransform, response: Some(response), .. }
+        if response != "files"));
+    session.end("exit").await;
+}
+
+#[tokio::test]
 async fn an_objection_after_the_tool_is_told_to_the_model() {
     let (session, log) = session(at(Event::PostToolUse, Output::deny("the linter fails"))).await;
     let outcome = session.tool_call(shell("edit")).run(async |_| Ok("written".into())).await;
