@@ -294,7 +294,7 @@ pub mod internal {
     pub use crate::executor::approval::{BEFORE_TOOL, Judged};
     pub use crate::executor::background::HandedOver;
     pub use crate::executor::course::{Course, Role, Step};
-    pub use crate::executor::dispatch::{DispatchOptions, Observer};
+    pub use crate::executor::dispatch::{DispatchOptions, JudgedBefore, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::rewrite::final_call;
     pub use crate::executor::standing::Standing;

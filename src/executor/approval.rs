@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::dispatch::{DispatchOptions, Executor};
+use super::dispatch::{DispatchOptions, Executor, JudgedBefore};
 use super::evaluate::Evaluation;
 use super::outcome::Outcome;
 use super::rewrite::final_call;
@@ -187,6 +187,12 @@ impl Executor {
             // The agent comes here because it would ask its user.
             asks.add_host();
             asks.settle(judged.verdicts);
+            let has_judged = |verdict: &Verdict| verdict.event == Event::ToolGuard;
+            if asks.are_settled() && !judged.verdicts.iter().any(has_judged) {
+                let guards = Box::pin(self.ask_guard(judged)).await;
+                asks.add(std::slice::from_ref(&guards));
+                verdict.absorb(guards);
+            }
             leave_to_host(verdict, &asks);
         } else if judged.consults || has_channel {
             let asking = self.ask(Event::PermissionRequest, judged, &asks);
@@ -212,6 +218,15 @@ impl Executor {
         }
     }
 
+    /// Asks the mandatory guard about a call that is allowed at `permission_request`: what it asked when
+    /// the agent came with the call is known to an earlier process only.
+    async fn ask_guard(&self, judged: &Judged<'_>) -> Verdict {
+        let mut standing = Standing::default();
+        let options = DispatchOptions { judged: JudgedBefore::All, ..judged.options };
+        self.run_moment(&[Event::ToolGuard], judged.input, options, &mut standing).await;
+        standing.verdict.unwrap_or_else(|| Verdict::no_opinion(Event::ToolGuard))
+    }
+
     /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and
     /// returns the verdict of all events and that of each. If a hook of `permission_request` approves
     /// the call with other arguments, all hooks before the tool judge these.
@@ -233,7 +248,7 @@ impl Executor {
         } else {
             events.extend(BEFORE_TOOL);
             options.once_rewritten = &BEFORE_TOOL;
-            options.before = judged.verdicts;
+            options.judged = JudgedBefore::Named(judged.verdicts);
         }
         let mut standing = Standing::default();
         let verdicts = self.run_moment(&events, &input, options, &mut standing).await;

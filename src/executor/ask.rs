@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::dispatch::{DispatchOptions, Executor, Observer};
+use super::approval::BEFORE_TOOL;
+use super::dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
@@ -15,7 +16,7 @@ use super::time::Deadlines;
 use super::versions::{ORIGINAL, Sight, Versions};
 use crate::event::Event;
 use crate::handler::{BoxFuture, Place};
-use crate::wire::{Decision, HookReport, Input, Verdict};
+use crate::wire::{Decision, Input};
 
 /// A hook of a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +49,8 @@ pub(super) struct Stage<'e> {
     pub(super) follows: bool,
     /// How long its hooks took.
     pub(super) took: Duration,
-    /// The verdicts on the call from before the moment.
-    before: &'e [Verdict],
+    /// Which of its hooks have judged the call before the moment.
+    judged: JudgedBefore<'e>,
     /// The hooks for the tool's first name.
     matching: OnceLock<Arc<[usize]>>,
 }
@@ -58,14 +59,15 @@ impl<'e> Stage<'e> {
     pub(super) fn new(event: Event, plan: &'e Plan, options: &DispatchOptions<'e>) -> Self {
         let sleeps = options.once_rewritten.contains(&event);
         let follows = options.following.contains(&event);
-        let took = Duration::ZERO;
+        let is_before_tool = BEFORE_TOOL.contains(&event);
+        let judged = if is_before_tool { options.judged } else { JudgedBefore::None };
         Self {
             event,
             plan,
             sleeps,
             follows,
-            took,
-            before: options.before,
+            took: Duration::ZERO,
+            judged,
             matching: OnceLock::new(),
         }
     }
@@ -76,15 +78,22 @@ impl<'e> Stage<'e> {
         self.sleeps && self.plan.contract.denial_prevents()
     }
 
-    /// Returns whether the verdicts from before the moment name the hook.
+    /// Returns whether the hook has judged the call before the moment.
     pub(super) fn was_called(&self, bound: &Bound) -> bool {
-        if self.before.is_empty() {
-            return false;
-        }
+        let verdicts = match self.judged {
+            JudgedBefore::None => return false,
+            JudgedBefore::All => return true,
+            JudgedBefore::Named(verdicts) => verdicts,
+        };
         let (name, source) = (bound.hook.label(), bound.hook.location.text());
-        let is_it = |report: &HookReport| report.name == name && report.source == source;
-        let mut before = self.before.iter().filter(|verdict| verdict.event == self.event);
-        before.any(|verdict| verdict.hooks.iter().any(is_it))
+        for verdict in verdicts.iter().filter(|verdict| verdict.event == self.event) {
+            for report in &verdict.hooks {
+                if report.name == name && report.source == source {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Makes all hooks match, because the input is not known.

@@ -61,8 +61,8 @@ pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 pub struct DispatchOptions<'w> {
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
-    /// The verdicts on the call before it was rewritten: they name the hooks that were called.
-    pub before: &'w [Verdict],
+    /// Which hooks before the tool have judged the call already, in another moment.
+    pub judged: JudgedBefore<'w>,
     /// The events that follow from the others: they do not happen after a denial.
     pub following: &'w [Event],
     /// When the caller needs the answer.
@@ -77,6 +77,20 @@ pub struct DispatchOptions<'w> {
     pub describe_tool: Option<&'w DescribeTool>,
     /// Is called when a hook starts and ends, other than hooks in the background.
     pub observer: Option<&'w dyn Observer>,
+}
+
+/// Which hooks have judged a tool call before it came to `permission_request`: they judge it again with
+/// `"repeated": true`.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_enums, reason = "only packages of this workspace use it")]
+pub enum JudgedBefore<'w> {
+    /// None.
+    #[default]
+    None,
+    /// Those that these verdicts name.
+    Named(&'w [Verdict]),
+    /// All before the tool: an earlier process ran them.
+    All,
 }
 
 impl std::fmt::Debug for Executor {
@@ -341,14 +355,16 @@ impl Executor {
         self.processes.shutdown().await;
     }
 
-    /// Returns the input with the event's name and a working directory; a copy only when one of
-    /// them is missing.
+    /// Returns the input with the event's name and a working directory; a copy only where it has to
+    /// be changed.
     pub(super) fn complete<'a>(&self, event: Event, input: &'a Input) -> Cow<'a, Input> {
-        if input.hook_event_name == Some(event) && !input.cwd.is_empty() {
+        if input.hook_event_name == Some(event) && !input.cwd.is_empty() && !input.repeated {
             return Cow::Borrowed(input);
         }
         let mut input = input.clone();
         input.hook_event_name = Some(event);
+        // A caller can't say so: hooks that count would not count the call.
+        input.repeated = false;
         if input.cwd.is_empty() {
             input.cwd = self.working_dir.to_string_lossy().into_owned();
         }

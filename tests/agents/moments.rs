@@ -144,6 +144,26 @@ fn arguments_that_come_with_an_approval_are_judged_by_everyone() {
 }
 
 #[test]
+fn an_allow_at_the_agents_own_question_leaves_the_user_what_the_guard_asks() {
+    let payload = tool("PermissionRequest", "Bash", "ls");
+    let allows = hook("permission_request", &prints(&json!({"decision": "allow"})), "");
+    for (answer, is_allowed) in [
+        (json!({"decision": "ask", "reason": "sure?"}), false),
+        (json!({"decision": "deny", "reason": "no"}), false),
+        (json!({}), true),
+    ] {
+        let sandbox = Sandbox::new();
+        let noted = sandbox.home().join("repeated");
+        let notes =
+            format!("printf %s $HOOKEXEC_REPEATED > {}; {}", noted.display(), prints(&answer));
+        let users = format!("{allows}{}", hook("tool_guard", &notes, ""));
+        let done = run_in(&sandbox, "claude-code", &users, "", &payload).exits(0);
+        assert_eq!(done.stdout.contains("\"allow\""), is_allowed, "{answer}: {done:#?}");
+        assert_eq!(std::fs::read_to_string(&noted).unwrap(), "true", "{answer}");
+    }
+}
+
+#[test]
 fn a_project_does_not_answer_what_the_user_asks() {
     let asks = hook("pre_tool_use", &prints(&json!({"decision": "ask", "reason": "sure?"})), "");
     let allows = hook("permission_request", &prints(&json!({"decision": "allow"})), "");

@@ -16,7 +16,7 @@ use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
 use hookexec::internal::{
-    BEFORE_TOOL, Course, DispatchOptions, Explanation, Judged, Selection, Standing,
+    BEFORE_TOOL, Course, DispatchOptions, Explanation, Judged, JudgedBefore, Selection, Standing,
 };
 use hookexec::wire::{Stop, StopScope, Verdict};
 
@@ -254,7 +254,8 @@ impl Moment {
 fn options(call: &NativeCall) -> DispatchOptions<'static> {
     match call.event {
         Some(Event::PermissionRequest) => {
-            DispatchOptions { once_rewritten: &BEFORE_TOOL, ..DispatchOptions::default() }
+            let judged = JudgedBefore::All;
+            DispatchOptions { once_rewritten: &BEFORE_TOOL, judged, ..DispatchOptions::default() }
         }
         Some(Event::PreToolUse) => {
             let stands = call.native.rewrite == native::Rewrite::No;
