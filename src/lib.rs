@@ -293,11 +293,11 @@ pub mod internal {
     pub use crate::directories::{base_directory, state_directory};
     pub use crate::executor::approval::{BEFORE_TOOL, Judged};
     pub use crate::executor::background::HandedOver;
+    pub use crate::executor::conclude::Decided;
     pub use crate::executor::course::{Course, Role, Step};
     pub use crate::executor::dispatch::{DispatchOptions, JudgedBefore, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::rewrite::final_call;
-    pub use crate::executor::standing::Standing;
     pub use crate::executor::time::deadline_of_hooks;
     pub use crate::executor::worst::WorstCase;
     pub use crate::handlers::command::group::Group;

@@ -9,7 +9,7 @@ mod support;
 use std::hint::black_box;
 use std::path::Path;
 
-use hookexec::internal::{DispatchOptions, Standing};
+use hookexec::internal::DispatchOptions;
 use hookexec::{Builtin, Config, Event, Executor, Input, Output};
 use serde_json::{Value, json};
 
@@ -106,10 +106,9 @@ hooks:
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let work = runtime.spawn(async move {
         for _ in 0..=times {
-            let (options, mut standing) = (DispatchOptions::default(), Standing::default());
-            let running = executor.run_moment(&events, black_box(&input), options, &mut standing);
-            let _ = running.await;
-            let verdict = standing.verdict.unwrap();
+            let running =
+                executor.run_moment(&events, black_box(&input), DispatchOptions::default());
+            let verdict = running.await.verdict;
             assert!(verdict.updated_input.is_some() && verdict.failed_open.is_empty());
         }
     });

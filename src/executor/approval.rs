@@ -9,7 +9,6 @@ use super::dispatch::{DispatchOptions, Executor, JudgedBefore};
 use super::evaluate::Evaluation;
 use super::outcome::Outcome;
 use super::rewrite::final_call;
-use super::standing::Standing;
 use super::time::{Deadlines, now};
 use crate::config::Layer;
 use crate::event::{Event, Permission};
@@ -221,10 +220,8 @@ impl Executor {
     /// Asks the mandatory guard about a call that is allowed at `permission_request`: what it asked when
     /// the agent came with the call is known to an earlier process only.
     async fn ask_guard(&self, judged: &Judged<'_>) -> Verdict {
-        let mut standing = Standing::default();
         let options = DispatchOptions { judged: JudgedBefore::All, ..judged.options };
-        self.run_moment(&[Event::ToolGuard], judged.input, options, &mut standing).await;
-        standing.verdict.unwrap_or_else(|| Verdict::no_opinion(Event::ToolGuard))
+        self.run_moment(&[Event::ToolGuard], judged.input, options).await.verdict
     }
 
     /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and
@@ -250,9 +247,8 @@ impl Executor {
             options.once_rewritten = &BEFORE_TOOL;
             options.judged = JudgedBefore::Named(judged.verdicts);
         }
-        let mut standing = Standing::default();
-        let verdicts = self.run_moment(&events, &input, options, &mut standing).await;
-        (standing.verdict.unwrap_or_else(|| Verdict::no_opinion(event)), verdicts)
+        let decided = self.run_moment(&events, &input, options).await;
+        (decided.verdict, decided.verdicts)
     }
 
     /// Returns whether a hook of `approval` is for the call.

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::ask::Stage;
 use super::background::HandedOver;
+use super::conclude::{Concluded, Decided};
 use super::evaluate::Evaluation;
 use super::select::Plan;
-use super::standing::{Running, Standing};
 use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::event::Event;
@@ -192,13 +192,26 @@ impl Executor {
     /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor replaces what
     /// it could not check. Conditions count as true. Without an input every hook of the event fails.
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
-        let (options, unknown) = (DispatchOptions::default(), Input::default());
-        let mut evaluation = Evaluation::new(self, &[event], input.unwrap_or(&unknown), &options);
+        self.fail_moment(&[event], input, DispatchOptions::default(), why)
+    }
+
+    /// Like [`failed`](Self::failed), for `events` that fire together.
+    #[doc(hidden)]
+    pub fn fail_moment(
+        &self,
+        events: &[Event],
+        input: Option<&Input>,
+        options: DispatchOptions<'_>,
+        why: &str,
+    ) -> Verdict {
+        let unknown = Input::default();
+        let mut evaluation = Evaluation::new(self, events, input.unwrap_or(&unknown), &options);
         if input.is_none() {
             evaluation.moment.stages.iter().for_each(Stage::match_all);
         }
         evaluation.give_up(why);
-        evaluation.conclude(false).into_verdict(event)
+        let event = events.first().copied().unwrap_or(Event::Notification);
+        evaluation.conclude().into_verdict(event)
     }
 
     #[doc(hidden)]
@@ -215,49 +228,39 @@ impl Executor {
         input: &Input,
         options: DispatchOptions<'_>,
     ) -> Verdict {
-        let events = [event];
-        let question = self.question(&events, input, options.until);
-        let input = question.as_deref().unwrap_or(input);
-        let mut evaluation = Evaluation::new(self, &events, input, &options);
-        evaluation.run().await;
-        let concluded = evaluation.conclude(true).verdicts.pop();
-        drop(evaluation);
-        let Some((mut verdict, took)) = concluded else { return Verdict::no_opinion(event) };
-        self.record(&mut verdict, input, took, options.until, None).await;
-        verdict
+        self.evaluate(&[event], input, options).await.into_verdict(event)
     }
 
-    /// Runs the hooks of `events`, which fire together. Returns the verdict of each event that took part.
-    /// The verdict of all together is in `standing`; if the future is dropped, so are the answers until
-    /// then.
+    /// Runs the hooks of `events`, which fire together.
     #[doc(hidden)]
     pub async fn run_moment(
         &self,
         events: &[Event],
         input: &Input,
         options: DispatchOptions<'_>,
-        standing: &mut Standing,
-    ) -> Vec<Verdict> {
+    ) -> Decided {
+        let mut concluded = self.evaluate(events, input, options).await;
+        let (rewritten, course) = (concluded.rewritten.take(), concluded.course.take());
+        let verdicts = concluded.verdicts.clone();
+        let event = events.first().copied().unwrap_or(Event::Notification);
+        Decided { verdicts, verdict: concluded.into_verdict(event), rewritten, course }
+    }
+
+    async fn evaluate(
+        &self,
+        events: &[Event],
+        input: &Input,
+        options: DispatchOptions<'_>,
+    ) -> Concluded {
         let question = self.question(events, input, options.until);
         let input = question.as_deref().unwrap_or(input);
-        let evaluation = Some(Box::new(Evaluation::new(self, events, input, &options)));
-        let mut running = Running { evaluation, standing };
-        if let Some(evaluation) = &mut running.evaluation {
-            evaluation.run().await;
-        }
-        let Some(mut evaluation) = running.evaluation.take() else { return Vec::new() };
-        running.standing.course = evaluation.course();
-        let mut concluded = evaluation.conclude(true);
-        let first = concluded.verdicts.first().map(|(verdict, _)| verdict.clone());
-        running.standing.verdict = concluded.whole.take().or(first);
-        running.standing.rewritten = evaluation.rewritten();
-        let mut verdicts = Vec::with_capacity(concluded.verdicts.len());
-        for (mut verdict, took) in concluded.verdicts {
-            let whole = running.standing.verdict.as_mut();
-            self.record(&mut verdict, input, took, options.until, whole).await;
-            verdicts.push(verdict);
-        }
-        verdicts
+        // Boxed, or every future of a host would carry its size.
+        let mut evaluation = Box::new(Evaluation::new(self, events, input, &options));
+        evaluation.run_until(options.until).await;
+        let mut concluded = evaluation.conclude();
+        drop(evaluation);
+        self.record(&mut concluded, input, options.until).await;
+        concluded
     }
 
     /// Writes a verdict that no hook gave into the logs of decisions.
@@ -270,47 +273,24 @@ impl Executor {
         }
     }
 
-    /// Writes a verdict into the logs of decisions. Adds the problems of writing to the messages of
-    /// the verdict and to those of the `whole` moment.
-    async fn record(
-        &self,
-        verdict: &mut Verdict,
-        input: &Input,
-        took: Duration,
-        until: Option<Instant>,
-        mut whole: Option<&mut Verdict>,
-    ) {
-        let event = verdict.event;
-        let Some(auditor) = self.auditor.as_ref().filter(|_| self.has(event)) else { return };
-        let hooked = !self.plan(event).hooks.is_empty();
-        let input = self.complete(event, input);
-        for problem in auditor.record(&input, verdict, hooked, took, until).await {
-            verdict.tell(&problem);
-            if let Some(whole) = whole.as_deref_mut() {
-                whole.tell(&problem);
+    /// Writes the verdicts of a moment into the logs of decisions. A problem of writing becomes a message
+    /// of the verdict, and of that of the whole moment.
+    async fn record(&self, concluded: &mut Concluded, input: &Input, until: Option<Instant>) {
+        let Some(auditor) = &self.auditor else { return };
+        for (verdict, took) in concluded.verdicts.iter_mut().zip(&concluded.took) {
+            let event = verdict.event;
+            if !self.has(event) {
+                continue;
+            }
+            let hooked = !self.plan(event).hooks.is_empty();
+            let input = self.complete(event, input);
+            for problem in auditor.record(&input, verdict, hooked, *took, until).await {
+                verdict.tell(&problem);
+                if let Some(whole) = &mut concluded.whole {
+                    whole.tell(&problem);
+                }
             }
         }
-    }
-
-    /// Fails the hooks of `events` that have not answered in time, with the reason `why`, and returns the
-    /// verdict of all.
-    #[doc(hidden)]
-    pub fn give_up(
-        &self,
-        events: &[Event],
-        input: &Input,
-        options: DispatchOptions<'_>,
-        standing: &Standing,
-        why: &str,
-    ) -> Verdict {
-        if let Some(verdict) = &standing.verdict {
-            return verdict.clone();
-        }
-        let mut evaluation = Evaluation::new(self, events, input, &options);
-        evaluation.restore(standing);
-        evaluation.give_up(why);
-        let event = events.first().copied().unwrap_or(Event::Notification);
-        evaluation.conclude(true).into_verdict(event)
     }
 
     pub(super) fn plan(&self, event: Event) -> &Plan {

@@ -2,20 +2,24 @@
 //! `docs/configuration.md`, in its order and with its words.
 
 use std::cmp::Reverse;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
+use tokio::time::timeout_at;
 
 use super::ask::{Answer, Asked, HookId, Moment, Stage};
 use super::course::Taken;
 use super::dispatch::{DispatchOptions, Executor};
 use super::outcome::Outcome;
 use super::rewrite::changes;
-use super::time::{Deadlines, now, share};
+use super::time::{BY_CALLER, Deadlines, now, share};
 use super::versions::{ORIGINAL, Sight, Versions};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::wire::{HookStatus, Input, Output};
+
+/// How long after the caller's limit hooks may still end that were stopped at it.
+const SLACK: Duration = Duration::from_millis(50);
 
 /// The evaluation of one moment: events that fire together, about one input.
 pub(super) struct Evaluation<'e> {
@@ -92,6 +96,15 @@ impl<'e> Evaluation<'e> {
         }
     }
 
+    /// Runs the hooks until the caller needs the answer. All have been stopped by then, but one that
+    /// blocks its thread: it fails, and so does each that could not answer for it.
+    pub(super) async fn run_until(&mut self, until: Option<Instant>) {
+        let Some(until) = until else { return self.run().await };
+        if timeout_at((until + SLACK).into(), self.run()).await.is_err() {
+            self.give_up(BY_CALLER);
+        }
+    }
+
     /// Runs the hooks, then those of the events that follow from the others.
     pub(super) async fn run(&mut self) {
         if let Some(cause) = self.refusal() {
@@ -141,7 +154,7 @@ impl<'e> Evaluation<'e> {
     /// Step 1: rewriters take turns, from the original input on. Each is matched when its turn comes, and
     /// gets what the ones before it left.
     async fn take_turns(&mut self) {
-        self.last = ORIGINAL;
+        (self.last, self.is_withheld) = (ORIGINAL, false);
         self.turns.clear();
         self.round += 1;
         let order = self.turn_order();

@@ -11,6 +11,7 @@ pub(crate) mod approval;
 mod ask;
 pub(crate) mod background;
 pub(crate) mod build;
+pub(crate) mod conclude;
 pub(crate) mod course;
 pub(crate) mod dispatch;
 mod evaluate;
@@ -25,7 +26,6 @@ mod parallel;
 pub(crate) mod rewrite;
 mod run;
 mod select;
-pub(crate) mod standing;
 #[cfg(test)]
 mod tests;
 pub(crate) mod time;
@@ -33,6 +33,6 @@ mod versions;
 pub(crate) mod worst;
 
 pub use build::ExecutorBuilder;
+pub(crate) use conclude::Decided;
 pub(crate) use dispatch::DispatchOptions;
 pub use dispatch::Executor;
-pub(crate) use standing::Standing;

@@ -11,7 +11,8 @@ const RESERVE: Duration = Duration::from_millis(200);
 const BY_LAYER: &str = "the event's deadline passed before it answered; raise `defaults.deadline`";
 const BY_SHARE: &str = "its share of the time for rewriters passed before it answered: hooks that \
                         rewrite have half of the time, in equal shares";
-const BY_CALLER: &str = "the time for an answer passed before it answered; lower its `timeout`";
+pub(super) const BY_CALLER: &str =
+    "the time for an answer passed before it answered; lower its `timeout`";
 const NOBODY: &str = "nobody answered in the time that the caller waits for hookexec; give the hook a \
      `timeout` and run `hookexec install AGENT` again, which raises `--within`, or \
      raise `timeout` of the host's `Hooks`";

@@ -159,11 +159,4 @@ impl<'e> Versions<'e> {
         }
         inputs
     }
-
-    /// Goes on from inputs of before, of which the first is the one that came.
-    pub(super) fn restore(&mut self, inputs: &[Input]) {
-        for input in inputs.iter().skip(1) {
-            self.rewritten.push(Version::new(Held::Own(Box::new(input.clone()))));
-        }
-    }
 }

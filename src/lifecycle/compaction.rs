@@ -95,9 +95,9 @@ impl Compaction {
         let events = [Event::PreCompact, Event::BeforeCompaction];
         let following = &[Event::BeforeCompaction];
         let options = DispatchOptions { following, ..DispatchOptions::default() };
-        let (verdicts, standing) = self.scope.fire_together(&events, input, options).await;
-        let supplied = verdicts.iter().find_map(|verdict| verdict.summary.clone());
-        let mut trail = match Refused::read_all(verdicts, standing.verdict.as_ref()) {
+        let decided = self.scope.fire_together(&events, input, options).await;
+        let supplied = decided.verdicts.iter().find_map(|verdict| verdict.summary.clone());
+        let mut trail = match Refused::read_all(decided.verdicts, Some(&decided.verdict)) {
             Ok(trail) => trail,
             Err(refused) => return CompactionOutcome::Refused(refused),
         };

@@ -136,13 +136,14 @@ impl<'a> Decider<'a> {
             ..DispatchOptions::default()
         };
         let firing = self.scope.fire_together(&BEFORE_TOOL, input, options);
-        let Some((fired, standing)) = self.cancel.or(firing).await else {
+        let Some(decided) = self.cancel.or(firing).await else {
             return Err(ToolEnd::Cancelled { during: Stage::Hooks(running.event()) });
         };
+        let fired = decided.verdicts;
         for verdict in &fired {
             self.trail.push(verdict.clone());
         }
-        match end_of_all(&fired, standing.verdict) {
+        match end_of_all(&fired, decided.verdict) {
             Some(end) => {
                 self.rewrite(&fired);
                 Err(end)
@@ -343,8 +344,7 @@ impl Observer for Running {
 
 /// Returns how the call ends with the verdicts of events that fired together, if it does, by what all of
 /// them decided: a stop of one counts beside the denial of another.
-fn end_of_all(fired: &[Verdict], whole: Option<Verdict>) -> Option<ToolEnd> {
-    let mut whole = whole?;
+fn end_of_all(fired: &[Verdict], mut whole: Verdict) -> Option<ToolEnd> {
     let decided = |verdict: &&Verdict| match &whole.stop {
         Some(_) => verdict.stop.is_some(),
         None => end_of(verdict).is_some(),

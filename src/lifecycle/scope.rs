@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::tool_call::ToolFacts;
 use super::trail::Trail;
 use crate::event::Event;
-use crate::executor::{DispatchOptions, Executor, Standing};
+use crate::executor::{Decided, DispatchOptions, Executor};
 use crate::locks::locked;
 use crate::wire::{Input, Verdict};
 
@@ -92,23 +92,19 @@ impl Scope {
         DispatchOptions { until: self.session.deadline.get(), ..DispatchOptions::default() }
     }
 
-    /// Fires events that belong together, and returns the verdict of each that was come to. What they
-    /// made of `input` stands in [`Standing::rewritten`].
+    /// Fires events that belong together.
     pub(super) async fn fire_together(
         &self,
         events: &[Event],
         mut input: Input,
         options: DispatchOptions<'_>,
-    ) -> (Vec<Verdict>, Standing) {
-        let mut standing = Standing::default();
+    ) -> Decided {
         if !events.iter().any(|event| self.has(*event)) {
-            return (Vec::new(), standing);
+            return Decided::no_opinion(events);
         }
         self.fill(&mut input);
         let options = DispatchOptions { until: self.session.deadline.get(), ..options };
-        let executor = &self.session.executor;
-        let verdicts = executor.run_moment(events, &input, options, &mut standing).await;
-        (verdicts, standing)
+        self.session.executor.run_moment(events, &input, options).await
     }
 
     /// Fires an event whose input is made only when a hook is configured for it.

@@ -203,11 +203,11 @@ impl After<'_> {
         let given = input.tool_response.clone().unwrap_or_default();
         let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
         let scope = &self.decider.scope;
-        let (verdicts, standing) = scope.fire_together(events, input, options).await;
-        let left = standing.rewritten.and_then(|input| input.tool_response).unwrap_or(given);
+        let decided = scope.fire_together(events, input, options).await;
+        let left = decided.rewritten.and_then(|input| input.tool_response).unwrap_or(given);
         let mut last = Verdict::no_opinion(Event::PostToolUse);
         let mut widest: Option<(Event, Stop)> = None;
-        for verdict in verdicts {
+        for verdict in decided.verdicts {
             if let Some(stop) = &verdict.stop
                 && widest.as_ref().is_none_or(|(_, known)| stop.scope > known.scope)
             {

@@ -154,9 +154,9 @@ fn an_allow_at_the_agents_own_question_leaves_the_user_what_the_guard_asks() {
     ] {
         let sandbox = Sandbox::new();
         let noted = sandbox.home().join("repeated");
-        let notes =
+        let writes =
             format!("printf %s $HOOKEXEC_REPEATED > {}; {}", noted.display(), prints(&answer));
-        let users = format!("{allows}{}", hook("tool_guard", &notes, ""));
+        let users = format!("{allows}{}", hook("tool_guard", &writes, ""));
         let done = run_in(&sandbox, "claude-code", &users, "", &payload).exits(0);
         assert_eq!(done.stdout.contains("\"allow\""), is_allowed, "{answer}: {done:#?}");
         assert_eq!(std::fs::read_to_string(&noted).unwrap(), "true", "{answer}");

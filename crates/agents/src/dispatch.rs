@@ -16,7 +16,7 @@ use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
 use hookexec::internal::{
-    BEFORE_TOOL, Course, DispatchOptions, Explanation, Judged, JudgedBefore, Selection, Standing,
+    BEFORE_TOOL, Course, DispatchOptions, Explanation, Judged, JudgedBefore, Selection,
 };
 use hookexec::wire::{Stop, StopScope, Verdict};
 
@@ -47,7 +47,7 @@ async fn try_out(
 ) -> (Verdict, Option<Course>) {
     let mut moment = Moment { asks_person: false, shows_course, ..Moment::new(call) };
     moment.run(executor, call, None).await;
-    let course = moment.standing.course.take();
+    let course = moment.course.take();
     (moment.into_verdict(call), course)
 }
 
@@ -152,20 +152,20 @@ impl NativeEvent {
 
 /// One moment of an agent on its way through our events.
 ///
-/// It keeps what the hooks have said, so that nothing is lost when the caller stops
-/// [`run`](Self::run) and [gives up](Self::give_up).
+/// It keeps what the hooks decided while a person is asked: the caller may stop [`run`](Self::run) then
+/// and [give up](Self::give_up).
 #[derive(Debug)]
 pub struct Moment {
     /// The events that fire, in order.
     events: Vec<Event>,
     /// What the hooks of all events have said, once they are done.
     verdict: Option<Verdict>,
-    /// What they have said until now.
-    standing: Standing,
     /// Whether the hooks of `approval` ask a person what is left to ask.
     asks_person: bool,
     /// Whether the caller wants to know how the hooks decided.
     shows_course: bool,
+    /// How they decided.
+    course: Option<Course>,
 }
 
 impl Moment {
@@ -181,8 +181,7 @@ impl Moment {
         if events.is_empty() {
             verdict.get_or_insert(Verdict::no_opinion(call.event.unwrap_or(Event::Notification)));
         }
-        let standing = Standing::default();
-        Self { events, verdict, standing, asks_person: true, shows_course: false }
+        Self { events, verdict, asks_person: true, shows_course: false, course: None }
     }
 
     /// Runs the hooks for an agent that needs the answer by `until`. Those that are late fail by their own
@@ -199,11 +198,10 @@ impl Moment {
         }
         let shows_course = self.shows_course;
         let options = DispatchOptions { until, shows_course, ..options(call) };
-        let run = executor.run_moment(&self.events, &call.input, options, &mut self.standing);
-        let verdicts = run.await;
-        let Some(verdict) = self.standing.verdict.take() else { return };
-        let verdict = self.verdict.insert(verdict);
-        if let Some(rewritten) = &self.standing.rewritten
+        let decided = executor.run_moment(&self.events, &call.input, options).await;
+        self.course = decided.course;
+        let verdict = self.verdict.insert(decided.verdict);
+        if let Some(rewritten) = &decided.rewritten
             && let Some(mut denial) = own_commands::denial(call, rewritten)
         {
             executor.record_own(&mut denial, rewritten).await;
@@ -216,9 +214,9 @@ impl Moment {
         }
         let judged = Judged {
             event: call.event.unwrap_or(Event::Notification),
-            verdicts: &verdicts,
+            verdicts: &decided.verdicts,
             original: &call.input,
-            input: self.standing.rewritten.as_ref().unwrap_or(&call.input),
+            input: decided.rewritten.as_ref().unwrap_or(&call.input),
             options: DispatchOptions { until, ..DispatchOptions::default() },
             consults: consults_approvers(call.agent, call.native),
             host_asks: None,
@@ -227,11 +225,11 @@ impl Moment {
         executor.settle(verdict, &judged).await;
     }
 
-    /// Has the hooks fail, by their own `on_error`, that have not answered yet.
+    /// Has all hooks fail, by their own `on_error`, unless they have decided.
     pub fn give_up(&mut self, executor: &Executor, call: &NativeCall, why: &str) {
-        let (events, standing) = (&self.events, &self.standing);
+        let events = &self.events;
         self.verdict.get_or_insert_with(|| {
-            executor.give_up(events, &call.input, options(call), standing, why)
+            executor.fail_moment(events, Some(&call.input), options(call), why)
         });
     }
 

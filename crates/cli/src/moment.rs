@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hookexec::internal::builtins::Shipped;
-use hookexec::internal::{Course, DispatchOptions, Explanation, Selection, Standing, final_call};
+use hookexec::internal::{Course, DispatchOptions, Explanation, Selection, final_call};
 use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::NativeCall;
@@ -65,9 +65,8 @@ impl Moment {
             return (Verdict::no_opinion(event), None);
         }
         let options = DispatchOptions { shows_course: true, ..DispatchOptions::default() };
-        let mut standing = Standing::default();
-        let _ = executor.run_moment(&[event], input, options, &mut standing).await;
-        (standing.verdict.unwrap_or_else(|| Verdict::no_opinion(event)), standing.course)
+        let decided = executor.run_moment(&[event], input, options).await;
+        (decided.verdict, decided.course)
     }
 
     /// Returns why a hook had no opinion, if it is a builtin that can say that.

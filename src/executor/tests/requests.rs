@@ -2,8 +2,8 @@
 
 use super::layered::{in_layer, with};
 use super::*;
+use crate::executor::DispatchOptions;
 use crate::executor::approval::Asks;
-use crate::executor::{DispatchOptions, Standing};
 
 /// Adds a builtin that sleeps for some seconds and then gives its second argument as its answer.
 fn with_sleeper() -> Registry {
@@ -73,9 +73,7 @@ async fn a_late_hook_keeps_no_other_from_running() {
         let executor = with(&with_sleeper(), hooks);
         let until = Some(std::time::Instant::now() + Duration::from_millis(100));
         let (input, options) = (call("ls"), DispatchOptions { until, ..Default::default() });
-        let mut standing = Standing::default();
-        let _ = executor.run_moment(&events, &input, options, &mut standing).await;
-        let verdict = standing.verdict.unwrap();
+        let verdict = executor.run_moment(&events, &input, options).await.verdict;
         assert!(verdict.allowed, "{events:?}: {verdict:#?}");
         assert!(verdict.system_message.is_some_and(|it| it.contains("seen")), "{events:?}");
     }

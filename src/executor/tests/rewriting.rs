@@ -229,9 +229,7 @@ async fn turn_end_follows_a_stop_that_another_hook_ends() {
         let executor = executor(hooks);
         let options =
             DispatchOptions { following: &[Event::TurnEnd], ..DispatchOptions::default() };
-        let mut standing = crate::executor::Standing::default();
-        executor.run_moment(&events, &Input::default(), options, &mut standing).await;
-        let verdict = standing.verdict.unwrap();
+        let verdict = executor.run_moment(&events, &Input::default(), options).await.verdict;
         let said = verdict.system_message.unwrap_or_default();
         assert_eq!(said.contains("ended"), is_told, "{said}");
     }
@@ -538,8 +536,8 @@ async fn a_redactor_that_fails_only_when_it_judges_redacts_again_in_the_next_rou
     let config = Config { hooks, ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
     let input = Input { tool_response: Some(json!("SECRET")), ..call("ls") };
-    let (options, mut standing) = Default::default();
-    let _ = executor.run_moment(&[event, PostToolUse], &input, options, &mut standing).await;
-    let response = standing.verdict.unwrap().updated_tool_response.unwrap();
+    let decided =
+        executor.run_moment(&[event, PostToolUse], &input, DispatchOptions::default()).await;
+    let response = decided.verdict.updated_tool_response.unwrap();
     assert_eq!(response, json!("*** fmt note"));
 }

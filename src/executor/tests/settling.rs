@@ -8,8 +8,8 @@ use proptest::sample::select;
 
 use super::layered::in_layer;
 use super::*;
+use crate::executor::DispatchOptions;
 use crate::executor::approval::{BEFORE_TOOL, Judged};
-use crate::executor::{DispatchOptions, Standing};
 
 const CASES: u32 = 20_000;
 const ALLOW: Option<Decision> = Some(Decision::Allow);
@@ -121,13 +121,12 @@ async fn engine_settles(question: &Question) -> (Option<Decision>, BTreeSet<usiz
     let config = Config { hooks, ..Config::default() };
     let builder = Executor::builder(config).registry(registry).env([]).working_dir("/project");
     let executor = builder.build().unwrap();
-    let (input, options, mut standing) =
-        (call("ls"), DispatchOptions::default(), Standing::default());
-    let verdicts = executor.run_moment(&BEFORE_TOOL, &input, options, &mut standing).await;
-    let mut verdict = standing.verdict.unwrap();
+    let (input, options) = (call("ls"), DispatchOptions::default());
+    let decided = executor.run_moment(&BEFORE_TOOL, &input, options).await;
+    let mut verdict = decided.verdict;
     let judged = Judged {
         event: PreToolUse,
-        verdicts: &verdicts,
+        verdicts: &decided.verdicts,
         original: &input,
         input: &input,
         options,

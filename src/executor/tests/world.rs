@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use super::*;
 use crate::event::{FailureMode, Permission, Rewrite};
-use crate::executor::{DispatchOptions, Standing};
+use crate::executor::DispatchOptions;
 
 mod random;
 
@@ -343,16 +343,16 @@ impl World {
         let executor = builder.build().unwrap();
         let options =
             DispatchOptions { stands: self.response_stands, ..DispatchOptions::default() };
-        let (input, mut standing) = (self.engine_input(), Standing::default());
+        let input = self.engine_input();
         // Time stands still but for the sleeps.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
             .build()
             .unwrap();
-        let _ = runtime.block_on(executor.run_moment(&self.events, &input, options, &mut standing));
-        let verdict = standing.verdict.unwrap();
-        let last = standing.rewritten.as_ref().unwrap_or(&input);
+        let decided = runtime.block_on(executor.run_moment(&self.events, &input, options));
+        let verdict = decided.verdict;
+        let last = decided.rewritten.as_ref().unwrap_or(&input);
         let responder = verdict.respond.as_ref().and_then(|given| given.for_llm.parse().ok());
         let mut calls = std::mem::take(&mut *calls.lock().unwrap());
         calls.sort();

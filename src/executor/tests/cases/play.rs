@@ -10,9 +10,9 @@ use super::format::{Case, Fires, HookCase, Scenario, WITHHELD, call_line, layer_
 use super::rules::{Rule, answer_by, plain, text_of};
 use super::*;
 use crate::config::Assembly;
+use crate::executor::DispatchOptions;
 use crate::executor::approval::Judged;
 use crate::executor::rewrite::final_call;
-use crate::executor::{DispatchOptions, Standing};
 use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::lifecycle::{Session, TurnEnd};
 use crate::locks::locked;
@@ -266,12 +266,11 @@ async fn call_tool(executor: &Executor, scenario: &Scenario, case: &Case) -> See
     let agent = case.agent.unwrap_or(scenario.agent);
     let began = Instant::now();
     let verdict = {
-        let mut standing = Standing::default();
-        let verdicts = executor.run_moment(&BEFORE_TOOL, &input, options, &mut standing).await;
-        let mut verdict = standing.verdict.unwrap_or(Verdict::no_opinion(PreToolUse));
+        let decided = executor.run_moment(&BEFORE_TOOL, &input, options).await;
+        let mut verdict = decided.verdict;
         let judged = Judged {
             event: PreToolUse,
-            verdicts: &verdicts,
+            verdicts: &decided.verdicts,
             original: &input,
             input: &final_call(&input, &verdict),
             options,
@@ -289,9 +288,7 @@ async fn call_tool(executor: &Executor, scenario: &Scenario, case: &Case) -> See
 async fn read_response(executor: &Executor, scenario: &Scenario, case: &Case) -> Seen {
     let (input, options) = (input_of(scenario, case), options_of(scenario, case));
     let began = Instant::now();
-    let mut standing = Standing::default();
-    let _ = executor.run_moment(&AFTER_TOOL, &input, options, &mut standing).await;
-    let verdict = standing.verdict.unwrap_or(Verdict::no_opinion(PostToolUse));
+    let verdict = executor.run_moment(&AFTER_TOOL, &input, options).await.verdict;
     let response = verdict.updated_tool_response.as_ref().or(input.tool_response.as_ref());
     let last = shown(response.map(plain).unwrap_or_default());
     Seen { verdict, last, waited: began.elapsed(), stops: None, calls: Vec::new() }

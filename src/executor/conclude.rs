@@ -1,4 +1,4 @@
-//! From answers to verdicts, and what is known of a moment that is dropped.
+//! From answers to verdicts.
 
 use std::time::Duration;
 
@@ -24,113 +24,86 @@ const HAD_ITS_TURN: &str =
 const WITHHELD: &str = "the response is withheld: its rewrite is ignored";
 const OF_ANOTHER_INPUT: &str = "it is about an input that was rewritten";
 
-/// What is known of a moment. It outlives a run that is dropped.
-#[derive(Debug, Clone, Default)]
-pub struct Standing {
-    /// What the hooks of all events together decided, once all have answered.
-    pub verdict: Option<Verdict>,
-    /// The input, once a hook rewrote it.
+/// What the hooks of events that fire together decided.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
+pub struct Decided {
+    /// The verdict of each event that took part.
+    pub verdicts: Vec<Verdict>,
+    /// The verdict of all events together.
+    pub verdict: Verdict,
+    /// The input, if hooks rewrote it.
     pub rewritten: Option<Input>,
     /// How the hooks decided, if the caller wants to know it.
     pub course: Option<Course>,
-    /// The answers until now, and all inputs.
-    answers: Vec<Answer>,
-    versions: Vec<Input>,
-    became_rewriters: Vec<HookId>,
 }
 
-/// A moment that runs; what is known of it is kept when it is dropped.
-pub(super) struct Running<'e, 's> {
-    /// Boxed, or every future of a host would carry its size.
-    pub(super) evaluation: Option<Box<Evaluation<'e>>>,
-    pub(super) standing: &'s mut Standing,
-}
-
-impl Drop for Running<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(evaluation) = self.evaluation.take() {
-            *self.standing = evaluation.into_standing();
-        }
+impl Decided {
+    /// Returns what is decided where no hook is for `events`.
+    pub(crate) fn no_opinion(events: &[Event]) -> Self {
+        let event = events.first().copied().unwrap_or(Event::Notification);
+        let verdict = Verdict::no_opinion(event);
+        Self { verdicts: Vec::new(), verdict, rewritten: None, course: None }
     }
 }
 
-/// The verdicts of a moment: of each event that took part, with how long its hooks took, and of all
-/// events together.
+/// The verdicts of a moment, before the caller gets them.
 pub(super) struct Concluded {
-    pub(super) verdicts: Vec<(Verdict, Duration)>,
+    /// That of each event that took part.
+    pub(super) verdicts: Vec<Verdict>,
+    /// How long the hooks of each of these events took.
+    pub(super) took: Vec<Duration>,
+    /// That of all events together, if they are more than one.
     pub(super) whole: Option<Verdict>,
+    pub(super) rewritten: Option<Input>,
+    pub(super) course: Option<Course>,
 }
 
 impl Concluded {
     /// Returns the verdict of all events together.
     pub(super) fn into_verdict(self, event: Event) -> Verdict {
-        let first = self.verdicts.into_iter().next().map(|(verdict, _)| verdict);
+        let first = self.verdicts.into_iter().next();
         self.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
     }
 }
 
 impl Evaluation<'_> {
-    /// Goes on from what was known of the moment.
-    pub(super) fn restore(&mut self, standing: &Standing) {
-        self.answers.clone_from(&standing.answers);
-        self.moment.versions.restore(&standing.versions);
-        self.became_rewriters.clone_from(&standing.became_rewriters);
-    }
-
-    fn into_standing(self) -> Standing {
-        Standing {
-            verdict: None,
-            course: None,
-            rewritten: self.rewritten(),
-            answers: self.answers,
-            versions: self.moment.versions.all(),
-            became_rewriters: self.became_rewriters,
-        }
-    }
-
     /// Returns the final input, if it is not the one that came.
     pub(super) fn rewritten(&self) -> Option<Input> {
         let is_new = self.last != ORIGINAL;
         is_new.then(|| self.moment.versions.input(self.last).clone())
     }
 
-    /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.
-    pub(super) fn conclude(&mut self, starts_followers: bool) -> Concluded {
+    /// Folds the answers into verdicts, and starts the hooks that follow them.
+    pub(super) fn conclude(&mut self) -> Concluded {
+        let course = self.course();
         let mut outcomes = self.outcomes();
-        let concluded = self.fold_all(&outcomes);
-        let has_followers = self.moment.stages.iter().any(|stage| stage.plan.has_followers());
-        if !starts_followers || !has_followers {
-            return concluded;
+        let mut concluded = self.fold_all(&outcomes);
+        if self.moment.stages.iter().any(|stage| stage.plan.has_followers()) {
+            let event = self.moment.stages[0].event;
+            outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
+            outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
+            concluded = self.fold_all(&outcomes);
         }
-        let event = self.moment.stages[0].event;
-        outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
-        outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
-        self.fold_all(&outcomes)
+        Concluded { rewritten: self.rewritten(), course, ..concluded }
     }
 
     /// Folds the outcomes of all events.
     fn fold_all(&self, outcomes: &[Outcome]) -> Concluded {
-        let mut verdicts = Vec::with_capacity(self.moment.stages.len());
+        let count = self.moment.stages.len();
+        let (mut verdicts, mut took) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut left = outcomes;
         for (place, stage) in self.moment.stages.iter().enumerate() {
             let count = left.partition_point(|outcome| outcome.place == place);
             let (own, others) = left.split_at(count);
             left = others;
             if self.takes_part(place) || !own.is_empty() {
-                verdicts.push((self.verdict_at(place, own), stage.took));
+                verdicts.push(self.verdict_at(place, own));
+                took.push(stage.took);
             }
         }
-        if self.moment.stages.len() == 1 {
-            return Concluded { verdicts, whole: None };
-        }
-        let mut whole = self.fold_whole(outcomes);
-        // Events that no hook could be asked about.
-        for (verdict, _) in &verdicts {
-            if verdict.hooks.is_empty() && !verdict.allowed {
-                whole.absorb(verdict.clone());
-            }
-        }
-        Concluded { verdicts, whole: Some(whole) }
+        let whole = if count == 1 { None } else { Some(self.fold_whole(outcomes, &verdicts)) };
+        Concluded { verdicts, took, whole, rewritten: None, course: None }
     }
 
     /// Takes all answers, and returns the outcomes by event: one for each hook, in config order.
@@ -228,8 +201,8 @@ impl Evaluation<'_> {
         verdict
     }
 
-    /// Returns the verdict of all events together.
-    fn fold_whole(&self, outcomes: &[Outcome]) -> Verdict {
+    /// Returns the verdict of all events together, of which each has one of `verdicts`.
+    fn fold_whole(&self, outcomes: &[Outcome], verdicts: &[Verdict]) -> Verdict {
         let mut said = Vec::with_capacity(outcomes.len());
         for outcome in outcomes {
             let hooks = &self.moment.stages[outcome.place].plan.hooks;
@@ -239,6 +212,12 @@ impl Evaluation<'_> {
         let mut whole = fold_moment(event, &said);
         self.report_rewrite(&mut whole);
         self.deny_rewrite(&mut whole);
+        // Events that no hook could be asked about.
+        for verdict in verdicts.iter().filter(|verdict| verdict.hooks.is_empty()) {
+            if !verdict.allowed {
+                whole.absorb(verdict.clone());
+            }
+        }
         whole
     }
 
