@@ -80,8 +80,8 @@ pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
     Server::new("/project", limits, move || {
         let config = Config::from_yaml(&hooks, "hooks.yaml")?;
         let executor = Executor::builder(config).registry(registry.clone()).build()?;
-        let (files, watched, absent) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Loaded { executor, files, watched, absent, expires: None })
+        let (watched, absent) = (Vec::new(), Vec::new());
+        Ok(Loaded { executor, has_files: false, watched, absent, expires: None })
     })
     .unwrap()
 }
@@ -97,9 +97,9 @@ pub(crate) fn load(
     move || {
         let files = hookexec::internal::Loaded::load(&options)?;
         let places = files.places(&options);
-        let (files, config) = (files.config.files.clone(), files.config);
-        let executor = Executor::builder(config).registry(Gate::new().registry()).build()?;
-        Ok(Loaded { executor, files, watched: places, absent: Vec::new(), expires: None })
+        let has_files = !files.config.files.is_empty();
+        let executor = Executor::builder(files.config).registry(Gate::new().registry()).build()?;
+        Ok(Loaded { executor, has_files, watched: places, absent: Vec::new(), expires: None })
     }
 }
 

@@ -48,7 +48,6 @@ async fn a_ping_is_answered_while_hooks_run() {
     assert_eq!(client.result("ping", json!({})).await, json!({}));
     gate.open.add_permits(1);
     assert!(client.next().await.unwrap()["result"].is_object());
-    assert_eq!(client.result("reload", Value::Null).await["hooks"], 3);
 }
 
 #[tokio::test]

@@ -102,14 +102,15 @@ pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Loa
     Ok(Box::new(move || {
         let loaded = config::Loaded::of(&options)?;
         loaded.notices.warn();
-        let files = loaded.found.config.files.clone();
+        let has_files = !loaded.found.config.files.is_empty();
         let watched = loaded.found.places(&options);
         let policies = &loaded.found.config.policies;
         let now = SystemTime::now();
-        let expires = policies.iter().filter_map(Policy::expires_at).filter(|it| *it > now).min();
+        let ends = policies.iter().filter_map(Policy::expires_at);
+        let expires = ends.filter(|end| *end > now).min();
         let absent = loaded.notices.absent.clone();
         let executor = loaded.build_with(registry.clone())?;
-        Ok(Loaded { executor, files, watched, absent, expires })
+        Ok(Loaded { executor, has_files, watched, absent, expires })
     }))
 }
 

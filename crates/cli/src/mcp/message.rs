@@ -8,7 +8,7 @@ use hookexec::wire::JsonObject;
 use serde_json::{Value, json};
 
 use crate::server::ErrorCode;
-use crate::server::protocol::{Refusal, answer, read_object};
+use crate::server::protocol::{Refusal, answer, read_object, refuse};
 
 /// The keys of messages. Servers written in Go take `Method` for `method`, so that no other key may
 /// be there.
@@ -122,12 +122,12 @@ pub(super) fn tool_call(
 
 /// Returns the line that answers a request with a result.
 pub(super) fn result(id: &Value, result: &Value) -> Vec<u8> {
-    answer::<&Value>(id, &Ok(result))
+    answer(id, &Ok(result))
 }
 
 /// Returns the line that answers a request with an error.
 pub(super) fn error(id: &Value, refusal: Refusal) -> Vec<u8> {
-    answer::<()>(id, &Err(refusal))
+    refuse(id, refusal)
 }
 
 /// Returns a block of text, as it stands in the result of a tool.

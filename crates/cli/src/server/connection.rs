@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use hookexec::internal::rpc::{Line, LineDecoder};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -10,10 +11,9 @@ use tokio::task::JoinSet;
 
 use super::callback::ClientLink;
 use super::host::Host;
-use super::listener::Shared;
-use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer};
+use super::listener::Server;
+use super::protocol::{ErrorCode, Incoming, Refusal, Request, answer, refuse as refusal_line};
 use super::socket::{self, Stream};
-use hookexec::internal::rpc::{Line, LineDecoder};
 
 /// How much is read at once.
 const CHUNK: usize = 16 * 1024;
@@ -21,9 +21,9 @@ const CHUNK: usize = 16 * 1024;
 const BATCH: usize = 64 * 1024;
 
 /// Talks to the client at the other end of a socket.
-pub(super) async fn over(shared: &Arc<Shared>, stream: Stream) {
+pub(super) async fn over(server: &Server, stream: Stream) {
     match socket::split(stream) {
-        Ok((reader, writer, gone)) => run(shared, reader, writer, gone).await,
+        Ok((reader, writer, gone)) => run(server, reader, writer, gone).await,
         Err(error) => tracing::warn!("a client can't be served: {error}"),
     }
 }
@@ -33,21 +33,21 @@ pub(super) fn refuse(stream: &Stream, connections: usize) {
     let message = format!("overloaded: {connections} clients are connected");
     let refusal = Refusal::new(ErrorCode::Overloaded, message);
     // A new connection has room for a line. A client that does not read it sees the end.
-    socket::write_at_once(stream, &answer::<()>(&Value::Null, &Err(refusal)));
+    socket::write_at_once(stream, &refusal_line(&Value::Null, refusal));
 }
 
 /// Talks to one client.
 pub(super) async fn run(
-    shared: &Arc<Shared>,
+    server: &Server,
     reader: impl AsyncRead + Send,
     writer: impl AsyncWrite + Send,
     gone: impl Future<Output = ()> + Send,
 ) {
-    let (outbox, unsent) = mpsc::channel(shared.limits.unsent.max(1));
+    let (outbox, unsent) = mpsc::channel(server.limits.unsent.max(1));
     let talking = async {
         let client = ClientLink::new(outbox.clone());
         let (host, running) = (Host::default(), JoinSet::new());
-        let conversation = Conversation { shared, outbox, client, host, running };
+        let conversation = Conversation { server, outbox, client, host, running };
         let _ = tokio::try_join!(conversation.read(reader), write(unsent, writer));
     };
     // Whatever runs for the client is dropped along with `talking`.
@@ -61,7 +61,7 @@ pub(super) async fn run(
 pub(crate) struct Gone;
 
 struct Conversation<'s> {
-    shared: &'s Arc<Shared>,
+    server: &'s Server,
     outbox: Sender<Vec<u8>>,
     client: Arc<ClientLink>,
     host: Host,
@@ -71,10 +71,9 @@ struct Conversation<'s> {
 impl Conversation<'_> {
     /// Reads requests to their end and waits until all are answered.
     async fn read(mut self, reader: impl AsyncRead) -> Result<(), Gone> {
-        let shared = Arc::clone(self.shared);
-        let mut stopped = std::pin::pin!(shared.stopped());
+        let mut stopped = std::pin::pin!(self.server.stopped());
         let reader = std::pin::pin!(reader);
-        let mut lines = Lines::new(reader, shared.limits.line);
+        let mut lines = Lines::new(reader, self.server.limits.line);
         loop {
             let line = tokio::select! {
                 biased;
@@ -94,9 +93,9 @@ impl Conversation<'_> {
     /// Answers one request, or starts to.
     async fn take(&mut self, line: Result<Vec<u8>, TooLong>) -> Result<(), Gone> {
         let Ok(line) = line else {
-            let message = format!("a line is longer than {} bytes", self.shared.limits.line);
+            let message = format!("a line is longer than {} bytes", self.server.limits.line);
             let refusal = Refusal::new(ErrorCode::InvalidRequest, message);
-            return self.send(answer::<()>(&Value::Null, &Err(refusal))).await;
+            return self.send(refusal_line(&Value::Null, refusal)).await;
         };
         let Request { id, method, params } = match Incoming::read(&line) {
             Ok(Incoming::Request(request)) => request,
@@ -104,31 +103,30 @@ impl Conversation<'_> {
                 self.client.answered(reply);
                 return Ok(());
             }
-            Err((id, refusal)) => return self.send(answer::<()>(&id, &Err(refusal))).await,
+            Err((id, refusal)) => return self.send(refusal_line(&id, refusal)).await,
         };
         let Some(id) = id else {
             tracing::debug!(method, "a notification of a client is ignored");
             return Ok(());
         };
         if method == "ping" {
-            return self.send(answer(&id, &self.shared.ping(params))).await;
+            return self.send(answer(&id, &self.server.ping(params))).await;
         }
         while self.running.try_join_next().is_some() {}
-        let shared = Arc::clone(self.shared);
-        let place = match shared.place(self.running.len()) {
+        let place = match self.server.place(self.running.len()) {
             Ok(place) => place,
-            Err(refusal) => {
-                let is_dispatch = method == "dispatch";
-                let refusal =
-                    if is_dispatch { shared.refuse_dispatch(refusal, params) } else { refusal };
-                return self.send(answer::<()>(&id, &Err(refusal))).await;
+            Err(mut refusal) => {
+                if method == "dispatch" {
+                    refusal = self.server.refuse_dispatch(refusal, params);
+                }
+                return self.send(refusal_line(&id, refusal)).await;
             }
         };
         // The next line is read before this one is answered: it may be what a hook waits for.
-        let (client, host) = (Arc::clone(&self.client), self.host.clone());
-        let outbox = self.outbox.clone();
+        let (server, client) = (self.server.clone(), Arc::clone(&self.client));
+        let (host, outbox) = (self.host.clone(), self.outbox.clone());
         self.running.spawn(async move {
-            let called = client.scope(shared.call(&host, &method, params));
+            let called = client.scope(server.call(&host, &method, params));
             let answered = answer(&id, &Box::pin(called).await);
             drop(place);
             // It fails when the client is gone, which ends this task anyhow.

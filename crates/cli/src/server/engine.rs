@@ -1,29 +1,32 @@
 //! The configuration in use, and how a new one takes its place.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use tokio::sync::{self, OwnedRwLockReadGuard, RwLock};
-use tokio::task::spawn_blocking;
-use tokio::time::{Instant, timeout};
-
-use super::stamp::Stamps;
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::executor::Executor;
 use hookexec::internal::{Place, locked};
+use tokio::runtime::Handle;
+use tokio::sync;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::stamp::Stamps;
 
 /// How long the hooks in the background of a configuration that was replaced may take.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long requests wait until the files are read anew.
+const RELOAD_TIME: Duration = Duration::from_secs(5);
 
 /// A configuration ready to run.
 #[derive(Debug)]
 pub struct Loaded {
     /// The executor.
     pub executor: Executor,
-    /// The files it was read from.
-    pub files: Vec<PathBuf>,
+    /// Whether it was read from at least one file.
+    pub has_files: bool,
     /// Every place that a change of could make a difference: files, directories, and places where
     /// there is nothing yet.
     pub watched: Vec<Place>,
@@ -33,20 +36,8 @@ pub struct Loaded {
     pub expires: Option<SystemTime>,
 }
 
-/// What becomes of the processes whose definition and hooks file are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Same {
-    /// They go on. Otherwise a change of a project's file would reset the guards of the user.
-    GoOn,
-    /// They start anew, because a client asked for it.
-    StartAnew,
-}
-
 /// Loads the configuration.
 pub(crate) type Load = dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync;
-
-/// How long requests wait until the files are read anew.
-const RELOAD_TIME: Duration = Duration::from_secs(5);
 
 /// Holds the configuration in use.
 pub(crate) struct Engine {
@@ -57,27 +48,33 @@ pub(crate) struct Engine {
 }
 
 struct State {
-    generation: Arc<Generation>,
+    current: InUse,
     stamps: Stamps,
-    /// Why the newest files are not in use.
-    problem: Option<Arc<Diagnostics>>,
-}
-
-/// One configuration, as long as a dispatch uses it.
-struct Generation {
-    executor: Arc<Executor>,
-    files: Vec<PathBuf>,
-    absent: Vec<String>,
-    /// Read by every user, so that its end can wait for all of them.
-    users: Arc<RwLock<()>>,
 }
 
 /// A configuration that does not end while this is held.
+#[derive(Clone)]
 pub(crate) struct InUse {
     generation: Arc<Generation>,
-    /// Why a newer one is not in use.
-    pub(super) problem: Option<Arc<Diagnostics>>,
-    _user: Option<OwnedRwLockReadGuard<()>>,
+    /// Why a newer configuration is not in use, for the user.
+    pub(super) problem: Option<Arc<str>>,
+}
+
+/// One configuration. Its processes end with its last user.
+struct Generation {
+    executor: Arc<Executor>,
+    has_files: bool,
+    absent: Vec<String>,
+}
+
+impl Drop for Generation {
+    fn drop(&mut self) {
+        let executor = Arc::clone(&self.executor);
+        // Without a runtime the whole program ends.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { executor.shutdown(PATIENCE).await });
+        }
+    }
 }
 
 impl InUse {
@@ -90,10 +87,6 @@ impl InUse {
         Arc::clone(&self.generation.executor)
     }
 
-    pub(super) fn files(&self) -> &[PathBuf] {
-        &self.generation.files
-    }
-
     pub(super) fn absent(&self) -> &[String] {
         &self.generation.absent
     }
@@ -103,10 +96,9 @@ impl Engine {
     /// Loads the first configuration.
     pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
-        let noted = (Stamps::default(), since);
-        let (generation, stamps) = generation(load()?, noted, None);
-        let state = State { generation, stamps, problem: None };
-        Ok(Self { load, state: Mutex::new(state), reading: Arc::default() })
+        let (generation, stamps) = start(load()?, Stamps::default(), since);
+        let current = InUse { generation, problem: None };
+        Ok(Self { load, state: Mutex::new(State { current, stamps }), reading: Arc::default() })
     }
 
     /// Returns the configuration, the one on disk when that is another by now and is sound.
@@ -116,13 +108,12 @@ impl Engine {
     /// `deadline`. No hook may run then: another file could hold the guard for this request.
     pub(crate) async fn current(
         self: &Arc<Self>,
-        deadline: Option<std::time::Instant>,
+        deadline: Option<Instant>,
     ) -> Result<InUse, &'static str> {
         if self.state().stamps.outdated() {
-            let now = Instant::now();
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(now.into_std()));
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let longest = left.map_or(RELOAD_TIME, |left| RELOAD_TIME.min(left / 2));
-            let read = timeout(longest, self.read_all(Same::GoOn)).await;
+            let read = timeout(longest, self.read_changes()).await;
             read.map_err(|_| "the hooks files have changed and could not be read in time")?;
         }
         Ok(self.in_use())
@@ -130,20 +121,12 @@ impl Engine {
 
     /// Returns the configuration as it is, without looking at the disk.
     pub(super) fn in_use(&self) -> InUse {
-        self.state().in_use()
+        self.state().current.clone()
     }
 
-    /// Loads the configuration whether it seems to have changed or not, and starts all processes
-    /// anew.
-    pub(super) async fn reload(self: &Arc<Self>) -> InUse {
-        self.read_all(Same::StartAnew).await;
-        self.in_use()
-    }
-
-    /// Waits for the dispatches that use the configuration, then ends it.
+    /// Stops the processes, once the hooks in the background are done or `patience` is over.
     pub(crate) async fn shutdown(&self, patience: Duration) {
-        let generation = Arc::clone(&self.state().generation);
-        generation.end(patience).await;
+        self.in_use().executor().shutdown(patience).await;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -151,15 +134,15 @@ impl Engine {
     }
 
     /// Reads the files on another thread, once no other reading is under way; nothing if none has
-    /// changed since, and processes go on. A reading that has begun comes to its end.
-    async fn read_all(self: &Arc<Self>, same: Same) {
+    /// changed since. A reading that has begun comes to its end.
+    async fn read_changes(self: &Arc<Self>) {
         let held = Arc::clone(&self.reading).lock_owned().await;
-        if same == Same::GoOn && !self.state().stamps.outdated() {
+        if !self.state().stamps.outdated() {
             return;
         }
         let engine = Arc::clone(self);
         let read = move || {
-            engine.renew(same);
+            engine.renew();
             drop(held);
         };
         let _ = spawn_blocking(read).await;
@@ -169,7 +152,7 @@ impl Engine {
     ///
     /// What the places are like is noted before they are read: a file that changes meanwhile is read
     /// once more before the next event.
-    fn renew(&self, same: Same) {
+    fn renew(&self) {
         let since = SystemTime::now();
         let places = self.state().stamps.places();
         let before = Stamps::take(places, since);
@@ -178,65 +161,48 @@ impl Engine {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
         });
         let mut state = self.state();
-        let loaded = loaded.and_then(|loaded| {
-            if loaded.files.is_empty() && !state.generation.files.is_empty() {
-                let hint = "to go on without hooks, restart the server";
-                return Err(Diagnostic::error("the hooks files are gone").hint(hint).into());
-            }
-            Ok(loaded)
-        });
+        let old = Arc::clone(&state.current.generation);
         match loaded {
-            Ok(loaded) => {
-                let old = (&*state.generation.executor, same);
-                let (generation, stamps) = generation(loaded, (before, since), Some(old));
-                let old = std::mem::replace(&mut state.generation, generation);
-                state.stamps = stamps;
-                state.problem = None;
-                tracing::info!(hooks = state.generation.executor.hooks().len(), "loaded anew");
-                tokio::spawn(async move { old.end(PATIENCE).await });
+            Ok(loaded) if old.has_files && !loaded.has_files => {
+                let hint = "to go on without hooks, restart the server";
+                let gone = Diagnostic::error("the hooks files are gone").hint(hint);
+                state.keep(&gone.into(), before);
             }
-            Err(problems) => {
-                state.stamps = before;
-                tracing::warn!(
-                    "the configuration has changed and is broken; the one loaded before still counts:\n{problems}"
-                );
-                state.problem = Some(Arc::new(problems));
+            Ok(mut loaded) => {
+                // A change of a project's file would otherwise reset the guards of the user.
+                loaded.executor.take_over(&old.executor, true);
+                let (generation, stamps) = start(loaded, before, since);
+                tracing::info!(hooks = generation.executor.hooks().len(), "loaded anew");
+                *state = State { current: InUse { generation, problem: None }, stamps };
             }
+            Err(problems) => state.keep(&problems, before),
         }
     }
 }
 
 impl State {
-    fn in_use(&self) -> InUse {
-        let generation = Arc::clone(&self.generation);
-        // It is ended only after it was replaced, so there is always room for one more reader.
-        let user = Arc::clone(&generation.users).try_read_owned().ok();
-        InUse { generation, problem: self.problem.clone(), _user: user }
+    /// Goes on with the configuration in use because of the `problems` of the newest files.
+    fn keep(&mut self, problems: &Diagnostics, stamps: Stamps) {
+        let what =
+            "the configuration has changed and is broken, the one loaded before still counts";
+        tracing::warn!("{what}:\n{problems}");
+        let text = problems.to_string();
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let problem = match lines.count() {
+            0 => format!("{what}: {first}"),
+            more => format!("{what}: {first} (and {more} more)"),
+        };
+        self.current.problem = Some(problem.into());
+        self.stamps = stamps;
     }
 }
 
-impl Generation {
-    async fn end(&self, patience: Duration) {
-        let all = tokio::time::timeout(patience, self.users.write()).await;
-        self.executor.shutdown(patience).await;
-        drop(all);
-    }
-}
-
-/// Starts what was loaded, in the place of the executor `old`. The places were like `before` when the
-/// reading began, at `since`.
-fn generation(
-    loaded: Loaded,
-    (before, since): (Stamps, SystemTime),
-    old: Option<(&Executor, Same)>,
-) -> (Arc<Generation>, Stamps) {
-    let Loaded { mut executor, files, watched, absent, expires } = loaded;
-    if let Some((old, same)) = old {
-        executor.take_over(old, same == Same::GoOn);
-    }
+/// Starts what was loaded. The places were like `before` when the reading began, at `since`.
+fn start(loaded: Loaded, before: Stamps, since: SystemTime) -> (Arc<Generation>, Stamps) {
+    let Loaded { executor, has_files, watched, absent, expires } = loaded;
     executor.start_processes();
-    let generation =
-        Generation { executor: Arc::new(executor), files, absent, users: Arc::default() };
+    let generation = Generation { executor: Arc::new(executor), has_files, absent };
     let stamps = Stamps::take(watched, since).noted_before(before, since).until(expires);
     (Arc::new(generation), stamps)
 }

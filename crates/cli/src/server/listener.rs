@@ -3,9 +3,12 @@
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
+use hookexec::Event;
+use hookexec::config::Diagnostics;
+use hookexec::wire::Verdict;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -21,8 +24,6 @@ use super::protocol::{ErrorCode, Refusal};
 use super::socket::Socket;
 use crate::config::tell_absent;
 use crate::moment::Moment;
-use hookexec::config::Diagnostics;
-use hookexec::wire::Verdict;
 
 /// What a server takes on at once. What is more is answered with an error, at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,15 +63,10 @@ impl Default for Limits {
 /// * Clone: clones are the same server.
 #[derive(Clone)]
 pub struct Server {
-    pub(super) shared: Arc<Shared>,
-}
-
-pub(super) struct Shared {
     engine: Arc<Engine>,
     /// The only project it answers for.
-    project: PathBuf,
+    project: Arc<Path>,
     pub(super) limits: Limits,
-    connections: Arc<Semaphore>,
     dispatches: Arc<Semaphore>,
     stopping: watch::Sender<bool>,
 }
@@ -89,15 +85,13 @@ impl Server {
         limits: Limits,
         load: impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
     ) -> Result<Self, Diagnostics> {
-        let shared = Shared {
+        Ok(Self {
             engine: Arc::new(Engine::new(Box::new(load))?),
-            project: project.into(),
+            project: project.into().into(),
             limits,
-            connections: Arc::new(Semaphore::new(limits.connections)),
             dispatches: Arc::new(Semaphore::new(limits.dispatches)),
             stopping: watch::Sender::new(false),
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        })
     }
 
     /// Talks to one client until its requests end and all are answered, it can't be written to any
@@ -108,48 +102,43 @@ impl Server {
         writer: impl AsyncWrite + Send,
         gone: impl Future<Output = ()> + Send,
     ) {
-        connection::run(&self.shared, reader, writer, gone).await;
+        connection::run(self, reader, writer, gone).await;
     }
 
     /// Talks to everybody who connects to `socket`, until [`stop`](Self::stop) is called and those
     /// who are connected have their answers.
     pub(crate) async fn listen(&self, socket: &Socket) {
-        let mut stopping = self.shared.stopping.subscribe();
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {
                 biased;
-                _ = stopping.wait_for(|stopping| *stopping) => break,
+                () = self.stopped() => break,
                 accepted = socket.accept() => accepted,
             };
             while connections.try_join_next().is_some() {}
             let Some(stream) = accepted else { continue };
-            let room = Arc::clone(&self.shared.connections).try_acquire_owned();
-            let shared = Arc::clone(&self.shared);
-            connections.spawn(async move {
-                match room {
-                    Ok(_room) => connection::over(&shared, stream).await,
-                    Err(_) => connection::refuse(&stream, shared.limits.connections),
-                }
-            });
+            if connections.len() >= self.limits.connections {
+                connection::refuse(&stream, self.limits.connections);
+                continue;
+            }
+            let server = self.clone();
+            connections.spawn(async move { connection::over(&server, stream).await });
         }
         while connections.join_next().await.is_some() {}
     }
 
     /// Takes no more requests; those that run go on.
     pub fn stop(&self) {
-        self.shared.stopping.send_replace(true);
+        self.stopping.send_replace(true);
     }
 
     /// Waits until background hooks are done, then stops the processes; whatever is not done within
     /// `patience` is killed.
     pub async fn shutdown(&self, patience: Duration) {
         self.stop();
-        self.shared.engine.shutdown(patience).await;
+        self.engine.shutdown(patience).await;
     }
-}
 
-impl Shared {
     /// Returns once no more requests are taken.
     pub(super) async fn stopped(&self) {
         // An error would mean that the sender is gone, and `self` holds it.
@@ -163,71 +152,50 @@ impl Shared {
         method: &str,
         mut params: Params,
     ) -> Result<Reply, Refusal> {
-        match method {
-            "dispatch" => Ok(Reply::Verdict(Box::new(self.dispatch(params).await?))),
-            "reload" => self.reload().await.map(Reply::Value),
-            _ if host::METHODS.contains(&method) => {
-                let (project, until) = params.client().map_err(invalid)?;
-                self.check_project(project.as_deref())?;
-                let current = self.engine.current(until).await.map_err(unread)?;
-                let answer = caught(host.call(current, method, params)).await?;
-                answer.map(Reply::Value).map_err(invalid)
-            }
-            _ => {
-                let mut known = vec!["dispatch", "ping", "reload"];
-                known.extend(host::METHODS);
-                let message = format!("unknown method `{method}`; known are {}", known.join(", "));
-                Err(Refusal::new(ErrorCode::MethodNotFound, message))
-            }
+        if method == "dispatch" {
+            return Ok(Reply::Verdict(Box::new(self.dispatch(params).await?)));
         }
-    }
-
-    async fn reload(&self) -> Result<Value, Refusal> {
-        let current = self.engine.reload().await;
-        let hooks = current.executor().hooks().len();
-        match &current.problem {
-            None => Ok(json!({ "files": current.files(), "hooks": hooks })),
-            Some(problems) => {
-                let data = Some(json!({ "problems": problems.as_ref() }));
-                Err(Refusal { data, ..Refusal::new(ErrorCode::Broken, broken(problems)) })
-            }
+        if !host::METHODS.contains(&method) {
+            let known = host::METHODS.join(", ");
+            let message = format!("unknown method `{method}`; known are dispatch, ping, {known}");
+            return Err(Refusal::new(ErrorCode::MethodNotFound, message));
         }
+        let until = self.check_client(&mut params)?;
+        let current = self.engine.current(until).await.map_err(unread)?;
+        let answer = caught(host.call(current, method, params, until)).await?;
+        Ok(Reply::Value(answer?))
     }
 
     /// Says that the server works. With `version` and `project` it refuses as it would refuse a dispatch.
     pub(super) fn ping(&self, mut params: Params) -> Result<Value, Refusal> {
-        check_version(params.text("version").map_err(invalid)?.as_deref())?;
-        self.check_project(params.text("project").map_err(invalid)?.as_deref())?;
+        self.check_client(&mut params)?;
         Ok(json!({}))
     }
 
     /// Runs the hooks of an event. A refusal has the verdict that stands for the missing one, as soon
     /// as the event is known.
     async fn dispatch(&self, mut params: Params) -> Result<Verdict, Refusal> {
-        let fired = params.fired().map_err(invalid)?;
-        let event = fired.event;
-        let client = params.client();
-        let current = self.engine.current(params.until()).await.map_err(|problem| {
-            let (current, input) = (self.engine.in_use(), params.input().ok());
-            unread(problem).of(current.executor(), event, input.as_ref())
-        })?;
-        let executor = current.executor();
-        let asked = client.map_err(invalid).and_then(|(project, until)| {
-            check_version(params.text("version").map_err(invalid)?.as_deref())?;
-            self.check_project(project.as_deref())?;
-            let input = params.input().map_err(invalid)?;
-            Ok((fired.moment(input, project.unwrap_or_default()), until))
-        });
-        let (moment, until) = asked.map_err(|refusal| refusal.of(executor, event, None))?;
-        let mut verdict = caught(moment.answer(executor, until))
-            .await
-            .map_err(|refusal| refusal.of(executor, event, Some(moment.input())))?;
+        let (event, moment) = params.moment()?;
+        let verdict = self.judge(&moment, &mut params).await;
+        verdict.map_err(|refusal| self.stand_in(refusal, event, &moment))
+    }
+
+    /// Returns the verdict on what happened.
+    async fn judge(
+        &self,
+        moment: &Result<Moment, String>,
+        params: &mut Params,
+    ) -> Result<Verdict, Refusal> {
+        let until = self.check_client(params)?;
+        let moment = moment.as_ref().map_err(|problem| Refusal::from(problem.clone()))?;
+        let current = self.engine.current(until).await.map_err(unread)?;
+        let mut verdict = caught(moment.answer(current.executor(), until)).await?;
         if let Moment::Native(_) = moment {
             tell_absent(current.absent(), &mut verdict);
         }
-        if let Some(problems) = &current.problem {
+        if let Some(problem) = &current.problem {
             let said = verdict.system_message.take().map(|said| said + "\n");
-            verdict.system_message = Some(said.unwrap_or_default() + &broken(problems));
+            verdict.system_message = Some(said.unwrap_or_default() + problem);
         }
         Ok(verdict)
     }
@@ -250,47 +218,57 @@ impl Shared {
             .or_else(|_| overloaded(format!("overloaded: {dispatches} dispatches are running")))
     }
 
-    /// Adds to the refusal of a dispatch what stands for its verdict.
+    /// Adds to the refusal of a dispatch that was not begun what stands for its verdict.
     pub(super) fn refuse_dispatch(&self, refusal: Refusal, mut params: Params) -> Refusal {
-        match params.fired() {
-            Ok(fired) => {
-                let (current, input) = (self.engine.in_use(), params.input().ok());
-                refusal.of(current.executor(), fired.event, input.as_ref())
-            }
+        match params.moment() {
+            Ok((event, moment)) => self.stand_in(refusal, event, &moment),
             Err(_) => refusal,
         }
     }
 
-    /// Refuses a request of another project than the server's.
-    fn check_project(&self, project: Option<&str>) -> Result<(), Refusal> {
-        match project {
-            Some(project) if Path::new(project) != self.project => {
+    /// Adds the verdict that stands for the missing one: all hooks of the event have failed. Without
+    /// an input that is meant for the hooks of this server, the event's own contract counts too.
+    fn stand_in(
+        &self,
+        mut refusal: Refusal,
+        event: Event,
+        moment: &Result<Moment, String>,
+    ) -> Refusal {
+        let why = format!("hookexec serve: {}", refusal.message);
+        let input = match (moment, refusal.code) {
+            (_, ErrorCode::OtherProject | ErrorCode::OtherVersion | ErrorCode::InvalidParams) => {
+                None
+            }
+            (moment, _) => moment.as_ref().ok().map(Moment::input),
+        };
+        let mut verdict = self.engine.in_use().executor().failed(event, input, &why);
+        if input.is_none() {
+            verdict.absorb(Verdict::failed(event, &why));
+        }
+        refusal.data = Some(json!({ "verdict": verdict }));
+        refusal
+    }
+
+    /// Refuses a client of another version or another project, and returns when the client needs its
+    /// answer.
+    fn check_client(&self, params: &mut Params) -> Result<Option<Instant>, Refusal> {
+        if let Some(client) = params.text("version")?.filter(|client| client != VERSION) {
+            let message = format!("this server is hookexec {VERSION}, and the caller is {client}");
+            return Err(Refusal::new(ErrorCode::OtherVersion, message));
+        }
+        match params.text("project")? {
+            Some(project) if Path::new(&project) != &*self.project => {
                 let own = self.project.display();
                 let message = format!("this server has the hooks of {own}, not those of {project}");
                 Err(Refusal::new(ErrorCode::OtherProject, message))
             }
-            _ => Ok(()),
+            _ => Ok(params.deadline()?),
         }
     }
-}
-
-fn invalid(problem: String) -> Refusal {
-    Refusal::new(ErrorCode::InvalidParams, problem)
 }
 
 fn unread(problem: &str) -> Refusal {
     Refusal::new(ErrorCode::Internal, problem)
-}
-
-/// Refuses a client of another version of hookexec.
-fn check_version(client: Option<&str>) -> Result<(), Refusal> {
-    match client {
-        Some(client) if client != VERSION => {
-            let message = format!("this server is hookexec {VERSION}, and the caller is {client}");
-            Err(Refusal::new(ErrorCode::OtherVersion, message))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Does `work`, in which a panic is a refusal.
@@ -305,16 +283,4 @@ async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Refusal> {
 pub(super) enum Reply {
     Verdict(Box<Verdict>),
     Value(Value),
-}
-
-pub(super) fn broken(problems: &Diagnostics) -> String {
-    let text = problems.to_string();
-    let first = text.lines().next().unwrap_or_default();
-    let more = match text.lines().count() {
-        0 | 1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    format!(
-        "the configuration has changed and is broken, the one loaded before still counts: {first}{more}"
-    )
 }

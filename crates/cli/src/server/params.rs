@@ -3,18 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use serde_json::Value;
-
-use crate::moment::Moment;
-
 use hookexec::event::{Event, UnknownEvent};
 use hookexec::internal::{CallerDeadline, deadline_of_hooks, tools};
 use hookexec::lifecycle::{
     DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
 };
 use hookexec::wire::{Input, JsonObject};
-use hookexec_agents::{Agent, NativeCall, NativeEvent, UnknownAgent};
+use hookexec_agents::{Agent, NativeCall, UnknownAgent};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::moment::Moment;
 
 /// What all events of a session have in common.
 #[derive(Deserialize)]
@@ -32,55 +31,32 @@ struct SessionParams {
     fires: Vec<Event>,
 }
 
-/// Which event fired.
-pub(super) struct Fired {
-    pub(super) event: Event,
-    /// The agent whose event it is, and that event.
-    native: Option<(Agent, &'static NativeEvent)>,
-}
-
-impl Fired {
-    /// Returns what happened, with the `input` of the event in `project`.
-    pub(super) fn moment(self, input: Input, project: String) -> Moment {
-        match self.native {
-            None => Moment::Own(self.event, Box::new(input)),
-            Some((agent, native)) => {
-                Moment::Native(Box::new(NativeCall::new(agent, native, input, project)))
-            }
-        }
-    }
-}
-
 /// The parameters of one request, taken out one after another.
 ///
 /// Values that belong to the host (arguments, messages, responses) are taken as they are: reading
 /// them by serde would change numbers and objects that look like serde's own.
 #[derive(Debug, Default)]
-pub(super) struct Params {
-    left: JsonObject,
-    /// When the client needs the answer.
-    until: Option<Instant>,
-}
+pub(super) struct Params(JsonObject);
 
 impl Params {
     pub(super) const fn new(params: JsonObject) -> Self {
-        Self { left: params, until: None }
+        Self(params)
     }
 
     /// Checks that nothing is left: a misspelt parameter would be ignored.
     pub(super) fn end(self) -> Result<(), String> {
-        match self.left.keys().next() {
+        match self.0.keys().next() {
             None => Ok(()),
             Some(key) => Err(format!("unknown parameter `{key}`")),
         }
     }
 
     pub(super) fn value(&mut self, key: &str) -> Option<Value> {
-        self.left.remove(key)
+        self.0.remove(key)
     }
 
     fn given(&mut self, key: &str) -> Option<Value> {
-        self.left.remove(key).filter(|value| !value.is_null())
+        self.0.remove(key).filter(|value| !value.is_null())
     }
 
     pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, String> {
@@ -104,8 +80,11 @@ impl Params {
     }
 
     pub(super) fn number(&mut self, key: &str) -> Result<Option<u64>, String> {
-        let number = self.given(key).map(|value| value.as_u64().ok_or(()));
-        number.transpose().map_err(|()| format!("`{key}` must be a whole number"))
+        match self.given(key).map(|value| value.as_u64()) {
+            None => Ok(None),
+            Some(Some(number)) => Ok(Some(number)),
+            Some(None) => Err(format!("`{key}` must be a whole number")),
+        }
     }
 
     pub(super) fn object(&mut self, key: &str) -> Result<Option<JsonObject>, String> {
@@ -124,54 +103,54 @@ impl Params {
         }
     }
 
-    /// Reads the directory in which the client works, and how long it waits, from now on.
-    pub(super) fn client(&mut self) -> Result<(Option<String>, Option<Instant>), String> {
-        let (project, within) = (self.text("project")?, self.number("within_ms")?);
-        let within = within.map(Duration::from_millis);
-        self.until = within.and_then(|within| deadline_of_hooks(Instant::now(), within));
-        Ok((project, self.until))
+    /// Returns when the client needs the answer.
+    pub(super) fn deadline(&mut self) -> Result<Option<Instant>, String> {
+        let within = self.number("within_ms")?.map(Duration::from_millis);
+        Ok(within.and_then(|within| deadline_of_hooks(Instant::now(), within)))
     }
 
-    /// Returns when the client needs the answer, once [`client`](Self::client) was read.
-    pub(super) const fn until(&self) -> Option<Instant> {
-        self.until
-    }
-
-    /// Reads which event fired: one of ours, or with `agent` one of that agent's.
-    pub(super) fn fired(&mut self) -> Result<Fired, String> {
-        let event = self.text("event").ok().flatten();
-        let event = event.ok_or("`event` must be the name of an event")?;
+    /// Reads which event fired, one of ours or with `agent` one of that agent's, and its input. An
+    /// input that can't be read leaves the event known.
+    pub(super) fn moment(&mut self) -> Result<(Event, Result<Moment, String>), String> {
+        let name = self.text("event").ok().flatten();
+        let name = name.ok_or("`event` must be the name of an event")?;
         let Some(agent) = self.text("agent")? else {
-            let event = event.parse().map_err(|error: UnknownEvent| error.to_string())?;
-            return Ok(Fired { event, native: None });
+            let event = name.parse().map_err(|error: UnknownEvent| error.to_string())?;
+            let input = self.input();
+            return Ok((event, input.map(|input| Moment::Own(event, Box::new(input)))));
         };
         let agent: Agent = agent.parse().map_err(|error: UnknownAgent| error.to_string())?;
-        let native = agent.native_event(&event);
-        match native.and_then(|native| Some((native, native.event?))) {
-            Some((native, event)) => Ok(Fired { event, native: Some((agent, native)) }),
-            None => Err(format!("no hook runs at the event `{event}` of {}", agent.title())),
-        }
+        let native = agent.native_event(&name);
+        let Some((native, event)) = native.and_then(|native| Some((native, native.event?))) else {
+            return Err(format!("no hook runs at the event `{name}` of {}", agent.title()));
+        };
+        let project = self.0.get("project").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let call = self.input().map(|input| NativeCall::new(agent, native, input, project));
+        Ok((event, call.map(|call| Moment::Native(Box::new(call)))))
     }
 
-    pub(super) fn input(&mut self) -> Result<Input, String> {
+    fn input(&mut self) -> Result<Input, String> {
         let input = self.object("input")?.ok_or("`input` must be an object")?;
         Input::from_json(input).map_err(|error| format!("`input` can't be read: {error}"))
     }
 
-    /// Reads the session. The deadline is that of this request until another one is set.
-    pub(super) fn session(&mut self) -> Result<(SessionBuilder, CallerDeadline), String> {
+    /// Reads the session, whose hooks end by `deadline`.
+    pub(super) fn session(&mut self, deadline: &CallerDeadline) -> Result<SessionBuilder, String> {
         let params = self.given("session").ok_or("`session` is missing")?;
         let params: SessionParams =
             serde_json::from_value(params).map_err(|error| format!("`session`: {error}"))?;
         let SessionParams { session_id, cwd, agent_name, model_id, tools, fires } = params;
         let known = tools::of_agent(agent_name.as_deref().unwrap_or_default());
-        let mut session = Session::builder(session_id).tools(move |name| {
+        let describe = move |name: &str| {
             let mut facts = ToolFacts::default();
             facts.kinds = known.kinds(name, &JsonObject::new());
             facts.kinds.extend(tools.get(name).into_iter().flatten().cloned());
             facts
-        });
-        session = session.declares(DeclaredEvents::driven().and(fires));
+        };
+        let mut session = Session::builder(session_id)
+            .tools(describe)
+            .declares(DeclaredEvents::driven().and(fires))
+            .deadline(deadline.clone());
         if let Some(cwd) = cwd {
             session = session.cwd(cwd);
         }
@@ -181,9 +160,7 @@ impl Params {
         if let Some(model_id) = model_id {
             session = session.model(model_id);
         }
-        let deadline = CallerDeadline::default();
-        deadline.set(self.until);
-        Ok((session.deadline(deadline.clone()), deadline))
+        Ok(session)
     }
 
     pub(super) fn turn(&mut self) -> Result<Option<TurnState>, String> {
@@ -206,17 +183,15 @@ impl Params {
 
     /// Reads how a turn ends: by `response`, `error` or `reason`.
     pub(super) fn turn_end(&mut self) -> Result<TurnEnd, String> {
-        let response = self.text("response")?.map(TurnEnd::finished);
-        let error = self.text("error")?.map(TurnEnd::failed);
-        let reason = self.text("reason")?.map(|reason| match reason.as_str() {
-            "canceled" => TurnEnd::Canceled,
-            "hook_blocked" => TurnEnd::HookBlocked,
-            "steered" => TurnEnd::Steered,
-            _ => TurnEnd::Other(reason),
-        });
-        let mut ends = [response, error, reason].into_iter().flatten();
-        match (ends.next(), ends.next()) {
-            (Some(end), None) => Ok(end),
+        match (self.text("response")?, self.text("error")?, self.text("reason")?) {
+            (Some(response), None, None) => Ok(TurnEnd::finished(response)),
+            (None, Some(error), None) => Ok(TurnEnd::failed(error)),
+            (None, None, Some(reason)) => Ok(match reason.as_str() {
+                "canceled" => TurnEnd::Canceled,
+                "hook_blocked" => TurnEnd::HookBlocked,
+                "steered" => TurnEnd::Steered,
+                _ => TurnEnd::Other(reason),
+            }),
             _ => Err("give one of `response`, `error` and `reason`".to_owned()),
         }
     }

@@ -2,13 +2,12 @@
 
 use std::fmt::Display;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use hookexec::wire::{JsonObject, parse_strict};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
 
 use super::params::Params;
-use hookexec::event::Event;
-use hookexec::executor::Executor;
-use hookexec::wire::{Input, JsonObject, Verdict, parse_strict};
 
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +27,21 @@ pub(crate) enum ErrorCode {
     Overloaded = -32000,
     /// The client works in a project that this server has no hooks for.
     OtherProject = -32001,
-    /// The configuration on disk is broken; the one loaded before still counts.
-    Broken = -32002,
     /// The server is about to end.
     Stopping = -32003,
     /// The client is another version of hookexec.
     OtherVersion = -32004,
 }
 
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i32(*self as i32)
+    }
+}
+
 /// An answer that is an error.
-#[derive(Debug)]
+#[skip_serializing_none]
+#[derive(Debug, Serialize)]
 pub(crate) struct Refusal {
     pub(super) code: ErrorCode,
     pub(crate) message: String,
@@ -48,18 +52,12 @@ impl Refusal {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
+}
 
-    /// Adds the verdict that stands for the missing one: all hooks of the event have failed.
-    /// Without an input, or with one for the hooks of another project, the event's own contract
-    /// counts too.
-    pub(super) fn of(mut self, executor: &Executor, event: Event, input: Option<&Input>) -> Self {
-        let why = format!("hookexec serve: {}", self.message);
-        let mut verdict = executor.failed(event, input, &why);
-        if input.is_none() {
-            verdict.absorb(Verdict::failed(event, &why));
-        }
-        self.data = Some(json!({ "verdict": verdict }));
-        self
+/// Says what is wrong with the parameters.
+impl From<String> for Refusal {
+    fn from(problem: String) -> Self {
+        Self::new(ErrorCode::InvalidParams, problem)
     }
 }
 
@@ -70,6 +68,21 @@ pub(super) struct Request {
     pub(super) id: Option<Value>,
     pub(super) method: String,
     pub(super) params: Params,
+}
+
+/// A client's answer to a question of the server.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) id: u64,
+    /// The result, or the message of the error.
+    pub(super) outcome: Result<Value, String>,
+}
+
+/// What a client sends.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    Request(Request),
+    Reply(Reply),
 }
 
 impl Incoming {
@@ -137,46 +150,23 @@ pub(crate) fn read_object(line: &[u8]) -> Result<JsonObject, Refusal> {
     Ok(object)
 }
 
-/// A client's answer to a question of the server.
-#[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) id: u64,
-    /// The result, or the message of the error.
-    pub(super) outcome: Result<Value, String>,
-}
-
-/// What a client sends.
-#[derive(Debug)]
-pub(super) enum Incoming {
-    Request(Request),
-    Reply(Reply),
-}
-
 /// Returns the line that answers a request.
-pub(crate) fn answer<T: Serialize>(id: &Value, outcome: &Result<T, Refusal>) -> Vec<u8> {
+pub(crate) fn answer(id: &Value, outcome: &Result<impl Serialize, Refusal>) -> Vec<u8> {
+    #[skip_serializing_none]
     #[derive(Serialize)]
     struct Answer<'a, T> {
         jsonrpc: &'static str,
         id: &'a Value,
-        #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'a T>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<Error<'a>>,
+        error: Option<&'a Refusal>,
     }
-    #[derive(Serialize)]
-    struct Error<'a> {
-        code: i32,
-        message: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        data: &'a Option<Value>,
-    }
-    let (result, error) = match outcome {
-        Ok(result) => (Some(result), None),
-        Err(Refusal { code, message, data }) => {
-            (None, Some(Error { code: *code as i32, message, data }))
-        }
-    };
+    let (result, error) = (outcome.as_ref().ok(), outcome.as_ref().err());
     line(&Answer { jsonrpc: "2.0", id, result, error })
+}
+
+/// Returns the line that answers a request with an error.
+pub(crate) fn refuse(id: &Value, refusal: Refusal) -> Vec<u8> {
+    answer(id, &Err::<(), _>(refusal))
 }
 
 /// Returns the line that asks the other end.

@@ -3,14 +3,13 @@
 use serde_json::{Value, json};
 
 use super::super::engine::InUse;
-use super::super::listener::broken;
 use hookexec::lifecycle::{ModelOutcome, Refused, Stage, ToolEnd, ToolOutcome, Trail};
 
 /// What hooks said on the way, for the model, the user and the operators.
 pub(super) fn trail(trail: &Trail, current: &InUse) -> Value {
     let mut messages: Vec<String> =
         trail.system_messages().map(|(_, message)| message.to_owned()).collect();
-    messages.extend(current.problem.as_deref().map(broken));
+    messages.extend(current.problem.as_deref().map(str::to_owned));
     let failed_open: Vec<&str> = trail.failed_open().map(|(_, hook)| hook).collect();
     json!({
         "additional_context": trail.additional_context(),

@@ -12,12 +12,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use hookexec::internal::{CallerDeadline, locked};
+use hookexec::lifecycle::{Session, SessionBuilder, Turn};
 use serde_json::{Value, json};
 
-use self::open::{HostAnswer, OpenCall};
+use self::open::OpenCall;
 use super::engine::InUse;
 use super::params::Params;
-use hookexec::internal::locked;
 
 /// The methods of hosts.
 pub(super) const METHODS: [&str; 10] = [
@@ -39,26 +40,35 @@ struct OpenCalls {
 }
 
 impl Host {
-    /// Answers one of [`METHODS`]; an error is about the parameters, and no hook ran.
+    /// Answers one of [`METHODS`] by the time `until`; an error is about the parameters, and no hook
+    /// ran.
     pub(super) async fn call(
         &self,
         current: InUse,
         method: &str,
         mut params: Params,
+        until: Option<Instant>,
     ) -> Result<Value, String> {
+        if let "tool.approve" | "tool.end" | "model.end" = method {
+            let id = params.number("call")?.ok_or("`call` must be a whole number")?;
+            return self.resume(id, method, params, until).await;
+        }
+        let deadline = CallerDeadline::default();
+        deadline.set(until);
+        let session = params.session(&deadline)?;
+        if method == "session.begin" {
+            return session_begin(session, &current, params).await;
+        }
+        let session = session.attach(current.shared());
+        let turn = params.turn()?.map(|turn| session.attach_turn(turn));
+        let request = HostRequest { session, turn, params, current, deadline };
         match method {
-            "session.begin" => session_begin(&current, params).await,
-            "session.end" => session_end(&current, params).await,
-            "turn.begin" => turn_begin(&current, params).await,
-            "turn.finish" => turn_finish(&current, params).await,
-            "turn.end" => turn_end(&current, params).await,
-            "tool.begin" => self.begin(OpenCall::tool(current, params)?).await,
-            "model.begin" => self.begin(OpenCall::model(current, params)?).await,
-            _ => {
-                let id = params.number("call")?.ok_or("`call` must be a whole number")?;
-                let until = params.until();
-                self.resume(id, HostAnswer::read(method, params)?, until).await
-            }
+            "session.end" => request.session_end().await,
+            "turn.begin" => request.turn_begin().await,
+            "turn.finish" => request.turn_finish().await,
+            "turn.end" => request.turn_end().await,
+            "tool.begin" => self.begin(OpenCall::tool(request)?).await,
+            _ => self.begin(OpenCall::model(request)?).await,
         }
     }
 
@@ -78,19 +88,15 @@ impl Host {
     async fn resume(
         &self,
         id: u64,
-        answer: HostAnswer,
+        method: &str,
+        params: Params,
         until: Option<Instant>,
     ) -> Result<Value, String> {
         let call = {
             let mut calls = locked(&self.0);
             let unknown = || format!("`call` {id} is not open, or another request is about it");
-            let mut call = calls.by_id.remove(&id).ok_or_else(unknown)?;
-            if let Err(problem) = call.take(answer) {
-                calls.by_id.insert(id, call);
-                return Err(problem);
-            }
-            call.deadline.set(until);
-            call
+            calls.by_id.get_mut(&id).ok_or_else(unknown)?.take(method, params, until)?;
+            calls.by_id.remove(&id).ok_or_else(unknown)?
         };
         Ok(self.proceed(id, call).await)
     }
@@ -106,8 +112,11 @@ impl Host {
     }
 }
 
-async fn session_begin(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let (session, _) = params.session()?;
+async fn session_begin(
+    session: SessionBuilder,
+    current: &InUse,
+    mut params: Params,
+) -> Result<Value, String> {
     let source = params.source()?;
     params.end()?;
     let session = session.start(current.shared(), source).await;
@@ -118,44 +127,47 @@ async fn session_begin(current: &InUse, mut params: Params) -> Result<Value, Str
     Ok(answer)
 }
 
-async fn session_end(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let (session, _) = params.session()?;
-    let reason = params.text("reason")?.unwrap_or_else(|| "exit".to_owned());
-    params.end()?;
-    let trail = session.attach(current.shared()).end(reason).await;
-    Ok(answers::trail(&trail, current))
+/// A request within a session that has begun.
+struct HostRequest {
+    session: Session,
+    turn: Option<Turn>,
+    params: Params,
+    current: InUse,
+    deadline: CallerDeadline,
 }
 
-async fn turn_begin(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let (session, _) = params.session()?;
-    let turn_id = params.required("turn_id")?;
-    let prompt = params.text("prompt")?;
-    params.end()?;
-    match session.attach(current.shared()).begin_turn(turn_id, prompt).await {
-        Ok(turn) => {
-            let mut answer = answers::trail(turn.opening(), current);
-            answer["turn"] = json!(turn.detach());
-            Ok(answer)
-        }
-        Err(refused) => Ok(answers::refused(&refused, current)),
+impl HostRequest {
+    async fn session_end(mut self) -> Result<Value, String> {
+        let reason = self.params.text("reason")?.unwrap_or_else(|| "exit".to_owned());
+        self.params.end()?;
+        Ok(answers::trail(&self.session.end(reason).await, &self.current))
     }
-}
 
-async fn turn_finish(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let (session, _) = params.session()?;
-    let turn = params.turn()?.ok_or("`turn` is missing")?;
-    let response = params.required("response")?;
-    params.end()?;
-    let turn = session.attach(current.shared()).attach_turn(turn);
-    let go_on = turn.finish(&response).await;
-    Ok(json!({ "go_on": go_on, "turn": turn.state() }))
-}
+    async fn turn_begin(mut self) -> Result<Value, String> {
+        let (turn_id, prompt) = (self.params.required("turn_id")?, self.params.text("prompt")?);
+        self.params.end()?;
+        match self.session.begin_turn(turn_id, prompt).await {
+            Ok(turn) => {
+                let mut answer = answers::trail(turn.opening(), &self.current);
+                answer["turn"] = json!(turn.detach());
+                Ok(answer)
+            }
+            Err(refused) => Ok(answers::refused(&refused, &self.current)),
+        }
+    }
 
-async fn turn_end(current: &InUse, mut params: Params) -> Result<Value, String> {
-    let (session, _) = params.session()?;
-    let turn = params.turn()?.ok_or("`turn` is missing")?;
-    let end = params.turn_end()?;
-    params.end()?;
-    let trail = session.attach(current.shared()).attach_turn(turn).end(end).await;
-    Ok(answers::trail(&trail, current))
+    async fn turn_finish(mut self) -> Result<Value, String> {
+        let turn = self.turn.ok_or("`turn` is missing")?;
+        let response = self.params.required("response")?;
+        self.params.end()?;
+        let go_on = turn.finish(&response).await;
+        Ok(json!({ "go_on": go_on, "turn": turn.state() }))
+    }
+
+    async fn turn_end(mut self) -> Result<Value, String> {
+        let turn = self.turn.ok_or("`turn` is missing")?;
+        let end = self.params.turn_end()?;
+        self.params.end()?;
+        Ok(answers::trail(&turn.end(end).await, &self.current))
+    }
 }

@@ -1,47 +1,26 @@
 //! A tool call or a model call that the host runs between two requests.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::time::Instant;
 
+use hookexec::internal::CallerDeadline;
+use hookexec::lifecycle::{
+    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, ToolCall, ToolError, ToolRun, Turn,
+};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::engine::InUse;
 use super::super::params::Params;
-use super::answers;
+use super::{HostRequest, answers};
 use crate::runtime::sent;
-use hookexec::internal::CallerDeadline;
-use hookexec::lifecycle::{
-    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, ToolCall, ToolError, ToolRun,
-};
 
 /// What the host has done.
-pub(super) enum HostAnswer {
+enum HostAnswer {
     /// Whether the user granted it, and why.
     Approval(bool, Option<String>),
     /// What the tool or the model returned, or its error.
     Work(Result<Value, Value>),
-    Cancelled,
-}
-
-impl HostAnswer {
-    /// Reads the parameters of `tool.approve`, `tool.end` and `model.end`.
-    pub(super) fn read(method: &str, mut params: Params) -> Result<Self, String> {
-        let answer = if method == "tool.approve" {
-            let granted = params.flag("granted")?.ok_or("`granted` is missing")?;
-            Self::Approval(granted, params.text("reason")?)
-        } else {
-            let is_cancelled = params.flag("cancelled")?.unwrap_or_default();
-            match (params.value("response"), params.value("error"), is_cancelled) {
-                (Some(response), None, false) => Self::Work(Ok(response)),
-                (None, Some(error), false) => Self::Work(Err(error)),
-                (None, None, true) => Self::Cancelled,
-                _ => return Err("give one of `response`, `error` and `cancelled`".to_owned()),
-            }
-        };
-        params.end()?;
-        Ok(answer)
-    }
 }
 
 /// What waits for the host's answer.
@@ -56,7 +35,7 @@ type Driver = Pin<Box<dyn Future<Output = Value> + Send>>;
 /// A call on its way. It makes progress only in [`step`](Self::step).
 pub(super) struct OpenCall {
     /// When the host needs the next answer.
-    pub(super) deadline: CallerDeadline,
+    deadline: CallerDeadline,
     driver: Driver,
     /// The points at which the host must act.
     pauses: mpsc::Receiver<(Value, Waiting)>,
@@ -80,29 +59,28 @@ impl OpenCall {
     }
 
     /// Begins a tool call.
-    pub(super) fn tool(current: InUse, mut params: Params) -> Result<Self, String> {
-        let (session, deadline) = params.session()?;
-        let session = session.attach(current.shared());
-        let turn = params.turn()?;
+    pub(super) fn tool(request: HostRequest) -> Result<Self, String> {
+        let HostRequest { session, turn, mut params, current, deadline } = request;
         let name = params.required("tool_name")?;
         let mut call = ToolCall::new(name, params.object("tool_input")?.unwrap_or_default());
         call.id = params.text("tool_use_id")?;
         let (asks, can_ask) = (params.text("ask")?, params.flag("can_ask")?.unwrap_or_default());
         params.end()?;
-        let run = match turn {
-            Some(turn) => session.attach_turn(turn).tool_call(call),
+        let mut run = match turn {
+            Some(turn) => turn.tool_call(call),
             None => session.tool_call(call),
         };
+        if let Some(reason) = asks {
+            run = run.ask_unless_allowed(reason);
+        }
         Ok(Self::new(deadline, |host, cancelled| {
-            drive_tool(run, asks, can_ask, host, cancelled, current)
+            drive_tool(run, can_ask, host, cancelled, current)
         }))
     }
 
     /// Begins a model call.
-    pub(super) fn model(current: InUse, mut params: Params) -> Result<Self, String> {
-        let (session, deadline) = params.session()?;
-        let session = session.attach(current.shared());
-        let turn = params.turn()?.map(|turn| Arc::new(session.attach_turn(turn)));
+    pub(super) fn model(request: HostRequest) -> Result<Self, String> {
+        let HostRequest { session, turn, mut params, current, deadline } = request;
         let mut request = ModelRequest::new(params.list("messages")?.unwrap_or_default());
         request.model = params.text("model")?;
         request.tools = params.list("tools")?.unwrap_or_default();
@@ -112,10 +90,9 @@ impl OpenCall {
             Some(turn) => turn.model_call(request),
             None => session.model_call(request),
         };
-        let state = move || turn.as_ref().map(|turn| turn.state());
         Ok(Self::new(deadline, |host, cancelled| async move {
-            let call = call.cancelled_by(sent(cancelled));
-            let outcome = call.run(async |request| {
+            let state = || turn.as_ref().map(Turn::state);
+            let work = async |request: ModelRequest| {
                 let step = json!({
                     "next": "run",
                     "messages": request.messages,
@@ -124,32 +101,53 @@ impl OpenCall {
                     "options": request.options,
                     "turn": state(),
                 });
-                let failed =
-                    |error: Value| error.as_str().map_or_else(|| error.to_string(), str::to_owned);
-                host.work(step).await.map_err(failed)
-            });
-            let outcome = outcome.await;
+                host.work(step).await.map_err(|error| match error {
+                    Value::String(text) => text,
+                    error => error.to_string(),
+                })
+            };
+            let outcome = call.cancelled_by(sent(cancelled)).run(work).await;
             let mut answer = answers::model(outcome, &current);
             answer["turn"] = json!(state());
             answer
         }))
     }
 
-    /// Takes the host's answer, unless it is not what the call waits for.
-    pub(super) fn take(&mut self, answer: HostAnswer) -> Result<(), String> {
-        if matches!(answer, HostAnswer::Cancelled) {
-            // What waits stays: the driver must not take its end for an answer.
-            let _ = self.cancel.take().map(|cancel| cancel.send(()));
-            return Ok(());
-        }
-        let is_approval = matches!(answer, HostAnswer::Approval(..));
-        if let Some(waiting) = self.waiting.take_if(|waiting| waiting.is_approval == is_approval) {
+    /// Takes the host's answer in the parameters of `tool.approve`, `tool.end` or `model.end`. The host
+    /// needs the next step by the time `until`.
+    pub(super) fn take(
+        &mut self,
+        method: &str,
+        mut params: Params,
+        until: Option<Instant>,
+    ) -> Result<(), String> {
+        let is_approval = method == "tool.approve";
+        let answer = if is_approval {
+            let granted = params.flag("granted")?.ok_or("`granted` is missing")?;
+            Some(HostAnswer::Approval(granted, params.text("reason")?))
+        } else {
+            let is_cancelled = params.flag("cancelled")?.unwrap_or_default();
+            match (params.value("response"), params.value("error"), is_cancelled) {
+                (Some(response), None, false) => Some(HostAnswer::Work(Ok(response))),
+                (None, Some(error), false) => Some(HostAnswer::Work(Err(error))),
+                (None, None, true) => None,
+                _ => return Err("give one of `response`, `error` and `cancelled`".to_owned()),
+            }
+        };
+        params.end()?;
+        if let Some(answer) = answer {
+            let Some(waiting) = self.waiting.take_if(|waits| waits.is_approval == is_approval)
+            else {
+                let next = if is_approval { "the end of its work" } else { "an approval" };
+                return Err(format!("the call waits for {next}"));
+            };
             let _ = waiting.answer.send(answer);
-            return Ok(());
+        } else if let Some(cancel) = self.cancel.take() {
+            // What waits stays: the driver must not take its end for an answer.
+            let _ = cancel.send(());
         }
-        let waits_for_approval = self.waiting.as_ref().is_some_and(|waiting| waiting.is_approval);
-        let next = if waits_for_approval { "an approval" } else { "the end of its work" };
-        Err(format!("the call waits for {next}"))
+        self.deadline.set(until);
+        Ok(())
     }
 
     /// Drives the call until the host must act, or returns only how it ended.
@@ -205,15 +203,11 @@ impl Host {
 
 async fn drive_tool(
     mut run: ToolRun<'static>,
-    asks: Option<String>,
     can_ask: bool,
     host: Host,
     cancelled: oneshot::Receiver<()>,
     current: InUse,
 ) -> Value {
-    if let Some(reason) = asks {
-        run = run.ask_unless_allowed(reason);
-    }
     if can_ask {
         let host = host.clone();
         run = run.approve_with(async move |request| host.approve(request).await);
