@@ -47,9 +47,9 @@ fn is_nested() -> bool {
     std::env::var_os(depth::VARIABLE).is_some()
 }
 
-/// Returns the verdict of the server at `socket`; `None` where the administrator has hooks. Those run
-/// in the process of the call, with all others: another program may have put its own
-/// server there, which does not know them.
+/// Returns the verdict of the server at `socket`; `None` where the project could not be found in time,
+/// and where the administrator has hooks. Those run in the process of the call, with all others:
+/// another program may have put its own server there, which does not know them.
 ///
 /// # Errors
 /// Why the server gives no verdict.
@@ -59,7 +59,7 @@ pub(crate) async fn ask(
     question: Question<'_>,
     until: Option<Instant>,
 ) -> Result<Option<Verdict>, NoVerdict> {
-    if options.has_managed_files() {
+    if options.without_project || options.has_managed_files() {
         return Ok(None);
     }
     let project = options.working_dir.as_deref().unwrap_or(Path::new(""));

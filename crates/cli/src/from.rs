@@ -16,14 +16,16 @@ use hookexec::event::FailureMode;
 use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
-use tokio::time::{timeout, timeout_at};
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep_until, timeout, timeout_at};
 
 use super::config::{ConfigArgs, Notices, Purpose, not_too_deep, tell_absent};
 use super::connect;
 use super::error::{CommandError, warn_all};
 use super::run::Shown;
-use super::runtime::Runtime;
+use super::runtime::{self, Runtime};
 use super::server::{NoVerdict, Question};
+use super::system::Signals;
 use super::{Exit, input, output, stops, system};
 pub(crate) use caller::Caller;
 use caller::{Standing, give};
@@ -59,243 +61,234 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "give it in seconds, more than none".to_owned())
 }
 
-impl FromArgs {
-    /// Returns the agent's call, when an agent calls.
-    pub(crate) fn call(
-        &self,
-        event: Option<Event>,
-        shown: Shown,
-        server: Option<&Path>,
-    ) -> Option<FromCall> {
-        let agent = self.from?;
-        let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
-        Some(FromCall {
-            caller: Caller { agent: Some(agent), hint },
-            agent,
-            server: server.map(Path::to_owned),
-            within: self.within.unwrap_or(WITHIN),
-            shown,
-            as_installed: self.native.is_some() && self.within.is_some(),
-        })
-    }
-}
-
-/// One call by an agent.
-pub(crate) struct FromCall {
-    caller: Caller,
-    agent: Agent,
-    /// The server to ask.
-    server: Option<PathBuf>,
-    within: Duration,
-    shown: Shown,
-    /// Whether the command line says what every entry that `install` writes says.
-    as_installed: bool,
-}
-
 /// Hooks that are loaded, and the arguments that name their files.
 type Hooks = (Executor, ConfigArgs);
 
-/// Results so far, for the answer when the rest is missing.
-#[derive(Default)]
-struct Progress {
-    native: Option<&'static str>,
-    call: Option<NativeCall>,
-    /// Guards that are missing. The agent reads of them once a session.
-    absent: Vec<String>,
-    /// Warnings for stderr, if the agent reads no reason there.
-    warnings: Vec<String>,
-    hooks: Option<Hooks>,
-    moment: Option<Moment>,
-    /// The server's verdict.
-    verdict: Option<Verdict>,
-    /// Why the server gave no verdict.
-    no_answer: Option<String>,
-}
-
-impl FromCall {
-    /// Answers the agent.
-    pub(crate) fn execute(self, config: &ConfigArgs) -> Exit {
+impl FromArgs {
+    /// Answers the `agent`. The `server` is asked if there is one.
+    pub(crate) fn execute(
+        &self,
+        agent: Agent,
+        event: Option<Event>,
+        config: &ConfigArgs,
+        server: Option<&Path>,
+        shown: Shown,
+    ) -> Exit {
         let started = Instant::now();
+        let within = self.within.unwrap_or(WITHIN);
+        let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
+        let caller = Caller { agent: Some(agent), hint };
         let standing = Standing::default();
-        self.caller.clone().watch(self.within + LAST_RESORT, Arc::clone(&standing));
-        let runtime = match Runtime::new() {
-            Ok(runtime) => runtime,
-            Err(error) => return self.caller.fail(&error.to_string()),
-        };
-        let mut progress = Progress { native: self.caller.native(), ..Progress::default() };
-        let decided = runtime.run(async {
-            let decide = self.decide(config, started, &mut progress, &standing);
-            tokio::time::timeout(self.within, decide).await.unwrap_or_else(|_| Err(self.late()))
+        caller.clone().watch(within + LAST_RESORT, Arc::clone(&standing));
+        let done = Runtime::new().and_then(|runtime| {
+            let done = runtime.block_on(async {
+                let (signals, late) = (runtime::listen()?, format!("no answer within {within:?}"));
+                let end = End { signals, at: started + within, late, reached: None };
+                let (hooks, absent, warnings) = (None, Vec::new(), Vec::new());
+                let caller = &caller;
+                let mut work =
+                    Work { agent, caller, config, server, within, end, hooks, absent, warnings };
+                let (answer, call) =
+                    work.answer(deadline_of_hooks(started, within), &standing, shown).await;
+                Ok((work.hooks, work.warnings, answer, call))
+            });
+            Ok((runtime, done.flatten()?))
         });
-        let problem = match decided {
-            Ok(problem) => problem.err(),
-            Err(signal) => Some(signal.to_string()),
+        let (runtime, (hooks, warnings, answer, call)) = match done {
+            Ok(done) => done,
+            Err(error) => return caller.fail(&error.to_string()),
         };
-        let answer = self.answer(&mut progress, problem);
         let exit = give(&answer);
         if answer.exit_code == 0 {
-            warn_all(progress.warnings.drain(..));
+            warn_all(warnings);
         }
-        if let Some(call) = progress.call.filter(|_| self.is_from_settings()) {
+        // A person who tries a call out reads the answer at a terminal, or leaves out what every entry
+        // of `install` says.
+        let is_as_installed = self.native.is_some() && self.within.is_some();
+        if let Some(call) = call.filter(|_| is_as_installed && !std::io::stdout().is_terminal()) {
             note_firing(&call);
         }
-        if let Some((executor, config)) = progress.hooks {
+        if let Some((executor, config)) = hooks {
             for hooks in executor.take_handed_over() {
                 if let Err(error) = hand_over(&config, &hooks) {
                     output::talk(&format!("hookexec: hooks in the background: {error}\n"));
                 }
             }
-            let left = self.within.saturating_sub(started.elapsed());
+            let left = within.saturating_sub(started.elapsed());
             let _ = runtime.run(executor.shutdown(left));
         }
         exit
     }
+}
 
-    /// Returns whether the agent seems to call, and not a person who tries it out: an agent calls
-    /// as its settings say, and reads what is answered.
-    fn is_from_settings(&self) -> bool {
-        self.as_installed && !std::io::stdout().is_terminal()
-    }
+/// The end of the time for an answer: a signal, or the time that the agent gives.
+struct End {
+    signals: Signals,
+    at: Instant,
+    /// What is said of it if it is the time.
+    late: String,
+    /// Why no more work is done, once the end is reached.
+    reached: Option<String>,
+}
 
-    /// Runs the hooks; `progress` has everything that is known, also when this is dropped.
-    async fn decide(
-        &self,
-        config: &ConfigArgs,
-        started: Instant,
-        progress: &mut Progress,
-        standing: &Standing,
-    ) -> Result<(), String> {
-        let Progress { native, call: read, hooks, moment, .. } = progress;
-        let (agent, hint) = (self.agent, self.caller.hint.clone());
-        let mut payload = tokio::task::spawn_blocking(move || payload(agent, hint.as_deref()));
-        let early = tokio::time::timeout(self.within / 4, &mut payload).await;
-        let waited = if let Ok(payload) = early {
-            payload
-        } else {
-            *hooks = self.load(config, "").await.1;
-            payload.await
-        };
-        let call = match waited.map_err(|error| error.to_string())? {
-            Ok(call) => read.insert(call),
-            Err((problem, named)) => {
-                *native = named.or(*native);
-                if hooks.is_none() {
-                    *hooks = self.load(config, "").await.1;
-                }
-                return Err(problem);
-            }
-        };
-        *native = Some(call.native.name);
-        if call.event.is_none() {
-            *moment = Some(Moment::new(call));
-            return Ok(());
+impl End {
+    /// Does `work`, unless the end comes first.
+    ///
+    /// # Errors
+    /// Why it was not done, or not to its end.
+    async fn before<T>(&mut self, work: impl Future<Output = T>) -> Result<T, String> {
+        if let Some(why) = &self.reached {
+            return Err(why.clone());
         }
-        let until = deadline_of_hooks(started, self.within);
-        if let Some(server) = &self.server {
-            match ask(server, config, call, until).await {
-                Ok(None) => {}
-                Ok(verdict) => {
-                    progress.verdict = verdict;
-                    return Ok(());
-                }
-                Err(NoVerdict::NotRun(problem)) => {
-                    progress.warnings.push(format!("{problem}; the hooks run without it"));
-                }
-                Err(NoVerdict::Failed(problem)) => {
-                    // The hooks, if there is time to load them, say what their failure means.
-                    progress.no_answer = Some(format!("{problem}; {}", remedy(server)));
-                    if hooks.is_none() {
-                        *hooks = self.load(config, &call.project).await.1;
-                    }
-                    return Ok(());
-                }
+        let why = tokio::select! {
+            biased;
+            (name, number) = self.signals.next() => {
+                CommandError::interrupted(name, number).to_string()
             }
-        }
-        let (notices, loaded) = self.load(config, &call.project).await;
-        if loaded.is_some() {
-            *hooks = loaded;
-        }
-        let notices = notices?;
-        progress.warnings.extend(notices.failures(""));
-        progress.absent = notices.absent;
-        not_too_deep().map_err(|error| error.to_string())?;
-        let (executor, config) = hooks.take().ok_or_else(|| self.late())?;
-        let (executor, _) = hooks.insert((executor.handing_over_background(), config));
-        let last = hookexec_agents::unanswered(executor, call, &self.late());
-        let last = hookexec_agents::answer(call, &last);
-        *locked(standing) = Some(last);
-        let moment = moment.insert(Moment::new(call));
-        moment.run(executor, call, until).await;
-        Ok(())
-    }
-
-    /// Loads the hooks for a `project`, and returns which files are missing, or why they can't be loaded
-    /// in its directory. Then the hooks are those of other places, which judge the missing answer.
-    async fn load(
-        &self,
-        config: &ConfigArgs,
-        project: &str,
-    ) -> (Result<Notices, String>, Option<Hooks>) {
-        // A project has half of the time.
-        let until = Instant::now() + self.within / 2;
-        let config = in_project(config, project, until).await;
-        let problem = match load_until(config.clone(), until).await {
-            Ok((hooks, notices)) => return (Ok(notices), Some(hooks)),
-            Err(problem) => problem,
+            done = work => return Ok(done),
+            () = sleep_until(self.at.into()) => self.late.clone(),
         };
-        let others = load_until(config.in_any_directory(), until).await;
-        (Err(problem), others.ok().map(|(hooks, _)| hooks))
-    }
-
-    /// Returns the answer from what is known. With a `problem`, hooks that have not answered fail.
-    fn answer(&self, progress: &mut Progress, problem: Option<String>) -> Answer {
-        let executor = progress.hooks.as_ref().map(|(executor, _)| executor);
-        let no_answer = progress.no_answer.take();
-        let problem = no_answer.clone().or(problem);
-        let failure = |problem: &str| {
-            hookexec_agents::failure(self.agent, progress.native, executor, problem)
-        };
-        let Some(call) = progress.call.as_ref() else {
-            return failure(&problem.unwrap_or_else(|| self.late()));
-        };
-        let mut verdict = match (progress.verdict.take(), progress.moment.take(), executor) {
-            (Some(verdict), ..) => verdict,
-            (None, Some(mut moment), Some(executor)) => {
-                if let Some(problem) = problem {
-                    moment.give_up(executor, call, &problem);
-                }
-                moment.into_verdict(call)
-            }
-            (None, Some(moment), None) if problem.is_none() => moment.into_verdict(call),
-            (None, None, Some(executor)) if let Some(problem) = &no_answer => {
-                without_server(executor, call, problem)
-            }
-            (None, ..) => return failure(&problem.unwrap_or_else(|| self.late())),
-        };
-        stops::limit(call, &mut verdict);
-        self.shown.show(executor, call, &verdict);
-        tell_absent(&progress.absent, &mut verdict);
-        hookexec_agents::answer(call, &verdict)
-    }
-
-    fn late(&self) -> String {
-        format!("no answer within {:?}", self.within)
+        self.reached = Some(why.clone());
+        Err(why)
     }
 }
 
-/// Asks the server for the verdict on `call`; `None` if the hooks must run in this process: beside
-/// managed hooks, and where the project can't be found.
-async fn ask(
-    server: &Path,
-    config: &ConfigArgs,
-    call: &NativeCall,
-    until: Option<Instant>,
-) -> Result<Option<Verdict>, NoVerdict> {
-    let (config, project) = (config.clone(), call.project.clone());
-    let find = move || config.in_project(&project).options(Purpose::Judge);
-    let finding = timeout(FIND_PROJECT, tokio::task::spawn_blocking(find));
-    let Ok(Ok(Ok(options))) = finding.await else { return Ok(None) };
-    connect::ask(server, &options, Question::native(call), until).await
+/// The work on the answer to one call.
+struct Work<'c> {
+    agent: Agent,
+    caller: &'c Caller,
+    config: &'c ConfigArgs,
+    server: Option<&'c Path>,
+    within: Duration,
+    end: End,
+    /// The hooks, once they are loaded.
+    hooks: Option<Hooks>,
+    /// Guards that are missing. The agent reads of them once a session.
+    absent: Vec<String>,
+    /// Warnings for stderr, if the agent reads no reason there.
+    warnings: Vec<String>,
+}
+
+impl Work<'_> {
+    /// Returns the answer to the call on stdin, and the call if it could be read. Hooks must answer by
+    /// the time `until`.
+    async fn answer(
+        &mut self,
+        until: Option<Instant>,
+        standing: &Standing,
+        shown: Shown,
+    ) -> (Answer, Option<NativeCall>) {
+        let agent = self.agent;
+        let call = match self.read_call().await {
+            Ok(call) => call,
+            Err((problem, native)) => {
+                let _ = self.load(self.config.clone()).await;
+                let native = native.or_else(|| self.caller.native());
+                return (hookexec_agents::failure(agent, native, self.executor(), &problem), None);
+            }
+        };
+        let answer = match self.verdict(&call, until, standing).await {
+            Ok(mut verdict) => {
+                stops::limit(&call, &mut verdict);
+                shown.show(self.executor(), &call, &verdict);
+                tell_absent(&self.absent, &mut verdict);
+                hookexec_agents::answer(&call, &verdict)
+            }
+            Err(problem) => {
+                let native = Some(call.native.name);
+                hookexec_agents::failure(agent, native, self.executor(), &problem)
+            }
+        };
+        (answer, Some(call))
+    }
+
+    /// Reads the call from stdin; an error comes with the agent's event, as far as it is known.
+    async fn read_call(&mut self) -> Result<NativeCall, (String, Option<&'static str>)> {
+        let (agent, hint) = (self.agent, self.caller.hint.clone());
+        let reading = spawn_blocking(move || payload(agent, hint.as_deref()));
+        // In the rest of the time the hooks are loaded, which say what a missing payload means.
+        let read = timeout(self.within / 4 * 3, reading);
+        match self.end.before(read).await {
+            Ok(Ok(Ok(read))) => read,
+            Ok(Ok(Err(panic))) => Err((panic.to_string(), None)),
+            Ok(Err(_)) => Err((self.end.late.clone(), None)),
+            Err(problem) => Err((problem, None)),
+        }
+    }
+
+    /// Returns the verdict of the server that is named, or of the hooks, which run here.
+    ///
+    /// # Errors
+    /// Why neither has one.
+    async fn verdict(
+        &mut self,
+        call: &NativeCall,
+        until: Option<Instant>,
+        standing: &Standing,
+    ) -> Result<Verdict, String> {
+        let mut moment = Moment::new(call);
+        if call.event.is_none() {
+            return Ok(moment.into_verdict(call));
+        }
+        // A project has half of the time, to be found as to be loaded.
+        let found = in_project(self.config, &call.project, self.within / 2);
+        let config = self.end.before(found).await?;
+        if let Some(server) = self.server
+            && let Ok(options) = config.options(Purpose::Judge)
+        {
+            let question = Question::native(call);
+            match self.end.before(connect::ask(server, &options, question, until)).await? {
+                Ok(Some(verdict)) => return Ok(verdict),
+                Ok(None) => {}
+                Err(NoVerdict::NotRun(problem)) => {
+                    self.warnings.push(format!("{problem}; the hooks run without it"));
+                }
+                Err(NoVerdict::Failed(problem)) => {
+                    let problem = format!("{problem}; {}", remedy(server));
+                    // The hooks, if there is time to load them, say what their failure means.
+                    let _ = self.load(config).await;
+                    let Some(executor) = self.executor() else { return Err(problem) };
+                    return Ok(without_server(executor, call, &problem));
+                }
+            }
+        }
+        let notices = self.load(config).await?;
+        self.warnings.extend(notices.failures(""));
+        self.absent = notices.absent;
+        not_too_deep().map_err(|error| error.to_string())?;
+        let Some((executor, _)) = &self.hooks else { return Err(self.end.late.clone()) };
+        let last = hookexec_agents::unanswered(executor, call, &self.end.late);
+        *locked(standing) = Some(hookexec_agents::answer(call, &last));
+        if let Err(problem) = self.end.before(moment.run(executor, call, until)).await {
+            moment.give_up(executor, call, &problem);
+        }
+        Ok(moment.into_verdict(call))
+    }
+
+    fn executor(&self) -> Option<&Executor> {
+        self.hooks.as_ref().map(|(executor, _)| executor)
+    }
+
+    /// Loads the hooks, and returns which files are missing.
+    ///
+    /// # Errors
+    /// Why they can't be loaded in this directory. Then the hooks are those of other places, which judge
+    /// the missing answer.
+    async fn load(&mut self, config: ConfigArgs) -> Result<Notices, String> {
+        let until = Instant::now() + self.within / 2;
+        let problem = match self.end.before(load_until(config.clone(), until)).await? {
+            Ok((hooks, notices)) => {
+                self.hooks = Some(hooks);
+                return Ok(notices);
+            }
+            Err(problem) => problem,
+        };
+        let others = load_until(config.in_any_directory(), until);
+        if let Ok((hooks, _)) = self.end.before(others).await? {
+            self.hooks = Some(hooks);
+        }
+        Err(problem)
+    }
 }
 
 /// Returns the verdict on a call that the server left without one. Where the event fails closed it is
@@ -312,9 +305,6 @@ fn without_server(executor: &Executor, call: &NativeCall, problem: &str) -> Verd
     verdict
 }
 
-/// How long finding the project may take before a server is asked.
-const FIND_PROJECT: Duration = Duration::from_secs(1);
-
 /// Returns what to do about a server that gives no verdict.
 pub(crate) fn remedy(server: &Path) -> String {
     let server = server.display();
@@ -326,10 +316,10 @@ pub(crate) fn remedy(server: &Path) -> String {
 
 /// Has hookexec work in the directory of a project. One that can't be found in time counts like one that
 /// does not exist: the hooks run in the current directory, and the project's files can't be read.
-async fn in_project(config: &ConfigArgs, project: &str, until: Instant) -> ConfigArgs {
+async fn in_project(config: &ConfigArgs, project: &str, within: Duration) -> ConfigArgs {
     let (found, project) = (config.clone(), project.to_owned());
-    let finding = tokio::task::spawn_blocking(move || found.in_project(&project));
-    match timeout_at(until.into(), finding).await {
+    let finding = spawn_blocking(move || found.in_project(&project));
+    match timeout(within, finding).await {
         Ok(Ok(config)) => config,
         _ => config.clone().without_project(),
     }
@@ -341,11 +331,11 @@ async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Notice
     let load = |config: ConfigArgs| {
         let mut loaded = config.load(Purpose::Judge)?;
         let notices = std::mem::take(&mut loaded.notices);
-        Ok(((loaded.executor()?, config), notices))
+        Ok(((loaded.executor()?.handing_over_background(), config), notices))
     };
     let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
     let all = config.clone();
-    let loading = tokio::task::spawn_blocking(move || load(all));
+    let loading = spawn_blocking(move || load(all));
     match timeout_at(until.into(), loading).await {
         Ok(Ok(loaded)) => loaded,
         Ok(Err(panic)) => Err(panic.to_string()),

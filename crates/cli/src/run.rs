@@ -55,11 +55,12 @@ const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"c
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let text = self.format == Some(PlainFormat::Text);
-        let shown = Shown { hooks: self.log.verbose(), verdict: text };
-        if let Some(call) = self.from.call(self.event, shown, self.connect.named()) {
+        if let Some(agent) = self.from.from {
             self.log.start();
-            return Ok(call.execute(&self.config));
+            let text = self.format == Some(PlainFormat::Text);
+            let shown = Shown { hooks: self.log.verbose(), verdict: text };
+            let server = self.connect.named();
+            return Ok(self.from.execute(agent, self.event, &self.config, server, shown));
         }
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec docs events` lists them"));
