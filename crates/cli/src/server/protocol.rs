@@ -190,6 +190,8 @@ fn line(message: &impl Serialize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn refused(line: &str) -> (Value, i32) {
