@@ -136,14 +136,6 @@ pub(super) struct End {
     pub(super) at: Instant,
 }
 
-impl End {
-    /// Returns the failure of a call that `process` ended too early for.
-    pub(super) fn before(&self, process: &str, method: &str) -> HandlerError {
-        let message = format!("process `{process}` ended before `{method}` could be sent: {self}");
-        HandlerError::new(Failure::Other, message)
-    }
-}
-
 impl fmt::Display for End {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.cause)

@@ -34,19 +34,19 @@ pub(crate) fn build(
             .hint("define the process below `processes:` and give its name here"));
     };
     let callee = Callee::new(processes, name, Protocol::Hooks, "command")?;
-    let supervisor = callee.entry.supervisor();
+    let process = callee.entry.process();
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
     if hook.enabled {
         let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };
-        supervisor.roles().add(mode, hook.event);
+        process.roles().add(mode, hook.event);
     }
     let role = match stage {
-        _ if observes => Role::Observe(supervisor.process.event_method),
+        _ if observes => Role::Observe(process.definition.event_method),
         Some(stage) => Role::Stage(stage),
         None => Role::Event(format!("hook.{}", hook.event)),
     };
-    Ok(Arc::new(ProcessHandler { provides: supervisor.process.provides.clone(), callee, role }))
+    Ok(Arc::new(ProcessHandler { provides: process.definition.provides.clone(), callee, role }))
 }
 
 /// A process that hooks call.
@@ -69,12 +69,12 @@ impl Callee {
         let Some(entry) = processes.entry(name) else {
             return Err(unknown(name, processes, key));
         };
-        let supervisor = entry.supervisor();
-        if let Some(obstacle) = supervisor.obstacle() {
+        let process = entry.process();
+        if let Some(obstacle) = process.launch.as_ref().err() {
             let message = format!("process `{name}` can't be started: {}", obstacle.message);
             return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
         }
-        if supervisor.process.protocol != protocol {
+        if process.definition.protocol != protocol {
             let (is, hint) = match protocol {
                 Protocol::Hooks => ("an MCP server", "call it by a hook of `type: mcp`"),
                 Protocol::Mcp => ("not an MCP server", "if it is one, add `protocol: mcp` to it"),
@@ -97,7 +97,7 @@ impl Callee {
         params: &[u8],
         call: &Call<'_>,
     ) -> Result<String, HandlerError> {
-        self.entry.supervisor().call(method, params, call.deadline).await
+        self.entry.process().call(method, params, call.deadline).await
     }
 }
 
@@ -176,7 +176,7 @@ impl ProcessHandler {
     fn notify(&self, method: EventMethod, call: &Call<'_>) -> HandlerResult {
         let (method, params) = observe::notification(method, call.event, call.input);
         let mut result = HandlerResult::from(Some(Output::default()));
-        if let Err(error) = self.callee.entry.supervisor().notify(method, &params) {
+        if let Err(error) = self.callee.entry.process().notify(method, &params) {
             result.warnings.push(format!("the event was not told: {error}"));
         }
         result

@@ -49,12 +49,12 @@ pub(super) fn resolve(
 ///
 /// **Drop**: the child and its group are killed at once, its open calls fail.
 #[derive(Debug)]
-pub(super) struct Running {
-    connection: Arc<Connection>,
+pub(super) struct Child {
+    pub(super) connection: Arc<Connection>,
     task: JoinHandle<()>,
 }
 
-impl Running {
+impl Child {
     /// Starts the child and the task that owns it.
     ///
     /// # Errors
@@ -79,10 +79,6 @@ impl Running {
         Ok(Self { connection: Arc::new(connection), task })
     }
 
-    pub(super) const fn connection(&self) -> &Arc<Connection> {
-        &self.connection
-    }
-
     /// Stops the child in good order and waits until it is gone.
     pub(super) async fn stop(mut self) {
         self.connection.request(Request::Stop);
@@ -91,7 +87,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for Child {
     fn drop(&mut self) {
         self.connection.kill();
         self.task.abort();

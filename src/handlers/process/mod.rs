@@ -1,6 +1,6 @@
 //! `type: process`: long-lived children that speak JSON-RPC 2.0 over stdio. MCP servers do, too.
 //!
-//! `processes` holds the children of an executor. `supervisor` starts a child when it is needed, and
+//! `processes` holds the children of an executor. `entry` starts a child when it is needed, and
 //! `task` owns it while it runs: one task reads and writes its pipes, matches calls and replies by
 //! id, and keeps deadlines. `connection` is the handle that callers have. `wire`, `answer` and
 //! `rewrite` say what the messages mean; `rpc` knows lines and messages only.
@@ -9,9 +9,9 @@ mod answer;
 mod calls;
 mod connection;
 mod conversation;
+mod entry;
+mod greeting;
 mod handler;
-mod handshake;
-mod health;
 mod injected;
 mod launch;
 mod notifications;
@@ -20,10 +20,8 @@ mod outgoing;
 pub(crate) mod processes;
 mod rewrite;
 mod same;
-mod start;
 pub(crate) mod statistics;
 mod stream;
-mod supervisor;
 mod task;
 mod wire;
 

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 
+use super::entry::Process;
 use super::injected::Injections;
 use super::launch;
 use super::statistics::ProcessStatistics;
-use super::supervisor::Supervisor;
-use crate::config::{Location, Process};
+use crate::config::{self, Location};
 use crate::handler::HandlerError;
 use crate::locks::locked;
 
@@ -36,30 +36,30 @@ pub(crate) struct Processes {
 #[derive(Debug)]
 pub(super) struct Entry {
     /// Replaced by that of the executor before, if it runs the same.
-    supervisor: Mutex<Arc<Supervisor>>,
+    process: Mutex<Arc<Process>>,
     /// Whether the next executor has taken it over, and ends it.
     is_taken: AtomicBool,
 }
 
 impl Entry {
-    fn new(supervisor: Arc<Supervisor>) -> Arc<Self> {
-        let (supervisor, is_taken) = (Mutex::new(supervisor), AtomicBool::new(false));
-        Arc::new(Self { supervisor, is_taken })
+    fn new(process: Arc<Process>) -> Arc<Self> {
+        let (process, is_taken) = (Mutex::new(process), AtomicBool::new(false));
+        Arc::new(Self { process, is_taken })
     }
 
-    pub(super) fn supervisor(&self) -> Arc<Supervisor> {
-        Arc::clone(&locked(&self.supervisor))
+    pub(super) fn process(&self) -> Arc<Process> {
+        Arc::clone(&locked(&self.process))
     }
 
     /// Takes over the process of an entry of the executor before. Returns `false` if it is another.
     fn take_over(&self, old: &Self) -> bool {
-        let mut own = locked(&self.supervisor);
-        let supervisor = old.supervisor();
-        if !own.is_same(&supervisor) || old.is_taken.swap(true, Ordering::AcqRel) {
+        let mut own = locked(&self.process);
+        let process = old.process();
+        if !own.is_same(&process) || old.is_taken.swap(true, Ordering::AcqRel) {
             return false;
         }
-        *supervisor.roles() = std::mem::take(&mut *own.roles());
-        *own = supervisor;
+        *process.roles() = std::mem::take(&mut *own.roles());
+        *own = process;
         true
     }
 }
@@ -82,13 +82,13 @@ impl Processes {
     /// Returns the processes of a configuration; nothing is started. Relative paths start at
     /// `working_dir`; `env` is what the children inherit.
     pub(crate) fn new(
-        processes: BTreeMap<String, Process>,
+        processes: BTreeMap<String, config::Process>,
         working_dir: &Path,
         env: &Arc<BTreeMap<OsString, OsString>>,
     ) -> Self {
         let entries = processes.into_iter().map(|(name, process)| {
             let launch = launch::resolve(&process, working_dir, env);
-            (name, Entry::new(Supervisor::new(process, launch)))
+            (name, Entry::new(Process::new(process, launch)))
         });
         Self { entries: entries.collect(), injections: Mutex::default() }
     }
@@ -100,66 +100,54 @@ impl Processes {
     /// what they have counted, and calls would wait for them.
     pub(crate) fn take_over(&self, old: &Self) {
         let injections = old.injections();
-        let same = |(name, entry): &(&String, &Arc<Entry>)| {
-            old.entries.get(*name).is_some_and(|old| entry.take_over(old))
-        };
-        let kept: Vec<&str> =
-            self.entries.iter().filter(same).map(|(name, _)| name.as_str()).collect();
+        let mut kept = Vec::new();
+        for (name, entry) in &self.entries {
+            if let Some(old) = old.entries.get(name)
+                && entry.take_over(old)
+            {
+                kept.push(name.as_str());
+            }
+        }
         injections.keep(|process| kept.contains(&process));
         *locked(&self.injections) = injections;
     }
 
-    fn supervisors(&self) -> impl Iterator<Item = Arc<Supervisor>> {
-        self.entries.values().map(|entry| entry.supervisor())
+    fn processes(&self) -> impl Iterator<Item = Arc<Process>> {
+        self.entries.values().map(|entry| entry.process())
     }
 
     /// Returns those that no other executor has taken over.
-    fn own(&self) -> impl Iterator<Item = Arc<Supervisor>> {
-        let own = self.entries.values().filter(|it| !it.is_taken.load(Ordering::Acquire));
-        own.map(|entry| entry.supervisor())
+    fn own(&self) -> impl Iterator<Item = Arc<Process>> {
+        let own = self.entries.values().filter(|entry| !entry.is_taken.load(Ordering::Acquire));
+        own.map(|entry| entry.process())
     }
 
     /// Starts those that are to be started with the executor, without waiting for them.
     ///
     /// What goes wrong is logged, and reported to the first hook that calls the process.
     pub(crate) fn start_eager(&self) {
-        for supervisor in self.supervisors().filter(|one| one.process.eager) {
-            supervisor.start();
+        for process in self.processes() {
+            if process.definition.eager {
+                process.start();
+            }
         }
     }
 
     /// Starts all of them and reports of each whether it returned the greeting, in the order of
     /// their names.
     pub(crate) async fn check(&self) -> Vec<ProcessCheck> {
-        let checks = self.supervisors().map(|supervisor| async move {
-            let started = Instant::now();
-            let process = &supervisor.process;
-            // The handshake has a limit of its own; this one is for what comes before it.
-            let deadline = started + process.start_timeout + Duration::from_secs(5);
-            let problem = match supervisor.obstacle() {
-                Some(obstacle) => Some(obstacle.message.clone()),
-                None => {
-                    supervisor.connect(deadline).await.err().map(|error| with_last_line(&error))
-                }
-            };
-            ProcessCheck {
-                name: process.name.clone(),
-                location: process.location.clone(),
-                problem,
-                elapsed: started.elapsed(),
-            }
-        });
+        let checks = self.processes().map(|process| async move { check_process(&process).await });
         join_all(checks).await
     }
 
     /// Returns what was counted about each, in the order of their names.
     pub(crate) fn statistics(&self) -> Vec<ProcessStatistics> {
-        self.supervisors().map(|supervisor| supervisor.statistics()).collect()
+        self.processes().map(|process| process.statistics()).collect()
     }
 
     /// Stops every process that is still its own: end of input, then TERM, then KILL to its group. None is started again.
     pub(crate) async fn shutdown(&self) {
-        let ends = self.own().map(|supervisor| async move { supervisor.shutdown().await });
+        let ends = self.own().map(|process| async move { process.shutdown().await });
         join_all(ends).await;
     }
 
@@ -177,6 +165,26 @@ impl Processes {
     }
 }
 
+async fn check_process(process: &Arc<Process>) -> ProcessCheck {
+    let started = Instant::now();
+    let definition = &process.definition;
+    // The handshake has a limit of its own; this one is for what comes before it.
+    let deadline = started + definition.start_timeout + Duration::from_secs(5);
+    let problem = match &process.launch {
+        Err(obstacle) => Some(obstacle.message.clone()),
+        Ok(_) => match process.connect(deadline).await {
+            Ok(_) => None,
+            Err(error) => Some(with_last_line(&error)),
+        },
+    };
+    ProcessCheck {
+        name: definition.name.clone(),
+        location: definition.location.clone(),
+        problem,
+        elapsed: started.elapsed(),
+    }
+}
+
 /// Returns why a check failed, with the last line on the child's stderr. No call told the child
 /// anything yet.
 fn with_last_line(error: &HandlerError) -> String {
@@ -189,8 +197,8 @@ fn with_last_line(error: &HandlerError) -> String {
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        for supervisor in self.own() {
-            supervisor.abandon();
+        for process in self.own() {
+            process.abandon();
         }
     }
 }

@@ -1,18 +1,19 @@
 //! The handshake: `hook.hello`, or `initialize` with an MCP server.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::time::timeout_at;
 
-use super::connection::CallError;
-use crate::config::Protocol;
+use super::connection::{CallError, Connection};
+use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handlers::mcp::wire as mcp;
 use crate::wire::parse_object;
 
 /// Returns the method of the handshake.
-pub(super) const fn method(protocol: Protocol) -> &'static str {
+const fn method(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Hooks => "hook.hello",
         Protocol::Mcp => mcp::INITIALIZE,
@@ -68,10 +69,40 @@ pub(super) enum Unwelcome {
     Refused(String),
     /// What it said can't be understood.
     Unreadable(String),
+    /// There was no answer. `stderr` has the last lines of a child that died.
+    Silent { cause: String, stderr: String },
+}
+
+/// Sends a child the greeting and waits for its answer.
+pub(super) async fn greet(
+    connection: &Connection,
+    process: &Process,
+    params: &[u8],
+) -> Result<Greeting, Unwelcome> {
+    let Process { protocol, start_timeout, .. } = process;
+    let method = method(*protocol);
+    let deadline = Instant::now() + *start_timeout;
+    let mut reply = connection.call(method, params, deadline).await;
+    if let Err(CallError::Unsent) = reply
+        && let Ok(Some(end)) = timeout_at(deadline.into(), connection.wait_end()).await
+    {
+        reply = Err(CallError::Ended(end));
+    }
+    match reply {
+        Ok(reply) => read_greeting(*protocol, &reply),
+        Err(error) => {
+            let cause = silence(&error, method, *start_timeout);
+            let stderr = match error {
+                CallError::Ended(end) => end.stderr.clone(),
+                _ => String::new(),
+            };
+            Err(Unwelcome::Silent { cause, stderr })
+        }
+    }
 }
 
 /// Reads the result of the handshake. Whatever else stands in it is the process's own affair.
-pub(super) fn read(protocol: Protocol, result: &str) -> Result<Greeting, Unwelcome> {
+fn read_greeting(protocol: Protocol, result: &str) -> Result<Greeting, Unwelcome> {
     let unreadable = |problem: String| {
         let method = method(protocol);
         Unwelcome::Unreadable(format!("its answer to `{method}` can't be used: {problem}"))
@@ -101,7 +132,7 @@ pub(super) fn read(protocol: Protocol, result: &str) -> Result<Greeting, Unwelco
 }
 
 /// Says why there was no answer to the greeting.
-pub(super) fn failure(error: &CallError, method: &str, limit: Duration) -> String {
+fn silence(error: &CallError, method: &str, limit: Duration) -> String {
     let told = error.told("it", method, limit);
     match error {
         CallError::Unreadable(problem) => {
@@ -141,11 +172,11 @@ mod tests {
     #[test]
     fn every_answer_that_is_not_a_refusal_is_welcome() {
         for answer in ["null", "{}", r#"{"ok":true,"version":"7","capabilities":[]}"#] {
-            assert_eq!(read(Protocol::Hooks, answer), Ok(Greeting::default()), "{answer}");
+            assert_eq!(read_greeting(Protocol::Hooks, answer), Ok(Greeting::default()), "{answer}");
         }
         let greeting = Greeting { name: Some("gate".into()), cancels: true };
         assert_eq!(
-            read(Protocol::Hooks, r#"{"ok":true,"name":"gate","cancel":true}"#),
+            read_greeting(Protocol::Hooks, r#"{"ok":true,"name":"gate","cancel":true}"#),
             Ok(greeting)
         );
     }
@@ -153,9 +184,15 @@ mod tests {
     #[test]
     fn a_refusal_is_heard_with_its_reason() {
         let refused = |reason: &str| Err(Unwelcome::Refused(reason.to_owned()));
-        assert_eq!(read(Protocol::Hooks, r#"{"ok":false,"reason":"no key"}"#), refused("no key"));
-        assert_eq!(read(Protocol::Hooks, r#"{"ok":false,"error":"no key"}"#), refused("no key"));
-        assert_eq!(read(Protocol::Hooks, r#"{"ok":false}"#), refused("it gave no reason"));
+        assert_eq!(
+            read_greeting(Protocol::Hooks, r#"{"ok":false,"reason":"no key"}"#),
+            refused("no key")
+        );
+        assert_eq!(
+            read_greeting(Protocol::Hooks, r#"{"ok":false,"error":"no key"}"#),
+            refused("no key")
+        );
+        assert_eq!(read_greeting(Protocol::Hooks, r#"{"ok":false}"#), refused("it gave no reason"));
     }
 
     #[test]
@@ -164,7 +201,7 @@ mod tests {
             ["[]", "\"ok\"", r#"{"ok":"false"}"#, r#"{"ok":false,"ok":true}"#, r#"{"cancel":1}"#]
         {
             assert!(
-                matches!(read(Protocol::Hooks, answer), Err(Unwelcome::Unreadable(_))),
+                matches!(read_greeting(Protocol::Hooks, answer), Err(Unwelcome::Unreadable(_))),
                 "{answer}"
             );
         }
