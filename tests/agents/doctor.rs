@@ -229,6 +229,11 @@ fn an_entry_that_would_not_be_called_or_not_be_heard_is_a_problem() {
         (HOOKS, "\"matcher\": \"Edit\", \"hooks\": [", "PreToolUse: `matcher: \"Edit\"` beside"),
         ("\"command\",", "\"prompt\",", "PreToolUse: `type: \"prompt\"` beside"),
         ("\"timeout\": 60", "\"timeout\": 60, \"async\": true", "PreToolUse: `async: true` beside"),
+        (
+            ",\n            \"onFailure\": \"block\"",
+            "",
+            "PreToolUse: no `onFailure` beside the command",
+        ),
         (END, "--within 54 || true\"", UNKNOWN),
         (END, "--within 54 >/dev/null\"", UNKNOWN),
         (END, "--within 54 --isolated\"", UNKNOWN),
@@ -296,18 +301,11 @@ fn a_switch_counts_in_whichever_file_it_stands() {
 
 #[test]
 fn what_may_well_be_live_is_only_mentioned() {
-    for (from, to, expected) in [
-        (
-            "\"command\": \"",
-            "\"command\": \"timeout 30 ",
-            "PreToolUse: changed by hand: `timeout 30 ",
-        ),
-        (
-            ",\n            \"onFailure\": \"block\"",
-            "",
-            "PreToolUse: Claude Code does not deny when hookexec is missing or killed",
-        ),
-    ] {
+    for (from, to, expected) in [(
+        "\"command\": \"",
+        "\"command\": \"timeout 30 ",
+        "PreToolUse: changed by hand: `timeout 30 ",
+    )] {
         let sandbox = sandbox();
         let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
         entry(&sandbox, from, to);

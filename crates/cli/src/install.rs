@@ -19,10 +19,11 @@ use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, wa
 use super::output;
 use super::program::{self, Program};
 use super::report::counted;
-use super::settings::backup::{Backup, Before};
-use super::settings::inspect::{AgentFile, Entry, Place, inspect};
-use super::settings::plugin::PluginFile;
-use super::settings::{PlannedEntry, Scope, Settings, others, store};
+use super::settings::backup::Backup;
+use super::settings::edit::PlannedEntry;
+use super::settings::entry::Entry;
+use super::settings::inspect::{AgentFile, inspect};
+use super::settings::{Scope, store};
 use super::system;
 use called::{Called, entries};
 pub(crate) use target::{ChangeArgs, TargetArgs};
@@ -71,12 +72,8 @@ impl Args {
         }
         self.suits_plugins(&files)?;
         let called = Called { program: self.program()?, socket, configs };
-        for file in files {
-            let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
-            match &file.place {
-                Place::Settings(settings) => self.install(&file, settings, &called, current)?,
-                Place::Plugin(plugin) => self.install_plugin(plugin, &called.program, current)?,
-            }
+        for file in &files {
+            self.install(file, &called)?;
         }
         if !self.change.dry_run {
             output::talk(&format!(
@@ -120,33 +117,33 @@ impl Args {
         }
     }
 
-    fn install(
-        &self,
-        file: &AgentFile,
-        settings: &Settings,
-        called: &Called,
-        current: Option<&str>,
-    ) -> Result<(), CommandError> {
-        let path = &file.path;
-        let there = &understood(file, settings)?;
+    fn install(&self, file: &AgentFile, called: &Called) -> Result<(), CommandError> {
+        let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
+        let backup = Backup::of(&file.path)?;
+        let Some(layout) = file.agent.settings() else {
+            return self.install_plugin(file, &called.program, &backup, current);
+        };
+        if let Some(error) = file.entries.as_ref().err().or(file.ignored.as_ref()) {
+            return Err(uneditable(file, error));
+        }
+        let (title, path, there) = (file.agent.title(), file.path.display(), file.ours());
         for entry in there.iter().filter(|entry| entry.is_live && entry.written().is_none()) {
-            let (path, Entry { event, command, .. }) = (path.display(), entry);
+            let Entry { event, command, .. } = entry;
             warn(&format!(
                 "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \
                  it written anew"
             ));
         }
-        let called = called.with_kept(file, there)?;
-        let entries = self.entries(settings.agent, &called, there);
-        let backup = Backup::of(path).ok_or_else(no_home)?;
+        let called = called.with_kept(file, &there)?;
+        let entries = self.entries(file.agent, &called, &there);
         let before = match current {
-            Some(current) => before(settings, &backup, current)?,
+            Some(current) => {
+                backup.before(file, current).map_err(|error| uneditable(file, &error))?
+            }
             None => None,
         };
-        let new = settings
-            .with(before.as_deref(), &entries)
-            .map_err(|error| uneditable(settings, &error))?;
-        let title = settings.agent.title();
+        let new = file.with(before.as_deref().unwrap_or_default(), &entries);
+        let new = new.map_err(|error| uneditable(file, &error))?;
         if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
             let path = path.display();
             warn(&format!(
@@ -154,14 +151,14 @@ impl Args {
                  them: `hookexec uninstall {agent} --scope {scope}`"
             ));
         }
-        if self.put(title, path, current, before.as_deref(), &new)? {
+        if self.put(file, &backup, current, before.as_deref(), &new)? {
             let events = counted(entries.len(), "event");
-            output::talk(&format!("{title}: installed in {} ({events})\n", path.display()));
+            output::talk(&format!("{title}: installed in {path} ({events})\n"));
             if before.is_some() {
-                output::talk(&format!("  backup: {}\n", backup.before_path().display()));
+                output::talk(&format!("  backup: {}\n", backup.path.display()));
             }
             if !self.approve {
-                output::talk(&format!("  next: {}\n", settings.layout.next_step));
+                output::talk(&format!("  next: {}\n", layout.next_step));
             }
             if let Some(socket) = &called.socket {
                 output::talk(&format!(
@@ -170,13 +167,9 @@ impl Args {
                     quoted(socket)
                 ));
             }
-            let project = std::env::current_dir().unwrap_or_default();
-            for text in others::around(settings.agent, &project) {
-                warn(&text);
-            }
         }
-        if self.approve && settings.agent == Agent::Codex && !self.change.dry_run {
-            approve::approve(settings, entries, there)?;
+        if self.approve && file.agent == Agent::Codex && !self.change.dry_run {
+            approve::approve(file, entries)?;
         }
         Ok(())
     }
@@ -195,12 +188,13 @@ impl Args {
     /// did.
     fn put(
         &self,
-        title: &str,
-        path: &Path,
+        file: &AgentFile,
+        backup: &Backup,
         current: Option<&str>,
         before: Option<&str>,
         new: &str,
     ) -> Result<bool, CommandError> {
+        let (path, title) = (&file.path, file.agent.title());
         if current == Some(new) {
             output::talk(&format!("{title}: already installed in {}\n", path.display()));
             return Ok(false);
@@ -208,7 +202,6 @@ impl Args {
         if !self.change.show(path, current.unwrap_or_default(), new)? {
             return Ok(false);
         }
-        let backup = Backup::of(path).ok_or_else(no_home)?;
         backup.keep(path, before, new)?;
         store::write(path, current, new).or_internal(unwritable(path))?;
         Ok(true)
@@ -216,21 +209,22 @@ impl Args {
 
     fn install_plugin(
         &self,
-        file: &PluginFile,
+        file: &AgentFile,
         program: &str,
+        backup: &Backup,
         current: Option<&str>,
     ) -> Result<(), CommandError> {
-        let (path, title) = (&file.path, file.agent.title());
+        let Some(plugin) = file.plugin() else { return Ok(()) };
+        let (path, title) = (file.path.display(), file.agent.title());
         let raised = || approval_timeout(&configured(&[])).unwrap_or_default().max(TIMEOUT);
         let timeout = self.timeout.unwrap_or_else(raised);
-        let new = file.text(program, within_of(timeout));
+        let new = file.plugin_text(plugin.text, program, within_of(timeout));
         if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
-            let path = path.display();
             return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
                 .hint("move it to another name and try again"));
         }
-        if self.put(title, path, current, None, &new)? {
-            output::talk(&format!("{title}: installed in {}\n", path.display()));
+        if self.put(file, backup, current, None, &new)? {
+            output::talk(&format!("{title}: installed in {path}\n"));
             output::talk(&format!("  next: start {title} again\n"));
         }
         Ok(())
@@ -238,7 +232,7 @@ impl Args {
 
     /// Checks that no plugin is among `files` if the entries have options: its calls have none.
     fn suits_plugins(&self, files: &[AgentFile]) -> Result<(), CommandError> {
-        let Some(file) = files.iter().find(|file| matches!(file.place, Place::Plugin(_))) else {
+        let Some(file) = files.iter().find(|file| file.plugin().is_some()) else {
             return Ok(());
         };
         let (option, hint) = if !self.config.is_empty() {
@@ -254,7 +248,7 @@ impl Args {
     }
 
     /// Returns the entries to write: what is not on the command line stays as it is installed.
-    fn entries(&self, agent: Agent, called: &Called, there: &[Entry]) -> Vec<PlannedEntry> {
+    fn entries(&self, agent: Agent, called: &Called, there: &[&Entry]) -> Vec<PlannedEntry> {
         let hooks = configured(&called.configs);
         let timeout = self.timeout.unwrap_or_else(|| {
             kept_timeout(there).max(approval_timeout(&hooks).unwrap_or_default())
@@ -282,14 +276,6 @@ impl Args {
         let absolute =
             absolute.or_usage(format_args!("can't use the socket {}", socket.display()))?;
         utf8(&absolute).map(Some)
-    }
-}
-
-/// Returns the entries of hookexec in settings that the agent reads.
-fn understood(file: &AgentFile, settings: &Settings) -> Result<Vec<Entry>, CommandError> {
-    match (&file.entries, &file.ignored) {
-        (Err(error), _) | (_, Some(error)) => Err(uneditable(settings, error)),
-        _ => Ok(file.ours().into_iter().cloned().collect()),
     }
 }
 
@@ -340,28 +326,12 @@ pub(crate) fn own_home() -> Result<(), CommandError> {
         .hint("do this as the user whose agent it is, without sudo"))
 }
 
-/// Returns the settings without hookexec: as the backup has them if nothing changed since.
-pub(crate) fn before(
-    settings: &Settings,
-    backup: &Backup,
-    current: &str,
-) -> Result<Option<String>, CommandError> {
-    let kept = match backup.before() {
-        Before::Nothing if backup.is_of(current) => return Ok(None),
-        Before::Text(text) if backup.is_of(current) => return Ok(Some(text)),
-        Before::Text(text) => Some(text),
-        Before::Nothing | Before::Unknown => None,
-    };
-    let without = settings.without(current, kept.as_deref());
-    without.map(Some).map_err(|error| uneditable(settings, &error))
-}
-
 pub(crate) fn no_home() -> CommandError {
     CommandError::usage("the home directory is not known: set HOME")
 }
 
-pub(crate) fn uneditable(settings: &Settings, error: &dyn std::fmt::Display) -> CommandError {
-    let path = settings.path.display();
+pub(crate) fn uneditable(file: &AgentFile, error: &str) -> CommandError {
+    let path = file.path.display();
     CommandError::usage(format!("can't edit {path}: {error}"))
         .hint("nothing was changed; mend the file and try again")
 }

@@ -1,11 +1,11 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
 use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
-use super::install::{ChangeArgs, TargetArgs, no_home, other_installation, own_home, uneditable};
-use super::settings::backup::{Backup, Before};
-use super::settings::inspect::{AgentFile, Place};
-use super::settings::{Settings, store};
-use super::{install, output};
+use super::install::{ChangeArgs, TargetArgs, other_installation, own_home, uneditable};
+use super::output;
+use super::settings::backup::Backup;
+use super::settings::inspect::AgentFile;
+use super::settings::store;
 
 /// Takes hookexec out of the hook settings of coding agents
 ///
@@ -26,8 +26,8 @@ impl Args {
         own_home()?;
         for file in self.target.files()? {
             let current = file.text.as_ref().or_usage(unreadable(&file.path))?;
-            if let (Place::Settings(settings), Err(error)) = (&file.place, &file.entries) {
-                return Err(uneditable(settings, error));
+            if let Err(error) = &file.entries {
+                return Err(uneditable(&file, error));
             }
             match current {
                 Some(current) if !file.ours().is_empty() => self.uninstall(&file, current)?,
@@ -39,15 +39,12 @@ impl Args {
 
     fn uninstall(&self, file: &AgentFile, current: &str) -> Result<(), CommandError> {
         let (path, shown) = (&file.path, file.path.display());
-        let backup = Backup::of(path).ok_or_else(no_home)?;
-        let new = match &file.place {
-            Place::Settings(settings) => self::without(settings, &backup, current)?,
-            Place::Plugin(_) if backup.is_of(current) => None,
-            Place::Plugin(_) => {
-                return Err(CommandError::usage(format!("{shown} is not as `install` wrote it"))
-                    .hint("remove it by hand"));
-            }
-        };
+        let backup = Backup::of(path)?;
+        if file.plugin().is_some() && !backup.is_of(current) {
+            return Err(CommandError::usage(format!("{shown} is not as `install` wrote it"))
+                .hint("remove it by hand"));
+        }
+        let new = backup.before(file, current).map_err(|error| uneditable(file, &error))?;
         if !self.change.show(path, current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }
@@ -57,10 +54,7 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        let left = match (&file.place, &new) {
-            (Place::Settings(settings), Some(text)) => settings.entries(text).unwrap_or_default(),
-            _ => Vec::new(),
-        };
+        let left = file.read_entries(&new.unwrap_or_default()).unwrap_or_default();
         for entry in left.iter().filter(|entry| entry.is_ours()) {
             let command = &entry.command;
             warn(&format!(
@@ -75,30 +69,10 @@ impl Args {
 fn not_installed(file: &AgentFile) {
     let (title, path) = (file.agent.title(), file.path.display());
     output::talk(&format!("{title}: not installed in {path}\n"));
-    if matches!(file.place, Place::Plugin(_)) {
-        return;
-    }
     if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
-        let uninstall = format!("hookexec uninstall {agent} --scope {scope}");
         let path = path.display();
-        output::talk(&format!("  it is installed in {path}: `{uninstall}`\n"));
-    }
-}
-
-/// Returns the settings without hookexec; `None` for a file that `install` made and that holds
-/// nothing else.
-fn without(
-    settings: &Settings,
-    backup: &Backup,
-    current: &str,
-) -> Result<Option<String>, CommandError> {
-    let before = backup.before();
-    if before == Before::Unknown && backup.is_of(current) {
-        warn(&format!(
-            "the backup {} can't be read: only the entries of hookexec are removed",
-            backup.before_path().display()
+        output::talk(&format!(
+            "  it is installed in {path}: `hookexec uninstall {agent} --scope {scope}`\n"
         ));
     }
-    let new = install::before(settings, backup, current)?;
-    Ok(new.filter(|text| matches!(before, Before::Text(_)) || !settings.is_bare(text)))
 }

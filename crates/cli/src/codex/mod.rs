@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use server::{Server, unreadable};
 
 use crate::runtime::Runtime;
-use crate::settings::PlannedEntry;
+use crate::settings::edit::PlannedEntry;
 
 /// One hook as Codex sees it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

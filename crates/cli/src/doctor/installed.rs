@@ -14,7 +14,8 @@ use crate::from::firings;
 use crate::import;
 use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
-use crate::settings::inspect::{AgentFile, Entry, Owner};
+use crate::settings::entry::{Entry, Owner};
+use crate::settings::inspect::AgentFile;
 use crate::settings::{Scope, others, store, user_directory, value_of};
 
 /// One entry in an agent's settings that calls hookexec.
@@ -192,7 +193,7 @@ fn registered<'e>(
     findings: &mut Vec<Finding>,
 ) -> Option<Registered<'e>> {
     let (agent, scope) = (file.agent, file.scope);
-    let Entry { event, command, owner, timeout, odd, .. } = entry;
+    let Entry { event, command, owner, timeout, differences, .. } = entry;
     let Some(native) = agent.native_event(event) else {
         let text = format!("not an event of {}, and never called", agent.title());
         findings.push(Finding::problem(text).about(format!("`{event}`")));
@@ -201,13 +202,6 @@ fn registered<'e>(
     let mut differs = |what: String| {
         findings.push(Finding::of(native.is_deciding(), what).about(event));
     };
-    if !odd.is_empty() {
-        let odd = odd.join(", ");
-        differs(format!(
-            "{odd} beside the command: hookexec may not be called there, or not be heard"
-        ));
-        return None;
-    }
     let (call, wrapped) = match owner {
         Owner::Written(call) => (call, false),
         Owner::Wrapped(call) => (call, true),
@@ -216,6 +210,17 @@ fn registered<'e>(
             return None;
         }
     };
+    let again = format!("run `{}` again", install(agent, scope));
+    if !differences.is_empty() {
+        let differences = differences.join(", ");
+        differs(format!(
+            "{differences} beside the command: it may not be called, not be heard or not deny; {again}"
+        ));
+    }
+    if !call.denies_without_answer && denies_without_answer(native) {
+        let title = agent.title();
+        differs(format!("{title} does not deny when hookexec is missing or killed: {again}"));
+    }
     if call.native != native {
         differs(format!("the command there is for `{}`", call.native.name));
         return None;
@@ -225,14 +230,6 @@ fn registered<'e>(
     }
     if wrapped {
         let text = format!("changed by hand: `{command}`");
-        findings.push(Finding::warning(text).about(event));
-    }
-    let entry_denies = call.denies_without_answer || !denies_without_answer(native);
-    if native.is_deciding() && !(entry.fails_closed && entry_denies) {
-        let (title, install) = (agent.title(), install(agent, scope));
-        let text = format!(
-            "{title} does not deny when hookexec is missing or killed: run `{install}` again"
-        );
         findings.push(Finding::warning(text).about(event));
     }
     Some(Registered { scope, call, wrapped, timeout: *timeout })

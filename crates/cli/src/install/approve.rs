@@ -4,8 +4,8 @@ use crate::codex::{self, Approval};
 use crate::error::{CommandError, warn};
 use crate::output;
 use crate::report::counted;
-use crate::settings::inspect::Entry;
-use crate::settings::{PlannedEntry, Settings};
+use crate::settings::edit::PlannedEntry;
+use crate::settings::inspect::AgentFile;
 
 /// What the user can do in Codex.
 const BY_HAND: &str = "start `codex` and approve the hooks in `/hooks`";
@@ -13,21 +13,21 @@ const BY_HAND: &str = "start `codex` and approve the hooks in `/hooks`";
 /// Shows the entries that were written, and approves them in Codex. Entries that were changed by
 /// hand among those that were `there` are not approved.
 pub(super) fn approve(
-    settings: &Settings,
+    written: &AgentFile,
     mut entries: Vec<PlannedEntry>,
-    there: &[Entry],
 ) -> Result<(), CommandError> {
+    let there = written.ours();
     entries.retain(|entry| {
         let mut same = there.iter().filter(|known| known.event == entry.native.name);
         same.all(|known| known.written().is_some())
     });
-    let path = settings.path.display();
+    let path = written.path.display();
     output::talk(&format!("Codex: approves these entries in {path}:\n"));
     for entry in &entries {
         output::talk(&format!("  {}: {}\n", entry.native.name, entry.command));
     }
     let project = std::env::current_dir().unwrap_or_default();
-    let file = std::path::absolute(&settings.path).unwrap_or_else(|_| settings.path.clone());
+    let file = std::path::absolute(&written.path).unwrap_or_else(|_| written.path.clone());
     let failed = |cause: String| {
         CommandError::negative(format!(
             "the entries in {} are not approved, and Codex skips them: {cause}",

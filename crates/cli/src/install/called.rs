@@ -5,9 +5,11 @@ use hookexec_agents::{Agent, NativeEvent};
 
 use super::waits::limits;
 use crate::error::CommandError;
+use crate::settings;
 use crate::settings::call::{self, Call};
-use crate::settings::inspect::{AgentFile, Entry};
-use crate::settings::{self, PlannedEntry};
+use crate::settings::edit::PlannedEntry;
+use crate::settings::entry::Entry;
+use crate::settings::inspect::AgentFile;
 
 /// The options that every call of an installation has.
 #[derive(Clone, Default)]
@@ -22,14 +24,14 @@ impl Called {
     pub(super) fn with_kept(
         &self,
         file: &AgentFile,
-        there: &[Entry],
+        there: &[&Entry],
     ) -> Result<Self, CommandError> {
         let mut called = self.clone();
         if called.configs.is_empty() {
             called.configs = kept_configs(there);
         }
         if called.socket.is_none() {
-            let mut calls = there.iter().filter_map(Entry::written);
+            let mut calls = there.iter().filter_map(|entry| entry.written());
             called.socket = calls.find_map(|call| call.socket.clone());
         }
         if called.socket.is_none() || called.configs.is_empty() {
@@ -45,9 +47,9 @@ impl Called {
 }
 
 /// Returns the hooks files that the installed entries name.
-fn kept_configs(there: &[Entry]) -> Vec<String> {
+fn kept_configs(there: &[&Entry]) -> Vec<String> {
     let mut configs: Vec<String> = Vec::new();
-    for config in there.iter().filter_map(Entry::written).flat_map(|call| &call.configs) {
+    for config in there.iter().filter_map(|entry| entry.written()).flat_map(|call| &call.configs) {
         if !configs.contains(config) {
             configs.push(config.clone());
         }

@@ -6,7 +6,7 @@ use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec_agents::{Agent, NativeEvent};
 
-use crate::settings::inspect::Entry;
+use crate::settings::entry::Entry;
 
 /// How long the agents wait without `--timeout`, in seconds.
 pub(crate) const TIMEOUT: u64 = 60;
@@ -27,7 +27,7 @@ pub(super) fn approval_timeout(hooks: &[Hook]) -> Option<u64> {
 }
 
 /// Returns how long the agent waits as it is installed, in seconds.
-pub(super) fn kept_timeout(there: &[Entry]) -> u64 {
+pub(super) fn kept_timeout(there: &[&Entry]) -> u64 {
     let written = there.iter().filter_map(|entry| entry.timeout).fold(0.0, f64::max);
     let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
     if (2..=LONGEST).contains(&written) {

@@ -1,134 +1,92 @@
 //! The backup of a settings file: its text before hookexec came into it.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::{files, state_directory, system};
+use hookexec::internal::{files, state_directory};
 use serde::{Deserialize, Serialize};
 
-use super::store::{missing_directories, read};
+use super::inspect::AgentFile;
+use super::store;
 use crate::error::{CommandError, OrCommandError as _, unwritable};
+use crate::install::no_home;
 
-/// The backup of one settings file: the text before, for people as well, and a record. The owner alone
-/// can read both.
+/// The backup of one settings file. Settings may hold keys: only their owner can read it.
 #[derive(Debug)]
 pub(crate) struct Backup {
-    directory: PathBuf,
+    pub(crate) path: PathBuf,
+    kept: Option<Kept>,
 }
 
-/// What an installation left.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Record {
+/// What an installation keeps.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
     settings: PathBuf,
-    /// The settings with hookexec in them.
+    /// The text before; `None` if there was no file.
+    before: Option<String>,
+    /// The text with hookexec in it.
     installed: String,
-    /// Whether there was a file before.
-    existed: bool,
     /// The directories that `install` made, the deepest first.
     directories: Vec<PathBuf>,
 }
 
-/// The settings as they were before an installation.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Before {
-    /// There was no file.
-    Nothing,
-    Text(String),
-    /// The backup is missing.
-    Unknown,
-}
-
 impl Backup {
-    /// Returns the place for the backup of `settings`, under the user's state directory.
-    pub(crate) fn of(settings: &Path) -> Option<Self> {
-        let absolute = std::path::absolute(settings).ok()?;
+    /// Reads the backup of `settings`, under the user's state directory.
+    pub(crate) fn of(settings: &Path) -> Result<Self, CommandError> {
+        let absolute = std::path::absolute(settings).or_usage(unwritable(settings))?;
         let key = &files::digest(absolute.to_string_lossy().as_bytes())[..16];
-        Some(Self { directory: state_directory()?.join("hookexec/backups").join(key) })
+        let directory = state_directory().ok_or_else(no_home)?;
+        let path = directory.join(format!("hookexec/backups/{key}.json"));
+        let kept = serde_json::from_str(&store::text(&path)).ok();
+        Ok(Self { path, kept })
     }
 
-    /// Keeps the text before, and the text `now`, by which it is recognized again.
+    /// Returns whether `text` is exactly what an installation left.
+    pub(crate) fn is_of(&self, text: &str) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.installed == text)
+    }
+
+    /// Returns the text of the file without hookexec: byte by byte as it was, if nothing changed since.
+    /// `None` for a file that `install` made and that holds nothing else.
+    pub(crate) fn before(&self, file: &AgentFile, current: &str) -> Result<Option<String>, String> {
+        let Some(kept) = &self.kept else { return file.without(current, "").map(Some) };
+        if kept.installed == current {
+            return Ok(kept.before.clone());
+        }
+        let text = file.without(current, kept.before.as_deref().unwrap_or_default())?;
+        let is_left_over = kept.before.is_none() && file.is_bare(&text);
+        Ok(if is_left_over { None } else { Some(text) })
+    }
+
+    /// Keeps the text `before`, and the text with hookexec in it, by which it is recognized again.
     pub(crate) fn keep(
         &self,
         settings: &Path,
         before: Option<&str>,
-        now: &str,
+        installed: &str,
     ) -> Result<(), CommandError> {
-        let mut directories = self.record().map(|record| record.directories).unwrap_or_default();
-        directories.extend(missing_directories(settings));
-        directories.extend(missing_directories(&self.directory));
-        let record = Record {
+        let known = self.kept.as_ref().map(|kept| kept.directories.clone());
+        let mut directories = known.unwrap_or_default();
+        directories.extend(store::missing_directories(settings));
+        directories.extend(store::missing_directories(&self.path));
+        let kept = Kept {
             settings: settings.to_owned(),
-            installed: now.to_owned(),
-            existed: before.is_some(),
+            before: before.map(str::to_owned),
+            installed: installed.to_owned(),
             directories,
         };
-        self.make_private().or_internal(unwritable(&self.directory))?;
-        match before {
-            // Rewriting the same text could only lose it.
-            Some(text) if self.before() == Before::Text(text.to_owned()) => {}
-            Some(text) => write_private(&self.before_path(), text)?,
-            None => {}
-        }
-        let record =
-            serde_json::to_string_pretty(&record).or_internal(unwritable(&self.record_path()))?;
-        write_private(&self.record_path(), &record)
-    }
-
-    /// Returns whether `now` is exactly what an installation left.
-    pub(crate) fn is_of(&self, now: &str) -> bool {
-        self.record().is_some_and(|record| record.installed == now)
-    }
-
-    /// Returns the settings before the installation.
-    pub(crate) fn before(&self) -> Before {
-        let Some(record) = self.record() else { return Before::Unknown };
-        if !record.existed {
-            return Before::Nothing;
-        }
-        match read(&self.before_path()) {
-            Ok(Some(text)) => Before::Text(text),
-            _ => Before::Unknown,
-        }
-    }
-
-    /// Returns the path of the text before.
-    pub(crate) fn before_path(&self) -> PathBuf {
-        self.directory.join("before")
+        let json = serde_json::to_string_pretty(&kept).or_internal(unwritable(&self.path))?;
+        files::replace_private(&self.path, json.as_bytes()).or_internal(unwritable(&self.path))
     }
 
     /// Removes the backup, and the directories that `install` made and that are empty now.
-    pub(crate) fn forget(&self) {
-        let directories = self.record().map(|record| record.directories).unwrap_or_default();
-        let _ = fs::remove_dir_all(&self.directory);
-        let shared = self.directory.ancestors().skip(1).take(2);
-        for directory in shared.map(Path::to_owned).chain(directories) {
+    pub(crate) fn forget(self) {
+        let _ = fs::remove_file(&self.path);
+        let shared = self.path.ancestors().skip(1).take(2).map(Path::to_owned);
+        let made = self.kept.map(|kept| kept.directories).unwrap_or_default();
+        for directory in shared.chain(made) {
             // Fails if other files are in there.
             let _ = fs::remove_dir(directory);
         }
     }
-
-    fn record(&self) -> Option<Record> {
-        serde_json::from_str(&read(&self.record_path()).ok()??).ok()
-    }
-
-    fn record_path(&self) -> PathBuf {
-        self.directory.join("record.json")
-    }
-
-    /// Settings may hold keys: only their owner may read the backup.
-    fn make_private(&self) -> io::Result<()> {
-        files::private_directory(&self.directory)?;
-        system::make_private(&self.directory)?;
-        for path in [self.before_path(), self.record_path()] {
-            if path.exists() {
-                system::make_private(&path)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn write_private(path: &Path, text: &str) -> Result<(), CommandError> {
-    files::replace_private(path, text.as_bytes()).or_internal(unwritable(path))
 }

@@ -1,7 +1,6 @@
 //! Other ways in which an agent calls hookexec: by its own package, a plugin or an extension that
 //! the agent itself installs, and by settings of Claude Code that it loads as well.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use hookexec_agents::{Agent, PackageMark};
@@ -33,19 +32,6 @@ fn is_enabled(plugins: &Value) -> bool {
     plugins.as_object().into_iter().flatten().any(|(name, plugin)| {
         name.starts_with("hookexec@") && (*plugin == true || plugin["enabled"] == true)
     })
-}
-
-/// Says where every hook runs twice because of settings of `agent`, which may be those that another
-/// agent loads.
-pub(crate) fn around(agent: Agent, project: &Path) -> BTreeSet<String> {
-    let mut said = BTreeSet::new();
-    for reader in Agent::with_settings() {
-        let is_touched = reader == agent || agent == Agent::ClaudeCode;
-        if is_touched && inspect(reader, project).iter().any(AgentFile::calls_hookexec) {
-            said.extend(in_agent(reader, project));
-        }
-    }
-    said
 }
 
 /// Says which settings of Claude Code call hookexec and are loaded by `agent`, whose own settings

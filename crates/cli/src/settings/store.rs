@@ -1,4 +1,4 @@
-//! Settings files on disk: read whole, replaced atomically, and restored from a backup.
+//! Settings files on disk: read whole, replaced atomically.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -62,35 +62,16 @@ pub(crate) fn replace(
 ) -> io::Result<()> {
     let directory = path.parent().unwrap_or_else(|| Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let stem = format!(".{name}.hookexec-");
-    remove_stale_drafts(directory, &stem);
-    let draft = directory.join(format!("{stem}{}", std::process::id()));
-    let written = (|| {
+    let prefix = format!(".{name}.hookexec-");
+    let mut draft = tempfile::Builder::new().prefix(&prefix).make_in(directory, |draft| {
         let mut options = fs::OpenOptions::new();
-        let options = system::with_mode(options.write(true).create_new(true), mode);
-        let mut file = options.open(&draft)?;
-        file.write_all(bytes)?;
-        before_rename(&file)?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
-}
-
-/// Removes the drafts of processes that were killed before they renamed theirs.
-fn remove_stale_drafts(directory: &Path, stem: &str) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(stem)?.parse().ok());
-        let Some(process) = process else { continue };
-        if system::is_dead(process) || process == std::process::id() {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
+        system::with_mode(options.write(true).create_new(true), mode).open(draft)
+    })?;
+    draft.write_all(bytes)?;
+    before_rename(draft.as_file())?;
+    draft.as_file().sync_all()?;
+    draft.persist(path)?;
+    Ok(())
 }
 
 /// Follows symbolic links to the file to write, which need not exist.
@@ -122,7 +103,8 @@ fn unchanged(path: &Path, known: Option<&str>) -> io::Result<()> {
 /// Returns the directories above `path` that do not exist, the deepest first.
 pub(super) fn missing_directories(path: &Path) -> Vec<PathBuf> {
     let above = path.ancestors().skip(1);
-    above.take_while(|it| !it.as_os_str().is_empty() && !it.exists()).map(Path::to_owned).collect()
+    let missing = above.take_while(|path| !path.as_os_str().is_empty() && !path.exists());
+    missing.map(Path::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -193,24 +175,6 @@ mod tests {
         let mut value = [0; 16];
         let length = rustix::fs::getxattr(&path, "user.mine", &mut value).unwrap();
         assert_eq!(&value[..length], b"kept");
-    }
-
-    // On Windows no safe call tells whether a process is there.
-    #[cfg(unix)]
-    #[test]
-    fn the_draft_of_a_process_that_was_killed_is_removed() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("settings.json");
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        let dead = directory.path().join(format!(".settings.json.hookexec-{}", child.id()));
-        child.wait().unwrap();
-        let alive = directory.path().join(".settings.json.hookexec-1");
-        for draft in [&dead, &alive] {
-            fs::write(draft, "half").unwrap();
-        }
-        write(&path, None, "new").unwrap();
-        assert!(!dead.exists());
-        assert!(alive.exists(), "another `install` may be running");
     }
 
     #[test]

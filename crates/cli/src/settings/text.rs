@@ -12,17 +12,21 @@ use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-/// Appends `element` to the array at `path`; creates the members of the path that are missing.
-pub(crate) fn append(text: &str, path: &[&str], element: CstInputValue) -> Result<String, String> {
+/// Appends `element` to the array `list` of the object at `path`; creates what is missing.
+pub(super) fn append(
+    text: &str,
+    path: &[&str],
+    list: &str,
+    element: CstInputValue,
+) -> Result<String, String> {
     let (tree, mut object) = editable(text)?;
-    let (last, outer) = path.split_last().ok_or("no path")?;
-    for key in outer {
+    for key in path {
         object = object
             .object_value_or_create(key)
             .ok_or_else(|| format!("`{key}` is not an object"))?;
     }
     let entries =
-        object.array_value_or_create(last).ok_or_else(|| format!("`{last}` is not a list"))?;
+        object.array_value_or_create(list).ok_or_else(|| format!("`{list}` is not a list"))?;
     entries.ensure_multiline();
     entries.append(element);
     Ok(tree.to_string())

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, setrlimit, test_kill_process};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{self, SignalKind, signal};
 
 /// What a program's file name ends in.
@@ -129,12 +129,6 @@ pub(crate) fn is_for_everyone(path: &Path) -> bool {
 /// Lets everyone start a program.
 pub(crate) fn make_program(file: &File) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(0o755))
-}
-
-/// Returns whether no process has this number.
-pub(crate) fn is_dead(process: u32) -> bool {
-    let Some(process) = Pid::from_raw(process.cast_signed()) else { return false };
-    test_kill_process(process) == Err(Errno::SRCH)
 }
 
 /// Copies owner, mode and extended attributes, access control lists among them.

@@ -149,11 +149,6 @@ pub(crate) fn make_program(_file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns `false`: no safe call tells whether a process is there.
-pub(crate) fn is_dead(_process: u32) -> bool {
-    false
-}
-
 /// Copies nothing: a file inherits the rights of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
 pub(crate) fn keep_attributes(_old: &File, _new: &File) -> io::Result<()> {

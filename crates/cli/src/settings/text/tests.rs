@@ -23,7 +23,7 @@ fn our_commands(text: &str) -> Vec<String> {
 fn installed(text: &str) -> String {
     let mut text = text.to_owned();
     for event in ["PreToolUse", "PostToolUse", "Stop"] {
-        text = append(&text, &["hooks", event], element(event)).unwrap();
+        text = append(&text, &["hooks"], event, element(event)).unwrap();
     }
     text
 }
@@ -116,7 +116,7 @@ fn what_the_user_adds_afterwards_stays() {
 fn it_reads_like_the_rest_of_the_file() {
     insta::assert_snapshot!(installed(SPREAD[6]));
     insta::assert_snapshot!(installed(SPREAD[8]));
-    insta::assert_snapshot!(append(DENSE[0], &["hooks", "Stop"], element("Stop")).unwrap());
+    insta::assert_snapshot!(append(DENSE[0], &["hooks"], "Stop", element("Stop")).unwrap());
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         ("{\"hooks\": ", "not valid JSON"),
         ("{'hooks': {}}", "not valid JSON"),
     ] {
-        let error = append(text, &["hooks", "Stop"], element("Stop")).unwrap_err();
+        let error = append(text, &["hooks"], "Stop", element("Stop")).unwrap_err();
         assert!(error.contains(reason), "{text}: {error}");
     }
 }
