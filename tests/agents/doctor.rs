@@ -225,7 +225,7 @@ fn an_entry_that_would_not_be_called_or_not_be_heard_is_a_problem() {
         ("]\n  }", "]\n  }, \"hooks\": {}", "`hooks` appears twice"),
         ("\"PreToolUse\": [", "\"PostToolBatch\": [", "pre_tool_use: not registered"),
         ("\"PreToolUse\": [", "\"off\": [", "`off`: not an event of Claude Code"),
-        (HOOKS, "\"hooks\": [], \"off\": [", "stand where Claude Code looks for no hooks"),
+        (HOOKS, "\"hooks\": [], \"off\": [", "pre_tool_use: not registered"),
         (HOOKS, "\"matcher\": \"Edit\", \"hooks\": [", "PreToolUse: `matcher: \"Edit\"` beside"),
         ("\"command\",", "\"prompt\",", "PreToolUse: `type: \"prompt\"` beside"),
         ("\"timeout\": 60", "\"timeout\": 60, \"async\": true", "PreToolUse: `async: true` beside"),

@@ -127,7 +127,7 @@ impl Args {
             return Err(uneditable(file, error));
         }
         let (title, path, there) = (file.agent.title(), file.path.display(), file.ours());
-        for entry in there.iter().filter(|entry| entry.is_live && entry.written().is_none()) {
+        for entry in there.iter().filter(|entry| entry.written().is_none()) {
             let Entry { event, command, .. } = entry;
             warn(&format!(
                 "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \

@@ -131,15 +131,7 @@ fn registered_in<'f>(
     if let Some(reason) = &file.ignored {
         return Err(reason.clone());
     }
-    let dead = ours.iter().filter(|entry| !entry.is_live).count();
-    if dead > 0 {
-        let title = file.agent.title();
-        findings.push(Finding::problem(format!(
-            "{path}: {dead} of the entries stand where {title} looks for no hooks"
-        )));
-    }
-    let live = ours.into_iter().filter(|entry| entry.is_live);
-    Ok(Some(live.filter_map(|entry| registered(file, entry, findings)).collect()))
+    Ok(Some(ours.into_iter().filter_map(|entry| registered(file, entry, findings)).collect()))
 }
 
 /// Returns a warning when the settings, which call hookexec, hold commands of hooks that hookexec

@@ -83,12 +83,13 @@ impl AgentFile {
             if same.any(|known| known.is_ours() && known.written().is_none()) {
                 continue;
             }
-            let hook = Json::Object(entry.hook(layout));
+            let hook = entry.hook(layout);
+            if self.is_toml() {
+                text = toml::append(&text, hook)?;
+                continue;
+            }
+            let hook = Json::Object(hook);
             let (list, element) = match layout.shape {
-                EntryShape::Tables => {
-                    text = toml::append(&text, hook)?;
-                    continue;
-                }
                 EntryShape::Triggers => {
                     let mut trigger = entry.around(layout);
                     trigger.push(("action".to_owned(), hook));

@@ -7,19 +7,16 @@ use serde_json::Value;
 use super::call::Call;
 use super::edit::{Members, PlannedEntry};
 use super::inspect::AgentFile;
-use super::text;
 
 /// One entry that runs a command.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Entry {
-    /// The agent's event that it is under; empty where the agent looks for no hooks.
+    /// The agent's event that it is under.
     pub(crate) event: String,
     pub(crate) command: String,
     /// The arguments beside the command.
     pub(crate) args: Vec<String>,
     pub(crate) owner: Owner,
-    /// Whether it stands where the agent looks for hooks.
-    pub(crate) is_live: bool,
     /// The `timeout` beside it, in seconds.
     pub(crate) timeout: Option<f64>,
     /// How it differs from the entry that `install` writes, beside the command: the agent may not call
@@ -28,7 +25,7 @@ pub(crate) struct Entry {
 }
 
 /// Whose command it is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) enum Owner {
     /// It is as `install` writes it.
     Written(Call),
@@ -36,23 +33,11 @@ pub(crate) enum Owner {
     Wrapped(Call),
     /// It calls hookexec in another way.
     ByHand,
+    #[default]
     Foreign,
 }
 
 impl Entry {
-    /// Returns an entry of hookexec that the agent does not read as a hook.
-    pub(super) fn dead(command: String) -> Self {
-        Self {
-            event: String::new(),
-            command,
-            args: Vec::new(),
-            owner: Owner::ByHand,
-            is_live: false,
-            timeout: None,
-            differences: Vec::new(),
-        }
-    }
-
     pub(crate) fn is_ours(&self) -> bool {
         self.owner != Owner::Foreign
     }
@@ -80,51 +65,28 @@ impl Entry {
 }
 
 impl AgentFile {
-    /// Returns the entries in the value of a file: those that the agent reads as hooks, and those of
-    /// hookexec that stand elsewhere.
-    pub(super) fn entries_in(&self, value: &Value) -> Vec<Entry> {
-        let mark = self.mark();
-        let mut elsewhere = text::commands(value);
-        elsewhere.retain(|command| command.contains(&mark));
-        let mut found = self.live(value);
-        for entry in &found {
-            if let Some(place) = elsewhere.iter().position(|command| *command == entry.command) {
-                elsewhere.remove(place);
-            }
-        }
-        found.extend(elsewhere.into_iter().map(Entry::dead));
-        found
-    }
-
     /// Returns the entries that the agent reads as hooks.
-    fn live(&self, value: &Value) -> Vec<Entry> {
+    pub(super) fn entries_in(&self, value: &Value) -> Vec<Entry> {
         let Some(layout) = self.agent.settings() else { return Vec::new() };
         let events = self.root.iter().fold(value, |value, key| &value[key]);
         let mut found = Vec::new();
-        match layout.shape {
-            EntryShape::Tables => {
-                for hook in elements(&events["hooks"]) {
-                    let event = layout.event_key().map_or(&Value::Null, |key| &hook[key]);
-                    found.extend(self.entry(event.as_str().unwrap_or_default(), hook, None));
-                }
+        if matches!(layout.shape, EntryShape::Tables | EntryShape::Triggers) {
+            for element in elements(&events["hooks"]) {
+                let (event, hook, around) = match layout.event_key() {
+                    Some(key) => (&element[key], element, &Value::Null),
+                    None => (&element["trigger"], &element["action"], element),
+                };
+                found.extend(self.entry(event.as_str().unwrap_or_default(), hook, around));
             }
-            EntryShape::Triggers => {
-                for trigger in elements(&events["hooks"]) {
-                    let event = trigger["trigger"].as_str().unwrap_or_default();
-                    found.extend(self.entry(event, &trigger["action"], Some(trigger)));
+            return found;
+        }
+        for (event, list) in events.as_object().into_iter().flatten() {
+            for element in elements(list) {
+                if layout.shape == EntryShape::List {
+                    found.extend(self.entry(event, element, &Value::Null));
                 }
-            }
-            shape => {
-                for (event, entries) in events.as_object().into_iter().flatten() {
-                    for element in elements(entries) {
-                        if shape != EntryShape::Groups {
-                            found.extend(self.entry(event, element, None));
-                            continue;
-                        }
-                        for hook in elements(&element["hooks"]) {
-                            found.extend(self.entry(event, hook, Some(element)));
-                        }
-                    }
+                for hook in elements(&element["hooks"]) {
+                    found.extend(self.entry(event, hook, element));
                 }
             }
         }
@@ -132,9 +94,8 @@ impl AgentFile {
     }
 
     /// Returns the entry of a hook and of what stands `around` it.
-    fn entry(&self, event: &str, hook: &Value, around: Option<&Value>) -> Option<Entry> {
+    fn entry(&self, event: &str, hook: &Value, around: &Value) -> Option<Entry> {
         let layout = self.agent.settings()?;
-        let around = around.unwrap_or(&Value::Null);
         let command = hook["command"].as_str()?.to_owned();
         let owner = self.owner(&command);
         let mut differences = Vec::new();
@@ -153,14 +114,13 @@ impl AgentFile {
             command,
             args: args.map(str::to_owned).collect(),
             owner,
-            is_live: true,
             timeout: timeout.map(|timeout| timeout / unit),
             differences,
         })
     }
 
     fn owner(&self, command: &str) -> Owner {
-        if !command.contains(&self.mark()) {
+        if !command.contains(&format!(" run --from {} --event ", self.agent)) {
             return Owner::Foreign;
         }
         if let Some(call) = Call::of(self.agent, command) {
@@ -177,11 +137,6 @@ impl AgentFile {
             }
         }
         Owner::ByHand
-    }
-
-    /// Returns the words by which a call of hookexec is known.
-    fn mark(&self) -> String {
-        format!(" run --from {} --event ", self.agent)
     }
 }
 

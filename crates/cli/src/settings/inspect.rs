@@ -9,7 +9,7 @@ use hookexec::internal::{base_directory, files};
 use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
 use serde_json::Value;
 
-use super::entry::Entry;
+use super::entry::{Entry, Owner};
 use super::{Scope, store, text, toml, user_directory, value_in, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, or the plugin of an
@@ -80,11 +80,6 @@ impl AgentFile {
         sockets
     }
 
-    /// Returns whether the agent calls hookexec by this file.
-    pub(crate) fn calls_hookexec(&self) -> bool {
-        self.ignored.is_none() && self.ours().iter().any(|entry| entry.is_live)
-    }
-
     /// Returns whether the agent seems to be used here.
     pub(crate) fn is_found(&self) -> bool {
         let Some(layout) = self.agent.settings() else {
@@ -105,9 +100,8 @@ impl AgentFile {
     /// The text can't be understood.
     pub(crate) fn read_entries(&self, text: &str) -> Result<Vec<Entry>, String> {
         if self.plugin().is_some() {
-            let is_ours = self.is_plugin(text);
-            let entry = is_ours.then(|| Entry::dead(self.path.display().to_string()));
-            return Ok(entry.into_iter().collect());
+            let entry = Entry { owner: Owner::ByHand, ..Entry::default() };
+            return Ok(if self.is_plugin(text) { vec![entry] } else { Vec::new() });
         }
         let text = self.split_mark(text).1;
         let value = if self.is_toml() { toml::value(text) } else { text::unambiguous(text, true) };

@@ -44,7 +44,7 @@ pub(crate) fn in_agent(agent: Agent, project: &Path) -> Vec<String> {
     let mut said = Vec::new();
     for claude in inspect(Agent::ClaudeCode, project) {
         let is_loaded = loaded.of_user || claude.scope == Scope::Project;
-        if is_loaded && claude.calls_hookexec() {
+        if is_loaded && claude.ignored.is_none() && !claude.ours().is_empty() {
             let (title, path) = (agent.title(), claude.path.display());
             said.push(format!(
                 "{title} also loads {path}, which calls hookexec: every hook runs twice in {title}; {}",

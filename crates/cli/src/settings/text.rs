@@ -33,7 +33,7 @@ pub(super) fn append(
 }
 
 /// Sets the member `key` of the outermost object, unless it is there.
-pub(crate) fn set_default(text: &str, key: &str, value: CstInputValue) -> Result<String, String> {
+pub(super) fn set_default(text: &str, key: &str, value: CstInputValue) -> Result<String, String> {
     let (tree, object) = editable(text)?;
     if object.get(key).is_none() {
         object.append(key, value);
@@ -41,9 +41,9 @@ pub(crate) fn set_default(text: &str, key: &str, value: CstInputValue) -> Result
     Ok(tree.to_string())
 }
 
-/// Removes every list element with a command that is `ours`, and the containers that become empty,
-/// except for those that the text `before` has as well.
-pub(crate) fn remove(
+/// Removes every object with a command that is `ours`, and the containers that become empty, except for
+/// those that the text `before` has as well.
+pub(super) fn remove(
     text: &str,
     ours: impl Fn(&str) -> bool,
     before: &str,
@@ -56,17 +56,18 @@ pub(crate) fn remove(
     Ok(tree.to_string())
 }
 
-/// Removes the elements in `node` that are `ours`, and returns whether that leaves it without a
-/// purpose.
+/// Removes what is `ours` from `node`, and returns whether the node itself has to go: it is ours, or that
+/// leaves it without a purpose.
 ///
 /// `path` is the JSON pointer of a `node` that is not in a list.
 fn strip(node: &CstNode, path: Option<&str>, ours: &dyn Fn(&str) -> bool, before: &Value) -> bool {
-    // The other members of a group of hooks.
-    const LABELS: [&str; 4] = ["matcher", "name", "description", "sequential"];
+    // The other members of a group of hooks, and of a trigger.
+    const LABELS: [&str; 7] =
+        ["matcher", "name", "description", "sequential", "trigger", "timeout", "enabled"];
     let mut changed = false;
     if let Some(list) = node.as_array() {
         for element in list.elements() {
-            if is_ours(&element, ours) || strip(&element, None, ours, before) {
+            if strip(&element, None, ours, before) {
                 element.remove();
                 changed = true;
             }
@@ -76,6 +77,10 @@ fn strip(node: &CstNode, path: Option<&str>, ours: &dyn Fn(&str) -> bool, before
     let Some(object) = node.as_object() else { return false };
     for member in object.properties() {
         let (Some(name), Some(value)) = (member.decoded_name(), member.value()) else { continue };
+        let text = value.as_string_lit().and_then(|text| text.decoded_value().ok());
+        if name == "command" && text.is_some_and(|command| ours(&command)) {
+            return true;
+        }
         let path = path.map(|path| format!("{path}/{name}"));
         if strip(&value, path.as_deref(), ours, before)
             && path.is_none_or(|path| before.pointer(&path).is_none())
@@ -84,61 +89,34 @@ fn strip(node: &CstNode, path: Option<&str>, ours: &dyn Fn(&str) -> bool, before
             changed = true;
         }
     }
-    let names = object.properties().into_iter().filter_map(|member| member.decoded_name());
-    changed && names.into_iter().all(|name| path.is_none() && LABELS.contains(&&*name))
-}
-
-fn is_ours(element: &CstNode, ours: &dyn Fn(&str) -> bool) -> bool {
-    let members = element.as_object().map(|object| object.properties());
-    members.into_iter().flatten().any(|member| {
-        let command = member.value().and_then(|value| value.as_string_lit()?.decoded_value().ok());
-        let is_command = member.decoded_name().as_deref() == Some("command");
-        // Kiro has the command in an object of its own.
-        is_command && command.is_some_and(|command| ours(&command))
-            || member.value().is_some_and(|value| is_ours(&value, ours))
-    })
-}
-
-/// Returns every `command` in the settings.
-pub(crate) fn commands(settings: &Value) -> Vec<String> {
-    fn walk(value: &Value, found: &mut Vec<String>) {
-        match value {
-            Value::Array(elements) => elements.iter().for_each(|element| walk(element, found)),
-            Value::Object(members) => {
-                found.extend(members.get("command").and_then(Value::as_str).map(str::to_owned));
-                members.values().for_each(|member| walk(member, found));
-            }
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    walk(settings, &mut found);
-    found
+    let mut names = object.properties().into_iter().filter_map(|member| member.decoded_name());
+    changed && names.all(|name| path.is_none() && LABELS.contains(&&*name))
 }
 
 /// Returns the value of a text in which no key appears twice in one object: agents differ in which
 /// of the two they use.
-pub(crate) fn unambiguous(text: &str, lenient: bool) -> Result<Value, String> {
-    fn check(node: &Node<'_>) -> Result<(), String> {
-        match node {
-            Node::Array(array) => array.elements.iter().try_for_each(check),
-            Node::Object(object) => {
-                let mut keys = BTreeSet::new();
-                object.properties.iter().try_for_each(|property| {
-                    let key = property.name.as_str();
-                    if !keys.insert(key) {
-                        let what = format!("the key `{key}` appears twice in one object");
-                        return Err(what);
-                    }
-                    check(&property.value)
-                })
-            }
-            _ => Ok(()),
-        }
-    }
+pub(super) fn unambiguous(text: &str, lenient: bool) -> Result<Value, String> {
     let Some(root) = parse_with(text, lenient)? else { return Ok(Value::Null) };
-    check(&root)?;
+    refuse_twins(&root)?;
     Ok(root.into())
+}
+
+fn refuse_twins(node: &Node<'_>) -> Result<(), String> {
+    match node {
+        Node::Array(array) => array.elements.iter().try_for_each(refuse_twins),
+        Node::Object(object) => {
+            let mut keys = BTreeSet::new();
+            for property in &object.properties {
+                let key = property.name.as_str();
+                if !keys.insert(key) {
+                    return Err(format!("the key `{key}` appears twice in one object"));
+                }
+                refuse_twins(&property.value)?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn tree(text: &str) -> Result<CstRootNode, String> {
@@ -149,8 +127,7 @@ fn tree(text: &str) -> Result<CstRootNode, String> {
 /// Returns the tree of a text to edit, and its outermost object.
 fn editable(text: &str) -> Result<(CstRootNode, CstObject), String> {
     let tree = tree(text)?;
-    let object = tree.object_value();
-    let object = object.ok_or("it is not a JSON object")?;
+    let object = tree.object_value().ok_or("it is not a JSON object")?;
     Ok((tree, object))
 }
 
@@ -167,13 +144,11 @@ fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, String> {
         parse_to_ast(text, &collect, &options(lenient)).map_err(|error| invalid(&error))?;
     for token in parsed.tokens.iter().flatten() {
         let raw = token.range.text(text);
-        if raw.starts_with('"')
-            && let Some(at) = raw.find(|letter: char| letter < ' ')
-        {
-            let line = text[..token.range.start + at].matches('\n').count() + 1;
-            let what =
-                format!("a control character in a text on line {line}; write it as an escape");
-            return Err(invalid(&what));
+        if raw.starts_with('"') && raw.contains(|letter: char| letter < ' ') {
+            let line = text[..token.range.start].matches('\n').count() + 1;
+            return Err(invalid(&format!(
+                "a control character in a text on line {line}; write it as an escape"
+            )));
         }
     }
     Ok(parsed.value)

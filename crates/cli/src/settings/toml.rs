@@ -1,8 +1,8 @@
 //! Edits of the list `[[hooks]]` of a TOML text that keep its comments, order and other entries.
 
-use jsonc_parser::cst::CstInputValue;
+use jsonc_parser::cst::CstInputValue as Json;
 use serde_json::Value;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
 use super::text::refuse_mark;
 
@@ -11,44 +11,40 @@ const HOOKS: &str = "hooks";
 
 /// Returns the value of a text.
 pub(crate) fn value(text: &str) -> Result<Value, String> {
-    Ok(members(parse(text)?.iter()))
-}
-
-fn members<'t>(table: impl Iterator<Item = (&'t str, &'t Item)>) -> Value {
-    table.map(|(key, item)| (key.to_owned(), of_item(item))).collect()
+    Ok(of_item(parse(text)?.as_item()))
 }
 
 fn of_item(item: &Item) -> Value {
-    match item {
-        Item::None => Value::Null,
-        Item::Value(value) => of_value(value),
-        Item::Table(table) => members(table.iter()),
-        Item::ArrayOfTables(tables) => tables.iter().map(|table| members(table.iter())).collect(),
+    if let Some(table) = item.as_table_like() {
+        return table.iter().map(|(key, item)| (key.to_owned(), of_item(item))).collect();
     }
-}
-
-fn of_value(value: &toml_edit::Value) -> Value {
-    match value {
-        toml_edit::Value::String(text) => text.value().as_str().into(),
-        toml_edit::Value::Integer(number) => (*number.value()).into(),
-        toml_edit::Value::Float(number) => (*number.value()).into(),
-        toml_edit::Value::Boolean(flag) => (*flag.value()).into(),
-        toml_edit::Value::Datetime(time) => time.value().to_string().into(),
-        toml_edit::Value::Array(list) => list.iter().map(of_value).collect(),
-        toml_edit::Value::InlineTable(table) => {
-            let members = table.iter().map(|(key, value)| (key.to_owned(), of_value(value)));
-            members.collect()
+    match item {
+        Item::ArrayOfTables(tables) => {
+            tables.iter().map(|table| of_item(&Item::Table(table.clone()))).collect()
         }
+        Item::Value(toml_edit::Value::String(text)) => text.value().as_str().into(),
+        Item::Value(toml_edit::Value::Integer(number)) => (*number.value()).into(),
+        Item::Value(toml_edit::Value::Float(number)) => (*number.value()).into(),
+        Item::Value(toml_edit::Value::Boolean(flag)) => (*flag.value()).into(),
+        Item::Value(toml_edit::Value::Array(list)) => {
+            list.iter().map(|value| of_item(&Item::Value(value.clone()))).collect()
+        }
+        other => other.to_string().into(),
     }
 }
 
 /// Appends a hook.
-pub(super) fn append(text: &str, hook: CstInputValue) -> Result<String, String> {
+pub(super) fn append(text: &str, hook: Vec<(String, Json)>) -> Result<String, String> {
     let mut document = parse(text)?;
     let mut table = Table::new();
-    let members = if let CstInputValue::Object(members) = hook { members } else { Vec::new() };
-    for (key, value) in members {
-        table.insert(&key, item(value)?);
+    for (key, value) in hook {
+        let item = match value {
+            Json::String(text) => toml_edit::value(text),
+            Json::Bool(value) => toml_edit::value(value),
+            Json::Number(number) => toml_edit::value(number.parse::<i64>().map_err(|_| number)?),
+            _ => continue,
+        };
+        table.insert(&key, item);
     }
     // Comments that stand alone stay on top.
     table.decor_mut().set_prefix(if document.is_empty() { text } else { "\n" });
@@ -56,11 +52,8 @@ pub(super) fn append(text: &str, hook: CstInputValue) -> Result<String, String> 
         document.set_trailing("");
     }
     let list = document.entry(HOOKS).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-    match list {
-        Item::ArrayOfTables(tables) => tables.push(table),
-        Item::Value(toml_edit::Value::Array(list)) => list.push(table.into_inline_table()),
-        _ => return Err(format!("`{HOOKS}` is not a list")),
-    }
+    let tables = list.as_array_of_tables_mut();
+    tables.ok_or_else(|| format!("`{HOOKS}` is not a list of tables, `[[{HOOKS}]]`"))?.push(table);
     Ok(written(&document, text))
 }
 
@@ -68,26 +61,18 @@ pub(super) fn append(text: &str, hook: CstInputValue) -> Result<String, String> 
 /// above the hooks stay.
 pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, String> {
     let mut document = parse(text)?;
-    let is_ours =
-        |hook: &dyn TableLike| hook.get("command").and_then(Item::as_str).is_some_and(&ours);
-    let mut comments = String::new();
-    let (before, left) = match document.get_mut(HOOKS) {
-        Some(Item::ArrayOfTables(tables)) => {
-            for table in tables.iter().filter(|table| is_ours(*table)) {
-                let above = table.decor().prefix().and_then(|prefix| prefix.as_str());
-                comments.extend(above.filter(|above| !above.trim().is_empty()));
-            }
-            let before = tables.len();
-            tables.retain(|table| !is_ours(table));
-            (before, tables.len())
-        }
-        Some(Item::Value(toml_edit::Value::Array(list))) => {
-            let before = list.len();
-            list.retain(|hook| !hook.as_inline_table().is_some_and(|hook| is_ours(hook)));
-            (before, list.len())
-        }
-        _ => (0, 0),
+    let Some(tables) = document.get_mut(HOOKS).and_then(Item::as_array_of_tables_mut) else {
+        return Ok(text.to_owned());
     };
+    let is_ours = |hook: &Table| hook.get("command").and_then(Item::as_str).is_some_and(&ours);
+    let mut comments = String::new();
+    for table in tables.iter().filter(|table| is_ours(table)) {
+        let above = table.decor().prefix().and_then(|prefix| prefix.as_str());
+        comments.extend(above.filter(|above| !above.trim().is_empty()));
+    }
+    let before = tables.len();
+    tables.retain(|table| !is_ours(table));
+    let left = tables.len();
     if left == before {
         return Ok(text.to_owned());
     }
@@ -107,34 +92,23 @@ fn written(document: &DocumentMut, before: &str) -> String {
 
 fn parse(text: &str) -> Result<DocumentMut, String> {
     refuse_mark(text)?;
-    text.parse().map_err(|error| invalid(&error))
-}
-
-fn invalid(error: &dyn std::fmt::Display) -> String {
-    format!("it is not valid TOML: {error}")
-}
-
-fn item(value: CstInputValue) -> Result<Item, String> {
-    Ok(match value {
-        CstInputValue::String(text) => toml_edit::value(text),
-        CstInputValue::Bool(value) => toml_edit::value(value),
-        CstInputValue::Number(number) => {
-            let number: i64 = number.parse().map_err(|_| number)?;
-            toml_edit::value(number)
-        }
-        _ => return Err("a hook holds texts, numbers and switches only".to_owned()),
-    })
+    text.parse().map_err(|error| format!("it is not valid TOML: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use jsonc_parser::json;
-
     use super::*;
 
+    fn hook() -> Vec<(String, Json)> {
+        vec![
+            ("event".to_owned(), "Stop".into()),
+            ("command".to_owned(), "hookexec 1".into()),
+            ("timeout".to_owned(), 60.into()),
+        ]
+    }
+
     fn installed(text: &str) -> String {
-        let hook = json!({ "event": "Stop", "command": "hookexec 1", "timeout": 60 });
-        append(&append(text, hook.clone()).unwrap(), hook).unwrap()
+        append(&append(text, hook()).unwrap(), hook()).unwrap()
     }
 
     fn removed(text: &str) -> String {
@@ -155,7 +129,6 @@ mod tests {
             ),
             (mine, mine),
             ("a = 1\r\n# b\r\n[c]\r\n", "a = 1\r\n# b\r\n[c]\r\n"),
-            ("hooks = [{ command = \"mine\" }]\n", "hooks = [{ command = \"mine\" }]\n"),
         ] {
             let with = installed(before);
             let value = value(&with).unwrap();
@@ -171,8 +144,8 @@ mod tests {
 
     #[test]
     fn a_text_that_the_agent_cannot_read_is_not_edited() {
-        for text in ["a = ", "a = 1\na = 2\n", "hooks = 1\n"] {
-            assert!(append(text, json!({ "command": "x" })).is_err(), "{text}");
+        for text in ["a = ", "a = 1\na = 2\n", "hooks = 1\n", "hooks = [{ command = 'x' }]\n"] {
+            assert!(append(text, hook()).is_err(), "{text}");
         }
     }
 }

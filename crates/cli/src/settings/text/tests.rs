@@ -15,9 +15,8 @@ fn ours(command: &str) -> bool {
     command.starts_with("hookexec ")
 }
 
-fn our_commands(text: &str) -> Vec<String> {
-    let all = commands(&unambiguous(text, true).unwrap());
-    all.into_iter().filter(|command| ours(command)).collect()
+fn our_commands(text: &str) -> usize {
+    text.matches("\"hookexec ").count()
 }
 
 fn installed(text: &str) -> String {
@@ -63,7 +62,7 @@ fn found() -> impl Iterator<Item = &'static str> {
 fn taking_away_gives_the_bytes_back() {
     for text in SPREAD {
         let with = installed(text);
-        assert_eq!(our_commands(&with).len(), 3, "{with}");
+        assert_eq!(our_commands(&with), 3, "{with}");
         assert_eq!(remove(&with, ours, "").unwrap(), text, "of\n{with}");
     }
 }
@@ -73,7 +72,7 @@ fn taking_away_from_dense_text_leaves_its_entries_on_lines_of_their_own() {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
     for text in DENSE {
         let with = installed(text);
-        assert_eq!(our_commands(&with).len(), 3, "{with}");
+        assert_eq!(our_commands(&with), 3, "{with}");
         let left = remove(&with, ours, "").unwrap();
         assert_eq!(squeezed(&left), squeezed(text), "of\n{with}");
         assert_eq!(remove(&installed(&left), ours, "").unwrap(), left);
@@ -105,7 +104,7 @@ fn what_the_user_adds_afterwards_stays() {
         let with = installed(text).replace("\"hookexec Stop\"", "\"mine\"");
         let without = remove(&with, ours, "").unwrap();
         assert!(without.contains("\"mine\""), "{without}");
-        assert!(our_commands(&without).is_empty());
+        assert!(our_commands(&without) == 0);
         parse(&without).unwrap();
     }
     let with = installed("{}").replace("]\n  }", "],\n    \"More\": [1]\n  }");
