@@ -392,8 +392,7 @@ fn the_hooks_of_a_docker_agent_file_are_written_without_the_rest() {
     let sandbox = Sandbox::new();
     let file = r#"version: "3"
 models:
-  smart: { provider: openai, model: gpt-x, base_url: 'https://models.example.com/v1', token_key: KEY }
-  local: { provider: dmr, model: x }
+  smart: { provider: openai, model: gpt-x }
 agents:
   root:
     model: smart
@@ -403,16 +402,10 @@ agents:
         - matcher: shell
           hooks:
             - { type: command, command: 'echo no >&2; exit 2', on_error: block, timeout: 5, env: { A: b } }
-            - { type: model, model: smart, prompt: "is it safe?" }
-            - { type: model, model: local, prompt: "is it safe?", schema: pre_tool_use_decision }
-            - { type: model, model: smart, prompt: "{{ if .Cwd }}a{{ end }}", schema: pre_tool_use_decision }
-            - { type: model, model: other, prompt: "is it safe?", schema: pre_tool_use_decision }
-            - type: model
-              name: judge
-              model: smart
-              prompt: "is it safe? {{ toJSON .ToolInput }}"
-              schema: pre_tool_use_decision
-              timeout: 9
+            - { type: model, model: smart, prompt: "{{ toJSON . }}", schema: pre_tool_use_decision }
+            - { type: evaluator, prompt: "is it safe?" }
+      stop:
+        - { type: model, model: smart, prompt: "is it done?" }
 "#;
     sandbox.write("team.yaml", file);
     let import = |more: &[&str]| {
@@ -422,37 +415,95 @@ agents:
     let done = import(&[]).exits(78);
     assert!(done.stderr.contains("`--agent NAME`"), "{}", done.stderr);
     let done = import(&["--agent", "root"]).exits(78);
-    for (line, problem) in [
-        (14, "only a model hook with `schema: pre_tool_use_decision` can be imported"),
-        (15, "hookexec reaches no model of the provider `dmr`"),
-        (16, "its template has the action `{{ if .Cwd }}`"),
-        (17, "the file has no model `other`"),
-    ] {
-        assert!(done.stderr.contains(problem), "{problem}: {}", done.stderr);
-        assert!(done.stderr.contains(&format!("team.yaml:{line}:")), "{}", done.stderr);
+    assert_eq!(done.stderr.matches("error: ").count(), 3, "{}", done.stderr);
+    for (line, kind) in [(13, "model"), (14, "evaluator"), (16, "model")] {
+        let problem = format!("a hook of type `{kind}` can't be imported\n  --> team.yaml:{line}:");
+        assert!(done.stderr.contains(&problem), "{problem}: {}", done.stderr);
     }
     let done = import(&["--agent", "root", "--partial"]).exits(0);
-    for part in ["#   line 14: only a model hook", "on_error: block", "- type: builtin", "add_date"]
-    {
+    for part in [
+        "#   line 13: a hook of type `model`",
+        "#   line 16: a hook of type `model`",
+        "on_error: block",
+        "timeout: 5\n",
+        "- type: builtin",
+        "add_date",
+    ] {
         assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
     }
-    let judge = done.stdout.split("- type: model").nth(1).unwrap();
-    for part in [
-        "name: judge",
-        "api: openai-chat",
-        "url: 'https://models.example.com/v1/chat/completions'",
-        "model: gpt-x",
-        "api_key: '${env.KEY}'",
-        "decisions: [allow, ask, deny]",
-        "prompt: 'is it safe? (`tool_input` of the input)'",
-        "timeout: 9000ms",
-    ] {
-        assert!(judge.contains(part), "{part}: {judge}");
-    }
+    assert!(!done.stdout.contains("  stop:"), "{}", done.stdout);
     sandbox.write("imported.yaml", &done.stdout);
     let args = ["run", "pre_tool_use", "--config", "imported.yaml"];
     let input = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
     let _ = sandbox.hookexec(args).stdin(input).run().exits(2);
+}
+
+#[test]
+fn each_value_of_a_docker_agent_hook_arrives_as_it_is_written() {
+    let block = r#"
+pre_tool_use:
+  matcher: "shell|write_.*"
+  when: { field: tool_input.path, glob: "/etc/**" }
+  hooks: &guards
+    - command: |-
+        case "$(cat)" in
+          *rm*) exit 2;;
+        esac
+      type: command
+      name: '#1 "guard": it''s strict'
+      env: { WORD: True, HEX: 0x1F, TEXT: "5", EMPTY: "" }
+      timeout: 1m
+      mode: shadow
+permission_request:
+  - { matcher: "*", hooks: *guards }
+session_start:
+  type: command
+  command: [echo, "a\tb", "- c"]
+  inherit_env: [PATH]
+processes:
+  gate: { command: [gate], intercept: [before_tool], priority: 7 }
+"#;
+    let sandbox = Sandbox::new();
+    let inner = block.replace('\n', "\n      ");
+    sandbox.write("team.yaml", &format!("agents:\n  root:\n    hooks:{inner}\n"));
+    let args = ["init", "--from", "docker-agent:team.yaml", "--agent", "root"];
+    let done = sandbox.hookexec(args).run().exits(0);
+    assert_eq!(meanings(&done.stdout), meanings(&format!("hooks:{}", block.replace('\n', "\n  "))));
+}
+
+/// Returns what the hooks of a hooks file do, without the places where they stand.
+fn meanings(text: &str) -> Vec<String> {
+    let config = hookexec::Config::from_yaml(text, "hooks.yaml").unwrap();
+    let hooks = config.hooks.into_iter().map(|mut hook| {
+        hook.location = hookexec::config::Location::default();
+        let said = format!("{hook:?}");
+        said.split("key_locations").next().unwrap().to_owned()
+    });
+    hooks.collect()
+}
+
+#[test]
+fn a_hook_that_is_left_out_takes_no_other_along() {
+    let sandbox = Sandbox::new();
+    let hook = |command: &str| json!({"type": "command", "command": command});
+    let late = json!({"type": "command", "command": "./late", "timeout": 100_000});
+    let agent = json!({"type": "agent", "prompt": "?"});
+    let group = |matcher: &str, hooks: &[Value]| json!({"matcher": matcher, "hooks": hooks});
+    let settings = json!({"hooks": {
+        "PostToolUse": [
+            group("Bash", &[agent.clone(), hook("./first"), late.clone(), hook("./second")]),
+            group("(?!x)", &[hook("./lost")]),
+            group("Edit", std::slice::from_ref(&late)),
+        ],
+        "SessionStart": [
+            group("startup", &[late.clone(), hook("./third"), agent]),
+            group("(?=x)", &[hook("./lost")]),
+        ],
+        "Stop": [{"hooks": [late, hook("./fourth")]}],
+    }});
+    sandbox.write(".claude/settings.json", &serde_json::to_string_pretty(&settings).unwrap());
+    let done = import(&sandbox, &["--partial"]).exits(0);
+    insta::assert_snapshot!("left-out", done.stdout);
 }
 
 /// Returns a sandbox with the file of another engine.
@@ -535,9 +586,16 @@ fn the_hooks_of_picoclaw_are_written_without_the_rest() {
     let done = import(&sandbox, &["--partial"]).exits(0);
     assert!(done.stdout.contains("#   line 7: `audit` is compiled"), "{}", done.stdout);
     assert_eq!(summary(&done.stdout), summary(&block));
+    // A process that hookexec refuses is named, too.
+    let text = sandbox.read("picoclaw.json").replace(r#"["node", "r.js"]"#, r#""node""#);
+    sandbox.write("picoclaw.json", &text);
+    let done = import(&sandbox, &["--partial"]).exits(0);
+    assert!(done.stdout.contains("#   line 19: the `command` of a process"), "{}", done.stdout);
+    assert!(!summary(&done.stdout).contains("rewriter"), "{}", done.stdout);
+    assert!(summary(&done.stdout).contains("review_gate"), "{}", done.stdout);
     sandbox.write("picoclaw.json", "{ hooks: 1 }");
     let done = import(&sandbox, &[]).exits(65);
-    assert!(done.stderr.contains("picoclaw.json: key must be a string"), "{}", done.stderr);
+    assert!(done.stderr.contains("picoclaw.json: it is not valid JSON"), "{}", done.stderr);
     sandbox.write("picoclaw.json", r#"{"agents": {}}"#);
     let done = import(&sandbox, &[]).exits(65);
     assert!(done.stderr.contains("picoclaw.json: it has no object `hooks`"), "{}", done.stderr);

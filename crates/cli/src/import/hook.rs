@@ -1,204 +1,194 @@
-//! One hook of a coding agent's settings, and what hooks.yaml has for it.
+//! One hook of a coding agent's settings.
+
+use std::collections::BTreeMap;
 
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic};
-use hookexec::internal::reading::{Fields, Node};
-use hookexec_agents::{Agent, ScriptWords};
+use hookexec::internal::reading::{At, Node};
+use hookexec::section;
+use hookexec_agents::{Agent, HookSettings, ScriptWords};
+use serde_json::Value as Json;
 
 use super::command::{self, PLUGIN_ROOT};
-use super::format::Target;
-use super::json::{object, required, string};
-use super::mcp;
-use super::parameters;
-use super::settings::Importer;
-use super::yaml::Hook;
-use serde_json::{Map, Value};
+use super::settings::{Importer, Target};
+use super::tree::{Mapping, Strict, cannot_import, made, required};
+use super::{mcp, parameters};
 
-/// Keys of a hook that change nothing about what it does here.
-const WITHOUT_EFFECT: [&str; 4] = ["statusMessage", "once", "description", "comment"];
-/// Keys of a hook that are read before the others.
-const READ: [&str; 2] = ["type", "command"];
+section! {
+    /// The keys of a hook.
+    pub(super) HookKeys<'n>, "a hook":
+    kind "type": At<'n, Strict>, "", "";
+    name "name": Strict, "", "";
+    command "command": Strict, "", "";
+    args "args": Vec<String>, "", "";
+    url "url": Strict, "", "";
+    headers "headers": BTreeMap<String, String>, "", "";
+    allowed "allowedEnvVars": Vec<String>, "", "";
+    prompt "prompt": Strict, "", "";
+    model "model": Strict, "", "";
+    server "server": At<'n, Strict>, "", "";
+    tool "tool": Strict, "", "";
+    input "input": Json, "", "";
+    timeout "timeout": At<'n, Json>, "", "";
+    background "async": bool, "", "";
+    wakes "asyncRewake": At<'n, bool>, "", "";
+    shell "shell": At<'n, Strict>, "", "";
+    env "env": BTreeMap<String, String>, "", "";
+    failure "onFailure": Strict, "", "";
+    rule "if": At<'n, Json>, "", "";
+    status "statusMessage": Json, "", "changes nothing here, as the others below";
+    once "once": Json, "", "";
+    description "description": Json, "", "";
+    comment "comment": Json, "", "";
+}
 
-impl Importer {
-    /// Reads a hook below the event `target`.
-    pub(super) fn hook<'n>(
+impl<'n> Importer<'n> {
+    /// Reads a hook below the event `target`; `None` for one that is left out.
+    pub(super) fn hook(
         &mut self,
         node: &'n Node<'n>,
         target: &Target,
-        matcher: Option<&str>,
-    ) -> Option<Hook> {
-        let members = object(&mut self.reader, node, "a hook")?;
-        let kind = self.kind(node, &members)?;
-        let text = match kind {
-            "command" => required(&mut self.reader, node, &members, "command", "a command hook")?,
-            _ => String::new(),
-        };
-        if command::is_ours(&text) {
+        matcher: &str,
+    ) -> Option<Mapping<'n>> {
+        let errors = self.import.reader.errors();
+        let fields = self.import.reader.open_fields(node, "a hook")?;
+        self.left_out(&fields, HookKeys::NAMES);
+        let keys = HookKeys::of(&mut self.import.reader, fields);
+        if self.import.reader.errors() > errors {
+            return None;
+        }
+        let (kind, with) = self.kind(node, &keys)?;
+        let command = if kind == "command" { Some(self.command(node, &keys)?) } else { None };
+        if let Some(Command::Text(text)) = &command
+            && command::is_ours(text)
+        {
             self.import.own_entries += 1;
             return None;
         }
-        let command = Command::Text(text.clone());
-        let mut hook = Hook::new(self.reader.location(node), kind, command);
-        self.parameters(node, &members, &mut hook)?;
-        self.defaults(target, matcher, &mut hook);
-        let (mut name, mut env) = (None, Map::new());
-        for (key, place, value) in members.iter() {
-            match key {
-                "name" => name = Some(string(&mut self.reader, value, "`name`")?),
-                "url" | "headers" | "allowedEnvVars" if kind == "http" => {}
-                "prompt" | "model" if kind == "model" => {}
-                "server" | "tool" | "input" if kind == "mcp" => {}
-                "env" => env = self.variables(value)?,
-                _ => self.key((key, place), value, target, &mut hook)?,
+        self.refuse_unknown_meaning(&keys)?;
+        let mut hook = Mapping::new(node.span.clone());
+        hook.set("type", kind);
+        let stem = command.as_ref().and_then(command::script_stem);
+        if let Some(name) = keys.name.as_ref().map(|name| name.0.clone()).or(stem) {
+            hook.set("name", self.unique(&name));
+        }
+        let is_claudes = match target.words {
+            ScriptWords::ClaudeCode => true,
+            ScriptWords::ClaudeCodeExceptPatches => !matcher.contains("apply_patch"),
+            _ => false,
+        };
+        // A model reads any words.
+        if is_claudes && kind != "model" {
+            hook.set("dialect", "claude-code");
+        }
+        let may_block = target.event.contract().may_block;
+        let env = self.environment(node, &keys, command.as_ref());
+        let is_text = matches!(command, Some(Command::Text(_)));
+        match command {
+            Some(Command::Text(text)) => hook.set("command", text),
+            Some(Command::Argv(words)) => hook.set("command", words),
+            _ => {}
+        }
+        if keys.background == Some(true) {
+            hook.set("background", true);
+            if may_block {
+                // What it answers comes too late there as well.
+                hook.set("mode", "shadow");
             }
         }
-        if let Command::Argv(words) = &mut hook.command {
-            words.insert(0, text.clone());
-            hook.command = command::program(std::mem::take(words));
+        let shell = if keys.shell.is_some() { Some("bash") } else { self.format.shell };
+        if let Some(shell) = shell.filter(|_| is_text) {
+            hook.set("shell", shell);
         }
-        self.plugin_variable(node, &text, &mut env);
         if !env.is_empty() {
-            hook.set("env", env);
+            hook.set("env", serde_json::json!(env));
         }
-        if matches!(hook.command, Command::Argv(_)) {
-            hook.unset("shell");
+        if let Some(failure) = &keys.failure {
+            let blocks = failure.0 == "block" && may_block;
+            hook.set("on_error", if blocks { "block" } else { "warn" });
         }
-        if let Some(name) = name.or_else(|| command::script_stem(&hook.command)) {
-            let name = self.unique(&name);
-            hook.set("name", name);
+        match (&keys.timeout, self.format.prompt_timeout) {
+            (Some(timeout), _) => hook.put("timeout", self.timeout(timeout)?),
+            _ if kind == "model" => hook.set("timeout", parameters::MODEL_TIMEOUT),
+            (None, Some(seconds)) if target.event == Event::UserPromptSubmit => {
+                hook.set("timeout", seconds);
+            }
+            _ => {}
+        }
+        if let Some(with) = with {
+            hook.set("with", with);
         }
         Some(hook)
     }
 
-    /// Reads the parameters of a hook that runs no command.
-    fn parameters<'n>(
+    /// Returns the type of a hook and the parameters of one that runs no command; refuses a type that
+    /// hookexec does not have.
+    fn kind(
         &mut self,
-        node: &'n Node<'n>,
-        members: &Fields<'n>,
-        hook: &mut Hook,
-    ) -> Option<()> {
-        let reader = &mut self.reader;
-        match &*hook.kind {
-            "http" => hook.set("with", parameters::http(reader, node, members)?),
-            "model" => {
-                hook.set("with", parameters::model(reader, node, members)?);
-                hook.set("timeout", parameters::MODEL_TIMEOUT);
+        node: &Node<'_>,
+        keys: &HookKeys<'_>,
+    ) -> Option<(&'static str, Option<Json>)> {
+        let reader = &mut self.import.reader;
+        let kind = required(reader, node, keys.kind.as_ref(), "a hook needs a `type`")?;
+        let is_claudes = self.agent == Agent::ClaudeCode;
+        Some(match &*kind.value.0 {
+            "command" => ("command", None),
+            "http" => ("http", Some(parameters::http(reader, node, keys)?)),
+            "prompt" if is_claudes => ("model", Some(parameters::model(reader, node, keys)?)),
+            "mcp_tool" if is_claudes => {
+                ("mcp", Some(mcp::parameters(&mut self.import, node, keys, &self.servers)?))
             }
-            "mcp" => {
-                let (with, server) = mcp::parameters(reader, node, members, &self.servers)?;
-                hook.set("with", with);
-                if self.import.servers.iter().all(|known| known.name != server.name) {
-                    self.import.servers.push(server);
-                }
-            }
-            _ => {}
-        }
-        Some(())
+            other => return self.leave(kind.node, &format!("a hook of type `{other}`")),
+        })
     }
 
-    /// Sets what holds in the agent for a hook that does not say otherwise.
-    fn defaults(&self, target: &Target, matcher: Option<&str>, hook: &mut Hook) {
-        let patches = matcher.is_some_and(|matcher| matcher.contains("apply_patch"));
-        match target.words {
-            // A model reads any words.
-            _ if hook.kind == "model" => {}
-            ScriptWords::ClaudeCode => hook.set("dialect", "claude-code"),
-            ScriptWords::ClaudeCodeExceptPatches if !patches => hook.set("dialect", "claude-code"),
-            _ => {}
-        }
-        let import = self.format.import;
-        if hook.kind == "command"
-            && let Some(shell) = import.shell
-        {
-            hook.set("shell", shell);
-        }
-        if let (Some(timeout), Event::UserPromptSubmit) = (import.prompt_timeout, target.event) {
-            hook.set("timeout", timeout);
-        }
+    /// Returns what a hook runs.
+    fn command(&mut self, node: &Node<'_>, keys: &HookKeys<'_>) -> Option<Command> {
+        let message = "a command hook needs a `command`";
+        let command = required(&mut self.import.reader, node, keys.command.as_ref(), message)?;
+        let Some(args) = &keys.args else { return Some(Command::Text(command.0.clone())) };
+        Some(command::program(&command.0, args))
     }
 
-    /// Reads a key of a hook.
-    fn key<'n>(
-        &mut self,
-        (key, place): (&str, &Node<'_>),
-        value: &'n Node<'n>,
-        target: &Target,
-        hook: &mut Hook,
-    ) -> Option<()> {
-        let may_block = target.event.contract().may_block;
-        match key {
-            "args" => {
-                hook.command = Command::Argv(self.reader.value(value, "`args`")?);
-            }
-            "timeout" => hook.set("timeout", self.duration(value)?),
-            "async" => {
-                if self.reader.value(value, "`async`")? {
-                    hook.set("background", true);
-                    if may_block {
-                        // What it answers comes too late there as well.
-                        hook.set("mode", "shadow");
-                    }
-                }
-            }
-            "shell" => {
-                let shell = string(&mut self.reader, value, "`shell`")?;
-                if shell != "bash" {
-                    let message = format!("the shell `{shell}` can't be imported");
-                    return self.reader.refuse(value, message);
-                }
-                hook.set("shell", shell);
-            }
-            "onFailure" => {
-                let said = string(&mut self.reader, value, "`onFailure`")?;
-                let blocks = said == "block" && may_block;
-                hook.set("on_error", if blocks { "block" } else { "warn" });
-            }
-            "if" => {
-                let hint = "let the script look at `tool_input`, or write a `when:` by hand";
-                let message = "a permission rule in `if` can't be imported";
-                return self.reader.refuse_with_hint(value, message, hint);
-            }
-            "asyncRewake" => {
-                if self.reader.value(value, "`asyncRewake`")? {
-                    return self.leave(value, "nothing here wakes the model: `asyncRewake`");
-                }
-            }
-            known if WITHOUT_EFFECT.contains(&known) || READ.contains(&known) => {}
-            _ => self.left_out(key, place),
+    /// Refuses the keys that would change what a hook does, and have no counterpart.
+    fn refuse_unknown_meaning(&mut self, keys: &HookKeys<'_>) -> Option<()> {
+        if let Some(rule) = &keys.rule {
+            let hint = "let the script look at `tool_input`, or write a `when:` by hand";
+            let what = "a permission rule in `if`";
+            return cannot_import(&mut self.import.reader, rule.node, what, hint);
         }
-        Some(())
-    }
-
-    /// Returns the type of a hook, and refuses one that hookexec does not run.
-    fn kind(&mut self, node: &Node<'_>, hook: &Fields<'_>) -> Option<&'static str> {
-        let Some(kind) = hook.get("type") else {
-            return self.reader.refuse(node, "a hook needs a `type`");
-        };
-        match kind.as_text() {
-            Some("command") => Some("command"),
-            Some("http") => Some("http"),
-            Some("prompt") if self.format.agent == Agent::ClaudeCode => Some("model"),
-            Some("mcp_tool") if self.format.agent == Agent::ClaudeCode => Some("mcp"),
-            other => {
-                let other = other.unwrap_or("not a string");
-                self.leave(kind, &format!("a hook of type `{other}` can't be imported"))
+        if let Some(At { node, value: true }) = keys.wakes {
+            return self.leave(node, "a hook that wakes the model (`asyncRewake`)");
+        }
+        match &keys.shell {
+            Some(At { node, value }) if value.0 != "bash" => {
+                self.leave(node, &format!("the shell `{}`", value.0))
             }
+            _ => Some(()),
         }
     }
 
     /// Refuses what works in the agent alone.
-    fn leave<T>(&mut self, node: &Node<'_>, message: &str) -> Option<T> {
-        let hint = format!("leave it in the settings of {}", self.format.agent.title());
-        self.reader.refuse_with_hint(node, message, hint)
+    fn leave<T>(&mut self, node: &Node<'_>, what: &str) -> Option<T> {
+        let hint = format!("leave it in the settings of {}", self.agent.title());
+        cannot_import(&mut self.import.reader, node, what, hint)
     }
 
-    /// Gives a hook of a plugin the variable that only its own agent sets.
-    fn plugin_variable(&mut self, node: &Node<'_>, text: &str, env: &mut Map<String, Value>) {
-        if !text.contains(PLUGIN_ROOT) || env.contains_key(PLUGIN_ROOT) {
-            return;
+    /// Returns the variables of a hook, with that of its plugin, which only its own agent sets.
+    fn environment(
+        &mut self,
+        node: &Node<'_>,
+        keys: &HookKeys<'_>,
+        command: Option<&Command>,
+    ) -> BTreeMap<String, String> {
+        let mut env = keys.env.clone().unwrap_or_default();
+        let names_plugin =
+            matches!(command, Some(Command::Text(text)) if text.contains(PLUGIN_ROOT));
+        if !names_plugin || env.contains_key(PLUGIN_ROOT) {
+            return env;
         }
         let problem = if let Some(root) = &self.plugin {
-            env.insert(PLUGIN_ROOT.to_owned(), root.clone().into());
+            env.insert(PLUGIN_ROOT.to_owned(), root.clone());
             Diagnostic::warning(format!("`{PLUGIN_ROOT}` is taken to be {root}"))
                 .hint("change it in the `env` of the hook if the plugin is somewhere else")
         } else {
@@ -206,40 +196,29 @@ impl Importer {
             Diagnostic::warning(format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets"))
                 .hint(hint)
         };
-        self.reader.report(node, problem);
+        self.import.reader.report(node, problem);
+        env
+    }
+
+    fn timeout(&mut self, timeout: &At<'n, Json>) -> Option<Node<'n>> {
+        let Json::Number(number) = &timeout.value else {
+            return self.import.reader.expected("`timeout`", "a number", timeout.node);
+        };
+        if self.agent.settings().is_some_and(HookSettings::counts_milliseconds) {
+            return Some(made(&format!("{number}ms").into(), &timeout.node.span));
+        }
+        Some(timeout.node.clone())
     }
 
     /// Returns a name that no other hook has.
     fn unique(&mut self, name: &str) -> String {
-        let numbered = |number: usize| match number {
-            1 => name.to_owned(),
-            _ => format!("{name}-{number}"),
-        };
-        // One more than the names that there are is always free.
-        let free = (1..=self.names.len() + 1).map(numbered).find(|it| !self.names.contains(it));
-        let name = free.unwrap_or_default();
-        self.names.push(name.clone());
-        name
-    }
-
-    fn variables<'n>(&mut self, node: &'n Node<'n>) -> Option<Map<String, Value>> {
-        let mut variables = Map::new();
-        for (name, _, value) in object(&mut self.reader, node, "`env`")?.iter() {
-            let value = string(&mut self.reader, value, "a variable")?;
-            variables.insert(name.to_owned(), value.into());
+        let mut unique = name.to_owned();
+        let mut number = 1;
+        while self.names.contains(&unique) {
+            number += 1;
+            unique = format!("{name}-{number}");
         }
-        Some(variables)
-    }
-
-    fn duration(&mut self, node: &Node<'_>) -> Option<Value> {
-        let milliseconds = self.format.settings.counts_milliseconds();
-        let words = if milliseconds { "milliseconds" } else { "seconds" };
-        let number = node.as_number().filter(|it| it.as_f64().is_some_and(|time| time > 0.0));
-        if let Some(number) = number {
-            let number = number.clone();
-            return Some(if milliseconds { format!("{number}ms").into() } else { number.into() });
-        }
-        let message = format!("`timeout` is not a valid number of {words}: it must be above 0");
-        self.reader.refuse(node, message)
+        self.names.push(unique.clone());
+        unique
     }
 }

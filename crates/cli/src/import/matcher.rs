@@ -1,6 +1,5 @@
 //! Matchers of other agents in the words of hooks.yaml.
 
-use hookexec::matcher::Matcher;
 use hookexec_agents::{Agent, Matching};
 
 /// What a matcher stands for.
@@ -75,24 +74,8 @@ fn whole(expression: &str) -> String {
     }
 }
 
-/// Returns what is wrong with a matcher of `agent`, and what to do about it.
-pub(super) fn problem(
-    agent: Agent,
-    written: &str,
-    pattern: &str,
-) -> Option<(String, &'static str)> {
-    if is_permission_rule(agent, written) {
-        let message =
-            format!("the matcher `{written}` is a permission rule, which matches no tool");
-        let hint = "name the tool alone, and look at its arguments with `when:` or in the script";
-        return Some((message, hint));
-    }
-    let error = Matcher::new(pattern).err()?;
-    Some((error.to_string(), "write it without what only JavaScript's expressions have"))
-}
-
 /// Returns whether a matcher is written like a rule of `permissions`: `Bash(git push:*)`.
-fn is_permission_rule(agent: Agent, matcher: &str) -> bool {
+pub(super) fn is_permission_rule(agent: Agent, matcher: &str) -> bool {
     let rule = |part: &str| {
         let tool = part.strip_suffix(')').and_then(|part| Some(part.split_once('(')?.0));
         tool.is_some_and(|tool| agent.tools().any(|(known, _)| known == tool))
@@ -102,6 +85,8 @@ fn is_permission_rule(agent: Agent, matcher: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use hookexec::matcher::Matcher;
+
     use super::*;
 
     #[test]

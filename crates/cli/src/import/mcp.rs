@@ -1,51 +1,67 @@
 //! A hook that calls a tool of an MCP server, as Claude Code writes it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::reading::{Fields, Node, Reader};
+use hookexec::internal::reading::{At, Node};
 use hookexec::wire::parse_strict;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::command::PLUGIN_ROOT;
-use super::json::{object, required};
-use super::parameters::is_local;
+use super::hook::HookKeys;
+use super::hooks::Import;
+use super::parameters::address;
+use super::tree::{Strict, made, required};
 
-/// A server that hooks call.
-pub(super) struct Server {
-    pub(super) name: String,
-    /// Its entry of `processes:`; `None` for one behind an address.
-    pub(super) process: Option<Value>,
-    with: Value,
+/// The entry of a server, which Claude Code has in another file than the hooks.
+#[derive(Deserialize)]
+struct Server {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    command: Option<String>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
 }
 
-/// Returns the parameters of an MCP hook, as the value of `with`, and the server that it calls. The
-/// servers are configured in other `files` than the hooks.
+/// Returns the parameters of an MCP hook, as the value of `with`, and adds the server that it calls.
 pub(super) fn parameters(
-    reader: &mut Reader,
+    import: &mut Import<'_>,
     node: &Node<'_>,
-    hook: &Fields<'_>,
+    hook: &HookKeys<'_>,
     files: &Files,
-) -> Option<(Value, Server)> {
-    let name = required(reader, node, hook, "server", "an mcp_tool hook")?;
-    let tool = required(reader, node, hook, "tool", "an mcp_tool hook")?;
-    let mut server = match files.server(&name) {
+) -> Option<Value> {
+    let reader = &mut import.reader;
+    let name = required(reader, node, hook.server.as_ref(), "an mcp_tool hook needs a `server`")?;
+    let tool = required(reader, node, hook.tool.as_ref(), "an mcp_tool hook needs a `tool`")?;
+    let At { node: place, value: Strict(name) } = name;
+    let server = match files.server(name) {
         Ok(server) => server,
         Err(problem) => {
             let hint = "write the hook by hand: docs/configuration.md, \"MCP hooks\"";
-            let place = hook.get("server").unwrap_or(node);
             return reader.refuse_with_hint(place, problem, hint);
         }
     };
-    let arguments = match hook.get("input") {
-        Some(input) => {
-            object(reader, input, "`input`")?;
-            reader.value(input, "`input`")?
+    let mut with = match (server.url, server.command) {
+        (Some(url), _) => address(&url, &server.headers),
+        (None, command) => {
+            let words: Vec<String> = command.into_iter().chain(server.args).collect();
+            let process = json!({ "command": words, "protocol": "mcp", "env": server.env });
+            if import.processes.iter().all(|(known, _)| known.as_text() != Some(name)) {
+                let name = made(&name.clone().into(), &(0..0));
+                import.processes.push((name, made(&process, &(0..0))));
+            }
+            json!({ "server": name })
         }
-        None => json!({}),
     };
-    server.with["tool"] = tool.into();
-    server.with["arguments"] = arguments;
-    Some((server.with.clone(), server))
+    with["tool"] = tool.0.clone().into();
+    with["arguments"] = hook.input.clone().unwrap_or_else(|| json!({}));
+    Some(with)
 }
 
 /// Where Claude Code finds the servers for the hooks of a file.
@@ -77,43 +93,25 @@ impl Files {
             }
             let problem = |problem: &str| format!("{}: {problem}", path.display());
             let settings = parse_strict(&text).map_err(|error| problem(&error.to_string()))?;
-            let entry = settings.get("mcpServers").and_then(|servers| servers.get(name));
-            let Some(entry) = entry else { continue };
-            return of_entry(name, entry)
-                .map_err(|cause| problem(&format!("server `{name}`: {cause}")));
+            if let Some(entry) = settings.get("mcpServers").and_then(|servers| servers.get(name)) {
+                return Server::from_entry(entry)
+                    .map_err(|cause| problem(&format!("server `{name}`: {cause}")));
+            }
         }
-        let paths: Vec<String> = self.paths.iter().map(|it| it.display().to_string()).collect();
+        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
         Err(format!("no server `{name}` is configured in {}", paths.join(" or ")))
     }
 }
 
-fn of_entry(name: &str, entry: &Value) -> Result<Server, String> {
-    if entry.to_string().contains("${") {
-        return Err("its entry has variables, which mean something else here".to_owned());
+impl Server {
+    fn from_entry(entry: &Value) -> Result<Self, String> {
+        if entry.to_string().contains("${") {
+            return Err("its entry has variables, which mean something else here".to_owned());
+        }
+        let server = Self::deserialize(entry).map_err(|error| error.to_string())?;
+        match (server.kind.as_deref(), &server.command, &server.url) {
+            (None | Some("stdio"), Some(_), None) | (Some("http"), None, Some(_)) => Ok(server),
+            _ => Err("only servers over stdio and HTTP can be imported".to_owned()),
+        }
     }
-    let get = |key: &str| entry.get(key).filter(|value| !value.is_null());
-    let kind = get("type").and_then(Value::as_str);
-    let (process, with) = match (kind, get("command"), get("url")) {
-        (None | Some("stdio"), Some(command), None) => {
-            let mut words = vec![command.clone()];
-            words.extend(get("args").and_then(Value::as_array).cloned().unwrap_or_default());
-            let mut process = json!({ "command": words, "protocol": "mcp" });
-            if let Some(env) = get("env") {
-                process["env"] = env.clone();
-            }
-            (Some(process), json!({ "server": name }))
-        }
-        (Some("http"), None, Some(Value::String(url))) => {
-            let mut with = json!({ "url": url });
-            if is_local(url) {
-                with["allow_private"] = true.into();
-            }
-            if let Some(headers) = get("headers") {
-                with["headers"] = headers.clone();
-            }
-            (None, with)
-        }
-        _ => return Err("only servers over stdio and HTTP can be imported".to_owned()),
-    };
-    Ok(Server { name: name.to_owned(), process, with })
 }

@@ -2,16 +2,14 @@
 
 mod command;
 mod docker_agent;
-mod format;
 mod hook;
-mod json;
-mod judge;
+mod hooks;
 mod matcher;
 mod mcp;
 mod parameters;
 mod permissions;
-mod picoclaw;
 mod settings;
+mod tree;
 mod yaml;
 
 use std::fmt::Write as _;
@@ -19,9 +17,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hookexec::Config;
-use hookexec::config::{Command, Diagnostics, Severity};
-use hookexec::internal::{SourceFile, files};
-use hookexec_agents::Agent;
+use hookexec::config::{Command, Diagnostics, Location, Severity};
+use hookexec::internal::files;
+use hookexec::internal::reading::{Node, Reader, Value, read_text};
+use hookexec_agents::{Agent, ImportFormat};
+use jsonc_parser::ast::Value as Json;
 
 use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _, unreadable};
@@ -29,9 +29,11 @@ use super::output;
 use super::report::counted;
 use super::settings::inspect::AgentFile;
 use super::settings::store;
+use super::settings::text::parse;
 use super::table::steps;
-use format::Format;
-use settings::Import;
+use hooks::{Import, Imported};
+use settings::format;
+use yaml::Written;
 pub(super) use yaml::inline;
 
 /// Options of `init --from`.
@@ -69,7 +71,7 @@ fn from_help() -> String {
 }
 
 fn engines() -> String {
-    let agents = Agent::all().filter_map(Format::of).map(|format| format.agent.name());
+    let agents = Agent::all().filter(|agent| format(*agent).is_some()).map(Agent::name);
     let engines: Vec<&str> = agents.chain(["docker-agent", "picoclaw"]).collect();
     engines.join(", ")
 }
@@ -85,7 +87,7 @@ struct Source {
 /// The settings to import from: those of a coding agent, or the file of an agent engine.
 #[derive(Debug, Clone, Copy)]
 enum Engine {
-    Agent(Format),
+    Agent(Agent, &'static ImportFormat),
     DockerAgent,
     Picoclaw,
 }
@@ -95,13 +97,12 @@ fn source(text: &str) -> Result<Source, String> {
     let Some((name, file)) = text.split_once(':') else {
         return Err("expected ENGINE:FILE, such as claude-code:.claude/settings.json".to_owned());
     };
-    let engine = match name {
-        "docker-agent" => Some(Engine::DockerAgent),
-        "picoclaw" => Some(Engine::Picoclaw),
-        name => name.parse().ok().and_then(Format::of).map(Engine::Agent),
-    };
-    let Some(engine) = engine else {
-        return Err(format!("`{name}` is not an engine [possible values: {}]", engines()));
+    let agent = name.parse::<Agent>().ok();
+    let engine = match (name, agent.and_then(|agent| Some((agent, format(agent)?)))) {
+        ("docker-agent", _) => Engine::DockerAgent,
+        ("picoclaw", _) => Engine::Picoclaw,
+        (_, Some((agent, format))) => Engine::Agent(agent, format),
+        _ => return Err(format!("`{name}` is not an engine [possible values: {}]", engines())),
     };
     Ok(Source { engine, name: name.to_owned(), file: file.into() })
 }
@@ -111,116 +112,175 @@ impl ImportArgs {
     /// `--output` they go to the directory of the `users` hooks files, or else to stdout.
     pub(super) fn execute(&self, users: Option<&Path>) -> Result<bool, CommandError> {
         let Some(source) = &self.from else { return Ok(false) };
-        let (file, name) = (&source.file, self.agent.as_deref());
-        let text = read(file)?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let wrong = |error| CommandError::data(format!("{}: {error}", file.display()));
-        let mut command = format!("{}:{}", source.name, inline(&file.display().to_string()));
-        let (agent, import, written) = match source.engine {
-            Engine::Agent(format) => {
-                let import = settings::read(format, SourceFile::new(file, text), file);
-                let import = import.map_err(wrong)?;
-                let written = yaml::write(format, &command, &import);
-                (Some(format.agent), import, written)
-            }
-            Engine::DockerAgent => {
-                let import = docker_agent::read(file, text, name).map_err(CommandError::config)?;
-                let _ = write!(command, " --agent {}", inline(name.unwrap_or_default()));
-                let written = yaml::write_plain(&command, &import);
-                (None, import, written)
-            }
-            Engine::Picoclaw => {
-                let (hooks, problems) = picoclaw::read(file, text).map_err(wrong)?;
-                let import = Import { problems, ..Import::default() };
-                let written = yaml::write_picoclaw(&command, &hooks, &import);
-                (None, import, written)
-            }
-        };
-        self.complete(&import)?;
-        Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
+        let imported = self.imported(source)?;
+        self.complete(&imported)?;
+        let written = self.written(source, &imported);
+        let config = Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
+        if config.hooks.len() < imported.sound {
+            let lost = counted(imported.sound - config.hooks.len(), "hook");
+            return Err(CommandError::internal(format!("the import would lose {lost}"))
+                .hint("write the hooks that are used twice by an alias out, or import by hand"));
+        }
         let users = users.map(|users| users.join(format!("hooks.d/{}.yaml", source.name)));
-        match self.output.as_ref().or(users.as_ref()) {
-            None => output::print_data(&written)?,
-            Some(path) => {
-                create(path, &written)?;
-                output::talk(&format!("wrote {}\n\n", path.display()));
-                output::talk(&steps(&next_steps(path, agent)));
-                output::talk(&double(file, &import, agent));
-            }
+        let Some(path) = self.output.as_ref().or(users.as_ref()) else {
+            output::print_data(&written)?;
+            return Ok(true);
+        };
+        create(path, &written)?;
+        output::talk(&format!("wrote {}\n\n", path.display()));
+        let agent = match source.engine {
+            Engine::Agent(agent, _) => Some(agent),
+            _ => None,
+        };
+        output::talk(&steps(&next_steps(path, agent)));
+        if let Some(agent) = agent {
+            output::talk(&double(&source.file, &imported, agent));
         }
         Ok(true)
     }
 
-    /// Refuses an import that leaves something out, unless it may; says what it is.
-    fn complete(&self, import: &Import) -> Result<(), CommandError> {
-        match import.own_entries {
-            0 => {}
-            1 => output::talk("skipped 1 entry of hookexec itself\n"),
-            count => output::talk(&format!("skipped {count} entries of hookexec itself\n")),
+    /// Reads the hooks of a file.
+    fn imported(&self, source: &Source) -> Result<Imported, CommandError> {
+        let file = &source.file;
+        let text = store::read(file).and_then(|text| text.ok_or(ErrorKind::NotFound.into()));
+        let text = text.or_usage(unreadable(file))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        if let Engine::DockerAgent = source.engine {
+            let read = |_: &mut Reader, root: &Node<'_>| {
+                let import = Import::new(file, text);
+                Some(docker_agent::read(import, root, self.agent.as_deref()).map(Import::finish))
+            };
+            return read_text(file, text, read).flatten().map_err(CommandError::config);
         }
-        if import.problems.has_errors() && !self.partial {
-            return Err(CommandError::config(import.problems.clone())
+        let wrong = |error| CommandError::data(format!("{}: {error}", file.display()));
+        let Some(json @ Json::Object(_)) = parse(text).map_err(wrong)? else {
+            return Err(wrong("it is not a JSON object".to_owned()));
+        };
+        let import = Import::new(file, text);
+        let imported = if let Engine::Agent(agent, format) = source.engine {
+            let root = tree::of_settings(&json);
+            settings::read((agent, format), file, import, &root).map(Import::finish)
+        } else {
+            picoclaw(import, &tree::of_json(&json, 0)).map(Import::finish)
+        };
+        imported.map_err(wrong)
+    }
+
+    /// Refuses an import that leaves something out, unless it may; says what it is.
+    fn complete(&self, imported: &Imported) -> Result<(), CommandError> {
+        let skipped = imported.own_entries;
+        if skipped > 0 {
+            let entries = if skipped == 1 { "entry" } else { "entries" };
+            output::talk(&format!("skipped {skipped} {entries} of hookexec itself\n"));
+        }
+        if imported.problems.has_errors() && !self.partial {
+            return Err(CommandError::config(imported.problems.clone())
                 .hint("`--partial` imports the rest, and says in a comment what is left out"));
         }
-        output::talk(&as_warnings(&import.problems).render(true));
+        let mut warnings = Diagnostics::default();
+        for problem in imported.problems.iter() {
+            let mut warning = problem.clone();
+            warning.severity = Severity::Warning;
+            warnings.push(warning);
+        }
+        output::talk(&warnings.render(true));
         Ok(())
     }
+
+    /// Returns the whole hooks file.
+    fn written(&self, source: &Source, imported: &Imported) -> String {
+        let from = inline(&source.file.display().to_string());
+        let mut text = format!("# Written by `hookexec init --from {}:{from}", source.name);
+        if let Some(name) = &self.agent {
+            let _ = write!(text, " --agent {}", inline(name));
+        }
+        text.push_str("`.\n");
+        let mut defaults = String::new();
+        if let Engine::Agent(agent, format) = source.engine {
+            let title = agent.title();
+            if imported.written.has_dialect {
+                text.push_str(CLAUDE_DIALECT);
+            }
+            if imported.written.has_no_dialect {
+                text.push_str(&NO_DIALECT.replace("AGENT", title));
+            }
+            text.push_str(&STRICTER.replace("AGENT", title));
+            let timeout = format.timeout;
+            defaults = format!(
+                "\ndefaults:\n  timeout: {timeout} # {title}'s; an agent waits no longer than `hookexec install --timeout`\n"
+            );
+        }
+        text + &left_out(&imported.problems) + &defaults + &imported.written.text
+    }
+}
+
+const CLAUDE_DIALECT: &str = "\
+#
+# With `dialect: claude-code` a script reads what Claude Code would tell it, under every agent that hookexec is
+# installed in, and its answer means what it means there.
+";
+const NO_DIALECT: &str = "\
+#
+# A hook without `dialect` reads what hookexec says: under AGENT the same tools and arguments as before, with
+# events called as they are here (`pre_tool_use`); under other agents their names of tools and arguments.
+";
+const STRICTER: &str = "\
+#
+# One thing is stricter here: a hook that gives no answer (a timeout, a program that is not found, a crash by a
+# signal, broken JSON) denies a tool call, where AGENT lets the tool run. `on_error: warn` on a hook lets it
+# run here, too. Other exit codes than 0 and 2 are no decision, as there; `on_error: block` makes them denials.
+";
+
+/// Says what can't be imported.
+fn left_out(problems: &Diagnostics) -> String {
+    let mut text = String::new();
+    for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
+        if text.is_empty() {
+            text.push_str("#\n# LEFT OUT, and guarding nothing here:\n");
+        }
+        let line = problem.location.as_ref().map_or(0, Location::line);
+        let words: Vec<_> = problem.message.split_whitespace().collect();
+        let _ = writeln!(text, "#   line {line}: {}", words.join(" "));
+    }
+    text
+}
+
+/// Reads the hooks of PicoClaw's `config.json`.
+fn picoclaw<'n>(mut import: Import<'n>, root: &'n Node<'n>) -> Result<Import<'n>, String> {
+    let Some(config) = tree::object(&mut import.reader, root, "the file") else {
+        return Ok(import);
+    };
+    let Some(Node { value: Value::Map(hooks), .. }) = config.get("hooks") else {
+        return Err("it has no object `hooks`".to_owned());
+    };
+    import.hooks.clone_from(hooks);
+    Ok(import)
 }
 
 /// Returns what to remove from the settings, where hooks that were imported would run twice.
-fn double(file: &Path, import: &Import, agent: Option<Agent>) -> String {
-    let count = import.scripts().count();
-    let Some(agent) = agent.filter(|_| count > 0) else { return String::new() };
-    let mut lines: Vec<usize> = import.scripts().map(|hook| hook.location.line()).collect();
-    lines.sort_unstable();
-    lines.dedup();
-    let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
-    let place = match lines.as_slice() {
-        [line] => format!("line {line}"),
-        lines => format!("lines {}", lines.join(", ")),
-    };
-    let stay = match (import.own_entries > 0, import.problems.has_errors()) {
-        (true, true) => "Leave hookexec's own entries and the hooks that were left out.\n",
-        (true, false) => "Leave hookexec's own entries.\n",
-        (false, true) => "Leave the hooks that were left out.\n",
-        (false, false) => "",
-    };
-    let (hooks, title) = (counted(count, "imported hook"), agent.title());
-    let file = file.display();
-    format!("\nNow remove the {hooks} ({place}) from {file}, or they run twice in {title}.\n{stay}")
-}
-
-impl Import {
-    /// Returns the hooks that run twice if they stay in the settings. Permission rules may stay.
-    fn scripts(&self) -> impl Iterator<Item = &yaml::Hook> {
-        let groups = self.events.iter().flat_map(|(_, groups)| groups);
-        groups.flat_map(|group| &group.hooks).filter(|hook| hook.kind != "builtin")
+fn double(file: &Path, imported: &Imported, agent: Agent) -> String {
+    let Written { scripts, lines, .. } = &imported.written;
+    if *scripts == 0 {
+        return String::new();
     }
+    let (file, title, hooks) = (file.display(), agent.title(), counted(*scripts, "imported hook"));
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+    let place = format!("{word} {}", lines.join(", "));
+    let is_mixed = imported.own_entries > 0 || imported.problems.has_errors();
+    let others = "Leave hookexec's own entries and the hooks that were left out.\n";
+    let stay = if is_mixed { others } else { "" };
+    format!("\nNow remove the {hooks} ({place}) from {file}, or they run twice in {title}.\n{stay}")
 }
 
 /// Returns the commands of the hooks in a file that could be imported, but for entries of ours.
 pub(super) fn commands(file: &AgentFile) -> Vec<Command> {
-    if Format::of(file.agent).is_none() || file.ignored.is_some() {
+    if format(file.agent).is_none() || file.ignored.is_some() {
         return Vec::new();
     }
     let entries = file.entries.as_deref().unwrap_or_default().iter();
     let foreign = entries.filter(|entry| !entry.is_ours() && !command::is_ours(&entry.command));
     foreign.map(|entry| command::whole(&entry.command, &entry.args)).collect()
-}
-
-fn read(path: &Path) -> Result<String, CommandError> {
-    let text = store::read(path).and_then(|text| text.ok_or(ErrorKind::NotFound.into()));
-    text.or_usage(unreadable(path))
-}
-
-/// Returns the problems as what they are where the rest is imported.
-fn as_warnings(problems: &Diagnostics) -> Diagnostics {
-    let mut warnings = Diagnostics::default();
-    warnings.extend(problems.iter().cloned().map(|mut problem| {
-        problem.severity = Severity::Warning;
-        problem
-    }));
-    warnings
 }
 
 fn next_steps(written: &Path, agent: Option<Agent>) -> Vec<(String, String)> {

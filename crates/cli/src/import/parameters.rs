@@ -1,13 +1,15 @@
 //! Hooks of Claude Code that ask a server or a model, as the value of `with`.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use hookexec::config::Diagnostic;
-use hookexec::internal::reading::{Fields, Node, Reader};
+use hookexec::internal::reading::{Node, Reader};
 use regex::{Captures, Regex};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::json::{object, required, string};
+use super::hook::HookKeys;
+use super::tree::required;
 
 /// The time that Claude Code gives a hook that asks a model, in seconds.
 pub(super) const MODEL_TIMEOUT: u64 = 30;
@@ -19,33 +21,28 @@ const MEANING: &str = "The question below was written for the answers `ok: true`
                        `ok: false`, a no or a block.";
 
 /// Returns where an http hook posts to.
-pub(super) fn http(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> Option<Value> {
-    let url = required(reader, node, hook, "url", "an http hook")?;
-    let allowed: Vec<String> = match hook.get("allowedEnvVars") {
-        Some(list) => reader.value(list, "`allowedEnvVars`")?,
-        None => Vec::new(),
-    };
-    let written = match hook.get("headers") {
-        Some(headers) => object(reader, headers, "`headers`")?,
-        None => Fields::default(),
-    };
-    let mut headers = Map::new();
-    for (name, _, value) in written.iter() {
-        let text = string(reader, value, "a header")?;
+pub(super) fn http(reader: &mut Reader, node: &Node<'_>, hook: &HookKeys<'_>) -> Option<Value> {
+    let url = required(reader, node, hook.url.as_ref(), "an http hook needs a `url`")?;
+    let mut headers = hook.headers.clone().unwrap_or_default();
+    for text in headers.values_mut() {
         if text.contains("${env.") {
-            let message = "`${env.` in a header would name a variable here";
-            return reader.refuse(value, message);
+            return reader.refuse(node, "`${env.` in a header would name a variable here");
         }
-        headers.insert(name.to_owned(), with_references(&text, &allowed).into());
+        *text = with_references(text, hook.allowed.as_deref().unwrap_or_default());
     }
+    Some(address(&url.0, &headers))
+}
+
+/// Returns the parameters of a hook that posts to `url`.
+pub(super) fn address(url: &str, headers: &BTreeMap<String, String>) -> Value {
     let mut with = json!({ "url": url });
     if !headers.is_empty() {
-        with["headers"] = headers.into();
+        with["headers"] = json!(headers);
     }
-    if is_local(&url) {
+    if is_local(url) {
         with["allow_private"] = true.into();
     }
-    Some(with)
+    with
 }
 
 /// Says `$NAME` and `${NAME}` in our words. Claude Code leaves out a variable that is not in its
@@ -66,30 +63,29 @@ static REFERENCE: LazyLock<Regex> =
 
 /// Returns whether `url` names this machine, or has no encryption: only such servers are meant by
 /// settings that allow them.
-pub(super) fn is_local(url: &str) -> bool {
-    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+fn is_local(url: &str) -> bool {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let ends_there = |rest: &str| rest.is_empty() || rest.starts_with([':', '/']);
+    let mut local = ["localhost", "127.0.0.1", "[::1]"].iter();
     url.starts_with("http://")
-        || ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| {
-            host.strip_prefix(name)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
-        })
+        || local.any(|name| authority.strip_prefix(name).is_some_and(ends_there))
 }
 
 /// Returns how a model hook asks a model.
-pub(super) fn model(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> Option<Value> {
-    let prompt = required(reader, node, hook, "prompt", "a prompt hook")?;
-    let prompt = prompt.replace("$ARGUMENTS", "(the input, which is the user message)");
-    let model = match hook.get("model") {
-        Some(model) => Some(string(reader, model, "`model`")?),
-        None => None,
-    };
+pub(super) fn model(reader: &mut Reader, node: &Node<'_>, hook: &HookKeys<'_>) -> Option<Value> {
+    let prompt = required(reader, node, hook.prompt.as_ref(), "a prompt hook needs a `prompt`")?;
+    let prompt = prompt.0.replace("$ARGUMENTS", "(the input, which is the user message)");
     // The settings may name a model as `haiku`, which only Claude Code knows.
-    let model = model.filter(|model| model.starts_with("claude-"));
-    if model.is_none() {
-        let message = format!("Claude Code chooses the model; `{MODEL}` is written in its place");
-        let hint = "change `model` in the `with` of the hook";
-        reader.report(node, Diagnostic::warning(message).hint(hint));
-    }
+    let model = match &hook.model {
+        Some(model) if model.0.starts_with("claude-") => &model.0,
+        _ => {
+            let message =
+                format!("Claude Code chooses the model; `{MODEL}` is written in its place");
+            let hint = "change `model` in the `with` of the hook";
+            reader.report(node, Diagnostic::warning(message).hint(hint));
+            MODEL
+        }
+    };
     let message = "the hook asks the model with the key in `ANTHROPIC_API_KEY`, which must be set \
                    where the agent runs";
     let hint =
@@ -98,7 +94,7 @@ pub(super) fn model(reader: &mut Reader, node: &Node<'_>, hook: &Fields<'_>) -> 
     Some(json!({
         "api": "anthropic-messages",
         "url": "https://api.anthropic.com/v1/messages",
-        "model": model.as_deref().unwrap_or(MODEL),
+        "model": model,
         "api_key": "${env.ANTHROPIC_API_KEY}",
         "decisions": ["deny", "none"],
         "prompt": format!("{MEANING}\n\n{prompt}"),

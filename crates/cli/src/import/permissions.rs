@@ -2,12 +2,13 @@
 //!
 //! The lists need no order: a denial wins over an ask, and an ask over an allow, as in Claude Code.
 
-use hookexec::config::{Command, Diagnostic};
+use hookexec::Event;
+use hookexec::config::Diagnostic;
 use hookexec::internal::builtins::{Shipped, Surroundings};
-use hookexec::internal::reading::{Node, Reader};
+use hookexec::internal::reading::Node;
 
-use super::json::{list, object, string};
-use super::yaml::{Group, Hook};
+use super::hooks::{Group, Import};
+use super::tree::{Mapping, Strict, made, object};
 
 /// The lists, and the builtin that takes their rules about commands.
 const LISTS: [(&str, &str); 3] =
@@ -16,10 +17,13 @@ const LISTS: [(&str, &str); 3] =
 /// Tools whose name alone is the rule. `Edit` and `Read` stand for other tools, too.
 const TOOLS: [&str; 4] = ["Bash", "WebFetch", "WebSearch", "Task"];
 
-/// Returns the hooks for `permissions`. A rule without a counterpart is a warning.
-pub(super) fn groups<'n>(permissions: &'n Node<'n>, reader: &mut Reader) -> Vec<Group> {
-    let Some(lists) = object(reader, permissions, "`permissions`") else { return Vec::new() };
-    let (mut groups, mut is_whole) = (Vec::new(), true);
+/// Why a rule has no counterpart, and what to do.
+type Refusal = (String, &'static str);
+
+/// Adds the hooks for `permissions`. A rule without a counterpart is a warning.
+pub(super) fn add<'n>(permissions: &'n Node<'n>, import: &mut Import<'n>) {
+    let Some(lists) = object(&mut import.reader, permissions, "`permissions`") else { return };
+    let mut is_whole = true;
     for (name, builtin) in LISTS {
         let Some((_, key, rules)) = lists.iter().find(|(list, ..)| *list == name) else { continue };
         if name == "allow" && !is_whole {
@@ -27,36 +31,33 @@ pub(super) fn groups<'n>(permissions: &'n Node<'n>, reader: &mut Reader) -> Vec<
             let message = "the rules of `permissions.allow` are not taken over, because a rule of \
                            `deny` or `ask` is not";
             let hint = "write `allow_commands` by hand";
-            reader.report(key, Diagnostic::warning(message).hint(hint));
-            continue;
+            import.reader.report(key, Diagnostic::warning(message).hint(hint));
+        } else {
+            is_whole &= add_list(name, key, rules, builtin, import);
         }
-        let (found, all) = of_list(name, key, rules, builtin, reader);
-        groups.extend(found);
-        is_whole &= all;
     }
     for (name, key, _) in lists.iter() {
         if !LISTS.iter().any(|(list, _)| *list == name) {
             let message = format!("`permissions.{name}` is not taken over");
-            reader.report(key, Diagnostic::warning(message));
+            import.reader.report(key, Diagnostic::warning(message));
         }
     }
-    groups
 }
 
-/// Returns the hooks for the list `name`, and whether they stand for every rule of it.
-fn of_list<'n>(
+/// Adds the hooks for the list `name`, and returns whether they stand for every rule of it.
+fn add_list<'n>(
     name: &str,
     key: &Node<'_>,
     rules: &'n Node<'n>,
-    builtin: &str,
-    reader: &mut Reader,
-) -> (Vec<Group>, bool) {
-    let location = reader.location(key);
+    builtin: &'static str,
+    import: &mut Import<'n>,
+) -> bool {
+    let reader = &mut import.reader;
     let (mut commands, mut tools) = (Vec::new(), Vec::new());
     let errors = reader.errors();
     let mut is_whole = true;
-    for node in list(reader, rules, &format!("`permissions.{name}`")) {
-        let Some(rule) = string(reader, node, "a permission rule") else { continue };
+    for node in reader.list(rules, &format!("`permissions.{name}`")).unwrap_or_default() {
+        let Some(Strict(rule)) = reader.value(node, "a permission rule") else { continue };
         match counterpart(&rule, builtin) {
             Ok(None) => commands.push(rule),
             Ok(Some(pattern)) => tools.push(pattern),
@@ -67,53 +68,52 @@ fn of_list<'n>(
             }
         }
     }
-    let group = |matcher: Option<&str>, builtin: &str, args: Vec<String>| {
-        let mut hook = Hook::new(location.clone(), "builtin", Command::Text(builtin.to_owned()));
-        hook.set("args", args.clone());
-        let (location, matcher) = (location.clone(), matcher.map(str::to_owned));
-        (!args.is_empty()).then(|| Group { location, matcher, condition: None, hooks: vec![hook] })
-    };
-    let groups = [group(Some("shell"), builtin, commands), group(None, "deny_tools", tools)];
-    (groups.into_iter().flatten().collect(), is_whole && reader.errors() == errors)
+    is_whole &= reader.errors() == errors;
+    let lists = [(builtin, Some("shell"), commands), ("deny_tools", None, tools)];
+    for (builtin, matcher, args) in lists.into_iter().filter(|(.., args)| !args.is_empty()) {
+        let place = key.span.clone();
+        let mut hook = Mapping::new(place.clone());
+        hook.set("type", "builtin");
+        hook.set("command", builtin);
+        hook.set("args", args);
+        let matcher = matcher.map(|tool| made(&tool.into(), &place));
+        let group = Group { place, matcher, condition: None, hooks: vec![hook] };
+        import.add(Event::PreToolUse, group);
+    }
+    is_whole
 }
 
-/// Returns the pattern of `deny_tools` that stands for a rule, `None` if `builtin` reads the rule
-/// as it is, or why nothing stands for it and what to do.
-fn counterpart(rule: &str, builtin: &str) -> Result<Option<String>, (String, &'static str)> {
-    let denies = builtin == "deny_commands";
-    let is_command = rule.starts_with("Bash(") && rule.ends_with(')') && rule != "Bash(*)";
-    if is_command {
-        let args = [rule.to_owned()];
-        let known = Shipped::named(builtin);
-        let prepared = known.map(|it| it.prepare(&Surroundings::of_process(), &args).map(drop));
+/// Returns the pattern of `deny_tools` that stands for a rule; `None` if `builtin` reads the rule as it
+/// is.
+fn counterpart(rule: &str, builtin: &str) -> Result<Option<String>, Refusal> {
+    if rule.starts_with("Bash(") && rule.ends_with(')') && rule != "Bash(*)" {
         let hint = "write what it means as hooks by hand (`hookexec docs commands`)";
-        return match prepared {
-            Some(Err(problem)) => Err((problem, hint)),
-            _ => Ok(None),
-        };
+        let shipped = Shipped::named(builtin);
+        let args = [rule.to_owned()];
+        let prepared = shipped.map(|shipped| shipped.prepare(&Surroundings::of_process(), &args));
+        return prepared.transpose().map(|_| None).map_err(|problem| (problem, hint));
     }
-    let tool = rule.strip_suffix("(*)").unwrap_or(rule);
     if rule.starts_with("Read(") || rule.starts_with("Edit(") || rule.starts_with("Write(") {
         let hint = "to deny every access to a path, reading and writing, use the builtin \
                     `protect_paths`";
         return Err(("no hook means exactly the same for paths".to_owned(), hint));
     }
-    if !denies {
+    if builtin != "deny_commands" {
         let hint = "leave it in the settings of Claude Code";
         return Err(("hookexec has no list that asks about or allows such calls".to_owned(), hint));
     }
+    let tool = rule.strip_suffix("(*)").unwrap_or(rule);
     if TOOLS.contains(&tool) {
         return Ok(Some(tool.to_owned()));
     }
-    let is_plain =
-        |text: &str| text.bytes().all(|it| it.is_ascii_alphanumeric() || b"_-".contains(&it));
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
     if let Some(name) = rule.strip_prefix("mcp__") {
-        let name = name.strip_suffix("__*").unwrap_or(name);
-        if is_plain(name) && !name.is_empty() {
+        let server = name.strip_suffix("__*");
+        let name = server.unwrap_or(name);
+        if !name.is_empty() && name.chars().all(is_plain) {
             // `mcp__server` is every tool of the server.
-            let whole = name.contains("__") && !rule.ends_with("__*");
-            let rest = if whole { "" } else { "__.*" };
-            return Ok(Some(format!("mcp__{name}{rest}")));
+            let is_tool = server.is_none() && name.contains("__");
+            return Ok(Some(format!("mcp__{name}{}", if is_tool { "" } else { "__.*" })));
         }
     }
     let hint = "write a hook with a `matcher` and a `when:` by hand";

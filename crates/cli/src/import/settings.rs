@@ -1,71 +1,75 @@
-//! The hooks in a coding agent's settings, and what hooks.yaml has for them.
+//! The hooks in a coding agent's settings.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use hookexec::Event;
-use hookexec::config::{Command, Diagnostic, Diagnostics, Location, Severity};
-use hookexec::internal::SourceFile;
-use hookexec::internal::reading::{Fields, Node, Reader, Value};
-use hookexec_agents::Agent;
-use jsonc_parser::ast::Value as Json;
+use hookexec::config::Diagnostic;
+use hookexec::internal::reading::{Fields, Node, Value};
+use hookexec_agents::{Agent, ImportFormat, NativeEvent, ScriptWords};
+use serde_json::{Value as Json, json};
 
-use super::format::{Format, Target};
-use super::json::{list, object, string, tree};
+use super::hooks::{Group, Import};
 use super::matcher::{self, Alternatives};
-use super::mcp::{self, Server};
-use super::permissions;
-use super::yaml::{self, Group, Hook};
-use crate::settings::text;
-use serde_json::json;
-
-/// What an import comes to.
-#[derive(Default)]
-pub(super) struct Import {
-    /// The groups of hooks, by event in the order in which the events first appear.
-    pub(super) events: Vec<(Event, Vec<Group>)>,
-    /// The MCP servers that hooks call.
-    pub(super) servers: Vec<Server>,
-    /// What can't be imported, as errors, and what is imported as something else.
-    pub(super) problems: Diagnostics,
-    /// How many entries that call hookexec were skipped.
-    pub(super) own_entries: usize,
-}
-
-impl Import {
-    /// Returns the groups of an event.
-    pub(super) fn groups(&mut self, event: Event) -> &mut Vec<Group> {
-        let place = self.events.iter().position(|(known, _)| *known == event);
-        let place = place.unwrap_or_else(|| {
-            self.events.push((event, Vec::new()));
-            self.events.len() - 1
-        });
-        &mut self.events[place].1
-    }
-}
+use super::tree::{Strict, made, object};
+use super::{mcp, permissions};
 
 /// A switch that agents have beside the hooks.
 const SWITCHED_OFF: &str = "disableAllHooks";
 
-/// Reads the `hooks` of an agent's settings file at `path`.
-pub(super) fn read(format: Format, source: SourceFile, path: &Path) -> Result<Import, String> {
-    let source = Arc::new(source);
-    let mut importer = Importer {
-        format,
-        reader: Reader::new(Arc::clone(&source)),
-        servers: mcp::Files::of(path, plugin_root(path).as_deref()),
-        plugin: plugin_root(path),
-        names: Vec::new(),
-        import: Import::default(),
-    };
-    let Some(root @ Json::Object(_)) = text::parse(&source.text)? else {
-        return Err("it is not a JSON object".to_owned());
-    };
-    let root = tree(&root);
-    if let Some(settings) = object(&mut importer.reader, &root, "the file") {
-        importer.settings(&settings)?;
+/// What hooks of one event of an agent become here.
+pub(super) struct Target {
+    pub(super) event: Event,
+    /// The words that the script reads and answers.
+    pub(super) words: ScriptWords,
+    /// Tells the event from another of the agent that stands for the same event of ours.
+    condition: Option<Json>,
+}
+
+/// Reads one settings file.
+pub(super) struct Importer<'n> {
+    pub(super) agent: Agent,
+    pub(super) format: &'static ImportFormat,
+    pub(super) import: Import<'n>,
+    /// The directory of the plugin that the file belongs to.
+    pub(super) plugin: Option<String>,
+    pub(super) servers: mcp::Files,
+    /// The names that hooks have got so far.
+    pub(super) names: Vec<String>,
+}
+
+/// Returns how the hooks of an agent are imported, if they are.
+pub(super) fn format(agent: Agent) -> Option<&'static ImportFormat> {
+    agent.settings()?.import.as_ref()
+}
+
+/// Reads the hooks and permissions of the settings file at `path`.
+pub(super) fn read<'n>(
+    (agent, format): (Agent, &'static ImportFormat),
+    path: &Path,
+    mut import: Import<'n>,
+    root: &'n Node<'n>,
+) -> Result<Import<'n>, String> {
+    let Some(settings) = object(&mut import.reader, root, "the file") else { return Ok(import) };
+    let permissions = settings.get("permissions").filter(|_| agent == Agent::ClaudeCode);
+    let hooks = settings.get("hooks");
+    if hooks.is_none() && permissions.is_none() {
+        return Err("it has no `hooks`".to_owned());
     }
-    Ok(Import { problems: importer.reader.into_problems(), ..importer.import })
+    if settings.get(SWITCHED_OFF).is_some_and(|off| matches!(off.value, Value::Bool(true))) {
+        let title = agent.title();
+        let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
+        import.reader.note(Diagnostic::warning(message));
+    }
+    if let Some(permissions) = permissions {
+        permissions::add(permissions, &mut import);
+    }
+    let plugin = plugin_root(path);
+    let servers = mcp::Files::of(path, plugin.as_deref());
+    let mut importer = Importer { agent, format, import, plugin, servers, names: Vec::new() };
+    if let Some(hooks) = hooks {
+        importer.events(hooks);
+    }
+    Ok(importer.import)
 }
 
 /// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
@@ -81,167 +85,129 @@ fn plugin_root(path: &Path) -> Option<String> {
     root.to_str().map(str::to_owned)
 }
 
-/// Reads one settings file.
-pub(super) struct Importer {
-    pub(super) format: Format,
-    pub(super) reader: Reader,
-    pub(super) plugin: Option<String>,
-    pub(super) servers: mcp::Files,
-    /// The names that hooks have got so far.
-    pub(super) names: Vec<String>,
-    pub(super) import: Import,
-}
-
-impl Importer {
-    fn settings(&mut self, settings: &Fields<'_>) -> Result<(), String> {
-        let is_claudes = self.format.agent == Agent::ClaudeCode;
-        let permissions = settings.get("permissions").filter(|_| is_claudes);
-        let hooks = settings.get("hooks");
-        if hooks.is_none() && permissions.is_none() {
-            return Err("it has no `hooks`".to_owned());
-        }
-        if settings.get(SWITCHED_OFF).is_some_and(|off| matches!(off.value, Value::Bool(true))) {
-            let title = self.format.agent.title();
-            let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
-            self.reader.note(Diagnostic::warning(message));
-        }
-        if let Some(permissions) = permissions {
-            for group in permissions::groups(permissions, &mut self.reader) {
-                self.add(Event::PreToolUse, Some(group));
-            }
-        }
-        if let Some(hooks) = hooks {
-            self.events(hooks);
-        }
-        Ok(())
-    }
-
-    fn events<'n>(&mut self, node: &'n Node<'n>) {
-        let Some(events) = object(&mut self.reader, node, "`hooks`") else { return };
+impl<'n> Importer<'n> {
+    fn events(&mut self, node: &'n Node<'n>) {
+        let Some(events) = object(&mut self.import.reader, node, "`hooks`") else { return };
         for (name, key, entries) in events.iter() {
-            let known = self.format.agent.events().iter().find(|native| native.name == name);
-            let Some(native) = known else {
-                self.reader.error(key, format!("unknown event `{name}`"));
-                continue;
-            };
-            let target = self.format.target(native);
-            let target = target.map_err(|reason| self.reader.error(key, reason));
-            let Ok(target) = target else { continue };
-            for entry in list(&mut self.reader, entries, &format!("`{name}`")) {
-                let group = self.group(entry, &target);
-                self.add(target.event, group);
-            }
-        }
-    }
-
-    /// Adds what of a group loads as it is written, and reports the rest.
-    fn add(&mut self, event: Event, group: Option<Group>) {
-        let Some(mut group) = group else { return };
-        let hooks = std::mem::take(&mut group.hooks);
-        let alone = |hook: Hook| Group { hooks: vec![hook], ..group.clone() };
-        let any = Hook::new(group.location.clone(), "command", Command::Text("true".to_owned()));
-        if !hooks.is_empty() && self.loads(&group.location, yaml::problems(event, alone(any), &[]))
-        {
-            let mut sound = Vec::new();
-            for hook in hooks {
-                let problems = yaml::problems(event, alone(hook.clone()), &self.import.servers);
-                if self.loads(&hook.location, problems) {
-                    sound.push(hook);
+            let Some(target) = self.target(name, key) else { continue };
+            let entries = self.import.reader.list(entries, &format!("`{name}`"));
+            for entry in entries.unwrap_or_default() {
+                if let Some(group) = self.group(entry, &target) {
+                    self.import.add(target.event, group);
                 }
             }
-            group.hooks = sound;
-        }
-        if !group.hooks.is_empty() {
-            self.import.groups(event).push(group);
         }
     }
 
-    /// Reports the problems of what was written for a place, and returns whether there are none.
-    fn loads(&mut self, place: &Location, problems: Option<Diagnostics>) -> bool {
-        let problems = problems.unwrap_or_default();
-        for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
-            self.reader.note(Diagnostic::error(&problem.message).at(place.clone()));
+    /// Returns what hooks of the agent's event become.
+    fn target(&mut self, name: &str, key: &Node<'_>) -> Option<Target> {
+        let reader = &mut self.import.reader;
+        let Some(native) = self.agent.events().iter().find(|native| native.name == name) else {
+            return reader.refuse(key, format!("unknown event `{name}`"));
+        };
+        let Some(event) = native.event else {
+            let message = format!("hookexec has no event for `{name}`: {}", native.unmapped);
+            return reader.refuse(key, message);
+        };
+        let mut refused = self.format.not_importable.iter();
+        if let Some((_, reason)) = refused.find(|(refused, _)| *refused == name) {
+            return reader.refuse(key, format!("hooks of `{name}` can't be imported: {reason}"));
         }
-        !problems.has_errors()
+        let condition = condition(self.agent, native, event);
+        Some(Target { event, words: (self.format.words)(native), condition })
     }
 
     /// Reads hooks that share a matcher.
-    fn group<'n>(&mut self, node: &'n Node<'n>, target: &Target) -> Option<Group> {
-        let members = object(&mut self.reader, node, "an entry")?;
+    fn group(&mut self, node: &'n Node<'n>, target: &Target) -> Option<Group<'n>> {
+        let members = object(&mut self.import.reader, node, "an entry")?;
         let mut group = Group {
-            location: self.reader.location(node),
+            place: node.span.clone(),
             matcher: None,
-            condition: target.condition.clone(),
+            condition: target.condition.as_ref().map(|condition| made(condition, &(0..0))),
             hooks: Vec::new(),
         };
         if let Some(matcher) = members.get("matcher") {
             self.matcher(matcher, target, &mut group)?;
         }
-        for (name, key, value) in members.iter() {
-            match name {
-                "hooks" => {
-                    for hook in list(&mut self.reader, value, "`hooks`") {
-                        group.hooks.extend(self.hook(hook, target, group.matcher.as_deref()));
-                    }
-                }
-                "matcher" | "sequential" | "description" => {}
-                _ => self.left_out(name, key),
-            }
+        self.left_out(&members, &["hooks", "matcher", "sequential", "description"]);
+        let Some(hooks) = members.get("hooks") else {
+            return self.import.reader.refuse(node, "an entry needs `hooks`");
+        };
+        let matcher = group.matcher.as_ref().and_then(Node::as_text).unwrap_or_default().to_owned();
+        for hook in self.import.reader.list(hooks, "`hooks`")? {
+            group.hooks.extend(self.hook(hook, target, &matcher));
         }
         Some(group)
     }
 
-    /// Reports a key that hookexec does not know.
-    pub(super) fn left_out(&mut self, name: &str, key: &Node<'_>) {
-        let message = format!("unknown key `{name}`: it is left out");
-        self.reader.report(key, Diagnostic::warning(message));
+    /// Warns of the keys that hookexec does not know.
+    pub(super) fn left_out(&mut self, fields: &Fields<'_>, known: &[&str]) {
+        for (name, key, _) in fields.iter() {
+            if !known.contains(&name) {
+                let message = format!("unknown key `{name}`: it is left out");
+                self.import.reader.report(key, Diagnostic::warning(message));
+            }
+        }
     }
 
     /// Says a matcher in our words: of tools as a matcher, of anything else as a condition.
-    fn matcher(&mut self, node: &Node<'_>, target: &Target, group: &mut Group) -> Option<()> {
-        let written = string(&mut self.reader, node, "`matcher`")?;
-        let alternatives = Alternatives::of(self.format.import.matching, &written);
-        if matches!(alternatives, Alternatives::Everything) {
-            return Some(());
-        }
-        let fields = matched_fields(target.event);
-        if fields.is_empty() && !target.event.contract().tool_matched {
-            // There is nothing that it could be about; the agents ignore it.
-            return Some(());
-        }
-        let pattern = alternatives.pattern(self.format.agent);
-        if let Some((message, hint)) = matcher::problem(self.format.agent, &written, &pattern) {
-            return self.reader.refuse_with_hint(node, message, hint);
-        }
-        if fields.is_empty() {
-            group.matcher = Some(pattern);
-            return Some(());
-        }
+    fn matcher(&mut self, node: &Node<'_>, target: &Target, group: &mut Group<'n>) -> Option<()> {
+        let Strict(written) = self.import.reader.value(node, "`matcher`")?;
+        let alternatives = Alternatives::of(self.format.matching, &written);
+        let field = matched_field(target.event);
         let (test, value) = match alternatives {
+            Alternatives::Everything => return Some(()),
+            _ if field.is_none() && target.event.contract().tool_matched => {
+                if matcher::is_permission_rule(self.agent, &written) {
+                    let message = format!(
+                        "the matcher `{written}` is a permission rule, which matches no tool"
+                    );
+                    let hint = "name the tool alone, and look at its arguments with `when:` or in \
+                                the script";
+                    return self.import.reader.refuse_with_hint(node, message, hint);
+                }
+                let pattern = alternatives.pattern(self.agent);
+                group.matcher = Some(made(&pattern.into(), &node.span));
+                return Some(());
+            }
             Alternatives::Names(names) => ("in", json!(names)),
-            _ => ("regex", json!(written)),
+            Alternatives::Expression(expression) => ("regex", json!(expression)),
         };
-        let leaf = |field: &&str| json!({ "field": field, test: value });
-        let condition = match fields {
-            [field] => leaf(field),
-            fields => json!({ "any": fields.iter().map(leaf).collect::<Vec<_>>() }),
-        };
-        group.condition = Some(match group.condition.take() {
+        // Without a field there is nothing that it could be about; the agents ignore it.
+        let Some(field) = field else { return Some(()) };
+        let condition = json!({ "field": field, test: value });
+        let condition = match &target.condition {
             Some(other) => json!({ "all": [other, condition] }),
             None => condition,
-        });
+        };
+        group.condition = Some(made(&condition, &node.span));
         Some(())
     }
 }
 
-/// Returns the fields that a matcher is about where it is not about the tool.
-fn matched_fields(event: Event) -> &'static [&'static str] {
+fn condition(agent: Agent, native: &NativeEvent, event: Event) -> Option<Json> {
+    let is_failure = |row: &NativeEvent| row.event == Some(event) && row.failed_tool;
+    let failed = json!({ "field": "tool_error", "equals": true });
     match event {
-        Event::SessionStart | Event::PreCompact | Event::AfterCompaction => &["source"],
-        Event::SessionEnd | Event::OnError => &["reason"],
-        Event::Notification => &["notification_type"],
-        Event::SubagentStart | Event::SubagentStop => &["agent_type"],
-        Event::OnToolApprovalDecision => &["tool_name"],
-        _ => &[],
+        Event::PostToolUse if native.failed_tool => Some(failed),
+        Event::PostToolUse if agent.events().iter().any(is_failure) => {
+            Some(json!({ "not": failed }))
+        }
+        Event::OnToolApprovalDecision => {
+            Some(json!({ "field": "approval_decision", "equals": "deny" }))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the field that a matcher is about where it is not about the tool.
+fn matched_field(event: Event) -> Option<&'static str> {
+    match event {
+        Event::SessionStart | Event::PreCompact | Event::AfterCompaction => Some("source"),
+        Event::SessionEnd | Event::OnError => Some("reason"),
+        Event::Notification => Some("notification_type"),
+        Event::SubagentStart | Event::SubagentStop => Some("agent_type"),
+        Event::OnToolApprovalDecision => Some("tool_name"),
+        _ => None,
     }
 }
