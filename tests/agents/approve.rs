@@ -137,11 +137,8 @@ fn what_is_approved_already_is_not_approved_again() {
     let mut off = trusted.clone();
     off[0]["enabled"] = json!(false);
     codex.lists(&off, &off);
-    let done = codex.approve().exits(0);
-    assert!(done.stderr.contains("warning: turned off in Codex: "), "{}", done.stderr);
-    codex.lists(&trusted[1..], &trusted[1..]);
-    let done = codex.approve().exits(0);
-    assert!(done.stderr.contains("warning: Codex does not know these events: "), "{}", done.stderr);
+    let done = codex.approve().exits(1);
+    assert!(done.stderr.contains("disabled in Codex"), "{}", done.stderr);
 }
 
 #[test]
@@ -172,9 +169,9 @@ fn an_approval_that_fails_says_why() {
         ("#!/bin/sh\nexit 1\n", "", "", "`codex app-server` ended at `initialize`"),
         ("#!/no/such/shell\n", "", "", "is not on the PATH"),
         (&refuses, "untrusted", "", "refused `config/batchWrite`: read-only"),
-        (CODEX, "", "", "Codex does not see them"),
-        (CODEX, "untrusted", "untrusted", "still wants one for SessionStart, "),
-        (CODEX, "untrusted", "modified", "still wants one for SessionStart, "),
+        (CODEX, "", "", "Codex does not see these hooks"),
+        (CODEX, "untrusted", "untrusted", ": not approved in Codex"),
+        (CODEX, "untrusted", "modified", "changed since it was approved in Codex"),
         (hangs, "", "", "did not answer `initialize` within 20 s"),
     ] {
         let codex = Codex::new(script);
@@ -186,7 +183,7 @@ fn an_approval_that_fails_says_why() {
         codex.lists(&listed(before), &listed(after));
         let done = codex.approve().exits(1);
         assert!(
-            done.stderr.contains("are not approved, and Codex skips them: "),
+            done.stderr.contains("Codex skips the entries in [SANDBOX]/home/.codex/hooks.json: "),
             "{}",
             done.stderr
         );

@@ -301,17 +301,12 @@ fn a_switch_counts_in_whichever_file_it_stands() {
 
 #[test]
 fn what_may_well_be_live_is_only_mentioned() {
-    for (from, to, expected) in [(
-        "\"command\": \"",
-        "\"command\": \"timeout 30 ",
-        "PreToolUse: changed by hand: `timeout 30 ",
-    )] {
-        let sandbox = sandbox();
-        let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
-        entry(&sandbox, from, to);
-        let done = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0);
-        assert!(done.stdout.contains(&format!("warning  {expected}")), "{}", done.stdout);
-    }
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+    entry(&sandbox, "\"command\": \"", "\"command\": \"timeout 30 ");
+    let done = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0);
+    let expected = "warning  PreToolUse: changed by hand: `timeout 30 ";
+    assert!(done.stdout.contains(expected), "{}", done.stdout);
     for fine in ["\"matcher\": \"*\", ", "\"description\": \"x\", "] {
         let sandbox = sandbox();
         let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
@@ -322,18 +317,13 @@ fn what_may_well_be_live_is_only_mentioned() {
 }
 
 #[test]
-fn codex_is_not_live_before_its_own_approval() {
+fn an_approval_is_not_known_where_codex_cannot_be_asked() {
     let sandbox = sandbox();
     let _ = hookexec(&sandbox, &["install", "codex"]).exits(0);
-    let done = hookexec(&sandbox, &["doctor"]).exits(1);
-    assert!(done.stdout.contains("not approved in Codex"), "{}", done.stdout);
-
-    let hooks = sandbox.home().join(".codex/hooks.json");
-    let state =
-        format!("[hooks.state.\"{}:pre_tool_use:0:0\"]\ntrusted_hash = \"x\"\n", hooks.display());
-    fs::write(sandbox.home().join(".codex/config.toml"), state).unwrap();
-    let done = hookexec(&sandbox, &["doctor"]).exits(0);
-    assert!(done.stdout.contains("approved in Codex"), "{}", done.stdout);
+    let said = sandbox.hookexec(["doctor"]).env("PATH", "/nowhere").run().stdout;
+    let line = "warning  not known whether Codex runs its hooks (`codex` is not on the PATH): run \
+                `hookexec install codex --approve`";
+    assert!(said.contains(line), "{said}");
 }
 
 #[test]
@@ -516,12 +506,13 @@ fn one_cause_is_one_line() {
 fn programs_read_what_the_doctor_finds() {
     let sandbox = sandbox();
     let _ = hookexec(&sandbox, &["install", "codex"]).exits(0);
+    fs::write(sandbox.home().join(".codex/config.toml"), "[features]\nhooks = false\n").unwrap();
     let said = hookexec(&sandbox, &["doctor", "codex", "--format", "json"]).exits(1).stdout;
     let found: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(found["problems"], 1, "{said}");
     let findings = found["sections"][1]["findings"].as_array().unwrap();
     let problem = findings.iter().find(|finding| finding["grade"] == "problem").unwrap();
-    assert!(problem["text"].as_str().unwrap().contains("not approved in Codex"), "{said}");
+    assert!(problem["text"].as_str().unwrap().contains("turns every hook off"), "{said}");
     let row = &found["agents"][0];
     let settings = sandbox.home().join(".codex/hooks.json");
     let expected = json!({ "agent": "codex", "scope": "user", "hooks": 12, "settings": settings });
@@ -647,23 +638,4 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     assert!(host("codex").contains("fits no tool of Codex"), "{}", host("codex"));
     // A tool of OpenCode's MCP servers may have such a name.
     assert!(!host("opencode").contains("fits no tool"), "{}", host("opencode"));
-}
-
-#[test]
-fn an_agent_that_is_newer_than_the_one_that_was_measured_is_named() {
-    let sandbox = sandbox();
-    let _ = hookexec(&sandbox, &["install", "codex", "kimi"]).exits(0);
-    for (version, warned) in [("codex-cli 0.169.9", false), ("codex-cli 0.171.0", true)] {
-        sandbox.script(
-            "bin/codex",
-            &format!("#!/bin/sh\n[ \"$1\" = --version ] && echo '{version}'\n"),
-        );
-        let bin = sandbox.project().join("bin");
-        let path = format!("{}:/usr/bin:/bin", bin.display());
-        let said = sandbox.hookexec(["doctor", "codex"]).env("PATH", &path).run().stdout;
-        let drift = "Codex 0.171.0 is newer than 0.169.0, with which hookexec was tested";
-        assert_eq!(said.contains(drift), warned, "{said}");
-    }
-    let said = hookexec(&sandbox, &["doctor", "kimi"]).stdout;
-    assert!(said.contains("installed for the user: ") && !said.contains("is newer than"), "{said}");
 }

@@ -216,6 +216,13 @@ pub(crate) struct NameParser<T> {
     names: fn() -> Vec<&'static str>,
 }
 
+impl<T> NameParser<T> {
+    /// Returns the names that it offers.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        (self.names)()
+    }
+}
+
 /// Reads an agent's name.
 pub(crate) const AGENT: NameParser<Agent> = NameParser {
     parse: |name| name.parse().map_err(|error: UnknownAgent| error.to_string()),

@@ -7,12 +7,15 @@ use std::path::Path;
 
 use hookexec::internal::files;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use server::{Server, unreadable};
 
 use crate::runtime::Runtime;
 use crate::settings::edit::PlannedEntry;
+
+/// What the user can do in Codex.
+pub(crate) const IN_CODEX: &str = "open `/hooks` in `codex`";
 
 /// One hook as Codex sees it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -43,17 +46,8 @@ impl CodexHook {
         self.plugin_id.as_ref().is_some_and(|id| id.starts_with("hookexec@"))
     }
 
-    pub(crate) fn is_enabled(&self) -> bool {
-        self.enabled != Some(false)
-    }
-
-    pub(crate) fn is_approved(&self) -> bool {
+    fn is_approved(&self) -> bool {
         matches!(self.trust_status.as_str(), "trusted" | "managed")
-    }
-
-    /// Returns whether it was approved, and has changed since.
-    pub(crate) fn is_modified(&self) -> bool {
-        self.trust_status == "modified"
     }
 
     /// Returns whether it is `entry` as `install` writes it, with nothing added.
@@ -67,6 +61,22 @@ impl CodexHook {
     }
 }
 
+/// Judges whether Codex runs these hooks, and returns why it does not.
+pub(crate) fn judge(hooks: &[CodexHook]) -> Result<(), &'static str> {
+    let is_changed = |hook: &CodexHook| hook.trust_status == "modified";
+    if hooks.is_empty() {
+        Err("Codex does not see these hooks: are hooks, or this project, turned off there?")
+    } else if hooks.iter().any(|hook| !hook.is_approved() && !is_changed(hook)) {
+        Err("not approved in Codex, which skips it without a word")
+    } else if hooks.iter().any(is_changed) {
+        Err("changed since it was approved in Codex, which skips it without a word")
+    } else if hooks.iter().any(|hook| hook.enabled == Some(false)) {
+        Err("disabled in Codex")
+    } else {
+        Ok(())
+    }
+}
+
 /// Returns the hooks that Codex sees in the project.
 pub(crate) fn hooks(project: &Path) -> Result<Vec<CodexHook>, String> {
     wait_for(async { list(&mut Server::start(project).await?, project).await })
@@ -77,77 +87,65 @@ fn wait_for<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, Strin
     done.map_err(|error| error.to_string())?
 }
 
-/// What became of an approval: events of the entries.
-#[derive(Debug)]
-pub(crate) struct Approval {
-    /// How many were approved now.
-    pub(crate) newly: usize,
-    /// Those whose approval Codex stored, and which it still does not run.
-    pub(crate) useless: Vec<&'static str>,
-    /// Those that are turned off in Codex.
-    pub(crate) off: Vec<&'static str>,
-    /// Those that Codex does not see.
-    pub(crate) unseen: Vec<&'static str>,
-}
-
-/// Approves `entries` in the settings file `path`, and no other hook.
+/// Approves `entries` in the settings file `path`, and no other hook. Returns how many were not approved
+/// before.
 ///
 /// Codex gets back the hash that it reported with the very text of the entry. If the file changes in
 /// between, the approval is for a hash that no hook has.
+///
+/// # Errors
+/// Codex can't be asked, or does not run the entries afterwards.
 pub(crate) fn approve(
     project: &Path,
     path: &Path,
     entries: &[PlannedEntry],
-) -> Result<Approval, String> {
-    wait_for(approved(project, path, entries))
+) -> Result<usize, String> {
+    wait_for(async {
+        let mut server = Server::start(project).await?;
+        let seen = seen(&mut server, project, path, entries).await?;
+        let mut wanting = Map::new();
+        for hook in seen.into_iter().filter(|hook| !hook.is_approved()) {
+            wanting.insert(hook.key, json!({ "trusted_hash": hook.current_hash }));
+        }
+        let newly = wanting.len();
+        if newly > 0 {
+            let edit =
+                json!({ "keyPath": "hooks.state", "mergeStrategy": "upsert", "value": wanting });
+            server.ask("config/batchWrite", &json!({ "edits": [edit] })).await?;
+        }
+        judge(&self::seen(&mut server, project, path, entries).await?)?;
+        Ok(newly)
+    })
 }
 
-async fn approved(
+/// Returns the hooks in `path` that are `entries`.
+async fn seen(
+    server: &mut Server,
     project: &Path,
     path: &Path,
     entries: &[PlannedEntry],
-) -> Result<Approval, String> {
-    let mut server = Server::start(project).await?;
-    let seen = list(&mut server, project).await?;
-    let seen: Vec<CodexHook> = seen.into_iter().filter(|hook| hook.is_in(path)).collect();
-    let ours = |entry: &PlannedEntry| seen.iter().find(|hook| hook.is(entry));
-    let wanting: Map<String, Value> = entries
-        .iter()
-        .filter_map(ours)
-        .filter(|hook| !hook.is_approved())
-        .map(|hook| (hook.key.clone(), json!({ "trusted_hash": hook.current_hash })))
-        .collect();
-    let newly = wanting.len();
-    if newly > 0 {
-        let edit = json!({ "keyPath": "hooks.state", "mergeStrategy": "upsert", "value": wanting });
-        server.ask("config/batchWrite", &json!({ "edits": [edit] })).await?;
-    }
-    let now = list(&mut server, project).await?;
-    let now: Vec<CodexHook> = now.into_iter().filter(|hook| hook.is_in(path)).collect();
-    let names = |is_so: &dyn Fn(Option<&CodexHook>) -> bool| -> Vec<&'static str> {
-        let found = |entry: &&PlannedEntry| is_so(now.iter().find(|hook| hook.is(entry)));
-        entries.iter().filter(found).map(|entry| entry.native.name).collect()
-    };
-    Ok(Approval {
-        newly,
-        useless: names(&|hook| hook.is_some_and(|hook| !hook.is_approved())),
-        off: names(&|hook| hook.is_some_and(|hook| !hook.is_enabled())),
-        unseen: names(&|hook| hook.is_none()),
-    })
+) -> Result<Vec<CodexHook>, String> {
+    let mut hooks = list(server, project).await?;
+    hooks.retain(|hook| hook.is_in(path) && entries.iter().any(|entry| hook.is(entry)));
+    Ok(hooks)
 }
 
 async fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, String> {
     const METHOD: &str = "hooks/list";
     let answer = server.ask(METHOD, &json!({ "cwds": [project] })).await?;
-    let projects = answer["data"].as_array().ok_or_else(|| unreadable(METHOD, &answer))?;
-    let hooks = projects.iter().filter_map(|it| it["hooks"].as_array()).flatten();
-    let hooks = hooks.map(|hook| serde_json::from_value(hook.clone()));
-    hooks.collect::<Result<_, _>>().map_err(|error| unreadable(METHOD, &error))
+    let mut hooks = Vec::new();
+    for project in answer["data"].as_array().ok_or_else(|| unreadable(METHOD, &answer))? {
+        for hook in project["hooks"].as_array().into_iter().flatten() {
+            hooks.push(CodexHook::deserialize(hook).map_err(|error| unreadable(METHOD, &error))?);
+        }
+    }
+    Ok(hooks)
 }
 
 #[cfg(test)]
 mod tests {
     use hookexec_agents::Agent;
+    use serde_json::Value;
 
     use super::*;
 

@@ -8,24 +8,22 @@ use hookexec::Event;
 use hookexec::config::Command;
 use hookexec::internal::{Check, files, spoken};
 use hookexec_agents::{Agent, NativeEvent};
+use serde_json::Value;
 
 use super::{Finding, codex, guards, programs, switches};
 use crate::from::firings;
 use crate::import;
 use crate::install::timeout_for;
 use crate::settings::call::{Call, denies_without_answer};
-use crate::settings::entry::{Entry, Owner};
+use crate::settings::entry::Entry;
 use crate::settings::inspect::AgentFile;
 use crate::settings::{Scope, others, store, user_directory, value_of};
 
-/// One entry in an agent's settings that calls hookexec.
-struct Registered<'e> {
-    scope: Scope,
-    call: &'e Call,
-    /// Whether the program is called by another.
-    wrapped: bool,
-    /// How long the agent waits, in seconds.
-    timeout: Option<f64>,
+/// One entry that calls hookexec, under an event that the agent has.
+struct Registered<'f> {
+    file: &'f AgentFile,
+    entry: &'f Entry,
+    call: &'f Call,
 }
 
 /// Returns the findings about an agent whose settings may call hookexec; `None` for an agent that is
@@ -40,35 +38,47 @@ pub(super) fn by_settings(
     if !asked && !files.iter().any(AgentFile::is_found) {
         return None;
     }
-    let mut findings = Vec::new();
-    let mut calls = Vec::new();
-    let mut found = false;
-    for file in files {
-        match registered_in(file, project, &mut findings) {
-            Ok(None) => continue,
-            Ok(Some(registered)) => {
-                findings.extend(imported(file, check));
-                calls.extend(registered);
-            }
-            Err(problem) => {
-                let path = file.path.display();
-                findings.push(Finding::problem(format!("{path}: {problem}")));
-            }
-        }
-        found = true;
-    }
     let package = others::package(files);
-    if !found {
+    if files.iter().all(|file| file.entries.is_ok() && file.ours().is_empty()) {
         return Some(match package {
             Some(place) => by_package(agent, &place, files, project),
             None => vec![not_installed(agent, files, asked)],
         });
     }
+    let mut findings = Vec::new();
+    let mut calls = Vec::new();
+    for file in files {
+        let (scope, path, ours) = (file.scope, file.path.display(), file.ours());
+        if !ours.is_empty() {
+            let count = ours.len();
+            findings
+                .push(Finding::fine(format!("installed for the {scope}: {path} ({count} events)")));
+            findings.extend(match agent {
+                Agent::Codex => Some(codex::approval(file, project)),
+                Agent::Copilot if scope == Scope::Project => copilot_trust(file, project),
+                _ => None,
+            });
+            findings.extend(imported(file, check));
+        }
+        match (&file.entries, &file.ignored) {
+            (Err(problem), _) => findings.push(Finding::problem(format!("{path}: {problem}"))),
+            (Ok(_), Some(reason)) if !ours.is_empty() => {
+                findings.push(Finding::problem(format!("{path}: {reason}")));
+            }
+            _ => calls.extend(
+                ours.into_iter().filter_map(|entry| registered(file, entry, &mut findings)),
+            ),
+        }
+    }
     findings.extend(switches::findings(files, Path::new("/")));
-    let direct = calls.iter().filter(|registered| !registered.wrapped);
-    let named = direct.map(|registered| (registered.call.program.as_str(), registered.scope));
+    let direct = calls.iter().filter(|it| it.entry.written().is_some());
+    let named = direct.map(|it| (it.call.program.as_str(), it.file.scope));
     findings.extend(programs::findings(agent, named));
-    findings.extend(twice(&calls));
+    let in_scope = |scope| calls.iter().any(|call| call.file.scope == scope);
+    if in_scope(Scope::User) && in_scope(Scope::Project) {
+        let text = "installed for the user and for the project: every hook runs twice here";
+        findings.push(Finding::warning(text));
+    }
     findings.extend(package.map(|place| {
         Finding::warning(format!(
             "also installed as its own package: {place}: every hook runs twice"
@@ -78,7 +88,7 @@ pub(super) fn by_settings(
     let enabled = check.configured().filter(|hook| hook.enabled);
     let events: BTreeSet<Event> = enabled.map(|hook| hook.event).collect();
     findings.extend(events.into_iter().map(|event| event_finding(agent, event, &calls, project)));
-    findings.extend(patience(agent, &calls, check));
+    findings.extend(calls.iter().flat_map(|call| impatient(call, check)));
     Some(findings)
 }
 
@@ -108,123 +118,91 @@ fn by_package(agent: Agent, place: &str, files: &[AgentFile], project: &Path) ->
     findings
 }
 
-/// Returns the calls of hookexec in one settings file; `None` when it has none.
-fn registered_in<'f>(
-    file: &'f AgentFile,
-    project: &Path,
-    findings: &mut Vec<Finding>,
-) -> Result<Option<Vec<Registered<'f>>>, String> {
-    if let Err(error) = &file.entries {
-        return Err(error.clone());
-    }
-    let ours = file.ours();
-    if ours.is_empty() {
-        return Ok(None);
-    }
-    let (scope, path, count) = (file.scope, file.path.display(), ours.len());
-    findings.push(Finding::fine(format!("installed for the {scope}: {path} ({count} events)")));
-    match file.agent {
-        Agent::Codex => findings.push(codex::approval(file, project)),
-        Agent::Copilot if scope == Scope::Project => findings.extend(copilot_trust(file, project)),
-        _ => {}
-    }
-    if let Some(reason) = &file.ignored {
-        return Err(reason.clone());
-    }
-    Ok(Some(ours.into_iter().filter_map(|entry| registered(file, entry, findings)).collect()))
-}
-
 /// Returns a warning when the settings, which call hookexec, hold commands of hooks that hookexec
 /// runs.
 fn imported(file: &AgentFile, check: &Check) -> Option<Finding> {
-    let ours: Vec<&Command> = check
-        .configured()
-        .filter(|hook| hook.enabled)
-        .filter_map(|hook| hook.command.as_ref())
-        .collect();
     let commands = import::commands(file);
-    let twice = commands.iter().filter(|command| ours.contains(command)).count();
-    if twice == 0 {
-        return None;
-    }
-    Some(Finding::warning(format!(
-        "{}: {twice} of the hooks there stand in the hooks files, too, and run twice; take them \
-         out of the settings",
-        file.path.display()
-    )))
+    let is_hook = |command: &&Command| {
+        check.configured().any(|hook| hook.enabled && hook.command.as_ref() == Some(command))
+    };
+    let (twice, path) = (commands.iter().filter(is_hook).count(), file.path.display());
+    let text = format!(
+        "{path}: {twice} of the hooks there stand in the hooks files, too, and run twice; take them \
+         out of the settings"
+    );
+    if twice > 0 { Some(Finding::warning(text)) } else { None }
 }
 
 /// Says when Copilot CLI loads no hooks of the project: with `-p` it does so only in a trusted
 /// folder.
 fn copilot_trust(file: &AgentFile, project: &Path) -> Option<Finding> {
     const VARIABLE: &str = "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS";
-    if std::env::var(VARIABLE).is_ok_and(|value| value == "true") {
-        return None;
-    }
-    let config = user_directory(file.agent.settings()?)?.join("config.json");
-    let config = value_of(&config);
-    let mut folders = config["trusted_folders"].as_array().into_iter().flatten();
+    let config = value_of(&user_directory(file.agent.settings()?)?.join("config.json"));
+    let folders = config["trusted_folders"].as_array().into_iter().flatten();
     let real = files::real(project);
     // Folders in a trusted one are trusted as well.
-    let trusted = folders.any(|folder| {
-        folder.as_str().is_some_and(|it| project.starts_with(it) || real.starts_with(it))
-    });
-    (!trusted).then(|| {
-        Finding::problem(format!(
-            "`copilot -p` loads no hooks of this project: start `copilot` here and trust the folder, \
-             or set {VARIABLE}=true"
-        ))
-    })
+    let mut folders = folders.filter_map(Value::as_str);
+    let is_trusted = folders.any(|folder| project.starts_with(folder) || real.starts_with(folder));
+    if is_trusted || std::env::var(VARIABLE).is_ok_and(|value| value == "true") {
+        return None;
+    }
+    Some(Finding::problem(format!(
+        "`copilot -p` loads no hooks of this project: start `copilot` here and trust the folder, \
+         or set {VARIABLE}=true"
+    )))
 }
 
-/// Returns what an entry calls, when the agent would call and hear it as `install` meant it; says
-/// what is different.
-fn registered<'e>(
-    file: &AgentFile,
-    entry: &'e Entry,
+/// Returns what an entry calls, if it is a call of hookexec for its event; says how it differs from what
+/// `install` writes.
+fn registered<'f>(
+    file: &'f AgentFile,
+    entry: &'f Entry,
     findings: &mut Vec<Finding>,
-) -> Option<Registered<'e>> {
-    let (agent, scope) = (file.agent, file.scope);
-    let Entry { event, command, owner, timeout, differences, .. } = entry;
-    let Some(native) = agent.native_event(event) else {
-        let text = format!("not an event of {}, and never called", agent.title());
+) -> Option<Registered<'f>> {
+    let (title, Entry { event, command, .. }) = (file.agent.title(), entry);
+    let Some(native) = file.agent.native_event(event) else {
+        let text = format!("not an event of {title}, and never called");
         findings.push(Finding::problem(text).about(format!("`{event}`")));
         return None;
     };
     let mut differs = |what: String| {
         findings.push(Finding::of(native.is_deciding(), what).about(event));
     };
-    let (call, wrapped) = match owner {
-        Owner::Written(call) => (call, false),
-        Owner::Wrapped(call) => (call, true),
-        Owner::ByHand | Owner::Foreign => {
-            differs(format!("`{command}` is not what `install` writes: it may not deny"));
-            return None;
-        }
+    let Some(call) = entry.call() else {
+        differs(format!("`{command}` is not what `install` writes: it may not deny"));
+        return None;
     };
-    let again = format!("run `{}` again", install(agent, scope));
-    if !differences.is_empty() {
-        let differences = differences.join(", ");
+    if call.native != native {
+        differs(format!("the command there is for `{}`", call.native.name));
+        return None;
+    }
+    let again = format!("run `{}` again", install(file.agent, file.scope));
+    if !entry.differences.is_empty() {
+        let differences = entry.differences.join(", ");
         differs(format!(
             "{differences} beside the command: it may not be called, not be heard or not deny; {again}"
         ));
     }
     if !call.denies_without_answer && denies_without_answer(native) {
-        let title = agent.title();
         differs(format!("{title} does not deny when hookexec is missing or killed: {again}"));
-    }
-    if call.native != native {
-        differs(format!("the command there is for `{}`", call.native.name));
-        return None;
     }
     for config in call.configs.iter().filter(|config| !Path::new(config).exists()) {
         differs(format!("{config} does not exist: nothing passes there"));
     }
-    if wrapped {
+    if let Some(timeout) =
+        entry.timeout.filter(|timeout| Duration::from_secs(call.within).as_secs_f64() >= *timeout)
+    {
+        let text = format!(
+            "{title} waits {timeout} s, hookexec takes up to {} s to answer, and no answer is permission",
+            call.within
+        );
+        findings.push(Finding::problem(text).about(event));
+    }
+    if entry.written().is_none() {
         let text = format!("changed by hand: `{command}`");
         findings.push(Finding::warning(text).about(event));
     }
-    Some(Registered { scope, call, wrapped, timeout: *timeout })
+    Some(Registered { file, entry, call })
 }
 
 /// Says whether the hooks of `event` would run, and when they did last.
@@ -329,7 +307,8 @@ pub(super) fn install(agent: Agent, scope: Scope) -> String {
 
 /// Returns whose settings an advice is about: the project's if only these call hookexec.
 fn scope_of(calls: &[Registered<'_>]) -> Scope {
-    let is_projects = !calls.is_empty() && calls.iter().all(|call| call.scope == Scope::Project);
+    let is_projects =
+        !calls.is_empty() && calls.iter().all(|call| call.file.scope == Scope::Project);
     if is_projects { Scope::Project } else { Scope::User }
 }
 
@@ -337,46 +316,29 @@ fn ago(time: SystemTime) -> String {
     format!("{} ago", spoken(time.elapsed().unwrap_or_default()))
 }
 
-/// Says when both the user's and the project's settings call hookexec: each hook would run twice.
-fn twice(calls: &[Registered<'_>]) -> Option<Finding> {
-    let in_scope = |scope| calls.iter().any(|call| call.scope == scope);
-    (in_scope(Scope::User) && in_scope(Scope::Project)).then(|| {
-        Finding::warning("installed for the user and for the project: every hook runs twice here")
-    })
-}
-
-/// Says where time runs out: the agent's before hookexec's, or hookexec's before a hook's.
-fn patience(agent: Agent, calls: &[Registered<'_>], check: &Check) -> Vec<Finding> {
+/// Says which hooks may take longer than hookexec has for an answer.
+fn impatient(registered: &Registered<'_>, check: &Check) -> Vec<Finding> {
+    let Registered { file, call, .. } = registered;
+    let (within, native) = (Duration::from_secs(call.within), call.native);
+    let fires = native.fires(file.agent);
     let mut findings = Vec::new();
-    for Registered { scope, call, timeout, .. } in calls {
-        let native = call.native;
-        let within = Duration::from_secs(call.within);
-        if let Some(timeout) = timeout
-            && within.as_secs_f64() >= *timeout
-        {
-            let text = format!(
-                "{} waits {timeout} s, hookexec takes up to {} s to answer, and no answer is permission",
-                agent.title(),
-                call.within
-            );
-            findings.push(Finding::problem(text).about(native.name));
+    for hook in check.configured().filter(|hook| hook.enabled && fires.contains(&hook.event)) {
+        // A hook without a `timeout` has the time that the agent leaves.
+        if hook.timeout <= within || !hook.states_timeout() {
+            continue;
         }
-        let fires = native.fires(agent);
-        for hook in check.configured().filter(|hook| hook.enabled && fires.contains(&hook.event)) {
-            // A hook without a `timeout` has the time that the agent leaves.
-            if hook.timeout > within && hook.states_timeout() {
-                let remedy = timeout_for(hook.timeout).map_or_else(
-                    || "no agent can be made to wait that long; lower its `timeout`".to_owned(),
-                    |timeout| format!("`{} --timeout {timeout}`", install(agent, *scope)),
-                );
-                let (name, source, within) = (hook.label(), &hook.location, call.within);
-                let takes = format!("may take {} s", hook.timeout.as_secs());
-                let text = format!(
-                    "`{name}` ({source}) {takes} and is stopped after {within} s: {remedy}"
-                );
-                findings.push(Finding::warning(text).about(native.name));
+        let remedy = match timeout_for(hook.timeout) {
+            Some(timeout) => {
+                format!("`{} --timeout {timeout}`", install(file.agent, file.scope))
             }
-        }
+            None => "no agent can be made to wait that long; lower its `timeout`".to_owned(),
+        };
+        let (name, source, takes) = (hook.label(), &hook.location, hook.timeout.as_secs());
+        let text = format!(
+            "`{name}` ({source}) may take {takes} s and is stopped after {} s: {remedy}",
+            call.within
+        );
+        findings.push(Finding::warning(text).about(native.name));
     }
     findings
 }

@@ -25,7 +25,7 @@ use super::matchers;
 use super::output::PlainFormat;
 use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
-use super::run::AGENT;
+use super::run::{AGENT, INSTALLABLE};
 use super::scripts::missing;
 use super::settings::Scope;
 use super::settings::inspect::{AgentFile, inspect};
@@ -154,22 +154,13 @@ impl Args {
         if sections.len() == before {
             let next = format!(
                 "no coding agent is found here; next: `hookexec install AGENT`, where AGENT is one of {}",
-                installable().join(", ")
+                INSTALLABLE.names().join(", ")
             );
             sections.push(Section::new("Agents", vec![Finding::warning(next)]));
         }
         sections.extend(servers::section(&inspected, &options));
         report(&sections, &rows, self.format)
     }
-}
-
-/// Returns the names of the agents that `install` knows.
-fn installable() -> Vec<&'static str> {
-    let has_file = |agent: &Agent| match agent.plugin() {
-        Some(plugin) => plugin.file.is_some(),
-        None => agent.settings().is_some(),
-    };
-    Agent::all().filter(has_file).map(Agent::name).collect()
 }
 
 /// Returns what is found about one agent, if it is used here or the user `asked`.
@@ -184,7 +175,15 @@ fn section(
         Some(plugin) => installed::by_plugin(agent, files, plugin.source, asked, project)?,
         None => installed::by_settings(agent, files, asked, check, project)?,
     };
-    findings.extend(of_installed(agent, files, check));
+    if matchers::is_installed(files) {
+        for hook in check.configured() {
+            let Some(misfit) = matchers::misfit(hook, &[agent]) else { continue };
+            let Diagnostic { message, hint, .. } = misfit;
+            let text = format!("{message}; {}", hint.unwrap_or_default());
+            let title = format!("`{}` ({})", hook.label(), hook.location);
+            findings.push(Finding::warning(text).about(title));
+        }
+    }
     Some(Section::new(agent.title(), findings))
 }
 
@@ -222,20 +221,6 @@ impl Row {
     }
 }
 
-/// Returns warnings about an agent in which hookexec is installed: that it is newer than the one that
-/// was measured, and each hook whose matcher fits none of its tools.
-fn of_installed(agent: Agent, files: &[AgentFile], check: &Check) -> Vec<Finding> {
-    if !matchers::is_installed(files) {
-        return Vec::new();
-    }
-    let misfits = check.configured().filter_map(|hook| {
-        let Diagnostic { message, hint, .. } = matchers::misfit(hook, &[agent])?;
-        let title = format!("`{}` ({})", hook.label(), hook.location);
-        Some(Finding::warning(format!("{message}; {}", hint.unwrap_or_default())).about(title))
-    });
-    programs::drift(agent).into_iter().chain(misfits).collect()
-}
-
 /// Returns whether a hook on `event` is a guard: its silence would let something through.
 fn guards(event: Event) -> bool {
     event.contract().failure != FailureMode::Open
@@ -243,8 +228,10 @@ fn guards(event: Event) -> bool {
 
 fn hooks(check: &Check, project: &Path) -> Section {
     let mut findings = Vec::new();
+    let mut troubled: Vec<&Path> = Vec::new();
     let errors = check.problems.iter().filter(|problem| problem.severity == Severity::Error);
     let errors: Vec<&Diagnostic> = errors.collect();
+    troubled.extend(errors.iter().filter_map(|problem| Some(problem.location.as_ref()?.path())));
     if !errors.is_empty() {
         findings.push(Finding::problem(format!(
             "{} in the hooks files: every guarded event is denied; `hookexec check` shows them",
@@ -254,44 +241,36 @@ fn hooks(check: &Check, project: &Path) -> Section {
     for problem in check.left_out.iter() {
         findings.push(Finding::problem(problem.to_string()));
     }
-    for file in check.failed.iter().filter(|file| !file.location.path().exists()) {
-        let path = file.location.path().display();
-        findings.push(Finding::problem(format!("{path}: {}; {}", file.cause, file.remedy)));
-    }
     if check.files.is_empty() && errors.is_empty() {
         findings.push(Finding::problem("no hooks file was found: nothing is guarded"));
     }
-    let mut troubled: Vec<&Path> =
-        errors.iter().filter_map(|problem| Some(problem.location.as_ref()?.path())).collect();
-    let (mut of_hooks, mut said) = (Vec::new(), Vec::new());
+    let mut untrusted = Vec::new();
     for hook in check.configured().filter(|hook| hook.enabled) {
         let title = format!("`{}` ({})", hook.label(), hook.location);
-        let unapproved = hook
-            .untrusted
-            .as_ref()
-            .map(|why| format!("it fails: {}; see `hookexec trust`", why.cause));
-        said.extend(unapproved.is_some().then(|| hook.location.path()));
-        let missing = missing(hook, project).into_iter().map(|it| it.message);
-        let before = of_hooks.len();
-        let problems = unapproved.into_iter().chain(missing);
-        of_hooks.extend(problems.map(|text| Finding::problem(text).about(&title)));
-        if of_hooks.len() > before {
+        let mut problems = Vec::new();
+        if let Some(why) = &hook.untrusted {
+            problems.push(format!("it fails: {}; see `hookexec trust`", why.cause));
+            untrusted.push(hook.location.path());
+        }
+        problems.extend(missing(hook, project).into_iter().map(|problem| problem.message));
+        if !problems.is_empty() {
             troubled.push(hook.location.path());
         }
+        findings.extend(problems.into_iter().map(|text| Finding::problem(text).about(&title)));
     }
     // A file that is not approved may have no hook, or be broken as well.
     for file in &check.failed {
         let path = file.location.path();
         let is_counted = errors.iter().any(|error| file.cause.contains(&error.message));
-        if path.exists() && !is_counted && !said.contains(&path) {
+        if !path.exists() || !is_counted && !untrusted.contains(&path) {
             let text = format!("{}: {}; {}", path.display(), file.cause, file.remedy);
-            of_hooks.push(Finding::problem(text));
+            findings.push(Finding::problem(text));
             troubled.push(path);
         }
     }
-    let sound = check.files.iter().filter(|file| !troubled.contains(&file.as_path()));
-    findings.extend(sound.map(|file| Finding::fine(file.display().to_string())));
-    findings.extend(of_hooks);
+    for file in check.files.iter().filter(|file| !troubled.contains(&file.as_path())) {
+        findings.push(Finding::fine(file.display().to_string()));
+    }
     Section::new("Hooks", findings)
 }
 

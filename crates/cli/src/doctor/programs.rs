@@ -1,14 +1,14 @@
 //! The programs that agents start: whether they are hookexec, stay where they are, and have this
-//! version. And the agents' own: whether they are newer than those that were measured.
+//! version.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hookexec_agents::{Agent, Measured, is_own_program};
+use hookexec_agents::{Agent, is_own_program};
 
 use super::Finding;
 use super::installed::install;
-use crate::program::{VERSION, candidates, kept_version, on_search_path, output_in_time, passing};
+use crate::program::{VERSION, kept_version, on_search_path, output_in_time, passing};
 use crate::scripts::is_program;
 use crate::settings::Scope;
 
@@ -65,80 +65,15 @@ fn other_version(path: &Path) -> Option<String> {
         return None;
     }
     let program = path.display();
-    let printed = || printed_version(path)?.strip_prefix("hookexec ").map(str::to_owned);
+    let printed = || {
+        let command = duct::cmd!(path, "--version");
+        let output = output_in_time(&command.stdin_null().stderr_null().stdout_capture())?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        printed.trim().strip_prefix("hookexec ").map(str::to_owned)
+    };
     let Some(version) = kept_version(path).map(str::to_owned).or_else(printed) else {
         return Some(format!("{program} does not print its version"));
     };
-    (version != VERSION)
-        .then(|| format!("{program} is hookexec {version}, and the one that you run is {VERSION}"))
-}
-
-/// Returns what a program prints for `--version`.
-fn printed_version(path: &Path) -> Option<String> {
-    let command = duct::cmd!(path, "--version");
-    let output = output_in_time(&command.stdin_null().stderr_null().stdout_capture())?;
-    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// Says that the agent's program is newer by more than one minor version.
-pub(super) fn drift(agent: Agent) -> Option<Finding> {
-    let Measured { program, version, .. } = agent.measured()?;
-    let printed = printed_version(&candidates(program).find(|path| is_program(path))?)?;
-    let (here, number) = version_in(&printed)?;
-    let (_, measured) = version_in(version)?;
-    is_newer(number, measured).then(|| {
-        let title = agent.title();
-        Finding::warning(format!(
-            "{title} {here} is newer than {version}, with which hookexec was tested: look for a newer \
-             hookexec, and try out whether your guards still deny"
-        ))
-    })
-}
-
-/// A major and a minor version.
-type Number = (u64, u64);
-
-/// Returns the first version in a text.
-fn version_in(text: &str) -> Option<(&str, Number)> {
-    text.split_whitespace().map(|word| word.trim_matches(['v', '.', ','])).find_map(|word| {
-        let mut parts = word.split('.').map(str::parse);
-        Some((word, (parts.next()?.ok()?, parts.next()?.ok()?)))
-    })
-}
-
-fn is_newer(here: Number, (major, minor): Number) -> bool {
-    here > (major, minor + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_found_in_what_each_agent_prints() {
-        for (text, version, number) in [
-            ("2.1.329 (Claude Code)", "2.1.329", (2, 1)),
-            ("codex-cli 0.169.0", "0.169.0", (0, 169)),
-            ("GitHub Copilot CLI 1.0.102.\nRun 'copilot update'.", "1.0.102", (1, 0)),
-            ("OpenClaw 2026.9.6 (eb377ac)", "2026.9.6", (2026, 9)),
-            ("v1.2.0-beta.1", "1.2.0-beta.1", (1, 2)),
-        ] {
-            assert_eq!(version_in(text), Some((version, number)));
-        }
-        assert_eq!(version_in("no version"), None);
-    }
-
-    #[test]
-    fn one_minor_version_is_no_drift() {
-        for (here, newer) in [
-            ((1, 4), false),
-            ((1, 5), false),
-            ((1, 6), false),
-            ((1, 7), true),
-            ((2, 0), true),
-            ((0, 9), false),
-        ] {
-            assert_eq!(is_newer(here, (1, 5)), newer, "{here:?}");
-        }
-    }
+    let text = format!("{program} is hookexec {version}, and the one that you run is {VERSION}");
+    if version == VERSION { None } else { Some(text) }
 }
