@@ -301,10 +301,10 @@ fn a_switch_counts_in_whichever_file_it_stands() {
 
 #[test]
 fn what_may_well_be_live_is_only_mentioned() {
-    let sandbox = sandbox();
-    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
-    entry(&sandbox, "\"command\": \"", "\"command\": \"timeout 30 ");
-    let done = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0);
+    let wrapped = sandbox();
+    let _ = hookexec(&wrapped, &["install", "claude-code"]).exits(0);
+    entry(&wrapped, "\"command\": \"", "\"command\": \"timeout 30 ");
+    let done = hookexec(&wrapped, &["doctor", "claude-code"]).exits(0);
     let expected = "warning  PreToolUse: changed by hand: `timeout 30 ";
     assert!(done.stdout.contains(expected), "{}", done.stdout);
     for fine in ["\"matcher\": \"*\", ", "\"description\": \"x\", "] {
