@@ -515,7 +515,8 @@ fn programs_read_what_the_doctor_finds() {
     assert!(problem["text"].as_str().unwrap().contains("turns every hook off"), "{said}");
     let row = &found["agents"][0];
     let settings = sandbox.home().join(".codex/hooks.json");
-    let expected = json!({ "agent": "codex", "scope": "user", "hooks": 12, "settings": settings });
+    let expected = json!({ "agent": "codex", "scope": "user", "hooks": 12, "sockets": [],
+        "settings": settings, "error": null });
     let said = sandbox.plain(&row.to_string());
     assert_eq!(said, sandbox.plain(&expected.to_string()));
 }
@@ -532,26 +533,6 @@ fn in_the_home_directory_settings_of_the_user_are_not_those_of_a_project_as_well
         let said = in_home(&["doctor", agent, "--format", "json"]).stdout;
         let found: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(found["agents"].as_array().unwrap().len(), 1, "{said}");
-    }
-}
-
-#[test]
-fn an_agent_that_also_loads_claude_codes_settings_is_named() {
-    let sandbox = sandbox();
-    for (agent, scope, loads) in [
-        ("cursor", "user", true),
-        ("cursor", "project", true),
-        ("copilot", "user", false),
-        ("copilot", "project", true),
-        ("codex", "project", false),
-    ] {
-        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
-        let _ = hookexec(&sandbox, &["install", "claude-code", "--scope", scope]).exits(0);
-        let said = hookexec(&sandbox, &["doctor", agent]).stdout;
-        assert_eq!(said.contains("every hook runs twice in "), loads, "{agent}, {scope}: {said}");
-        let _ = hookexec(&sandbox, &["uninstall", "claude-code", "--scope", scope]).exits(0);
-        let said = hookexec(&sandbox, &["doctor", agent]).stdout;
-        assert!(!said.contains("every hook runs twice in "), "{agent}, {scope}: {said}");
     }
 }
 

@@ -189,7 +189,7 @@ fn what_can_ask_no_server_is_refused_before_anything_is_written() {
         ),
         (
             &["install", "claude-code", "--connect", "/s", "--scope", "project"],
-            "`--connect` would write a socket of yours into settings that others use as well",
+            "`--connect` would write a path of yours into settings that others use as well",
         ),
         (
             &["install", "claude-code", "opencode", "--connect", "/s"],

@@ -3,10 +3,7 @@
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{
-    Adapter, Agent, Answer, ClaudeCodeHooks, HookSettings, Measured, NativeEvent, Plan, events,
-    members,
-};
+use super::{Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, events, members};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 
@@ -24,11 +21,8 @@ static SETTINGS: HookSettings = HookSettings {
     project: Some((".github/hooks", "hookexec.json")),
     lenient: false,
     version: Some("1"),
-    claude_code_hooks: Some(ClaudeCodeHooks {
-        of_user: false,
-        remedy: "`hookexec uninstall claude-code --scope project` if all here use their own settings",
-    }),
-    next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted.",
+    next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted. It also \
+                loads a project's settings of Claude Code: with hookexec in both, every hook runs twice.",
     ..HookSettings::LISTS
 };
 

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::payload::{arguments, text, value};
 use super::{
-    Adapter, Agent, Answer, ClaudeCodeHooks, EntryMember, HookSettings, NativeEvent, Plan, Wanted,
-    events, members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
@@ -21,11 +20,9 @@ static SETTINGS: HookSettings = HookSettings {
     directory: ".cursor",
     members: &[EntryMember::Command, EntryMember::Seconds, EntryMember::FailClosed],
     version: Some("1"),
-    claude_code_hooks: Some(ClaudeCodeHooks {
-        of_user: true,
-        remedy: "switch third-party hooks off in Cursor's settings",
-    }),
-    next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event.",
+    next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event. It also \
+                loads settings of Claude Code: with hookexec in both, every hook runs twice until third-party \
+                hooks are switched off in Cursor's settings.",
     ..HookSettings::LISTS
 };
 

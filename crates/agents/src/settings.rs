@@ -48,8 +48,6 @@ pub struct HookSettings {
     /// The switches that leave no hook but the administrator's, if they stand in such a file: `true`,
     /// or a list that names `hooks`.
     pub managed_only: &'static [&'static str],
-    /// That the agent runs the hooks in Claude Code's settings as well.
-    pub claude_code_hooks: Option<ClaudeCodeHooks>,
     /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
     pub package: Option<PackageMark>,
     /// Events at which the agent waits only this many seconds, whatever the entry says.
@@ -60,16 +58,6 @@ pub struct HookSettings {
     pub next_step: &'static str,
     /// How to import hooks from these settings.
     pub import: Option<ImportFormat>,
-}
-
-/// Which of Claude Code's settings another agent loads as well.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct ClaudeCodeHooks {
-    /// Whether it loads the user's settings too, and not only the project's.
-    pub of_user: bool,
-    /// What the user can do to have each hook run once.
-    pub remedy: &'static str,
 }
 
 /// What shows that an agent's own package of hookexec is installed.
@@ -146,7 +134,6 @@ impl HookSettings {
         disabled_names: None,
         managed_files: &[],
         managed_only: &[],
-        claude_code_hooks: None,
         package: None,
         short_waits: &[],
         longest_wait: u64::MAX,

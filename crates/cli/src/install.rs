@@ -20,7 +20,6 @@ use super::output;
 use super::program::{self, Program};
 use super::report::counted;
 use super::settings::backup::Backup;
-use super::settings::edit::PlannedEntry;
 use super::settings::entry::Entry;
 use super::settings::inspect::{AgentFile, inspect};
 use super::settings::{Scope, store};
@@ -64,14 +63,11 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        let (configs, socket) = (self.absolute_configs()?, self.absolute_socket()?);
         own_home()?;
         let files = self.target.files()?;
-        if self.approve {
-            self.may_approve()?;
-        }
-        self.suits_plugins(&files)?;
-        let called = Called { program: self.program()?, socket, configs };
+        self.check(&files)?;
+        let called =
+            Called { configs: self.configs()?, socket: self.socket()?, program: self.program()? };
         for file in &files {
             self.install(file, &called)?;
         }
@@ -85,86 +81,123 @@ impl Args {
         Ok(())
     }
 
+    /// Checks that the options suit the files, and that no model approves.
+    fn check(&self, files: &[AgentFile]) -> Result<(), CommandError> {
+        if self.approve {
+            if !self.target.agents.contains(&Agent::Codex) {
+                let problem = "`--approve` is for Codex: no other agent asks for it";
+                return Err(CommandError::usage(problem));
+            }
+            consent::refuse_agents()?;
+        }
+        let option = match &self.connect {
+            Some(_) => "--connect",
+            None if self.config.is_empty() => return Ok(()),
+            None => "--config",
+        };
+        if self.target.scope == Scope::Project {
+            return Err(CommandError::usage(format!(
+                "`{option}` would write a path of yours into settings that others use as well"
+            ))
+            .hint(
+                "use `--scope user`; hooks for all belong in .hookexec/hooks.yaml of the project",
+            ));
+        }
+        if let Some(file) = files.iter().find(|file| file.plugin().is_some()) {
+            let title = file.agent.title();
+            let problem = format!("the plugin of {title} takes no `{option}`");
+            return Err(CommandError::usage(problem)
+                .hint("install it in a call of its own; it runs the hooks that are found"));
+        }
+        Ok(())
+    }
+
     /// Returns how the entries call this program, which is then in a place that stays: a project's
     /// settings are for others as well, who have it elsewhere.
     fn program(&self) -> Result<String, CommandError> {
-        match self.target.scope {
-            Scope::Project if !self.config.is_empty() => Err(CommandError::usage(
-                "`--config` would write a path of yours into settings that others use as well",
-            )
-            .hint("write the hooks to .hookexec/hooks.yaml of the project, or use `--scope user`")),
-            Scope::Project if self.connect.is_some() => Err(CommandError::usage(
-                "`--connect` would write a socket of yours into settings that others use as well",
-            )
-            .hint("use `--scope user`: in other projects the hooks run without the server")),
-            Scope::Project => {
-                if program::on_search_path("hookexec").is_none() {
-                    let effect = if system::HAS_SH { "deny" } else { "allow" };
-                    warn(&format!(
-                        "`hookexec` is not on the PATH: until it is, the agents {effect} every tool call"
-                    ));
-                }
-                Ok("hookexec".to_owned())
+        if self.target.scope == Scope::Project {
+            if program::on_search_path("hookexec").is_none() {
+                let effect = if system::HAS_SH { "deny" } else { "allow" };
+                warn(&format!(
+                    "`hookexec` is not on the PATH: until it is, the agents {effect} every tool call"
+                ));
             }
-            Scope::User => {
-                let program = Program::this()?;
-                let path = utf8(&program.path)?;
-                if !self.change.dry_run {
-                    program.keep()?;
-                }
-                Ok(path)
-            }
+            return Ok("hookexec".to_owned());
         }
+        let program = Program::this()?;
+        let path = utf8(&program.path)?;
+        if !self.change.dry_run {
+            program.keep()?;
+        }
+        Ok(path)
+    }
+
+    fn configs(&self) -> Result<Vec<String>, CommandError> {
+        let mut configs = Vec::new();
+        for path in &self.config {
+            let found = dunce::canonicalize(path);
+            configs.push(utf8(&found.or_usage(format_args!("can't find {}", path.display()))?)?);
+        }
+        Ok(configs)
+    }
+
+    fn socket(&self) -> Result<Option<String>, CommandError> {
+        let Some(socket) = &self.connect else { return Ok(None) };
+        if cfg!(windows) {
+            return Err(CommandError::usage("`--connect` needs a socket: Windows has none"));
+        }
+        let path = std::path::absolute(socket);
+        utf8(&path.or_usage(format_args!("can't use {}", socket.display()))?).map(Some)
     }
 
     fn install(&self, file: &AgentFile, called: &Called) -> Result<(), CommandError> {
+        let (title, path) = (file.agent.title(), file.path.display());
         let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
-        let backup = Backup::of(&file.path)?;
-        let Some(layout) = file.agent.settings() else {
-            return self.install_plugin(file, &called.program, &backup, current);
-        };
         if let Some(error) = file.entries.as_ref().err().or(file.ignored.as_ref()) {
             return Err(uneditable(file, error));
         }
-        let (title, path, there) = (file.agent.title(), file.path.display(), file.ours());
-        for entry in there.iter().filter(|entry| entry.written().is_none()) {
-            let Entry { event, command, .. } = entry;
-            warn(&format!(
-                "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \
-                 it written anew"
-            ));
-        }
-        let called = called.with_kept(file, &there)?;
-        let entries = self.entries(file.agent, &called, &there);
-        let before = match current {
-            Some(current) => {
-                backup.before(file, current).map_err(|error| uneditable(file, &error))?
+        let backup = Backup::of(&file.path)?;
+        let called = called.with_kept(file)?;
+        let hooks = configured(&called.configs);
+        let asked = approval_timeout(&hooks).unwrap_or_default();
+        let timeout = self.timeout.unwrap_or_else(|| kept_timeout(&file.ours()).max(asked));
+        let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
+        let entries = entries(file.agent, &called, timeout, &events);
+        let (before, new) = if let Some(plugin) = file.plugin() {
+            let new = file.plugin_text(plugin.text, &called.program, within_of(timeout));
+            if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
+                return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
+                    .hint("move it to another name and try again"));
             }
-            None => None,
+            (None, new)
+        } else {
+            warn_of_others(file);
+            let before = backup.before(file, current).map_err(|error| uneditable(file, &error))?;
+            let new = file.with(before.as_deref().unwrap_or_default(), &entries);
+            (before, new.map_err(|error| uneditable(file, &error))?)
         };
-        let new = file.with(before.as_deref().unwrap_or_default(), &entries);
-        let new = new.map_err(|error| uneditable(file, &error))?;
-        if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
-            let path = path.display();
-            warn(&format!(
-                "{title} calls hookexec in {path} as well, and every hook runs twice here; keep one of \
-                 them: `hookexec uninstall {agent} --scope {scope}`"
-            ));
-        }
-        if self.put(file, &backup, current, before.as_deref(), &new)? {
+        if current == Some(&new) {
+            output::talk(&format!("{title}: already installed in {path}\n"));
+        } else if self.change.show(&file.path, current.unwrap_or_default(), &new)? {
+            backup.keep(&file.path, before.as_deref(), &new)?;
+            store::write(&file.path, current, &new).or_internal(unwritable(&file.path))?;
             let events = counted(entries.len(), "event");
             output::talk(&format!("{title}: installed in {path} ({events})\n"));
             if before.is_some() {
                 output::talk(&format!("  backup: {}\n", backup.path.display()));
             }
-            if !self.approve {
-                output::talk(&format!("  next: {}\n", layout.next_step));
+            match file.agent.settings() {
+                Some(layout) if !self.approve => {
+                    output::talk(&format!("  next: {}\n", layout.next_step));
+                }
+                Some(_) => {}
+                None => output::talk(&format!("  next: start {title} again\n")),
             }
             if let Some(socket) = &called.socket {
+                let socket = quoted(socket);
                 output::talk(&format!(
-                    "  server: keep `hookexec serve --socket {}` running in your project; without it \
-                     guarded calls are denied\n",
-                    quoted(socket)
+                    "  server: keep `hookexec serve --socket {socket}` running in your project; \
+                     without it guarded calls are denied\n"
                 ));
             }
         }
@@ -173,109 +206,23 @@ impl Args {
         }
         Ok(())
     }
+}
 
-    /// Checks that there is something to approve, and that no model does it.
-    fn may_approve(&self) -> Result<(), CommandError> {
-        if !self.target.agents.contains(&Agent::Codex) {
-            return Err(CommandError::usage(
-                "`--approve` is for Codex: no other agent asks for it",
-            ));
-        }
-        consent::refuse_agents()
+/// Warns of entries that were changed by hand, and of those in the settings of the other scope.
+fn warn_of_others(file: &AgentFile) {
+    let (title, path) = (file.agent.title(), file.path.display());
+    for Entry { event, command, .. } in file.changed_by_hand() {
+        warn(&format!(
+            "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \
+             it written anew"
+        ));
     }
-
-    /// Writes a file with hookexec in it, and a backup of the text `before`; returns whether it
-    /// did.
-    fn put(
-        &self,
-        file: &AgentFile,
-        backup: &Backup,
-        current: Option<&str>,
-        before: Option<&str>,
-        new: &str,
-    ) -> Result<bool, CommandError> {
-        let (path, title) = (&file.path, file.agent.title());
-        if current == Some(new) {
-            output::talk(&format!("{title}: already installed in {}\n", path.display()));
-            return Ok(false);
-        }
-        if !self.change.show(path, current.unwrap_or_default(), new)? {
-            return Ok(false);
-        }
-        backup.keep(path, before, new)?;
-        store::write(path, current, new).or_internal(unwritable(path))?;
-        Ok(true)
-    }
-
-    fn install_plugin(
-        &self,
-        file: &AgentFile,
-        program: &str,
-        backup: &Backup,
-        current: Option<&str>,
-    ) -> Result<(), CommandError> {
-        let Some(plugin) = file.plugin() else { return Ok(()) };
-        let (path, title) = (file.path.display(), file.agent.title());
-        let raised = || approval_timeout(&configured(&[])).unwrap_or_default().max(TIMEOUT);
-        let timeout = self.timeout.unwrap_or_else(raised);
-        let new = file.plugin_text(plugin.text, program, within_of(timeout));
-        if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
-            return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
-                .hint("move it to another name and try again"));
-        }
-        if self.put(file, backup, current, None, &new)? {
-            output::talk(&format!("{title}: installed in {path}\n"));
-            output::talk(&format!("  next: start {title} again\n"));
-        }
-        Ok(())
-    }
-
-    /// Checks that no plugin is among `files` if the entries have options: its calls have none.
-    fn suits_plugins(&self, files: &[AgentFile]) -> Result<(), CommandError> {
-        let Some(file) = files.iter().find(|file| file.plugin().is_some()) else {
-            return Ok(());
-        };
-        let (option, hint) = if !self.config.is_empty() {
-            ("--config", "write the hooks to ~/.config/hookexec/hooks.yaml")
-        } else if self.connect.is_some() {
-            ("--connect", "install it without a server, in a call of its own")
-        } else {
-            return Ok(());
-        };
-        let title = file.agent.title();
-        let problem = format!("the plugin of {title} takes no `{option}`");
-        Err(CommandError::usage(problem).hint(hint))
-    }
-
-    /// Returns the entries to write: what is not on the command line stays as it is installed.
-    fn entries(&self, agent: Agent, called: &Called, there: &[&Entry]) -> Vec<PlannedEntry> {
-        let hooks = configured(&called.configs);
-        let timeout = self.timeout.unwrap_or_else(|| {
-            kept_timeout(there).max(approval_timeout(&hooks).unwrap_or_default())
-        });
-        let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
-        entries(agent, called, timeout, &events)
-    }
-
-    fn absolute_configs(&self) -> Result<Vec<String>, CommandError> {
-        let absolute = |path: &PathBuf| {
-            let found = dunce::canonicalize(path);
-            utf8(&found.or_usage(format_args!("can't find {}", path.display()))?)
-        };
-        self.config.iter().map(absolute).collect()
-    }
-
-    fn absolute_socket(&self) -> Result<Option<String>, CommandError> {
-        let Some(socket) = &self.connect else { return Ok(None) };
-        if cfg!(windows) {
-            return Err(CommandError::usage(
-                "`--connect` needs a socket, and a server has none on Windows",
-            ));
-        }
-        let absolute = std::path::absolute(socket);
-        let absolute =
-            absolute.or_usage(format_args!("can't use the socket {}", socket.display()))?;
-        utf8(&absolute).map(Some)
+    if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
+        let path = path.display();
+        warn(&format!(
+            "{title} calls hookexec in {path} as well, and every hook runs twice here; keep one of \
+             them: `hookexec uninstall {agent} --scope {scope}`"
+        ));
     }
 }
 

@@ -7,7 +7,7 @@ use hookexec::internal::tools;
 use hookexec_agents::Agent;
 
 use super::settings::inspect::{AgentFile, inspect};
-use super::settings::others;
+use super::settings::package::package;
 
 /// Returns the agents in which hookexec is installed, for the user or in the project.
 pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
@@ -16,7 +16,7 @@ pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 
 /// Returns whether the files of an agent call hookexec, or its own package does.
 pub(crate) fn is_installed(files: &[AgentFile]) -> bool {
-    files.iter().any(|file| !file.ours().is_empty()) || others::package(files).is_some()
+    files.iter().any(|file| !file.ours().is_empty()) || package(files).is_some()
 }
 
 /// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only

@@ -8,7 +8,7 @@ mod servers;
 mod switches;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anstyle::Style;
 use hookexec::config::{Diagnostic, Severity};
@@ -17,6 +17,7 @@ use hookexec::internal::Check;
 use hookexec::{Event, Executor, Registry};
 use hookexec_agents::Agent;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::config::{ConfigArgs, Purpose};
 use super::error::CommandError;
@@ -29,6 +30,7 @@ use super::run::{AGENT, INSTALLABLE};
 use super::scripts::missing;
 use super::settings::Scope;
 use super::settings::inspect::{AgentFile, inspect};
+use installed::Visit;
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
@@ -97,14 +99,12 @@ impl Finding {
 
     fn line(&self) -> String {
         const SHOWN: usize = 6;
-        let (shown, more) = self.about.split_at(self.about.len().min(SHOWN));
-        match (shown, more) {
-            ([], _) => self.text.clone(),
-            (shown, []) => format!("{}: {}", shown.join(", "), self.text),
-            (shown, more) => {
-                format!("{} and {} more: {}", shown.join(", "), more.len(), self.text)
-            }
-        }
+        let Some(more) = self.about.len().checked_sub(SHOWN).filter(|more| *more > 0) else {
+            let about = self.about.join(", ");
+            let colon = if about.is_empty() { "" } else { ": " };
+            return format!("{about}{colon}{}", self.text);
+        };
+        format!("{} and {more} more: {}", self.about[..SHOWN].join(", "), self.text)
     }
 }
 
@@ -144,12 +144,20 @@ impl Args {
         let (mut rows, mut inspected) = (Vec::new(), Vec::new());
         for agent in Agent::all() {
             let asked = self.agents.contains(&agent);
-            if asked || self.agents.is_empty() {
-                let files = inspect(agent, &project);
-                rows.extend(files.iter().filter_map(Row::of));
-                sections.extend(section(agent, &files, asked, &check, &project));
-                inspected.extend(files);
+            if !asked && !self.agents.is_empty() {
+                continue;
             }
+            let files = inspect(agent, &project);
+            rows.extend(files.iter().filter_map(row));
+            let (check, project, findings) = (&check, &*project, Vec::new());
+            let visit = Visit { agent, files: &files, asked, check, project, findings };
+            if let Some(mut findings) = visit.findings() {
+                if matchers::is_installed(&files) {
+                    findings.extend(misfits(agent, check));
+                }
+                sections.push(Section::new(agent.title(), findings));
+            }
+            inspected.extend(files);
         }
         if sections.len() == before {
             let next = format!(
@@ -163,62 +171,35 @@ impl Args {
     }
 }
 
-/// Returns what is found about one agent, if it is used here or the user `asked`.
-fn section(
-    agent: Agent,
-    files: &[AgentFile],
-    asked: bool,
-    check: &Check,
-    project: &Path,
-) -> Option<Section> {
-    let mut findings = match agent.plugin() {
-        Some(plugin) => installed::by_plugin(agent, files, plugin.source, asked, project)?,
-        None => installed::by_settings(agent, files, asked, check, project)?,
-    };
-    if matchers::is_installed(files) {
-        for hook in check.configured() {
-            let Some(misfit) = matchers::misfit(hook, &[agent]) else { continue };
-            let Diagnostic { message, hint, .. } = misfit;
-            let text = format!("{message}; {}", hint.unwrap_or_default());
-            let title = format!("`{}` ({})", hook.label(), hook.location);
-            findings.push(Finding::warning(text).about(title));
-        }
+/// Returns warnings of hooks whose matcher fits no tool of the agent.
+fn misfits(agent: Agent, check: &Check) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for hook in check.configured() {
+        let Some(misfit) = matchers::misfit(hook, &[agent]) else { continue };
+        let Diagnostic { message, hint, .. } = misfit;
+        let text = format!("{message}; {}", hint.unwrap_or_default());
+        let title = format!("`{}` ({})", hook.label(), hook.location);
+        findings.push(Finding::warning(text).about(title));
     }
-    Some(Section::new(agent.title(), findings))
+    findings
 }
 
-/// One file of an agent, for programs.
-#[derive(Debug, Serialize)]
-struct Row {
-    agent: &'static str,
-    scope: String,
-    /// How many entries call hookexec; 1 for a plugin.
-    hooks: usize,
-    /// The servers that they ask.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sockets: Vec<String>,
-    /// Why the file can't be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    settings: PathBuf,
-}
-
-impl Row {
-    /// Returns the row of a file; `None` for one that calls no hookexec, unless the user's agent is
-    /// used here.
-    fn of(file: &AgentFile) -> Option<Self> {
-        let hooks = file.ours().len();
-        let error = file.entries.as_ref().err().cloned();
-        let is_used = file.scope == Scope::User && file.is_found();
-        (hooks > 0 || error.is_some() || is_used).then(|| Self {
-            agent: file.agent.name(),
-            scope: file.scope.to_string(),
-            hooks,
-            sockets: file.sockets().into_keys().map(str::to_owned).collect(),
-            error,
-            settings: file.path.clone(),
-        })
+/// Returns a file of an agent for programs; `None` for one that calls no hookexec, unless the user's agent
+/// is used here.
+fn row(file: &AgentFile) -> Option<Value> {
+    let (count, error) = (file.ours().len(), file.entries.as_ref().err());
+    if count == 0 && error.is_none() && (file.scope != Scope::User || !file.is_found()) {
+        return None;
     }
+    Some(serde_json::json!({
+        "agent": file.agent.name(),
+        "scope": file.scope.to_string(),
+        "settings": file.path,
+        // 1 for a plugin.
+        "hooks": count,
+        "sockets": file.sockets().into_keys().collect::<Vec<_>>(),
+        "error": error,
+    }))
 }
 
 /// Returns whether a hook on `event` is a guard: its silence would let something through.
@@ -274,7 +255,11 @@ fn hooks(check: &Check, project: &Path) -> Section {
     Section::new("Hooks", findings)
 }
 
-fn report(sections: &[Section], agents: &[Row], format: PlainFormat) -> Result<Exit, CommandError> {
+fn report(
+    sections: &[Section],
+    agents: &[Value],
+    format: PlainFormat,
+) -> Result<Exit, CommandError> {
     let count = |grade| {
         sections.iter().flat_map(|section| &section.findings).filter(|f| f.grade == grade).count()
     };

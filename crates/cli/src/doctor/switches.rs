@@ -21,7 +21,8 @@ pub(super) fn findings(files: &[AgentFile], root: &Path) -> Vec<Finding> {
         let beside = local.into_iter().chain(layout.config_file);
         let beside = beside.map(|name| file.path.with_file_name(name));
         let beside = beside.map(|path| (value_of(&path), path));
-        for (value, path) in std::iter::once((file.value(), file.path.clone())).chain(beside) {
+        for (value, path) in std::iter::once((file.value.clone(), file.path.clone())).chain(beside)
+        {
             let switch = switched_off(layout, &value);
             findings.extend(switch.map(|switch| off(&path, &switch)));
         }

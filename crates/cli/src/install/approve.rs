@@ -13,11 +13,8 @@ pub(super) fn approve(
     file: &AgentFile,
     mut entries: Vec<PlannedEntry>,
 ) -> Result<(), CommandError> {
-    let there = file.ours();
-    entries.retain(|entry| {
-        let mut same = there.iter().filter(|known| known.event == entry.native.name);
-        same.all(|known| known.written().is_some())
-    });
+    let changed = file.changed_by_hand();
+    entries.retain(|entry| changed.iter().all(|known| known.event != entry.native.name));
     let path = file.path.display();
     output::talk(&format!("Codex: approves these entries in {path}:\n"));
     for entry in &entries {

@@ -8,7 +8,6 @@ use crate::error::CommandError;
 use crate::settings;
 use crate::settings::call::{self, Call};
 use crate::settings::edit::PlannedEntry;
-use crate::settings::entry::Entry;
 use crate::settings::inspect::AgentFile;
 
 /// The options that every call of an installation has.
@@ -20,19 +19,15 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// Adds the options of the entries that are `there`, where the command line has no others.
-    pub(super) fn with_kept(
-        &self,
-        file: &AgentFile,
-        there: &[&Entry],
-    ) -> Result<Self, CommandError> {
+    /// Adds the options of the entries in the file, where the command line has no others.
+    pub(super) fn with_kept(&self, file: &AgentFile) -> Result<Self, CommandError> {
         let mut called = self.clone();
-        if called.configs.is_empty() {
-            called.configs = kept_configs(there);
-        }
-        if called.socket.is_none() {
-            let mut calls = there.iter().filter_map(|entry| entry.written());
-            called.socket = calls.find_map(|call| call.socket.clone());
+        let ours = file.ours();
+        if let Some(kept) = ours.iter().find_map(|entry| entry.written()) {
+            if called.configs.is_empty() {
+                called.configs.clone_from(&kept.configs);
+            }
+            called.socket = called.socket.or_else(|| kept.socket.clone());
         }
         if called.socket.is_none() || called.configs.is_empty() {
             return Ok(called);
@@ -44,17 +39,6 @@ impl Called {
         ))
         .hint(format!("run `hookexec uninstall {agent} --scope {scope}` first")))
     }
-}
-
-/// Returns the hooks files that the installed entries name.
-fn kept_configs(there: &[&Entry]) -> Vec<String> {
-    let mut configs: Vec<String> = Vec::new();
-    for config in there.iter().filter_map(|entry| entry.written()).flat_map(|call| &call.configs) {
-        if !configs.contains(config) {
-            configs.push(config.clone());
-        }
-    }
-    configs
 }
 
 /// Returns the entries for `agent`.

@@ -48,7 +48,12 @@ impl Backup {
 
     /// Returns the text of the file without hookexec: byte by byte as it was, if nothing changed since.
     /// `None` for a file that `install` made and that holds nothing else.
-    pub(crate) fn before(&self, file: &AgentFile, current: &str) -> Result<Option<String>, String> {
+    pub(crate) fn before(
+        &self,
+        file: &AgentFile,
+        current: Option<&str>,
+    ) -> Result<Option<String>, String> {
+        let Some(current) = current else { return Ok(None) };
         let Some(kept) = &self.kept else { return file.without(current, "").map(Some) };
         if kept.installed == current {
             return Ok(kept.before.clone());

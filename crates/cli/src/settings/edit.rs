@@ -68,7 +68,7 @@ impl AgentFile {
     /// entry that the user changed by hand stays, and no second one is added for its event.
     pub(crate) fn with(&self, text: &str, entries: &[PlannedEntry]) -> Result<String, String> {
         let layout = self.agent.settings().ok_or("the agent has no settings")?;
-        let there = self.read_entries(text)?;
+        let changed = self.changed_by_hand();
         let text = self.without(text, "")?;
         let (mark, mut text) = self.split_mark(&text);
         if text.trim().is_empty() && !self.is_toml() {
@@ -79,8 +79,7 @@ impl AgentFile {
             None => text.to_owned(),
         };
         for entry in entries {
-            let mut same = there.iter().filter(|known| known.event == entry.native.name);
-            if same.any(|known| known.is_ours() && known.written().is_none()) {
+            if changed.iter().any(|known| known.event == entry.native.name) {
                 continue;
             }
             let hook = entry.hook(layout);

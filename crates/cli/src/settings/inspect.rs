@@ -10,7 +10,7 @@ use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
 use serde_json::Value;
 
 use super::entry::{Entry, Owner};
-use super::{Scope, store, text, toml, user_directory, value_in, value_of};
+use super::{Scope, store, text, toml, user_directory, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, or the plugin of an
 /// agent that has no settings for hooks.
@@ -22,6 +22,8 @@ pub(crate) struct AgentFile {
     pub(super) root: &'static [&'static str],
     /// The text; `None` if there is no file.
     pub(crate) text: Result<Option<String>, String>,
+    /// Its value; null if it can't be read.
+    pub(crate) value: Value,
     /// The entries in it, or why it can't be understood.
     pub(crate) entries: Result<Vec<Entry>, String>,
     /// Why the agent ignores the whole file.
@@ -48,8 +50,8 @@ impl AgentFile {
             None => (plugin_path(&agent.plugin()?.file?, scope, project)?, &[][..]),
         };
         let text = store::read(&path).map_err(|error| error.to_string());
-        let entries = Ok(Vec::new());
-        let mut file = Self { agent, scope, path, root, text, entries, ignored: None };
+        let (value, entries) = (value_of(&path), Ok(Vec::new()));
+        let mut file = Self { agent, scope, path, root, text, value, entries, ignored: None };
         match &file.text {
             Ok(text) => {
                 let text = text.as_deref().unwrap_or_default();
@@ -71,6 +73,11 @@ impl AgentFile {
         entries.iter().filter(|entry| entry.is_ours()).collect()
     }
 
+    /// Returns those that the user changed by hand.
+    pub(crate) fn changed_by_hand(&self) -> Vec<&Entry> {
+        self.ours().into_iter().filter(|entry| entry.written().is_none()).collect()
+    }
+
     /// Returns the servers that the entries ask, each with how many entries ask it.
     pub(crate) fn sockets(&self) -> BTreeMap<&str, usize> {
         let mut sockets = BTreeMap::new();
@@ -86,12 +93,6 @@ impl AgentFile {
             return self.path.ancestors().nth(2).is_some_and(Path::is_dir);
         };
         user_directory(layout).is_some_and(|directory| directory.is_dir()) || self.path.exists()
-    }
-
-    /// Returns the value of the file; null if it can't be read.
-    pub(crate) fn value(&self) -> Value {
-        let text = self.text.as_ref().ok().and_then(Option::as_deref);
-        text.map(|text| value_in(&self.path, text)).unwrap_or_default()
     }
 
     /// Returns the entries in a text, and reads past what only some agents accept.

@@ -5,7 +5,7 @@ pub(crate) mod call;
 pub(crate) mod edit;
 pub(crate) mod entry;
 pub(crate) mod inspect;
-pub(crate) mod others;
+pub(crate) mod package;
 pub(crate) mod store;
 pub(crate) mod text;
 pub(crate) mod toml;
@@ -33,12 +33,8 @@ impl std::fmt::Display for Scope {
 
 /// Returns the value of a TOML file, or of a JSON file with comments; null if it can't be read.
 pub(crate) fn value_of(path: &Path) -> Value {
-    value_in(path, &store::text(path))
-}
-
-/// Returns the value of the text of such a file.
-fn value_in(path: &Path, text: &str) -> Value {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = store::text(path);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if path.extension().is_some_and(|extension| extension == "toml") {
         return toml::value(text).unwrap_or_default();
     }
