@@ -148,8 +148,8 @@ fn a_person_reads_the_call_and_answers_it() {
     terminal.shows(&format!("[{id}] denied by"));
 
     let (code, said) = says(&sandbox, &["allow", "00000000"]);
-    assert!(code == 64 && said.contains("no question has the ID `00000000`"), "{said}");
-    terminal.shows("an order was refused: no question has the ID `00000000`");
+    assert!(code == 64 && said.contains("no open question has the ID `00000000`"), "{said}");
+    terminal.shows("an order was refused: no open question has the ID `00000000`");
     assert_eq!(interrupted(terminal).0, 0);
     let (code, said) = says(&sandbox, &["allow", &id]);
     assert!(code == 64 && said.contains("nothing listens at"), "{said}");
@@ -163,7 +163,7 @@ fn an_answer_counts_once() {
     let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
     assert_eq!(says(&sandbox, &["deny", &id]).0, 0);
     let (code, said) = says(&sandbox, &["allow", &id]);
-    let gone = format!("question {id} is not open any longer: denied by");
+    let gone = format!("no open question has the ID `{id}`: it was answered");
     assert!(code == 64 && said.contains(&gone), "{said}");
     assert_eq!(caller.answer().unwrap()["decision"], "deny");
 }
@@ -176,7 +176,7 @@ fn a_caller_that_goes_away_withdraws_its_question() {
     drop(caller);
     terminal.shows(&format!("[{id}] withdrawn: its caller is gone"));
     let (code, said) = says(&sandbox, &["allow", &id]);
-    assert!(code == 64 && said.contains("is not open any longer: withdrawn"), "{said}");
+    assert!(code == 64 && said.contains("no open question has the ID"), "{said}");
     // Its answer is no answer to the next question.
     let (next, id) = asked(&sandbox, &terminal, &question("ls"));
     assert_eq!(says(&sandbox, &["deny", &id]).0, 0);
@@ -192,7 +192,7 @@ fn an_answer_after_the_deadline_does_not_count() {
     let (caller, id) = asked(&sandbox, &terminal, &late);
     terminal.shows(&format!("[{id}] no answer in time"));
     let (_, said) = says(&sandbox, &["allow", &id]);
-    assert!(said.contains("is not open any longer: no answer in time"), "{said}");
+    assert!(said.contains("no open question has the ID"), "{said}");
     let (code, shown) = interrupted(terminal);
     assert_eq!((code, caller.answer()), (0, None), "{shown}");
 }
@@ -237,29 +237,26 @@ fn a_long_call_is_cut_and_says_so() {
     let page = Page::of(&terminal);
     let long = format!("{}\nrm -rf /", "echo\n".repeat(60));
     let (_long, id) = asked(&sandbox, &terminal, &question(&long));
-    let all = format!("not all of it: hookexec approve show {id}\n");
-    for said in [&*all, "... and 110 characters more\n"] {
-        assert!(terminal.shown().contains(said), "{said}: {}", terminal.shown());
-    }
-    let text = |question: &Value, part: usize| question["parts"][part]["text"].to_string();
-    let shown = &page.questions()["open"][0];
-    assert_eq!((&shown["is_cut"], &shown["parts"][2]["left"]), (&json!(true), &json!(110)));
-    assert!(!text(shown, 2).contains("rm -rf /"), "{shown}");
-    let whole = page.json(&id);
-    assert_eq!(whole["is_cut"], false);
-    assert!(text(&whole, 2).contains("rm -rf /"), "{whole}");
+    terminal.shows(&format!(
+        "    ...\n    {}\n    not all of it: hookexec approve show {id}\n",
+        digest(&long)
+    ));
+    assert!(!terminal.shown().contains("rm -rf /"), "{}", terminal.shown());
     let (code, whole) = says(&sandbox, &["show", &id]);
     assert!(code == 0 && whole.contains("      | rm -rf /\n"), "{whole}");
+    // The page shows all of it above the buttons.
+    let text = page.questions()[0]["parts"][2]["text"].to_string();
+    assert!(text.contains("rm -rf /"), "{text}");
 
     let mut many = question("ls");
     many["tool_input"] = (0..40).map(|number| (format!("a{number}"), json!(number))).collect();
     sign(&mut many);
     let (_many, id) = asked(&sandbox, &terminal, &many);
-    terminal.shows("... and 12 parts more\n");
-    let shown = &page.questions()["open"][1];
-    assert_eq!((&shown["is_cut"], &shown["more"]), (&json!(true), &json!(12)));
+    terminal.shows(&format!("not all of it: hookexec approve show {id}\n"));
+    assert!(!terminal.shown().contains("`a9`"), "{}", terminal.shown());
+    assert_eq!(page.questions()[1]["parts"].as_array().unwrap().len(), 42);
     let (_, whole) = says(&sandbox, &["show", &id]);
-    assert!(whole.contains("`a9`") && !whole.contains("more"), "{whole}");
+    assert!(whole.contains("`a9`") && !whole.contains("not all of it"), "{whole}");
 }
 
 #[test]
@@ -304,10 +301,9 @@ fn there_is_one_receiver_and_a_dead_one_leaves_nothing_in_the_way() {
     assert_eq!(says(&sandbox, &["allow", &id]).0, 0);
     assert_eq!(caller.answer().unwrap()["decision"], "allow");
     // The end of a receiver is no answer.
-    let (waiting, id) = asked(&sandbox, &second, &question("ls"));
+    let (waiting, _) = asked(&sandbox, &second, &question("ls"));
     let (code, shown) = interrupted(second);
-    let said = format!("[{id}] denied, because `hookexec approve` ends");
-    assert!(shown.contains(&said), "{shown}");
+    assert!(shown.contains("`hookexec approve` ends, and 1 open question is denied"), "{shown}");
     assert_eq!((code, waiting.answer()), (0, None));
     assert!(!socket(&sandbox).exists());
 }
@@ -436,7 +432,7 @@ fn the_page_shows_questions_and_takes_answers() {
     let sandbox = Sandbox::new();
     let terminal = receiver(&sandbox, &[]);
     let page = Page::of(&terminal);
-    assert_eq!(page.questions()["open"], json!([]));
+    assert_eq!(page.questions(), json!([]));
     let hostile = "</pre><script>alert(1)</script>\u{202e}";
     let mut changed = question(hostile);
     changed["approval"]["original_input"] = json!({ "command": "ls" });
@@ -453,9 +449,9 @@ fn the_page_shows_questions_and_takes_answers() {
     }
     // The page is the same for any questions; their texts are data.
     assert!(!served.contains("alert(1)") && !served.contains("{{"), "{served}");
-    let shown = &page.questions()["open"][0];
+    let shown = &page.questions()[0];
     let visible = hostile.replace('\u{202e}', "\\u{202e}");
-    let part = |title: &str, text: &str, is_old: bool| json!({ "title": title, "text": text, "is_old": is_old, "left": 0 });
+    let part = |title: &str, text: &str, is_old: bool| json!({ "title": title, "text": text, "is_old": is_old });
     assert_eq!(
         shown["parts"],
         json!([
@@ -465,10 +461,7 @@ fn the_page_shows_questions_and_takes_answers() {
             part("`command` before hooks changed it", "ls", true),
         ])
     );
-    assert_eq!(
-        (&shown["id"], &shown["digest"], &shown["is_cut"]),
-        (&json!(id), &json!(digest(hostile)), &json!(false))
-    );
+    assert_eq!((&shown["id"], &shown["digest"]), (&json!(id), &json!(digest(hostile))));
     // What a page was not shown can't be allowed on it.
     let said = page.answer(&form(&id, "other", "allow"));
     assert!(said.starts_with("HTTP/1.1 409") && said.contains("is about another call"), "{said}");
@@ -478,7 +471,7 @@ fn the_page_shows_questions_and_takes_answers() {
     let said = page.answer(&form(&id, hostile, "deny&choice=allow"));
     assert!(said.starts_with("HTTP/1.1 400") && said.contains("is there twice"), "{said}");
     let said = page.answer(&form("9", hostile, "allow"));
-    assert!(said.contains("no question has the ID `9`"), "{said}");
+    assert!(said.contains("no open question has the ID `9`"), "{said}");
 
     let said = page.answer(&format!("{}&reason=use+%2Dn+first", form(&id, hostile, "deny")));
     assert!(said.starts_with("HTTP/1.1 200"), "{said}");
@@ -486,13 +479,15 @@ fn the_page_shows_questions_and_takes_answers() {
     assert_eq!(answer["decision"], "deny");
     assert!(answer["reason"].as_str().unwrap().ends_with("(page) denied this call: use -n first"));
     let said = page.answer(&form(&id, hostile, "allow"));
-    assert!(said.starts_with("HTTP/1.1 409") && said.contains("not open any longer"), "{said}");
+    assert!(
+        said.starts_with("HTTP/1.1 409") && said.contains("no open question has the ID"),
+        "{said}"
+    );
 
     let (caller, id) = asked(&sandbox, &terminal, &question("ls"));
     assert!(page.answer(&form(&id, "ls", "allow")).starts_with("HTTP/1.1 200"));
     assert_eq!(caller.answer().unwrap()["decision"], "allow");
-    let ended = &page.questions()["ended"];
-    assert_eq!((&ended[0]["id"], &ended[0]["tool"]), (&json!(id), &json!("shell")));
+    assert_eq!(page.questions(), json!([]));
 }
 
 /// Returns an address of this machine that is not the loopback.
@@ -668,7 +663,7 @@ fn an_approval_lets_one_call_run() {
     let page = Page::of(&terminal);
     let (code, _) = judged(&sandbox, || {
         let id = shows(3);
-        let digest = page.questions()["open"][0]["digest"].as_str().unwrap().replace(':', "%3A");
+        let digest = page.questions()[0]["digest"].as_str().unwrap().replace(':', "%3A");
         let said = page.answer(&format!("id={id}&digest={digest}&choice=allow"));
         assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     });
@@ -694,7 +689,7 @@ fn without_a_receiver_that_answers_a_call_is_denied() {
     let terminal = receiver(&sandbox, &[]);
     unanswered(judged(&sandbox, || {}), "no answer came from `hookexec approve` within 1s");
     let (_, said) = says(&sandbox, &["allow", &ids(&terminal)[0]]);
-    assert!(said.contains("is not open any longer"), "{said}");
+    assert!(said.contains("no open question has the ID"), "{said}");
     terminal.signal("-STOP");
     unanswered(judged(&sandbox, || {}), "no answer came from `hookexec approve` within 1s");
     terminal.signal("-CONT");

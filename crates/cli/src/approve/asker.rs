@@ -53,28 +53,29 @@ impl Counter {
             write(&mut writer, &self.obey(&order, columns).await).await;
             return;
         }
-        let asked = Question::read(&line).and_then(|question| self.desk.ask(question));
-        let (id, question, answer) = match asked {
+        let question = Question::read(&line).map(Arc::new);
+        let asked = question.and_then(|question| Ok((self.desk.ask(&question)?, question)));
+        let ((id, answer), question) = match asked {
             Ok(asked) => asked,
             Err(problem) => return self.deny(&mut writer, &problem).await,
         };
-        self.screen.say(&screen::text(&question.shown(&id, false), self.screen.columns()));
-        let mut end = End { counter: &self, id, said: ENDS.to_owned() };
+        self.screen.say(&screen::text(&question, &id, self.screen.columns(), false));
         tokio::pin!(gone);
-        tokio::select! {
+        let said = tokio::select! {
             // No answer counts that comes together with the deadline, or when the caller is gone.
             biased;
-            () = &mut gone => WITHDRAWN.clone_into(&mut end.said),
-            () = tokio::time::sleep(question.left()) => {
-                "no answer in time".clone_into(&mut end.said);
-                drop(end);
-                // The caller has the same deadline, and says so in its own words.
-                let _ = tokio::time::timeout(PATIENCE, gone).await;
-            }
+            () = &mut gone => Some(WITHDRAWN.to_owned()),
+            () = tokio::time::sleep(question.left()) => None,
             Ok(Answer { line, said }) = answer => {
                 let is_heard = write(&mut writer, &line).await;
-                end.said = if is_heard { said } else { WITHDRAWN.to_owned() };
+                Some(if is_heard { said } else { WITHDRAWN.to_owned() })
             }
+        };
+        self.desk.end(&id);
+        self.screen.remark(&format!("[{id}] {}", said.as_deref().unwrap_or("no answer in time")));
+        if said.is_none() {
+            // The caller has the same deadline, and says so in its own words.
+            let _ = tokio::time::timeout(PATIENCE, gone).await;
         }
     }
 
@@ -92,7 +93,9 @@ impl Counter {
             Order::Deny { id, reason } => {
                 self.desk.answer(id, None, &Choice::Deny(reason.join(" ")), "terminal")
             }
-            Order::Show { id } => self.desk.whole(id).map(|shown| screen::text(&shown, columns)),
+            Order::Show { id } => {
+                self.desk.question(id).map(|question| screen::text(&question, id, columns, true))
+            }
         };
         if let Err(problem) = &reply {
             self.screen.remark(&format!("an order was refused: {problem}"));
@@ -103,21 +106,6 @@ impl Counter {
 }
 
 const WITHDRAWN: &str = "withdrawn: its caller is gone";
-const ENDS: &str = "denied, because `hookexec approve` ends";
-
-/// The end of a question, which is said and remembered however its conversation ends.
-struct End<'c> {
-    counter: &'c Counter,
-    id: String,
-    said: String,
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.counter.desk.end(&self.id, &self.said);
-        self.counter.screen.remark(&format!("[{}] {}", self.id, self.said));
-    }
-}
 
 /// Writes an answer; returns whether the caller's system took all of it.
 async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &impl Serialize) -> bool {

@@ -1,18 +1,14 @@
-//! The questions that are open, and what became of the last ones. All of it is in memory only.
+//! The questions that are open. They are in memory only.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use hookexec::internal::{files, locked};
 use hookexec::wire::Decision;
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::question::{Question, Shown};
+use super::question::Question;
 
-/// How many ended questions are remembered; the newest.
-const ENDED: usize = 20;
 /// How many hexadecimal digits the ID of a question has. Who knows the ID may answer, so it is
 /// random: a program that was not shown the question can't guess it.
 const ID: usize = 8;
@@ -34,31 +30,9 @@ pub(super) struct Answer {
     pub(super) said: String,
 }
 
-/// A question that is over, and how it ended.
-#[derive(Clone, Serialize)]
-pub(super) struct Ended {
-    id: String,
-    tool: String,
-    said: String,
-}
-
-/// The whole desk as a page shows it.
-#[derive(Serialize)]
-pub(super) struct View {
-    /// The oldest first.
-    open: Vec<Shown>,
-    /// The newest first.
-    ended: VecDeque<Ended>,
-}
-
+/// The oldest question comes first.
 #[derive(Default)]
-pub(super) struct Desk(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    open: Vec<Open>,
-    ended: VecDeque<Ended>,
-}
+pub(super) struct Desk(Mutex<Vec<Open>>);
 
 struct Open {
     id: String,
@@ -67,21 +41,20 @@ struct Open {
 }
 
 impl Desk {
-    /// Takes a question in, and returns it with its ID and where its answer arrives.
+    /// Takes a question in, and returns its ID and where its answer arrives.
     pub(super) fn ask(
         &self,
-        question: Question,
-    ) -> Result<(String, Arc<Question>, oneshot::Receiver<Answer>), String> {
-        let mut state = locked(&self.0);
+        question: &Arc<Question>,
+    ) -> Result<(String, oneshot::Receiver<Answer>), String> {
         let mut id = files::random_id().map_err(|error| error.to_string())?;
         id.truncate(ID);
-        if state.question(&id).is_ok() {
+        let mut open = locked(&self.0);
+        if find(&open, &id).is_ok() {
             return Err("another question has the same ID; ask again".to_owned());
         }
-        let question = Arc::new(question);
         let (answer, receiver) = oneshot::channel();
-        state.open.push(Open { id: id.clone(), question: Arc::clone(&question), answer });
-        Ok((id, question, receiver))
+        open.push(Open { id: id.clone(), question: Arc::clone(question), answer });
+        Ok((id, receiver))
     }
 
     /// Answers an open question, and returns what was said. `digest`, if there is one, is that of the
@@ -96,71 +69,58 @@ impl Desk {
         choice: &Choice,
         place: &str,
     ) -> Result<String, String> {
-        let mut state = locked(&self.0);
-        let question = state.question(id)?;
+        let mut open = locked(&self.0);
+        let at = find(&open, id)?;
+        let question = &open[at].question;
         if digest.is_some_and(|digest| digest != question.digest) {
             return Err(format!("question {id} is about another call; nothing was answered"));
         }
         if question.left().is_zero() {
             return Err(format!("question {id}: the answer came too late"));
         }
-        let answer = answer(&question, choice, place);
+        let answer = answer(question, choice, place);
         let said = answer.said.clone();
-        if let Some(open) = state.end(id, &said) {
-            // If its conversation has ended, that says so itself.
-            let _ = open.answer.send(answer);
-        }
+        // If its conversation has ended, that says so itself.
+        let _ = open.remove(at).answer.send(answer);
         Ok(said)
     }
 
-    /// Ends a question, and replaces what was said of its end before.
-    pub(super) fn end(&self, id: &str, said: &str) {
-        let mut state = locked(&self.0);
-        if state.end(id, said).is_none()
-            && let Some(ended) = state.ended.iter_mut().find(|ended| ended.id == id)
-        {
-            said.clone_into(&mut ended.said);
-        }
+    /// Takes a question back.
+    pub(super) fn end(&self, id: &str) {
+        locked(&self.0).retain(|open| open.id != id);
     }
 
-    /// Returns an open question as it is shown, all of it, or why it is not open.
-    pub(super) fn whole(&self, id: &str) -> Result<Shown, String> {
-        Ok(locked(&self.0).question(id)?.shown(id, true))
+    /// Returns an open question, or why it is not open.
+    pub(super) fn question(&self, id: &str) -> Result<Arc<Question>, String> {
+        let open = locked(&self.0);
+        Ok(Arc::clone(&open[find(&open, id)?].question))
     }
 
-    /// Returns all that a page shows.
-    pub(super) fn view(&self) -> View {
-        let state = locked(&self.0);
-        let open = state.open.iter().map(|open| open.question.shown(&open.id, false)).collect();
-        View { open, ended: state.ended.clone() }
+    /// Returns how many questions are open.
+    pub(super) fn len(&self) -> usize {
+        locked(&self.0).len()
+    }
+
+    /// Returns all open questions, for the page.
+    pub(super) fn questions(&self) -> Value {
+        let open = locked(&self.0);
+        open.iter().map(|open| open.question.for_page(&open.id)).collect()
     }
 }
 
-impl State {
-    /// Returns an open question, or why it is not open.
-    fn question(&self, id: &str) -> Result<Arc<Question>, String> {
-        if let Some(open) = self.open.iter().find(|open| open.id == id) {
-            return Ok(Arc::clone(&open.question));
-        }
-        Err(match self.ended.iter().find(|ended| ended.id == id) {
-            Some(Ended { said, .. }) => format!("question {id} is not open any longer: {said}"),
-            None => format!("no question has the ID `{id}`"),
-        })
-    }
-
-    /// Ends an open question.
-    fn end(&mut self, id: &str, said: &str) -> Option<Open> {
-        let at = self.open.iter().position(|open| open.id == id)?;
-        let open = self.open.remove(at);
-        self.ended.truncate(ENDED - 1);
-        let tool = open.question.tool.clone();
-        self.ended.push_front(Ended { id: id.to_owned(), tool, said: said.to_owned() });
-        Some(open)
-    }
+fn find(open: &[Open], id: &str) -> Result<usize, String> {
+    let at = open.iter().position(|open| open.id == id);
+    at.ok_or_else(|| {
+        format!(
+            "no open question has the ID `{id}`: it was answered, was withdrawn, or waited too long"
+        )
+    })
 }
 
 fn answer(question: &Question, choice: &Choice, place: &str) -> Answer {
-    let by = format!("{} ({place})", user());
+    let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default();
+    let name = if name.is_empty() { "the user" } else { &name };
+    let by = format!("{name} ({place})");
     let mut line = json!({ "digest": question.digest, "by": by });
     let said = match choice {
         Choice::Allow => {
@@ -175,10 +135,4 @@ fn answer(question: &Question, choice: &Choice, place: &str) -> Answer {
         }
     };
     Answer { line, said }
-}
-
-/// Returns the user's name, for the log of decisions.
-fn user() -> String {
-    let name = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default();
-    if name.is_empty() { "the user".to_owned() } else { name }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use serde::Serialize;
+use percent_encoding::percent_decode_str;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -37,12 +37,6 @@ impl Response {
     pub(super) fn text(status: &'static str, body: &str) -> Self {
         let head = "Content-Type: text/plain; charset=utf-8\r\n".to_owned();
         Self { status, head, body: format!("{body}\n") }
-    }
-
-    /// Returns data for the script of the page.
-    pub(super) fn json(data: &impl Serialize) -> Self {
-        let head = "Content-Type: application/json\r\n".to_owned();
-        Self { status: "200 OK", head, body: serde_json::to_string(data).unwrap_or_default() }
     }
 
     async fn send(&self, stream: &mut TcpStream) -> io::Result<()> {
@@ -96,8 +90,9 @@ fn parse(bytes: &[u8]) -> Result<Option<Request>, &'static str> {
     let address = parsed.path.unwrap_or_default();
     let (path, fields) = address.split_once('?').unwrap_or((address, ""));
     let mut query = BTreeMap::new();
-    for (key, value) in form_urlencoded::parse(fields.as_bytes()).into_owned() {
-        if query.insert(key, value).is_some() {
+    for field in fields.split('&').filter(|field| !field.is_empty()) {
+        let (key, value) = field.split_once('=').unwrap_or((field, ""));
+        if query.insert(decoded(key), decoded(value)).is_some() {
             return Err("a field of the address is there twice");
         }
     }
@@ -108,6 +103,12 @@ fn parse(bytes: &[u8]) -> Result<Option<Request>, &'static str> {
         host: field(parsed.headers, "host")?,
         origin: field(parsed.headers, "origin")?,
     }))
+}
+
+/// Returns a part of the address as the form had it.
+fn decoded(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }
 
 /// Returns a field of the head. Two of one name are two readings of a request.

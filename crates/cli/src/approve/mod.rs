@@ -26,6 +26,7 @@ use self::page::Page;
 use self::screen::Screen;
 use super::consent::refuse_agents;
 use super::error::{CommandError, OrCommandError as _};
+use super::report::counted;
 use super::runtime::{self, Runtime};
 use super::server::Socket;
 use super::{Exit, plain};
@@ -92,12 +93,16 @@ impl Args {
         let mut signals = runtime::listen()?;
         let socket = Socket::bind(receiver_socket().ok_or_else(order::no_home)?)?;
         let counter = Arc::new(Counter { desk: Desk::default(), screen });
-        let page = if self.no_page { None } else { Some(self.open_page().await?) };
-        if let Some((_, page)) = &page {
-            counter.screen.say(&format!("page: {}\n", page.address()));
-        }
-        if self.listen.is_some_and(|address| !address.ip().is_loopback()) {
-            counter.screen.say(UNENCRYPTED);
+        let mut page = None;
+        if !self.no_page {
+            let address = self.listen.unwrap_or(LOOPBACK);
+            let opened = Page::open(address).await;
+            let opened = opened.or_usage(format!("can't open a port at {address} for the page"));
+            let hint = "give an address of this machine and a free port, or use `--no-page`";
+            let (listener, opened) = opened.map_err(|error| error.hint(hint))?;
+            let warning = if address.ip().is_loopback() { "" } else { UNENCRYPTED };
+            counter.screen.say(&format!("page: {}\n{warning}", opened.address()));
+            page = Some((listener, opened));
         }
         let place = socket.path().display().to_string();
         counter.screen.say(&format!("waiting for questions at {}\n", plain::line(&place)));
@@ -107,19 +112,13 @@ impl Args {
             () = visitors(page, &counter) => {}
             () = callers(&socket, &counter) => {}
         }
+        let denied = counter.desk.len();
+        if denied > 0 {
+            let (open, are) =
+                (counted(denied, "open question"), if denied == 1 { "is" } else { "are" });
+            counter.screen.say(&format!("`hookexec approve` ends, and {open} {are} denied\n"));
+        }
         Ok(Exit::Success)
-    }
-
-    async fn open_page(&self) -> Result<(TcpListener, Page), CommandError> {
-        let address = self.listen.unwrap_or(LOOPBACK);
-        let opened = Page::open(address).await;
-        opened.or_usage(format!("can't open a port at {address} for the page")).map_err(|error| {
-            let hint = match self.listen {
-                Some(_) => "give an address of this machine, and a port that is free",
-                None => "use `--no-page`",
-            };
-            error.hint(hint)
-        })
     }
 }
 

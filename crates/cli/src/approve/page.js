@@ -17,17 +17,6 @@ function element(tag, text, name) {
   return made;
 }
 
-function showParts(section, question) {
-  const rows = question.parts.flatMap((part) => [
-    element("h3", part.title),
-    element("pre", part.text, part.is_old ? "old" : ""),
-    ...(part.left ? [element("p", `... and ${part.left} characters more`, "notice")] : []),
-  ]);
-  if (question.more) rows.push(element("p", `... and ${question.more} parts more`, "notice"));
-  find(".parts", section).replaceChildren(...rows);
-  find(".cut", section).hidden = !question.is_cut;
-}
-
 async function answer(question, choice, reason = "") {
   const fields = new URLSearchParams({ id: question.id, digest: question.digest, choice, reason });
   try {
@@ -44,8 +33,11 @@ function made(question) {
   find(".tool", section).textContent = question.tool;
   find(".id", section).textContent = question.id;
   find(".digest code", section).textContent = question.digest;
-  showParts(section, question);
-  find(".all", section).onclick = async () => showParts(section, await (await fetch(question.id)).json());
+  const parts = question.parts.flatMap((part) => [
+    element("h3", part.title),
+    element("pre", part.text, part.is_old ? "old" : ""),
+  ]);
+  find(".parts", section).replaceChildren(...parts);
   find(".allow", section).onclick = () => answer(question, "allow");
   find("form", section).onsubmit = (event) => {
     event.preventDefault();
@@ -54,14 +46,14 @@ function made(question) {
   return section;
 }
 
-function show(desk) {
-  const open = new Set(desk.open.map((question) => question.id));
+function show(questions) {
+  const open = new Set(questions.map((question) => question.id));
   for (const [id, section] of shown) {
     if (open.has(id)) continue;
     section.remove();
     shown.delete(id);
   }
-  for (const question of desk.open) {
+  for (const question of questions) {
     if (!shown.has(question.id)) {
       shown.set(question.id, made(question));
       find("#questions").append(shown.get(question.id));
@@ -69,18 +61,11 @@ function show(desk) {
     const left = question.seconds;
     find("time", shown.get(question.id)).textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
   }
-  const now = JSON.stringify([[...open], desk.ended]);
+  const now = JSON.stringify([...open]);
   if (now === before) return;
   before = now;
   document.title = (open.size ? `(${open.size}) ` : "") + "hookexec approve";
   find("#questions").dataset.none = open.size ? "" : "No question is open.";
-  const rows = desk.ended.map((ended) => {
-    const row = document.createElement("tr");
-    row.append(element("td", ended.id), element("td", ended.tool), element("td", ended.said, "said"));
-    return row;
-  });
-  find("#ended").hidden = !rows.length;
-  find("#ended tbody").replaceChildren(...rows);
   // A list that has just changed takes no click that was meant for the one before.
   find("#questions").classList.add("changed");
   clearTimeout(waking);

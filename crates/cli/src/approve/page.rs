@@ -67,10 +67,10 @@ impl Page {
         }
         match (&*request.method, path) {
             ("GET", "") => page(),
-            ("GET", "questions") => Response::json(&desk.view()),
-            ("GET", id) => match desk.whole(id) {
-                Ok(question) => Response::json(&question),
-                Err(problem) => Response::text("404 Not Found", &problem),
+            ("GET", "questions") => Response {
+                status: "200 OK",
+                head: "Content-Type: application/json\r\n".to_owned(),
+                body: desk.questions().to_string(),
             },
             ("POST", "answer") => match answer(request, peer, desk) {
                 Ok(said) => Response::text("200 OK", &said),

@@ -6,14 +6,9 @@ use hookexec::Input;
 use hookexec::wire::{ApprovalReason, JsonObject, call_digest, parse_strict};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::plain::{visible, visible_line};
-
-/// How many parts of a question are shown, how many rows of one, and how many characters in a row.
-const PARTS: usize = 30;
-const ROWS: usize = 40;
-const ROW: usize = 80;
 
 /// A call that waits for a person.
 ///
@@ -24,33 +19,17 @@ pub(super) struct Question {
     /// The digest of what will run.
     pub(super) digest: String,
     pub(super) tool: String,
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     deadline: Instant,
 }
 
 /// A part of a question: a reason, the origin, an argument of the tool.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Serialize)]
 pub(super) struct Part {
     pub(super) title: String,
     pub(super) text: String,
     /// Whether it is an argument as it was before hooks changed it.
-    pub(super) is_old: bool,
-    /// How many characters are left out.
-    pub(super) left: usize,
-}
-
-/// A question as it is shown: all of it, or the beginnings of its parts.
-#[derive(Serialize)]
-pub(super) struct Shown {
-    pub(super) id: String,
-    pub(super) tool: String,
-    pub(super) digest: String,
-    /// How many seconds an answer still counts.
-    pub(super) seconds: u64,
-    pub(super) parts: Vec<Part>,
-    /// How many parts are left out.
-    pub(super) more: usize,
-    pub(super) is_cut: bool,
+    is_old: bool,
 }
 
 impl Question {
@@ -78,52 +57,21 @@ impl Question {
         Ok(Self { digest, tool, parts, deadline })
     }
 
+    /// Returns the question for the script of the page.
+    pub(super) fn for_page(&self, id: &str) -> Value {
+        let Self { tool, digest, parts, .. } = self;
+        let seconds = self.left().as_secs();
+        json!({ "id": id, "tool": tool, "digest": digest, "seconds": seconds, "parts": parts })
+    }
+
     /// Returns how long an answer still counts.
     pub(super) fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
-
-    /// Returns the question as it is shown.
-    pub(super) fn shown(&self, id: &str, is_whole: bool) -> Shown {
-        let most = if is_whole { usize::MAX } else { PARTS };
-        let mut parts: Vec<Part> = self.parts.iter().take(most).cloned().collect();
-        let (mut tool, more) = (self.tool.clone(), self.parts.len() - parts.len());
-        let mut is_cut = more > 0;
-        if !is_whole {
-            is_cut |= cut(&mut tool) > 0;
-            for part in &mut parts {
-                part.left = cut(&mut part.text) + cut(&mut part.title);
-                is_cut |= part.left > 0;
-            }
-        }
-        let (id, digest, seconds) = (id.to_owned(), self.digest.clone(), self.left().as_secs());
-        Shown { id, tool, digest, seconds, parts, more, is_cut }
-    }
-}
-
-/// Cuts a text behind the rows that are shown, and returns how many characters are left out.
-fn cut(text: &mut String) -> usize {
-    let (mut row, mut column) = (1, 0);
-    let mut end = text.len();
-    for (at, letter) in text.char_indices() {
-        if letter == '\n' || column == ROW {
-            if row == ROWS {
-                end = at;
-                break;
-            }
-            (row, column) = (row + 1, 0);
-        }
-        if letter != '\n' {
-            column += 1;
-        }
-    }
-    let left = text[end..].chars().count();
-    text.truncate(end);
-    left
 }
 
 fn part(title: &str, text: String, is_old: bool) -> Part {
-    Part { title: visible_line(title), text, is_old, left: 0 }
+    Part { title: visible_line(title), text, is_old }
 }
 
 fn reason(asked: &ApprovalReason) -> Part {
@@ -164,26 +112,5 @@ fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => visible(text),
         other => visible(&serde_json::to_string_pretty(other).unwrap_or_default()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_cut_behind_its_last_row() {
-        let lines = |count: usize| vec!["x"; count].join("\n");
-        let row = "é".repeat(ROW);
-        for (text, expected, left) in [
-            (lines(ROWS), lines(ROWS), 0),
-            (lines(ROWS + 2), lines(ROWS), 4),
-            (row.repeat(ROWS), row.repeat(ROWS), 0),
-            (row.repeat(ROWS) + "ab", row.repeat(ROWS), 2),
-        ] {
-            let mut text = text;
-            assert_eq!(cut(&mut text), left);
-            assert_eq!(text, expected);
-        }
     }
 }

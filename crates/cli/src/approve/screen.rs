@@ -10,7 +10,7 @@ use anstyle::Style;
 use hookexec::internal::locked;
 use hookexec::internal::text::shortened;
 
-use super::question::Shown;
+use super::question::Question;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::plain::{coloured, visible_line};
 use crate::system;
@@ -25,6 +25,9 @@ const BAR: &str = "      | ";
 const FURTHER: &str = "      : ";
 /// The widest row.
 const COLUMNS: usize = 80;
+/// How many parts of a question are shown, and how many rows of one.
+const PARTS: usize = 30;
+const ROWS: usize = 40;
 
 /// The terminal that this command was started in.
 pub(super) struct Screen(Mutex<AutoStream<File>>);
@@ -52,7 +55,8 @@ impl Screen {
     /// Writes what became of a question. It may hold what a model wrote.
     pub(super) fn remark(&self, remark: &str) {
         let mut text = String::new();
-        rows(&mut text, "", &shortened(&visible_line(remark), REMARK), self.columns());
+        let remark = visible_line(remark);
+        let _ = rows(&mut text, "", &shortened(&remark, REMARK), self.columns(), usize::MAX);
         self.say(&text);
     }
 
@@ -67,25 +71,22 @@ impl Screen {
     }
 }
 
-/// Returns a question as text. Every row that a model wrote has a bar before it, so that it can't
-/// pass for one of ours.
-pub(super) fn text(question: &Shown, columns: usize) -> String {
-    let Shown { id, tool, digest, seconds, parts, more, is_cut } = question;
+/// Returns a question as text: all of it, or the beginnings of its parts. Every row that a model wrote
+/// has a bar before it, so that it can't pass for one of ours.
+pub(super) fn text(question: &Question, id: &str, columns: usize, is_whole: bool) -> String {
+    let Question { tool, digest, parts, .. } = question;
+    let (most_parts, most) = if is_whole { (usize::MAX, usize::MAX) } else { (PARTS, ROWS) };
+    let seconds = question.left().as_secs();
+    let head = format!("[{id}] {tool}, {}:{:02} left", seconds / 60, seconds % 60);
     let mut text = BOLD.to_string();
-    rows(&mut text, "", &format!("[{id}] {tool}, {} left", clock(*seconds)), columns);
+    let mut is_all = rows(&mut text, "", &head, columns, most) && parts.len() <= most_parts;
     let _ = write!(text, "{BOLD:#}");
-    for part in parts {
-        rows(&mut text, "    ", &format!("{}:", part.title), columns);
-        rows(&mut text, BAR, &part.text, columns);
-        if part.left > 0 {
-            let _ = writeln!(text, "    {BOLD}... and {} characters more{BOLD:#}", part.left);
-        }
+    for part in parts.iter().take(most_parts) {
+        is_all &= rows(&mut text, "    ", &format!("{}:", part.title), columns, most);
+        is_all &= rows(&mut text, BAR, &part.text, columns, most);
     }
-    if *more > 0 {
-        let _ = writeln!(text, "    {BOLD}... and {more} parts more{BOLD:#}");
-    }
-    rows(&mut text, "    ", digest, columns);
-    if *is_cut {
+    let _ = writeln!(text, "    {digest}");
+    if !is_all {
         let _ = writeln!(text, "    {BOLD}not all of it{BOLD:#}: hookexec approve show {id}");
     }
     let _ = writeln!(text, "    allow: hookexec approve allow {id}");
@@ -93,9 +94,10 @@ pub(super) fn text(question: &Shown, columns: usize) -> String {
     text
 }
 
-/// Writes a text in rows that the terminal does not wrap; `first` stands before each line.
-fn rows(out: &mut String, first: &str, text: &str, columns: usize) {
-    let mut used = first.len();
+/// Writes at most `most` rows of a text, which the terminal does not wrap; `first` stands before each
+/// line. Returns whether that is all of it.
+fn rows(out: &mut String, first: &str, text: &str, columns: usize, most: usize) -> bool {
+    let (mut row, mut used) = (1, first.len());
     out.push_str(first);
     for letter in text.chars() {
         // How wide a terminal draws other letters depends on it, and is 2 at most.
@@ -106,6 +108,11 @@ fn rows(out: &mut String, first: &str, text: &str, columns: usize) {
             _ => "",
         };
         if letter == '\n' || !before.is_empty() {
+            row += 1;
+            if row > most {
+                let _ = writeln!(out, "\n    {BOLD}...{BOLD:#}");
+                return false;
+            }
             out.push('\n');
             out.push_str(before);
             used = before.len();
@@ -116,11 +123,7 @@ fn rows(out: &mut String, first: &str, text: &str, columns: usize) {
         }
     }
     out.push('\n');
-}
-
-/// Returns a time as minutes and seconds.
-fn clock(seconds: u64) -> String {
-    format!("{}:{:02}", seconds / 60, seconds % 60)
+    true
 }
 
 #[cfg(test)]
@@ -137,12 +140,26 @@ mod tests {
             ("     [1] x", "      |     \n      :  [1]\n      :  x\n"),
         ] {
             let mut shown = String::new();
-            rows(&mut shown, BAR, text, 12);
+            assert!(rows(&mut shown, BAR, text, 12, ROWS));
             assert_eq!(shown, expected, "{text:?}");
         }
         // However narrow it is, all is shown.
         let mut narrow = String::new();
-        rows(&mut narrow, "", "abcdefghij", 4);
+        assert!(rows(&mut narrow, "", "abcdefghij", 4, ROWS));
         assert_eq!(narrow.matches(char::is_alphabetic).count(), 10);
+    }
+
+    #[test]
+    fn a_text_is_cut_behind_its_last_row() {
+        let cut = "\n    \u{1b}[1m...\u{1b}[0m\n";
+        for (text, is_all, expected) in [
+            ("a\nb", true, "a\nb\n".to_owned()),
+            ("a\nb\nc", false, format!("a\nb{cut}")),
+            ("a\nb\n", false, format!("a\nb{cut}")),
+        ] {
+            let mut shown = String::new();
+            assert_eq!(rows(&mut shown, "", text, 80, 2), is_all, "{text:?}");
+            assert_eq!(shown, expected, "{text:?}");
+        }
     }
 }
