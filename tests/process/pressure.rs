@@ -1,6 +1,6 @@
 //! Children that do not read, and observers that can't keep up.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use hookexec::Event;
@@ -56,6 +56,37 @@ for message in messages():
     for verdict in &verdicts {
         assert_eq!(verdict.message.as_deref(), Some("1048576"), "{:?}", verdict.hooks[0].error);
     }
+    shutdown(&executor).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_caller_that_leaves_in_the_middle_of_a_line_breaks_no_line() {
+    // A line that is not JSON would end the child.
+    let project = Project::with(
+        "
+hello(cancel=True)
+for message in messages():
+    if 'id' in message:
+        time.sleep(0.001)
+        reply(message, {'action': 'deny_tool', 'reason': str(len(message['params']['arguments']['cmd']))})
+",
+    );
+    let executor = project.one(&[Event::PreToolUse], "");
+    executor.check_processes().await;
+    let long = "x".repeat(300_000);
+    for round in 0..10 {
+        let callers = (0..10).map(|caller| {
+            let patience = Duration::from_micros(500 * (round + caller));
+            tokio::time::timeout(patience, ask(&executor, &long))
+        });
+        for verdict in join_all(callers).await.into_iter().flatten() {
+            assert_eq!(verdict.message.as_deref(), Some("300000"), "{:?}", verdict.hooks[0].error);
+        }
+    }
+    let verdict = ask(&executor, "short").await;
+    assert_eq!(verdict.message.as_deref(), Some("5"), "{verdict:#?}");
+    let statistics = statistics(&executor);
+    assert_eq!((statistics.starts, statistics.crashes, statistics.failures), (1, 0, 0));
     shutdown(&executor).await;
 }
 

@@ -1,72 +1,98 @@
-//! The handle of a connection to one child. The child itself belongs to a [`Task`](super::task).
+//! The connection to one child: callers write their calls and wait for the replies.
+//!
+//! The child, its output and its end belong to its [`Minder`](super::minder::Minder).
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::process::ChildStdin;
+use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio::time::timeout_at;
 
+use super::writer::Writer;
 use crate::handler::{Failure, HandlerError};
 use crate::handlers::command::group::Group;
 use crate::locks::locked;
 use crate::rpc::{self, RpcError};
 
-/// How many bytes of calls may wait until the child reads them.
-pub(super) const MAX_WAITING: usize = 16 << 20;
-
-/// What a short call counts for, so that at most 1,024 calls wait.
-const MIN_CHARGE: usize = MAX_WAITING / 1024;
-
-/// The process group of a child, shared by its task and by all that may have to kill it at once.
-///
-/// `None` once the child was reaped or killed.
-pub(super) type SharedGroup = Arc<Mutex<Option<Group>>>;
-
-/// What a call ends with: the JSON text of its result.
+/// The end of a call: the JSON text of its result.
 pub(super) type Reply = Result<String, CallError>;
 
 /// A connection to a running child.
 ///
 /// * **Order**: calls are written in the order in which they were made.
-/// * **Backpressure**: a call waits while 16 MiB of calls wait to be read by the child.
-/// * **Cancellation**: dropping the future of a call gives the call up. The child hears of it, when it
-///   asked for that in the handshake.
+/// * **Backpressure**: a call waits until the calls before it are written.
+/// * **Cancellation**: dropping the future of a call gives the call up. The child hears of it if it has
+///   seen a part of the call, and asked for that in the handshake.
 #[derive(Debug)]
 pub(super) struct Connection {
-    requests: mpsc::UnboundedSender<Request>,
-    room: Arc<Semaphore>,
-    last_id: AtomicU64,
-    group: SharedGroup,
     pid: Option<u32>,
-    end: watch::Receiver<Option<Arc<End>>>,
+    /// `None` once the child was reaped or killed.
+    group: Mutex<Option<Group>>,
+    writer: tokio::sync::Mutex<Writer>,
+    calls: Mutex<OpenCalls>,
+    requests: mpsc::UnboundedSender<Request>,
+    end: SetOnce<Arc<End>>,
 }
 
-/// What the task of a child is asked to do.
+/// A request to the minder of a child.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// Write a call and wait for its reply.
-    Call(NewCall),
-    /// The caller of this call has gone away.
-    GiveUp(u64),
-    /// The handshake is done; whether the child wants to hear of calls that were given up.
+    /// Look at the deadlines and the notifications again.
+    Look,
+    /// The caller of a call that the child has seen a part of has gone away.
+    GaveUp(u64),
+    /// The handshake is done; `cancels` says whether the child wants to hear of calls that were given up.
     Ready { cancels: bool },
-    /// A notification was added to the queue.
-    Notify,
+    /// The child closed its stdin.
+    StdinClosed(io::Error),
     /// Stop the child in good order.
     Stop,
 }
 
-/// A call on its way to the child.
+/// The calls that wait for a reply.
+#[derive(Debug, Default)]
+pub(super) struct OpenCalls {
+    last_id: u64,
+    calls: BTreeMap<u64, OpenCall>,
+    /// When the deadlines have to be looked at next: never later than the earliest of them.
+    pub(super) alarm: Option<Instant>,
+    /// How many lines on stdout were not messages.
+    pub(super) noise: u64,
+    has_ended: bool,
+}
+
+/// A call that waits for its reply.
 #[derive(Debug)]
-pub(super) struct NewCall {
-    pub(super) id: u64,
-    pub(super) line: Vec<u8>,
-    pub(super) deadline: Instant,
+pub(super) struct OpenCall {
+    deadline: Instant,
     pub(super) reply: oneshot::Sender<Reply>,
-    /// The room that the line takes until it is written.
-    pub(super) room: OwnedSemaphorePermit,
+    /// Whether the child may have seen a part of it.
+    pub(super) begun: bool,
+    /// How many lines on stdout were not messages before it.
+    pub(super) noise_before: u64,
+}
+
+impl OpenCalls {
+    /// Takes a call out.
+    pub(super) fn close(&mut self, id: u64) -> Option<OpenCall> {
+        self.calls.remove(&id)
+    }
+
+    /// Returns whether the child owes a reply.
+    pub(super) fn owes(&self) -> bool {
+        self.calls.values().any(|call| call.begun)
+    }
+
+    /// Takes the calls out whose deadline has passed.
+    pub(super) fn expired(&mut self, now: Instant) -> Vec<(u64, OpenCall)> {
+        let expired = self.calls.extract_if(.., |_, call| call.deadline <= now).collect();
+        self.alarm = self.calls.values().map(|call| call.deadline).min();
+        expired
+    }
 }
 
 /// Why a call has no result.
@@ -143,55 +169,92 @@ impl fmt::Display for End {
 }
 
 impl Connection {
-    /// Returns a connection, and the ends of its channels that belong to the child's task.
-    pub(super) fn new(group: Group) -> (Self, Channels) {
-        let pid = group.pid();
-        let group = Arc::new(Mutex::new(Some(group)));
+    /// Returns a connection, and the requests to its minder.
+    pub(super) fn new(
+        group: Group,
+        stdin: ChildStdin,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Request>) {
         let (sender, requests) = mpsc::unbounded_channel();
-        let (ending, end) = watch::channel(None);
-        let room = Arc::new(Semaphore::new(MAX_WAITING));
-        let channels =
-            Channels { requests, room: Arc::clone(&room), ending, group: Arc::clone(&group) };
-        (Self { requests: sender, room, last_id: AtomicU64::new(0), group, pid, end }, channels)
+        let connection = Self {
+            pid: group.pid(),
+            group: Mutex::new(Some(group)),
+            writer: tokio::sync::Mutex::new(Writer::new(stdin)),
+            calls: Mutex::default(),
+            requests: sender,
+            end: SetOnce::new(),
+        };
+        (Arc::new(connection), requests)
     }
 
     /// Calls `method` and returns the JSON text of the result.
     ///
     /// Dropping the future gives the call up: a reply that comes later is dropped and counted.
     pub(super) async fn call(&self, method: &str, params: &[u8], deadline: Instant) -> Reply {
-        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut writer = self.lock_writer(deadline).await?;
+        let (id, mut reply) = self.open(deadline)?;
+        let _caller = Caller { connection: self, id };
         let line = rpc::request(id, method, params);
-        let room = self.reserve(line.len(), deadline).await?;
-        let (reply, mut result) = oneshot::channel();
-        let call = NewCall { id, line, deadline, reply, room };
-        self.requests.send(Request::Call(call)).map_err(|_| CallError::Unsent)?;
-        let mut caller = Caller { connection: self, id, waits: true };
-        // The task drops the sender only for calls that it has not begun to write.
-        let result = if self.requests.is_closed() {
-            // Closed while the call was sent: the channel may keep it, and nothing answers it. Calls
-            // that the task knows are answered before the connection has ended.
-            let _ = self.wait_end().await;
-            result.try_recv().unwrap_or(Err(CallError::Unsent))
-        } else {
-            result.await.unwrap_or(Err(CallError::Unsent))
+        let mut is_seen = false;
+        let begin = || {
+            is_seen = true;
+            self.begin(id);
         };
-        caller.waits = false;
-        result
+        let early = tokio::select! {
+            biased;
+            written = writer.write(line, begin) => {
+                if let Err(error) = written {
+                    self.request(Request::StdinClosed(error));
+                }
+                None
+            }
+            // It timed out or the child has ended before it was written.
+            early = &mut reply => Some(early),
+        };
+        drop(writer);
+        let is_early = early.is_some();
+        let result = match early {
+            Some(result) => result,
+            None => reply.await,
+        };
+        match result.unwrap_or(Err(CallError::Unsent)) {
+            Err(CallError::Ended(_)) if !is_seen => Err(CallError::Unsent),
+            Err(CallError::TimedOut(_)) if is_early => Err(not_read()),
+            result => result,
+        }
     }
 
-    /// Sends the task a request other than a call. Once the child has ended, the request is dropped.
+    /// Sends a notification.
+    ///
+    /// # Errors
+    /// When it can't be written until the deadline.
+    pub(super) async fn notify(
+        &self,
+        method: &str,
+        params: &[u8],
+        deadline: Instant,
+    ) -> Result<(), CallError> {
+        let mut writer = self.lock_writer(deadline).await?;
+        let writing = writer.write(rpc::notification(method, params), || ());
+        match timeout_at(deadline.into(), writing).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(CallError::Unsent),
+            Err(_) => Err(not_read()),
+        }
+    }
+
+    /// Sends the minder a request. Once the child has ended, the request is dropped.
     pub(super) fn request(&self, request: Request) {
         let _ = self.requests.send(request);
     }
 
     /// Returns how the connection ended, when it has.
-    pub(super) fn ending(&self) -> Option<Arc<End>> {
-        self.end.borrow().clone()
+    pub(super) fn ending(&self) -> Option<&Arc<End>> {
+        self.end.get()
     }
 
-    /// Waits until the connection has ended; `None` when its task was dropped without a word.
-    pub(super) async fn wait_end(&self) -> Option<Arc<End>> {
-        self.end.clone().wait_for(Option::is_some).await.ok()?.clone()
+    /// Waits until the connection has ended.
+    pub(super) async fn wait_end(&self) -> Arc<End> {
+        Arc::clone(self.end.wait().await)
     }
 
     /// Returns the child's id while it runs.
@@ -201,50 +264,98 @@ impl Connection {
 
     /// Kills the child and its group at once, also when its runtime does not run any more.
     pub(super) fn kill(&self) {
-        drop(locked(&self.group).take());
+        drop(self.group().take());
     }
 
-    /// Waits until there is room for a line of `length` bytes. A line that is larger than all the
-    /// room there is waits until it is alone.
-    async fn reserve(
+    pub(super) fn group(&self) -> MutexGuard<'_, Option<Group>> {
+        locked(&self.group)
+    }
+
+    pub(super) fn calls(&self) -> MutexGuard<'_, OpenCalls> {
+        locked(&self.calls)
+    }
+
+    pub(super) const fn writer(&self) -> &tokio::sync::Mutex<Writer> {
+        &self.writer
+    }
+
+    /// Ends the connection and fails the open calls. Returns how many there were.
+    pub(super) fn end(&self, end: &Arc<End>) -> usize {
+        let mut open = self.calls();
+        open.has_ended = true;
+        let calls = std::mem::take(&mut open.calls);
+        drop(open);
+        if let Ok(mut writer) = self.writer.try_lock() {
+            writer.close();
+        }
+        let count = calls.len();
+        for call in calls.into_values() {
+            // A caller knows best whether the child has seen a part of its call.
+            let _ = call.reply.send(Err(CallError::Ended(Arc::clone(end))));
+        }
+        let _ = self.end.set(Arc::clone(end));
+        count
+    }
+
+    /// Waits for the turn to write.
+    async fn lock_writer(
         &self,
-        length: usize,
         deadline: Instant,
-    ) -> Result<OwnedSemaphorePermit, CallError> {
-        let charge = length.clamp(MIN_CHARGE, MAX_WAITING);
-        let charge = u32::try_from(charge).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.room).acquire_many_owned(charge);
-        match timeout_at(deadline.into(), room).await {
-            Ok(Ok(room)) => Ok(room),
-            Ok(Err(_)) => Err(CallError::Unsent),
-            Err(_) => Err(CallError::TimedOut(
-                "it does not read its stdin; too many calls wait to be written".to_owned(),
-            )),
+    ) -> Result<tokio::sync::MutexGuard<'_, Writer>, CallError> {
+        let writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            // Only a child that does not read makes a caller wait, so only then a timer is set.
+            Err(_) => match timeout_at(deadline.into(), self.writer.lock()).await {
+                // The caller before may have left at the same deadline.
+                Ok(writer) if Instant::now() < deadline => writer,
+                _ => return Err(not_read()),
+            },
+        };
+        if writer.is_open() { Ok(writer) } else { Err(CallError::Unsent) }
+    }
+
+    /// Adds a call, and returns its id and the place of its reply.
+    fn open(&self, deadline: Instant) -> Result<(u64, oneshot::Receiver<Reply>), CallError> {
+        let (reply, receiver) = oneshot::channel();
+        let mut open = self.calls();
+        if open.has_ended {
+            return Err(CallError::Unsent);
+        }
+        open.last_id += 1;
+        let (id, noise_before) = (open.last_id, open.noise);
+        open.calls.insert(id, OpenCall { deadline, reply, begun: false, noise_before });
+        if open.alarm.is_none_or(|alarm| deadline < alarm) {
+            open.alarm = Some(deadline);
+            drop(open);
+            self.request(Request::Look);
+        }
+        Ok((id, receiver))
+    }
+
+    /// Notes that the child may have seen a part of a call.
+    fn begin(&self, id: u64) {
+        if let Some(call) = self.calls().calls.get_mut(&id) {
+            call.begun = true;
         }
     }
 }
 
-/// The ends of a connection's channels that belong to the child's task.
-#[derive(Debug)]
-pub(super) struct Channels {
-    pub(super) requests: mpsc::UnboundedReceiver<Request>,
-    /// Closed when the child has ended.
-    pub(super) room: Arc<Semaphore>,
-    pub(super) ending: watch::Sender<Option<Arc<End>>>,
-    pub(super) group: SharedGroup,
+/// Returns the error of a call that could not be written in time.
+fn not_read() -> CallError {
+    CallError::TimedOut("it does not read its stdin".to_owned())
 }
 
-/// A caller that waits for its reply. Dropped while it waits, it gives the call up.
+/// A caller that waits for its reply. Dropped before that, it gives the call up.
 struct Caller<'c> {
     connection: &'c Connection,
     id: u64,
-    waits: bool,
 }
 
 impl Drop for Caller<'_> {
     fn drop(&mut self) {
-        if self.waits {
-            self.connection.request(Request::GiveUp(self.id));
+        let call = self.connection.calls().close(self.id);
+        if call.is_some_and(|call| call.begun) {
+            self.connection.request(Request::GaveUp(self.id));
         }
     }
 }

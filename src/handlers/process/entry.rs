@@ -4,16 +4,17 @@
 //! is decided when the process is needed next.
 
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::timeout_at;
 
-use super::connection::{CallError, Connection, End, Request};
+use super::connection::{CallError, Connection, Request};
+use super::crashes::{Crashes, Rest};
 use super::greeting::{self, Roles, Unwelcome};
-use super::launch::Child;
+use super::minder::Child;
 use super::notifications::NotificationQueue;
 use super::statistics::{Counters, ProcessStatistics};
 use crate::config;
@@ -21,13 +22,6 @@ use crate::handler::{BuildError, Failure, HandlerError};
 use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use crate::rpc;
-
-/// How long a process rests after a crash. Each further crash in a row doubles it.
-const FIRST_REST: Duration = Duration::from_millis(100);
-const LONGEST_REST: Duration = Duration::from_mins(5);
-
-/// The longest rest that a call waits for. The rest after the fifth crash is longer.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// A process of the configuration, running or not.
 #[derive(Debug)]
@@ -67,14 +61,6 @@ enum Phase {
 /// The outcome of a start: `None` while it is under way. The channel closes when its task was dropped.
 type StartOutcome = watch::Receiver<Option<Result<(), HandlerError>>>;
 
-/// The crashes of one process in a row. An answered call makes up for all of them.
-#[derive(Debug, Default)]
-struct Crashes {
-    count: u32,
-    rest: Duration,
-    last: Option<(Instant, String)>,
-}
-
 /// Describes what a caller can do now.
 enum Step {
     Call(Arc<Connection>),
@@ -95,23 +81,6 @@ enum StartError {
 impl From<HandlerError> for StartError {
     fn from(error: HandlerError) -> Self {
         Self::Failed(error)
-    }
-}
-
-impl Crashes {
-    /// Notes a crash; `served` says whether the process had answered a call since its start.
-    fn add(&mut self, at: Instant, served: bool, cause: String) {
-        self.count = if served { 1 } else { self.count.saturating_add(1) };
-        let doublings = (self.count - 1).min(16);
-        self.rest = FIRST_REST.saturating_mul(1 << doublings).min(LONGEST_REST);
-        self.last = Some((at, cause));
-    }
-
-    /// Returns until when the process rests, and after what; `None` if it may be started.
-    fn resting(&self, now: Instant) -> Option<(Instant, &str)> {
-        let (at, cause) = self.last.as_ref()?;
-        let until = *at + self.rest;
-        if until > now { Some((until, cause)) } else { None }
     }
 }
 
@@ -178,38 +147,29 @@ impl Process {
         deadline: Instant,
     ) -> Result<String, HandlerError> {
         let started = Instant::now();
-        let mut connection = self.connect(deadline).await?;
-        let mut result = connection.call(method, params, deadline).await;
-        if matches!(result, Err(CallError::Unsent)) {
-            // It ended just before. The call can't have been seen, so a new child may have it.
-            self.end_of(&connection, deadline).await?;
-            connection = self.connect(deadline).await?;
-            result = connection.call(method, params, deadline).await;
-        }
-        let name = &self.definition.name;
-        match result {
-            Ok(text) => Ok(text),
-            // A second time the caller is told.
-            Err(CallError::Unsent)
-                if let Some(end) = self.end_of(&connection, deadline).await? =>
-            {
-                let message =
-                    format!("process `{name}` ended before `{method}` could be sent: {end}");
-                Err(HandlerError::new(Failure::Other, message))
+        let mut is_second = false;
+        loop {
+            let connection = self.connect(deadline).await?;
+            match connection.call(method, params, deadline).await {
+                Ok(text) => return Ok(text),
+                // It ended just before. The call can't have been seen, so a new child may have it, once.
+                Err(CallError::Unsent) => {
+                    let ended = timeout_at(deadline.into(), connection.wait_end());
+                    let Ok(end) = ended.await else {
+                        return Err(self.failure(Failure::TimedOut, "was still ending"));
+                    };
+                    if is_second {
+                        let problem = format!("ended before `{method}` could be sent: {end}");
+                        return Err(self.failure(Failure::Other, &problem));
+                    }
+                    is_second = true;
+                }
+                Err(error) => {
+                    let limit = deadline - started;
+                    return Err(error.into_failure(&self.definition.name, method, limit));
+                }
             }
-            Err(error) => Err(error.into_failure(name, method, deadline - started)),
         }
-    }
-
-    /// Waits until the process of a connection has ended, and returns how.
-    async fn end_of(
-        &self,
-        connection: &Connection,
-        deadline: Instant,
-    ) -> Result<Option<Arc<End>>, HandlerError> {
-        timeout_at(deadline.into(), connection.wait_end())
-            .await
-            .map_err(|_| self.failure(Failure::TimedOut, "was still ending"))
     }
 
     /// Returns a connection to the running process, starting it when it does not run.
@@ -225,9 +185,9 @@ impl Process {
                     let Ok(ended) = timeout_at(deadline.into(), ended).await else {
                         return Err(self.failure(Failure::TimedOut, "was still starting"));
                     };
-                    match ended.ok().and_then(|ended| ended.clone()) {
-                        Some(ended) => ended?,
-                        None => return Err(self.cut_off()),
+                    // Without an outcome its task was dropped, with its runtime or its executor.
+                    if let Some(outcome) = ended.ok().and_then(|ended| ended.clone()) {
+                        outcome?;
                     }
                 }
                 // It rests until after the deadline.
@@ -258,7 +218,7 @@ impl Process {
         }
         locked(&self.counters).notifications += 1;
         if let Step::Call(connection) = step {
-            connection.request(Request::Notify);
+            connection.request(Request::Look);
         }
         Ok(())
     }
@@ -337,15 +297,9 @@ impl Process {
             Phase::Starting { .. } | Phase::Idle => {}
         }
         *phase = Phase::Idle;
-        let now = Instant::now();
-        if let Some((until, cause)) = crashes.resting(now) {
-            let left = until.saturating_duration_since(now);
-            if crashes.rest > LONGEST_WAIT {
-                let crashes = crashes.count;
-                return Err(self.failure(Failure::Start, &format!("crashed {crashes} times in a row without answering a call and is left alone for another {left:.1?}: {cause}")));
-            }
-            let problem = format!("crashed and is started again in {left:.1?}: {cause}");
-            return Ok(Step::AwaitRest { until, error: self.failure(Failure::Start, &problem) });
+        if let Some(Rest { until, is_short, problem }) = crashes.resting(Instant::now()) {
+            let error = self.failure(Failure::Start, &problem);
+            return if is_short { Ok(Step::AwaitRest { until, error }) } else { Err(error) };
         }
         let (task, outcome) = self.start_task()?;
         *phase = Phase::Starting { task, outcome: outcome.clone() };
@@ -432,45 +386,11 @@ impl Process {
         self.failure(Failure::Start, "was shut down with its executor")
     }
 
-    /// Returns why a start has no outcome: its task was dropped, with its runtime or at the end of the
-    /// executor.
-    fn cut_off(&self) -> HandlerError {
-        if matches!(locked(&self.state).phase, Phase::Stopped) {
-            return self.stopped();
-        }
-        let message = format!("the start of process `{}` was cut off", self.definition.name);
-        HandlerError::new(Failure::Start, message)
-    }
-
     fn not_started(&self, failure: Failure, cause: &str) -> HandlerError {
         self.failure(failure, &format!("could not be started: {cause}"))
     }
 
     fn failure(&self, failure: Failure, problem: &str) -> HandlerError {
         HandlerError::new(failure, format!("process `{}` {problem}", self.definition.name))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rests_double_until_an_answered_call_makes_up_for_all_crashes() {
-        let mut crashes = Crashes::default();
-        let now = Instant::now();
-        assert_eq!(crashes.resting(now), None);
-        for rest in [100, 200, 400, 800, 1600, 3200] {
-            crashes.add(now, false, "x".to_owned());
-            let until = now + Duration::from_millis(rest);
-            assert_eq!(crashes.resting(now), Some((until, "x")));
-            assert_eq!(crashes.resting(until), None);
-        }
-        for _ in 0..100 {
-            crashes.add(now, false, "y".to_owned());
-        }
-        assert_eq!(crashes.resting(now), Some((now + LONGEST_REST, "y")));
-        crashes.add(now, true, "z".to_owned());
-        assert_eq!(crashes.resting(now), Some((now + FIRST_REST, "z")));
     }
 }

@@ -84,12 +84,19 @@ pub(super) async fn greet(
     let deadline = Instant::now() + *start_timeout;
     let mut reply = connection.call(method, params, deadline).await;
     if let Err(CallError::Unsent) = reply
-        && let Ok(Some(end)) = timeout_at(deadline.into(), connection.wait_end()).await
+        && let Ok(end) = timeout_at(deadline.into(), connection.wait_end()).await
     {
         reply = Err(CallError::Ended(end));
     }
     match reply {
-        Ok(reply) => read_greeting(*protocol, &reply),
+        Ok(reply) => {
+            let greeting = read_greeting(*protocol, &reply)?;
+            if *protocol == Protocol::Mcp {
+                // If it can't be written, the next call finds out why.
+                let _ = connection.notify(mcp::INITIALIZED, b"{}", deadline).await;
+            }
+            Ok(greeting)
+        }
         Err(error) => {
             let cause = silence(&error, method, *start_timeout);
             let stderr = match error {

@@ -6,24 +6,23 @@
 //! `rewrite` say what the messages mean; `rpc` knows lines and messages only.
 
 mod answer;
-mod calls;
 mod connection;
 mod conversation;
+mod crashes;
 mod entry;
 mod greeting;
 mod handler;
 mod injected;
-mod launch;
+mod minder;
 mod notifications;
 mod observe;
-mod outgoing;
 pub(crate) mod processes;
 mod rewrite;
 mod same;
 pub(crate) mod statistics;
 mod stream;
-mod task;
 mod wire;
+mod writer;
 
 pub(super) use handler::Callee;
 pub(crate) use handler::build;

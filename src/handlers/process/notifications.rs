@@ -40,6 +40,11 @@ impl NotificationQueue {
         Ok(())
     }
 
+    /// Returns a copy of the oldest.
+    pub(super) fn oldest(&self) -> Option<Vec<u8>> {
+        locked(&self.0).lines.front().cloned()
+    }
+
     /// Takes the oldest.
     pub(super) fn pop(&self) -> Option<Vec<u8>> {
         let mut waiting = locked(&self.0);

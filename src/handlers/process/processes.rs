@@ -11,10 +11,13 @@ use futures_util::future::join_all;
 
 use super::entry::Process;
 use super::injected::Injections;
-use super::launch;
 use super::statistics::ProcessStatistics;
 use crate::config::{self, Location};
-use crate::handler::HandlerError;
+use crate::handler::{BuildError, HandlerError};
+use crate::handlers::command::environment::Environment;
+use crate::handlers::command::launch::Launch;
+use crate::handlers::command::place::{absolute, config_dir, working_dir};
+use crate::handlers::command::program::Program;
 use crate::locks::locked;
 
 /// The processes of one executor, started when they are first needed.
@@ -87,7 +90,7 @@ impl Processes {
         env: &Arc<BTreeMap<OsString, OsString>>,
     ) -> Self {
         let entries = processes.into_iter().map(|(name, process)| {
-            let launch = launch::resolve(&process, working_dir, env);
+            let launch = resolve(&process, working_dir, env);
             (name, Entry::new(Process::new(process, launch)))
         });
         Self { entries: entries.collect(), injections: Mutex::default() }
@@ -163,6 +166,31 @@ impl Processes {
     pub(super) fn injections(&self) -> Arc<Injections> {
         Arc::clone(&locked(&self.injections))
     }
+}
+
+/// Resolves how a process is started, as far as that can be before it is.
+///
+/// # Errors
+/// When it can never be started.
+fn resolve(
+    process: &config::Process,
+    project: &Path,
+    env: &Arc<BTreeMap<OsString, OsString>>,
+) -> Result<Launch, BuildError> {
+    let Some((name, arguments)) =
+        process.command.split_first().filter(|(name, _)| !name.is_empty())
+    else {
+        return Err(BuildError::new("it has no `command`"));
+    };
+    if process.command.iter().any(|part| part.contains('\0')) {
+        return Err(BuildError::new("its `command` can't have a zero byte"));
+    }
+    let project = absolute(project)?;
+    let directory = working_dir(process.working_dir.as_deref(), env, &project)?;
+    let environment = Environment::new(env, &process.inherit_env, &process.env)?
+        .with_directories(config_dir(&process.location, &project), &project);
+    let program = Program::new(name, environment.get("PATH"), &directory);
+    Ok(Launch { program, arguments: arguments.to_vec(), raw: None, environment, directory })
 }
 
 async fn check_process(process: &Arc<Process>) -> ProcessCheck {

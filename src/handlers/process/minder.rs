@@ -1,6 +1,7 @@
-//! The task that owns a child: it reads and writes the child's pipes, notices its end, and stops it
+//! Minds one child: reads its output, keeps the deadlines of its calls, notices its end, and stops it
 //! in good order.
 
+use std::collections::VecDeque;
 use std::future::{pending, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -10,13 +11,18 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::process::{ChildStderr, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::{Sleep, sleep_until};
 
-use super::connection::{CallError, Channels, End, Request, SharedGroup};
+use super::connection::{Connection, Request};
 use super::conversation::Conversation;
 use super::notifications::NotificationQueue;
+use super::statistics::Counters;
 use super::stream::Stream;
+use crate::config::Process;
 use crate::handlers::command::group::Group;
+use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use crate::platform::system::ending_signal;
 
@@ -38,16 +44,71 @@ const MAX_STDERR_LINE: usize = 64 * 1024;
 const STDOUT_BUFFER: usize = 64 * 1024;
 const STDERR_BUFFER: usize = 8 * 1024;
 
-/// The task that owns one child until it has ended.
+const STOPPED: &str = "it was stopped";
+
+/// A running child and the task of its minder.
+///
+/// **Drop**: the child and its group are killed at once, its open calls fail.
+#[derive(Debug)]
+pub(super) struct Child {
+    pub(super) connection: Arc<Connection>,
+    task: JoinHandle<()>,
+}
+
+impl Child {
+    /// Starts the child and the task that minds it.
+    ///
+    /// # Errors
+    /// When the system can't start it: the cause, in words.
+    pub(super) async fn start(
+        launch: &Launch,
+        process: &Process,
+        notifications: &Arc<NotificationQueue>,
+        counters: &Arc<Counters>,
+    ) -> Result<Self, String> {
+        let deadline = Instant::now() + process.start_timeout;
+        let mut group = launch.start(deadline, |_| {}).await?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = group.take_pipes() else {
+            return Err("its pipes are missing".to_owned());
+        };
+        let (connection, requests) = Connection::new(group, stdin);
+        let minder = Minder {
+            talk: Conversation::new(process, Arc::clone(&connection), Arc::clone(counters)),
+            requests,
+            notifications: Arc::clone(notifications),
+            stdout: Stream::new(stdout, STDOUT_BUFFER, process.max_line),
+            stderr: Stream::new(stderr, STDERR_BUFFER, MAX_STDERR_LINE),
+            stopping: false,
+        };
+        let task = tokio::spawn(minder.run());
+        Ok(Self { connection, task })
+    }
+
+    /// Stops the child in good order and waits until it is gone.
+    pub(super) async fn stop(mut self) {
+        self.connection.request(Request::Stop);
+        // It fails only with its runtime, and then the child is gone, too.
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.connection.kill();
+        self.task.abort();
+    }
+}
+
+/// Owns one child until it has ended.
 ///
 /// * **Order**: when the child exits, everything that it wrote before is read, then open calls fail.
 /// * **Drop** before that, as when the runtime is shut down: the group is killed, open calls fail.
 /// * **Descendants** in the child's group end with it. A process that left the group (`setsid`)
 ///   lives on, and nothing here waits for it.
 #[derive(Debug)]
-pub(super) struct Task {
+struct Minder {
     talk: Conversation,
-    channels: Channels,
+    requests: mpsc::UnboundedReceiver<Request>,
     notifications: Arc<NotificationQueue>,
     stdout: Stream<ChildStdout>,
     stderr: Stream<ChildStderr>,
@@ -55,7 +116,7 @@ pub(super) struct Task {
     stopping: bool,
 }
 
-/// What ends the usual reading and writing.
+/// An event that ends the usual reading and writing.
 #[derive(Debug)]
 enum Interruption {
     Exited(io::Result<ExitStatus>),
@@ -67,33 +128,17 @@ enum Interruption {
     TimeUp,
 }
 
-impl Task {
-    pub(super) fn new(
-        talk: Conversation,
-        channels: Channels,
-        notifications: Arc<NotificationQueue>,
-        (stdout, stderr): (ChildStdout, ChildStderr),
-        max_line: usize,
-    ) -> Self {
-        Self {
-            talk,
-            channels,
-            notifications,
-            stdout: Stream::new(stdout, STDOUT_BUFFER, max_line),
-            stderr: Stream::new(stderr, STDERR_BUFFER, MAX_STDERR_LINE),
-            stopping: false,
-        }
-    }
-
-    pub(super) async fn run(mut self) {
-        let (cause, crashed) = match self.attend(None).await {
+impl Minder {
+    async fn run(mut self) {
+        let interruption = self.attend(None).await;
+        let (cause, crashed) = match interruption {
             Interruption::Exited(status) => self.exited(status).await,
             Interruption::StopRequested => self.stop().await,
             Interruption::StdoutClosed => self.closed("it closed its stdout").await,
             Interruption::StdinClosed(error) => {
                 self.closed(&format!("it closed its stdin ({error})")).await
             }
-            Interruption::Abandoned | Interruption::TimeUp => ("it was stopped".to_owned(), false),
+            Interruption::Abandoned | Interruption::TimeUp => (STOPPED.to_owned(), false),
         };
         self.end(cause, crashed);
     }
@@ -101,8 +146,6 @@ impl Task {
     /// End of input, then SIGTERM, then SIGKILL; replies count until the end. A child that hangs gets
     /// SIGTERM at once: it would not notice the end of its input.
     async fn stop(&mut self) -> (String, bool) {
-        self.stopping = true;
-        self.talk.outgoing.closing = true;
         if self.talk.hangs || !self.ends_within(EOF_GRACE).await {
             tracing::warn!(process = %self.talk.name, "process did not end with its input; sending SIGTERM");
             self.signal(Group::terminate);
@@ -113,7 +156,7 @@ impl Task {
             }
         }
         self.read_rest().await;
-        ("it was stopped".to_owned(), false)
+        (STOPPED.to_owned(), false)
     }
 
     /// A child that closed a pipe can't be talked to any more. If it does not end by itself, it is
@@ -123,9 +166,8 @@ impl Task {
         loop {
             match self.attend(Some(until)).await {
                 Interruption::Exited(status) => return self.exited(status).await,
-                Interruption::StdoutClosed | Interruption::StdinClosed(_) => {}
-                Interruption::StopRequested => self.stopping = true,
                 Interruption::Abandoned | Interruption::TimeUp => break,
+                _ => {}
             }
         }
         self.signal(Group::kill);
@@ -145,7 +187,7 @@ impl Task {
             Err(error) => format!("it ended ({error}; does the host ignore SIGCHLD?)"),
         };
         // A child that exits with 0 and owes no reply may be started again at once.
-        let crashed = !self.stopping && (!clean || self.talk.calls.owes());
+        let crashed = !self.stopping && (!clean || self.talk.connection.calls().owes());
         (cause, crashed)
     }
 
@@ -156,43 +198,47 @@ impl Task {
             match self.attend(Some(until)).await {
                 Interruption::Exited(_) | Interruption::Abandoned => return true,
                 Interruption::TimeUp => return false,
-                Interruption::StdoutClosed
-                | Interruption::StdinClosed(_)
-                | Interruption::StopRequested => {}
+                _ => {}
             }
         }
     }
 
     /// Reads and writes until something happens that needs a decision.
     async fn attend(&mut self, until: Option<Instant>) -> Interruption {
-        let Self { talk, channels, notifications, stdout, stderr, stopping } = self;
-        let mut alarm = pin!(Alarm::default());
+        let mut alarm = Alarm::default();
         let mut time_up = pin!(async {
             match until {
                 Some(until) => sleep_until(until.into()).await,
                 None => pending().await,
             }
         });
+        let Self { talk, requests, notifications, stdout, stderr, stopping } = self;
         loop {
-            alarm.as_mut().set(talk.calls.alarm());
+            alarm.set(talk.connection.calls().alarm);
+            let notifications = talk.cancels.map(|_| &**notifications);
             tokio::select! {
                 biased;
                 // Deadlines and requests first, or a child that never stops talking would hold up
                 // the calls to it.
-                () = alarm.as_mut().ring() => {
+                () = alarm.ring() => {
                     // An answer that is there counts, also if this thread was busy in the meantime.
                     stdout.read_written(|line| talk.receive(line)).await;
                     talk.expire(Instant::now());
                 }
-                request = channels.requests.recv() => match request {
-                    Some(Request::Stop) if !*stopping => return Interruption::StopRequested,
-                    Some(request) => talk.handle(request),
+                request = requests.recv() => match request {
                     None => return Interruption::Abandoned,
-                },
-                written = talk.outgoing.write(&mut talk.calls, notifications) => {
-                    if let Err(error) = written {
-                        return Interruption::StdinClosed(error);
+                    Some(Request::Look) => {}
+                    Some(Request::GaveUp(id)) => talk.gave_up(id),
+                    Some(Request::Ready { cancels }) => talk.cancels = Some(cancels),
+                    Some(Request::StdinClosed(error)) => return Interruption::StdinClosed(error),
+                    Some(Request::Stop) if *stopping => {}
+                    Some(Request::Stop) => {
+                        *stopping = true;
+                        return Interruption::StopRequested;
                     }
+                },
+                error = write_out(&talk.connection, &mut talk.asides, notifications, *stopping) => {
+                    return Interruption::StdinClosed(error);
                 }
                 open = stdout.read() => {
                     stdout.hand_over(|line| talk.receive(line));
@@ -201,7 +247,7 @@ impl Task {
                     }
                 }
                 _ = stderr.read() => stderr.hand_over(|line| talk.overhear(line)),
-                exit = exit(&channels.group) => {
+                exit = exit(&talk.connection) => {
                     return exit.map_or(Interruption::Abandoned, Interruption::Exited);
                 }
                 () = time_up.as_mut() => return Interruption::TimeUp,
@@ -216,49 +262,76 @@ impl Task {
     }
 
     fn signal(&self, send: impl FnOnce(&mut Group)) {
-        if let Some(group) = locked(&self.channels.group).as_mut() {
+        if let Some(group) = self.talk.connection.group().as_mut() {
             send(group);
         }
     }
 
     /// Fails every open call and closes the connection, once.
     fn end(&mut self, cause: String, crashed: bool) {
-        if self.channels.ending.borrow().is_some() {
+        let talk = &mut self.talk;
+        if talk.connection.ending().is_some() {
             return;
         }
-        let talk = &mut self.talk;
-        let end = End {
-            cause,
-            stderr: talk.last_words(),
-            crashed,
-            served: talk.served,
-            at: Instant::now(),
-        };
-        let end = Arc::new(end);
-        // Dropping the guard kills every process that is left in the group.
-        drop(locked(&self.channels.group).take());
-        locked(&talk.counters).notifications_dropped += talk.outgoing.close();
-        self.channels.room.close();
-        self.channels.requests.close();
-        let calls = talk.calls.fail(&CallError::Ended(Arc::clone(&end)));
-        self.channels.ending.send_replace(Some(Arc::clone(&end)));
-        // A start that fails is counted and reported by the supervisor.
-        if crashed && talk.outgoing.ready {
-            locked(&talk.counters).crashes += 1;
+        let end = Arc::new(talk.ended(cause, crashed));
+        // This kills every process that is left in the group.
+        talk.connection.kill();
+        // A start that fails is counted and reported by the process.
+        let counts = crashed && talk.cancels.is_some();
+        locked(&talk.counters).crashes += u64::from(counts);
+        let calls = talk.connection.end(&end);
+        if counts {
             tracing::warn!(process = %talk.name, calls, "process ended: {end}");
         }
     }
 }
 
-impl Drop for Task {
+impl Drop for Minder {
     fn drop(&mut self) {
-        let killed = locked(&self.channels.group).is_none();
+        let killed = self.talk.connection.group().is_none();
         let cause = if killed {
             "it was stopped at once"
         } else {
             "the Tokio runtime that it was started on has ended"
         };
         self.end(cause.to_owned(), false);
+    }
+}
+
+/// Writes the refusals and cancellations, after the handshake the notifications, and when the child
+/// is to stop the end of its input. With nothing to write it waits for ever.
+///
+/// Returns the error when the child closed its end. Cancellation: dropping the future loses nothing.
+async fn write_out(
+    connection: &Connection,
+    asides: &mut VecDeque<Vec<u8>>,
+    notifications: Option<&NotificationQueue>,
+    stopping: bool,
+) -> io::Error {
+    loop {
+        let notifications = notifications.filter(|queue| !queue.is_empty());
+        if asides.is_empty() && notifications.is_none() && !stopping {
+            return pending().await;
+        }
+        let mut writer = connection.writer().lock().await;
+        if !writer.is_open() {
+            drop(writer);
+            return pending().await;
+        }
+        let written = if let Some(aside) = asides.front().cloned() {
+            writer.write(aside, || drop(asides.pop_front())).await
+        } else if let Some(queue) = notifications
+            && let Some(oldest) = queue.oldest()
+        {
+            writer.write(oldest, || drop(queue.pop())).await
+        } else {
+            let finished = writer.finish().await;
+            writer.close();
+            finished
+        };
+        if let Err(error) = written {
+            return error;
+        }
     }
 }
 
@@ -273,14 +346,14 @@ struct Alarm {
 }
 
 impl Alarm {
-    fn set(mut self: Pin<&mut Self>, at: Option<Instant>) {
+    fn set(&mut self, at: Option<Instant>) {
         if self.at != at {
             self.at = at;
             self.sleep = at.map(|at| Box::pin(sleep_until(at.into())));
         }
     }
 
-    async fn ring(mut self: Pin<&mut Self>) {
+    async fn ring(&mut self) {
         match &mut self.sleep {
             Some(sleep) => sleep.as_mut().await,
             None => pending().await,
@@ -291,8 +364,8 @@ impl Alarm {
 
 /// Waits for the child's exit, reaps it, and ends what is left of its group; `None` when the handle
 /// of the connection took the child away.
-async fn exit(group: &SharedGroup) -> Option<io::Result<ExitStatus>> {
-    poll_fn(|context| match locked(group).as_mut() {
+async fn exit(connection: &Connection) -> Option<io::Result<ExitStatus>> {
+    poll_fn(|context| match connection.group().as_mut() {
         None => Poll::Ready(None),
         // Losing this future loses nothing, so that it can be made anew for each look.
         Some(group) => pin!(group.wait_and_sweep()).poll(context).map(Some),
