@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::records::{self, Filter, Follower, HookStatistics, Statistics};
-use hookexec::config::Hook;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
 use hookexec::internal::shell::quoted;
@@ -108,14 +107,11 @@ impl Args {
         .or_usage(unreadable(&path))?;
         printed?;
         if self.counts() {
-            numbers.hooks = numbers.statistics.hooks();
-            let ran = |hook: &Named| {
-                numbers.hooks.iter().any(|ran| ran.name == hook.name && ran.source == hook.source)
-            };
-            numbers.never_ran.retain(|hook| !ran(hook));
-            let sources = numbers.hooks.iter_mut().map(|hook| &mut hook.source);
-            for source in sources.chain(numbers.never_ran.iter_mut().map(|hook| &mut hook.source)) {
-                *source = shown(source).to_owned();
+            numbers.hooks = numbers.statistics.take_hooks();
+            for ran in &mut numbers.hooks {
+                ran.source = shown(&ran.source).to_owned();
+                let is_other = |hook: &Named| hook.name != ran.name || hook.source != ran.source;
+                numbers.never_ran.retain(is_other);
             }
             match (&self.html, self.format) {
                 (Some(file), _) => write_page(file, &page.html(&numbers, &self.filter.words())?)?,
@@ -170,11 +166,12 @@ impl Args {
 
     /// Returns a record as it is shown; nothing when it has nothing to show.
     fn row(&self, record: &Record) -> String {
-        let is_empty = self.shadow && record.would_change().next().is_none();
         match self.format {
             PlainFormat::Text if self.shadow => decisions_text::shadow(record),
             PlainFormat::Text => decisions_text::record(record),
-            PlainFormat::Json if is_empty => String::new(),
+            PlainFormat::Json if self.shadow && !record.would_change().any(|_| true) => {
+                String::new()
+            }
             PlainFormat::Json => serde_json::to_string(record).unwrap_or_default() + "\n",
         }
     }
@@ -191,9 +188,10 @@ impl Args {
             let loaded = self.config.load(Purpose::Show)?;
             loaded.notices.warn_untold("");
             let hooks = loaded.found.config.hooks;
-            let named =
-                |hook: &Hook| Named { name: hook.label(), source: hook.location.absolute() };
-            never_ran.extend(hooks.iter().filter(|hook| hook.enabled).map(named));
+            for hook in hooks.iter().filter(|hook| hook.enabled) {
+                let source = shown(&hook.location.absolute()).to_owned();
+                never_ran.push(Named { name: hook.label(), source });
+            }
         }
         let statistics = Statistics::default();
         Ok(Numbers { statistics, hooks: Vec::new(), never_ran, unreadable: 0 })
@@ -246,21 +244,21 @@ fn no_log(loaded: &Loaded) -> CommandError {
     };
     let path = place.path().display();
     let beside = place.directory().join("audit.jsonl");
-    let naming =
-        if beside.is_file() { naming(&beside) } else { "name the log as an argument".to_owned() };
-    let error =
+    let mut error =
         CommandError::usage(format!("which log? {path} {why}, so its `audit:` is not known"));
-    let error = error.hint(naming);
-    match left_out {
-        Some(problem) => error.hint(with_hint(problem)),
-        None => error,
+    let naming = if beside.is_file() { naming(&beside) } else { BY_NAME.to_owned() };
+    error = error.hint(naming);
+    if let Some(problem) = left_out {
+        error = error.hint(with_hint(problem));
     }
+    error
 }
+
+const BY_NAME: &str = "name the log as an argument";
 
 /// Returns how to name the log at `path`.
 fn naming(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    format!("name the log as an argument: {}", quoted(&plain::line(shown(&path))))
+    format!("{BY_NAME}: {}", quoted(&plain::line(shown(&path.to_string_lossy()))))
 }
 
 /// Returns a hook's place as it is shown: below the current directory from there.

@@ -78,16 +78,14 @@ impl Statistics {
         }
     }
 
-    /// Returns the counts of each hook that ran, by name.
-    pub(crate) fn hooks(&self) -> Vec<HookStatistics> {
-        let one = |((name, source), counts): (&(String, String), &HookStatistics)| {
-            let mut durations = counts.durations.clone();
-            durations.sort_by(f64::total_cmp);
-            let (p50_ms, p99_ms) = (percentile(&durations, 50), percentile(&durations, 99));
-            let (name, source) = (name.clone(), source.clone());
-            HookStatistics { name, source, p50_ms, p99_ms, durations, ..counts.clone() }
+    /// Takes out the counts of each hook that ran, by name.
+    pub(crate) fn take_hooks(&mut self) -> Vec<HookStatistics> {
+        let one = |((name, source), mut counts): ((String, String), HookStatistics)| {
+            counts.durations.sort_by(f64::total_cmp);
+            let [p50_ms, p99_ms] = [50, 99].map(|percent| percentile(&counts.durations, percent));
+            HookStatistics { name, source, p50_ms, p99_ms, ..counts }
         };
-        self.hooks.iter().map(one).collect()
+        std::mem::take(&mut self.hooks).into_iter().map(one).collect()
     }
 }
 
