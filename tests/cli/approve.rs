@@ -412,19 +412,20 @@ impl Page {
         self.json("questions")
     }
 
-    fn post(&self, path: &str, head: &str, form: &str) -> String {
-        self.send(&format!("POST {path}?{form} HTTP/1.1\r\n{head}\r\n"))
+    fn post(&self, path: &str, head: &str) -> String {
+        self.send(&format!("POST {path} HTTP/1.1\r\n{head}\r\n"))
     }
 
     /// Answers as the buttons of the page do.
-    fn answer(&self, form: &str) -> String {
+    fn answer(&self, answer: &str) -> String {
         let head = format!("Host: {0}\r\nOrigin: http://{0}\r\n", self.host);
-        self.post(&format!("{}answer", self.path), &head, form)
+        self.post(&format!("{}{answer}", self.path), &head)
     }
 }
 
+/// Returns the address of an answer, below that of the page.
 fn form(id: &str, command: &str, choice: &str) -> String {
-    format!("id={id}&digest={}&choice={choice}", digest(command).replace(':', "%3A"))
+    format!("{choice}/{id}/{}", digest(command))
 }
 
 #[test]
@@ -465,15 +466,14 @@ fn the_page_shows_questions_and_takes_answers() {
     // What a page was not shown can't be allowed on it.
     let said = page.answer(&form(&id, "other", "allow"));
     assert!(said.starts_with("HTTP/1.1 409") && said.contains("is about another call"), "{said}");
-    for broken in ["", "id=1", "id=x&digest=y&choice=allow", &form(&id, hostile, "yes")] {
+    let short = form(&id, hostile, "allow").replace("/sha256", "");
+    for broken in ["", "allow", "allow/x/y", &short, &form(&id, hostile, "yes"), "answer"] {
         assert!(page.answer(broken).starts_with("HTTP/1.1 409"), "{broken}");
     }
-    let said = page.answer(&form(&id, hostile, "deny&choice=allow"));
-    assert!(said.starts_with("HTTP/1.1 400") && said.contains("is there twice"), "{said}");
     let said = page.answer(&form("9", hostile, "allow"));
     assert!(said.contains("no open question has the ID `9`"), "{said}");
 
-    let said = page.answer(&format!("{}&reason=use+%2Dn+first", form(&id, hostile, "deny")));
+    let said = page.answer(&format!("{}?use%20%2Dn%20first", form(&id, hostile, "deny")));
     assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     let answer = caller.answer().unwrap();
     assert_eq!(answer["decision"], "deny");
@@ -540,15 +540,15 @@ fn the_page_is_for_its_own_visitor() {
     let port = host.rsplit_once(':').unwrap().1;
     let form = form(&id, "ls", "allow");
     let own = format!("Host: {host}\r\nOrigin: http://{host}\r\n");
-    let answer = format!("{path}answer");
+    let answer = format!("{path}{form}");
     let mut wrong = path.clone();
     let last = wrong.len() - 2;
     wrong.replace_range(last..=last, if path.ends_with("0/") { "1" } else { "0" });
     for (path, head) in [
         ("/", &*own),
-        ("/answer", &own),
-        ("//answer", &own),
-        (&format!("{wrong}answer"), &own),
+        (&format!("/{form}"), &own),
+        (&format!("//{form}"), &own),
+        (&format!("{wrong}{form}"), &own),
         (&format!("/x{answer}"), &own),
         (&answer, ""),
         (&answer, &format!("Host: {host}\r\n")),
@@ -559,7 +559,7 @@ fn the_page_is_for_its_own_visitor() {
         (&answer, &format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n")),
         (&answer, &format!("{own}Host: {host}\r\n")),
     ] {
-        let said = page.post(path, head, &form);
+        let said = page.post(path, head);
         let refused =
             ["400", "403", "404"].iter().any(|it| said.starts_with(&format!("HTTP/1.1 {it}")));
         assert!(refused && !said.contains("ls"), "{path} {head}: {said}");
@@ -568,7 +568,7 @@ fn the_page_is_for_its_own_visitor() {
         let said = page.send(&format!("GET {path} HTTP/1.1\r\n{head}\r\n"));
         assert!(said.starts_with("HTTP/1.1 403"), "{head}: {said}");
     }
-    let get = page.send(&format!("GET {answer}?{form} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    let get = page.send(&format!("GET {answer} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
     assert!(get.starts_with("HTTP/1.1 404"), "{get}");
     // Nothing of it was an answer.
     drop(caller);
@@ -663,8 +663,8 @@ fn an_approval_lets_one_call_run() {
     let page = Page::of(&terminal);
     let (code, _) = judged(&sandbox, || {
         let id = shows(3);
-        let digest = page.questions()[0]["digest"].as_str().unwrap().replace(':', "%3A");
-        let said = page.answer(&format!("id={id}&digest={digest}&choice=allow"));
+        let question = &page.questions()[0];
+        let said = page.answer(&format!("allow/{id}/{}", question["digest"].as_str().unwrap()));
         assert!(said.starts_with("HTTP/1.1 200"), "{said}");
     });
     assert_eq!(code, 0);

@@ -1,6 +1,5 @@
 //! One HTTP request of the page: it has no body, and everything is bounded.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -19,8 +18,8 @@ const FIELDS: usize = 64;
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) path: String,
-    /// The fields behind the `?` of the address.
-    pub(super) query: BTreeMap<String, String>,
+    /// The text behind the `?` of the address.
+    pub(super) query: String,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
 }
@@ -88,40 +87,23 @@ fn parse(bytes: &[u8]) -> Result<Option<Request>, &'static str> {
         return Ok(None);
     }
     let address = parsed.path.unwrap_or_default();
-    let (path, fields) = address.split_once('?').unwrap_or((address, ""));
-    let mut query = BTreeMap::new();
-    for field in fields.split('&').filter(|field| !field.is_empty()) {
-        let (key, value) = field.split_once('=').unwrap_or((field, ""));
-        if query.insert(decoded(key), decoded(value)).is_some() {
-            return Err("a field of the address is there twice");
-        }
-    }
+    let (path, query) = address.split_once('?').unwrap_or((address, ""));
     Ok(Some(Request {
         method: parsed.method.unwrap_or_default().to_owned(),
         path: path.to_owned(),
-        query,
+        query: percent_decode_str(query).decode_utf8_lossy().into_owned(),
         host: field(parsed.headers, "host")?,
         origin: field(parsed.headers, "origin")?,
     }))
 }
 
-/// Returns a part of the address as the form had it.
-fn decoded(text: &str) -> String {
-    let text = text.replace('+', " ");
-    percent_decode_str(&text).decode_utf8_lossy().into_owned()
-}
-
 /// Returns a field of the head. Two of one name are two readings of a request.
 fn field(head: &[httparse::Header<'_>], name: &str) -> Result<Option<String>, &'static str> {
-    let mut found = None;
-    for field in head {
-        if !field.name.eq_ignore_ascii_case(name) {
-            continue;
-        }
-        let text = std::str::from_utf8(field.value).map_err(|_| "a field is not UTF-8")?;
-        if found.replace(text.to_owned()).is_some() {
-            return Err("a field of the head is there twice");
-        }
+    let mut named = head.iter().filter(|field| field.name.eq_ignore_ascii_case(name));
+    let Some(found) = named.next() else { return Ok(None) };
+    if named.next().is_some() {
+        return Err("a field of the head is there twice");
     }
-    Ok(found)
+    let text = std::str::from_utf8(found.value).map_err(|_| "a field is not UTF-8")?;
+    Ok(Some(text.to_owned()))
 }

@@ -18,9 +18,9 @@ function element(tag, text, name) {
 }
 
 async function answer(question, choice, reason = "") {
-  const fields = new URLSearchParams({ id: question.id, digest: question.digest, choice, reason });
+  const address = `${choice}/${question.id}/${question.digest}?${encodeURIComponent(reason)}`;
   try {
-    const sent = await fetch(`answer?${fields}`, { method: "POST" });
+    const sent = await fetch(address, { method: "POST" });
     say((await sent.text()).trim());
   } catch {
     say("The answer did not arrive: try again.");

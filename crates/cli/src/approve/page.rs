@@ -72,7 +72,7 @@ impl Page {
                 head: "Content-Type: application/json\r\n".to_owned(),
                 body: desk.questions().to_string(),
             },
-            ("POST", "answer") => match answer(request, peer, desk) {
+            ("POST", path) => match answer(path, &request.query, peer, desk) {
                 Ok(said) => Response::text("200 OK", &said),
                 Err(problem) => Response::text("409 Conflict", &problem),
             },
@@ -98,15 +98,16 @@ fn page() -> Response {
     Response { status: "200 OK", head, body: filled(PAGE, &values) }
 }
 
-/// Answers a question as the fields of the address say.
-fn answer(request: &Request, peer: IpAddr, desk: &Desk) -> Result<String, String> {
-    let field = |name: &str| request.query.get(name).map_or("", String::as_str);
-    let choice = match field("choice") {
+/// Answers a question. The address is `CHOICE/ID/DIGEST`, and the reason of a denial behind it.
+fn answer(path: &str, reason: &str, peer: IpAddr, desk: &Desk) -> Result<String, String> {
+    let (choice, question) = path.split_once('/').unwrap_or_default();
+    let (id, digest) = question.split_once('/').unwrap_or_default();
+    let choice = match choice {
         "allow" => Choice::Allow,
-        "deny" => Choice::Deny(field("reason").trim().to_owned()),
+        "deny" => Choice::Deny(reason.trim().to_owned()),
         _ => return Err("the request has no answer; nothing was answered".to_owned()),
     };
     // The log of decisions has where an answer comes from.
     let place = if peer.is_loopback() { "page".to_owned() } else { format!("page, from {peer}") };
-    desk.answer(field("id"), Some(field("digest")), &choice, &place)
+    desk.answer(id, Some(digest), &choice, &place)
 }
