@@ -5,7 +5,7 @@ use hookexec::config::Diagnostics;
 use hookexec::internal::reading::{Node, Value};
 use hookexec::internal::suggest;
 
-use super::hooks::{Group, Import};
+use super::hooks::{Group, Import, take_out};
 use super::tree::{Mapping, cannot_import, get};
 
 /// The flags of an agent that stand for a builtin hook.
@@ -125,5 +125,5 @@ fn refuse_models(import: &mut Import<'_>) {
             }
         }
     }
-    import.take_out(&refused);
+    take_out(&mut import.hooks, &refused);
 }

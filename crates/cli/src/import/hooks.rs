@@ -91,38 +91,34 @@ impl<'n> Import<'n> {
     pub(super) fn finish(mut self) -> Imported {
         let block = Node { value: Value::Map(self.hooks.clone()), span: 0..0 };
         let sound = self.reader.hooks_block(&block).len();
-        let mut problems =
-            std::mem::replace(&mut self.reader, Reader::new(Arc::clone(&self.source)))
-                .into_problems();
+        let mut problems = self.reader.into_problems();
         problems.sort(std::slice::from_ref(&self.source.path));
         let mut errors = Vec::new();
         for problem in problems.iter().filter(|problem| problem.severity == Severity::Error) {
             errors.extend(problem.location.as_ref().map(|location| location.range().start));
         }
-        self.take_out(&errors);
+        take_out(&mut self.hooks, &errors);
         // They are compiled into PicoClaw. One that is switched on is an error.
         self.hooks.retain(|(key, _)| key.as_text() != Some("builtins"));
-        let mut writer = Writer::new(&self.reader);
+        let mut writer = Writer::new(self.source);
         if !self.processes.is_empty() {
             writer.section("processes", &self.processes);
         }
         writer.section("hooks", &self.hooks);
         Imported { problems, own_entries: self.own_entries, sound, written: writer.written }
     }
+}
 
-    /// Takes out the smallest of a hook, a matcher entry, a process and an event that has an error in
-    /// it.
-    pub(super) fn take_out(&mut self, errors: &[usize]) {
-        self.hooks.retain_mut(|(key, value)| match &mut value.value {
-            _ if has_any(key, errors) => false,
-            Value::Map(processes) if key.as_text() == Some("processes") => {
-                processes
-                    .retain(|(name, process)| !has_any(name, errors) && !has_any(process, errors));
-                true
-            }
-            _ => keep_sound(value, errors),
-        });
-    }
+/// Takes out the smallest of a hook, a matcher entry, a process and an event that has an error in it.
+pub(super) fn take_out(hooks: &mut Entries<'_>, errors: &[usize]) {
+    hooks.retain_mut(|(key, value)| match &mut value.value {
+        _ if has_any(key, errors) => false,
+        Value::Map(processes) if key.as_text() == Some("processes") => {
+            processes.retain(|(name, process)| !has_any(name, errors) && !has_any(process, errors));
+            true
+        }
+        _ => keep_sound(value, errors),
+    });
 }
 
 /// Takes out what has an error in it, and returns whether anything is left.

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use hookexec::Event;
-use hookexec::internal::reading::{Node, Reader, Value};
+use hookexec::config::Location;
+use hookexec::internal::SourceFile;
+use hookexec::internal::reading::{Node, Value};
 
 use super::tree::get;
 
@@ -23,14 +26,15 @@ pub(super) struct Written {
 }
 
 /// Writes sections of a hooks file.
-pub(super) struct Writer<'r> {
-    reader: &'r Reader,
+pub(super) struct Writer {
+    /// The file that the values come from.
+    source: Arc<SourceFile>,
     pub(super) written: Written,
 }
 
-impl<'r> Writer<'r> {
-    pub(super) fn new(reader: &'r Reader) -> Self {
-        Self { reader, written: Written::default() }
+impl Writer {
+    pub(super) fn new(source: Arc<SourceFile>) -> Self {
+        Self { source, written: Written::default() }
     }
 
     /// Writes `processes:` or `hooks:`.
@@ -38,7 +42,7 @@ impl<'r> Writer<'r> {
         let nothing = if entries.is_empty() { " {}" } else { "" };
         self.line("\n", &format!("{name}:{nothing}"));
         for (key, value) in entries {
-            let name = on_one_line(key, self.reader);
+            let name = on_one_line(key, &self.source.text);
             let is_event = name.parse::<Event>().is_ok();
             match &value.value {
                 Value::List(_) | Value::Map(_) if is_event => {
@@ -59,7 +63,7 @@ impl<'r> Writer<'r> {
     /// Writes matcher entries or hooks, each with the line that it came from.
     fn items(&mut self, items: &[Node<'_>], indent: &str) {
         for item in items {
-            let line = self.reader.location(item).line();
+            let line = Location::new(Arc::clone(&self.source), item.span.clone()).line();
             self.line(indent, &format!("# line {line}"));
             let kind = get(item, "type").and_then(Node::as_text);
             if let Some(kind) = kind {
@@ -87,10 +91,10 @@ impl<'r> Writer<'r> {
 
     /// Writes a key and its value; a text of several lines as a block where that holds it as it is.
     fn pair(&mut self, indent: &str, key: &Node<'_>, value: &Node<'_>) {
-        let key = on_one_line(key, self.reader);
+        let key = on_one_line(key, &self.source.text);
         let lines = value.as_text().filter(|text| fits_a_block(text));
         let Some(lines) = lines else {
-            return self.line(indent, &format!("{key}: {}", on_one_line(value, self.reader)));
+            return self.line(indent, &format!("{key}: {}", on_one_line(value, &self.source.text)));
         };
         self.line(indent, &format!("{key}: |-"));
         let inner = format!("{}  ", indent.replace('-', " "));
@@ -105,14 +109,14 @@ impl<'r> Writer<'r> {
 }
 
 /// Returns a value as YAML on one line.
-fn on_one_line(node: &Node<'_>, reader: &Reader) -> String {
+fn on_one_line(node: &Node<'_>, source: &str) -> String {
     match &node.value {
         Value::Null => "null".to_owned(),
-        Value::Bool(truth) => as_written(node, &truth.to_string(), reader),
-        Value::Number(number) => as_written(node, &number.to_string(), reader),
+        Value::Bool(truth) => as_written(node, &truth.to_string(), source),
+        Value::Number(number) => as_written(node, &number.to_string(), source),
         Value::Text(text) => inline(text),
         Value::List(items) => {
-            let items: Vec<String> = items.iter().map(|item| on_one_line(item, reader)).collect();
+            let items: Vec<String> = items.iter().map(|item| on_one_line(item, source)).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Map(entries) if entries.is_empty() => "{}".to_owned(),
@@ -121,8 +125,8 @@ fn on_one_line(node: &Node<'_>, reader: &Reader) -> String {
             for (key, value) in entries {
                 written.push(format!(
                     "{}: {}",
-                    on_one_line(key, reader),
-                    on_one_line(value, reader)
+                    on_one_line(key, source),
+                    on_one_line(value, source)
                 ));
             }
             format!("{{ {} }}", written.join(", "))
@@ -131,8 +135,8 @@ fn on_one_line(node: &Node<'_>, reader: &Reader) -> String {
 }
 
 /// Returns a number or a word as it is written, because as a text it means exactly that.
-fn as_written(node: &Node<'_>, value: &str, reader: &Reader) -> String {
-    let written = reader.written(node);
+fn as_written(node: &Node<'_>, value: &str, source: &str) -> String {
+    let written = source.get(node.span.clone()).unwrap_or_default();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "+-.".contains(letter);
     // What is made here has the place of what it is made of.
     let is_word = !written.is_empty() && written.chars().all(is_plain);
@@ -168,5 +172,38 @@ pub(crate) fn inline(text: &str) -> String {
         serde_json::Value::from(text).to_string()
     } else {
         format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hookexec::Config;
+    use hookexec::config::Command;
+
+    use super::super::tree::{Mapping, made};
+    use super::*;
+
+    #[test]
+    fn every_text_comes_back_as_it_was() {
+        for text in [
+            "a", "a b", "it's", "'", "\"", "\\", "#a", "a #b", "a: b", "- a", "? a", "|", ">",
+            "&a", "*a", "!a", "%a", "@a", "`a`", "{a}", "[a]", "a,b", "true", "No", "null", "~",
+            "12", "1e5", "0x1F", ".5", "-1", "5ms", "e5", "...", "---", "a\nb", "a\n\nb", "a\n b",
+            "a\n\tb", "a\tb\nc", " a\nb", "\na", "a\n", "a\n\n", "a \nb", "a\n ", "a\r\nb", "a\rb",
+            "a\n#b", "a\n---\nb", "a\n...\nb", "a\u{85}b", "a\u{2028}b\nc", "\u{feff}a\nb",
+            "\u{1b}[0m", "\u{a0}a\nb", "\u{1f642}\né",
+        ] {
+            let mut hook = Mapping::new(0..0);
+            hook.set("command", text);
+            hook.set("type", "command");
+            let list = Node { value: Value::List(vec![hook.into_node()]), span: 0..0 };
+            let mut writer = Writer::new(Arc::new(SourceFile::new("x", "")));
+            writer.section("hooks", &[(made(&"stop".into(), &(0..0)), list)]);
+            let yaml = writer.written.text;
+            let config = Config::from_yaml(&yaml, "hooks.yaml");
+            let config = config.unwrap_or_else(|error| panic!("{text:?}: {error:?}\n{yaml}"));
+            let expected = Some(Command::Text(text.to_owned()));
+            assert_eq!(config.hooks[0].command, expected, "{yaml}");
+        }
     }
 }
