@@ -1,5 +1,6 @@
 //! Hook types by name, and builtin functions by name.
 
+mod dialect;
 mod factory;
 
 use std::borrow::Cow;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::config::{Diagnostic, Hook, Phase, config_schema};
 use crate::counts::Counts;
+use crate::dialect::ClaudeCode;
 use crate::handler::{BuildError, Handler};
 use crate::handlers;
 use crate::handlers::builtin;
@@ -22,6 +24,7 @@ use crate::handlers::{command, process, receiver};
 use crate::locks::locked;
 use crate::suggest;
 
+pub use dialect::{Dialect, Payloads};
 use factory::{Build, CommandKey};
 pub use factory::{BuildResult, HandlerFactory};
 
@@ -62,7 +65,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
     (
         "command",
         HandlerFactory {
-            build: Build::Shipped(|env, hook| command::build(&env.working_dir, &env.env, hook)),
+            build: Build::Shipped(command::build),
             command: CommandKey::Program(
                 "what to run: `command: ./check.sh` or `command: [python3, check.py]`",
             ),
@@ -100,7 +103,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
     (
         "mcp",
         HandlerFactory {
-            build: Build::Shipped(|env, hook| handlers::mcp::build(&env.env, &env.processes, hook)),
+            build: Build::Shipped(handlers::mcp::build),
             command: CommandKey::Optional,
             refused: Cow::Borrowed(OF_PROGRAMS),
             hint: "an mcp hook takes `with: { server: NAME, tool: NAME }`",
@@ -122,7 +125,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
         "http",
         HandlerFactory {
             #[cfg(feature = "http")]
-            build: Build::Shipped(|env, hook| handlers::http::build(&env.env, hook)),
+            build: Build::Shipped(handlers::http::build),
             #[cfg(not(feature = "http"))]
             build: Build::Shipped(without_http),
             command: CommandKey::Optional,
@@ -162,6 +165,7 @@ pub struct Registry {
     types: BTreeMap<Cow<'static, str>, HandlerFactory>,
     builtins: BTreeMap<String, Builtin>,
     shipped: Option<Arc<ShippedBuiltins>>,
+    dialects: Vec<Arc<dyn Dialect>>,
     /// The types that were registered although there was one of the name.
     registered_twice: Vec<String>,
 }
@@ -210,6 +214,7 @@ impl Registry {
         for (kind, factory) in SHIPPED_TYPES {
             registry.types.insert(Cow::Borrowed(kind), factory.clone());
         }
+        registry.dialects.push(Arc::new(ClaudeCode));
         registry
     }
 
@@ -219,6 +224,7 @@ impl Registry {
             types: BTreeMap::new(),
             builtins: BTreeMap::new(),
             shipped: None,
+            dialects: Vec::new(),
             registered_twice: Vec::new(),
         }
     }
@@ -232,6 +238,38 @@ impl Registry {
             self.types.insert(Cow::Owned(kind), factory);
         }
         self
+    }
+
+    /// Adds the words of an agent, for hooks with its name in `dialect`. An earlier one of the name is
+    /// replaced.
+    pub fn register_dialect(&mut self, dialect: impl Dialect + 'static) -> &mut Self {
+        self.dialects.retain(|known| known.name() != dialect.name());
+        self.dialects.push(Arc::new(dialect));
+        self
+    }
+
+    /// Returns the words that a hook reads and answers in, if they are an agent's.
+    pub(crate) fn dialect_of(&self, hook: &Hook) -> Option<&Arc<dyn Dialect>> {
+        let name = hook.dialect.as_deref()?;
+        self.dialects.iter().find(|known| known.name() == name)
+    }
+
+    /// Returns the mistake in the `dialect` of a hook.
+    fn dialect_mistake(&self, hook: &Hook) -> Option<BuildError> {
+        let name = hook.dialect.as_deref()?;
+        let Some(dialect) = self.dialect_of(hook) else {
+            let names = self.dialects.iter().map(|known| known.name());
+            let hint = suggest::hint_or_list(name, names, "known dialects:");
+            return Some(
+                BuildError::new(format!("unknown dialect `{name}`")).at("dialect").hint(hint),
+            );
+        };
+        if dialect.knows(hook.event) {
+            return None;
+        }
+        let message = format!("{} has no event for `{}`", dialect.title(), hook.event);
+        let hint = "without `dialect` the hook reads what docs/events.md says";
+        Some(BuildError::new(message).at("dialect").hint(hint))
     }
 
     /// Replaces each factory by what `wrap` makes of it: for example one whose handlers are measured.
@@ -257,10 +295,15 @@ impl Registry {
 
     /// Returns the mistakes of a hook whose type or keys are wrong.
     pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
-        match self.factory(&hook.kind) {
-            Some(factory) => factory.mistakes(hook),
-            None => vec![self.unknown_type(&hook.kind)],
+        let Some(factory) = self.factory(&hook.kind) else {
+            return vec![self.unknown_type(&hook.kind)];
+        };
+        let mut mistakes = factory.mistakes(hook);
+        // A type that takes no dialect has said so.
+        if !factory.refused.contains(&"dialect") {
+            mistakes.extend(self.dialect_mistake(hook));
         }
+        mistakes
     }
 
     /// Builds the handler of a hook.
@@ -272,13 +315,11 @@ impl Registry {
         env: &HandlerEnv,
         hook: &Hook,
     ) -> Result<Arc<dyn Handler>, Vec<BuildError>> {
-        let Some(factory) = self.factory(&hook.kind) else {
-            return Err(vec![self.unknown_type(&hook.kind)]);
-        };
-        let mistakes = factory.mistakes(hook);
+        let mistakes = self.mistakes(hook);
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
+        let Some(factory) = self.factory(&hook.kind) else { return Err(Vec::new()) };
         let handler = factory.build(env, hook).map_err(|error| vec![error])?;
         if hook.phase == Phase::Judge && handler.rewrites() {
             let message = format!("`mutates: false` on `{}`, which rewrites", hook.label());
@@ -310,6 +351,8 @@ impl Registry {
         let mut schema = config_schema();
         let hook = &mut schema["definitions"]["hook"];
         hook["properties"]["type"]["examples"] = self.types().collect();
+        let dialect = &mut hook["properties"]["dialect"];
+        dialect["enum"] = self.dialects.iter().map(|dialect| dialect.name()).collect();
         hook["allOf"] = of_types.into();
         schema
     }

@@ -12,7 +12,6 @@ use super::layer::Layer;
 use super::model::{FileConfig, Hook, Limits, OnError};
 use super::node::{Node, Value};
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
-use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::platform::MANAGED_DIRECTORY;
@@ -299,8 +298,17 @@ impl Document {
     }
 }
 
+/// Returns the event whose name is written as Claude Code writes its own: `PreToolUse`.
 fn event_of_claude_code(name: &str) -> Option<Event> {
-    Dialect::ClaudeCode.events().iter().find(|(known, _)| *known == name).map(|(_, event)| *event)
+    let mut ours = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !ours.is_empty() {
+            ours.push('_');
+        }
+        ours.push(letter.to_ascii_lowercase());
+    }
+    let is_theirs = name.starts_with(|first: char| first.is_ascii_uppercase());
+    ours.parse().ok().filter(|_| is_theirs)
 }
 
 impl Reader {

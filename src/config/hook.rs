@@ -152,12 +152,6 @@ impl Reader {
                  `limit_calls`",
             );
         }
-        if let Some(dialect) = hook.dialect
-            && !dialect.knows(event)
-        {
-            let message = format!("{} has no event for `{event}`", dialect.title());
-            refuse("dialect", message, "without `dialect` the hook reads what docs/events.md says");
-        }
     }
 
     fn hook_command(&mut self, fields: &Fields<'_>) -> Option<Command> {

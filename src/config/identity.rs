@@ -20,7 +20,7 @@ impl Identity<'_> {
             (&hook.when, &hook.limit, &hook.rollout, &hook.with, &hook.untrusted),
             // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
             // several tools, of which each matcher chooses its own.
-            hook.dialect.map(|dialect| (dialect, &hook.matcher)),
+            hook.dialect.as_ref().map(|dialect| (dialect, &hook.matcher)),
             // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`).
             hook.location.directory(),
             // A project must not replace the hook of another layer: its own limits would count.

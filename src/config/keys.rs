@@ -22,7 +22,6 @@ use super::section::Kind;
 use super::units::{AnswerSize, LongDuration, Size};
 use super::when::{Glob, Parts};
 use crate::counts::MAX_TIMES;
-use crate::dialect::Dialect;
 use crate::matcher::Matcher;
 use crate::pattern::Pattern;
 use crate::policy::Source;
@@ -125,7 +124,7 @@ section! {
     rollout "rollout": Rollout, "none",
         "the part of the machines, users or sessions on which its answer counts; on the others it \
          is in shadow ([rollout](#rollout))";
-    dialect "dialect": Dialect, "hookexec's own",
+    dialect "dialect": String, "hookexec's own",
         "the agent for which the script was written. The script gets that agent's payload, and its \
          answer is read in that agent's format ([agents.md](agents.md#hooks-written-for-claude-code))";
     side_effects "side_effects": SideEffects, "`external`",
@@ -293,10 +292,6 @@ words! { Layer:
 }
 
 impl Words for List {
-    const WORDS: &'static [(&'static str, Self)] = &Self::NAMES;
-}
-
-impl Words for Dialect {
     const WORDS: &'static [(&'static str, Self)] = &Self::NAMES;
 }
 

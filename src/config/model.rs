@@ -16,7 +16,6 @@ use super::layer::Layer;
 use super::limit::RunLimit;
 use super::rollout::Rollout;
 use super::source::{KeyLocations, Location};
-use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::text::shortened;
@@ -114,7 +113,7 @@ pub struct Hook {
     pub rollout: Option<Rollout>,
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
     #[doc(hidden)]
-    pub dialect: Option<Dialect>,
+    pub dialect: Option<String>,
     /// What running it leaves behind: whether a replay may run it.
     pub side_effects: SideEffects,
     /// The condition that its input must meet.

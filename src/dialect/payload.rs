@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::view::{self, View};
-use super::{Dialect, FAILED_TOOL};
+use super::{EVENTS, FAILED_TOOL};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, Output};
 
@@ -13,18 +13,18 @@ const SPOKEN: [&str; 7] = [
 ];
 
 /// Returns what the agent calls the event.
-pub(super) fn event_name(dialect: Dialect, input: &Input) -> Option<&'static str> {
+pub(super) fn event_name(input: &Input) -> Option<&'static str> {
     let event = input.hook_event_name?;
     let failed = event == Event::PostToolUse && input.tool_error == Some(true);
-    let mut rows = dialect.events().iter();
+    let mut rows = EVENTS.iter();
     let same = rows.find(|(name, known)| *known == event && (*name == FAILED_TOOL) == failed);
     same.map(|(name, _)| *name)
 }
 
 /// Returns the agent's payload for the event, with `name` as the tool's name.
-pub(super) fn write(dialect: Dialect, input: &Input, name: &str, view: &View) -> JsonObject {
+pub(super) fn write(input: &Input, name: &str, view: &View) -> JsonObject {
     if let Some(Value::Object(native)) = &input.native
-        && view::is_own(dialect, input)
+        && view::is_own(input)
     {
         return current(native.clone(), input);
     }
@@ -32,7 +32,7 @@ pub(super) fn write(dialect: Dialect, input: &Input, name: &str, view: &View) ->
     let mut say = |key: &str, value: Value| payload.insert(key.to_owned(), value);
     say("session_id", json!(input.session_id));
     say("cwd", json!(input.cwd));
-    say("hook_event_name", json!(event_name(dialect, input)));
+    say("hook_event_name", json!(event_name(input)));
     if let Some(milliseconds) = input.tool_duration_ms {
         say("duration_ms", json!(milliseconds));
     }
@@ -132,10 +132,10 @@ fn spoken(response: &Value) -> String {
 }
 
 /// Returns a changed response as plain text if the tool's own response was plain text.
-pub(super) fn take_back_response(dialect: Dialect, input: &Input, output: &mut Output) {
+pub(super) fn take_back_response(input: &Input, output: &mut Output) {
     let Some(Value::Object(changed)) = &output.updated_tool_response else { return };
     let had_stdout = input.tool_response.as_ref().is_some_and(|old| old.get("stdout").is_some());
-    if !view::is_own(dialect, input)
+    if !view::is_own(input)
         && !had_stdout
         && let Some(stdout) = changed.get("stdout").filter(|stdout| stdout.is_string())
     {

@@ -1,7 +1,7 @@
 //! A tool call with another agent's names of tools and arguments.
 
-use super::Dialect;
 use super::arguments::{self, Call};
+use super::{NAME, TITLE};
 use crate::tools::{self, TOOL_KINDS};
 use crate::wire::Input;
 
@@ -14,10 +14,9 @@ pub(super) struct View {
 }
 
 /// Returns every name that the agent may give the tool.
-pub(super) fn names(dialect: Dialect, input: &Input) -> Vec<String> {
-    let kinds = if is_own(dialect, input) { Vec::new() } else { kinds(input) };
-    let mut names: Vec<String> =
-        known(dialect, &kinds).into_iter().map(|name| (*name).to_owned()).collect();
+pub(super) fn names(input: &Input) -> Vec<String> {
+    let kinds = if is_own(input) { Vec::new() } else { kinds(input) };
+    let mut names: Vec<String> = known(&kinds).into_iter().map(|name| (*name).to_owned()).collect();
     names.extend(kinds.iter().filter(|kind| kind.starts_with("mcp__")).cloned());
     if names.is_empty() && kinds.iter().any(|kind| kind == "mcp") {
         // The server is unknown, but a guard for all servers must match.
@@ -34,16 +33,15 @@ pub(super) fn names(dialect: Dialect, input: &Input) -> Vec<String> {
 ///
 /// # Errors
 /// When the agent's words can't express the call.
-pub(super) fn views(dialect: Dialect, input: &Input) -> Result<Vec<View>, String> {
-    let names = names(dialect, input);
-    let cannot = |why: String| {
-        format!("`{}` can't be said in the words of {}: {why}", input.tool(), dialect.title())
-    };
-    if is_own(dialect, input) {
+pub(super) fn views(input: &Input) -> Result<Vec<View>, String> {
+    let names = names(input);
+    let cannot =
+        |why: String| format!("`{}` can't be said in the words of {}: {why}", input.tool(), TITLE);
+    if is_own(input) {
         return Ok(vec![View { names, call: None }]);
     }
     let kinds = kinds(input);
-    if known(dialect, &kinds).is_empty() {
+    if known(&kinds).is_empty() {
         // An event may have no tool, and a tool of an MCP server has its own arguments under any
         // agent.
         let tool = input.tool();
@@ -70,22 +68,19 @@ pub(super) fn views(dialect: Dialect, input: &Input) -> Result<Vec<View>, String
 /// Returns whether the input is the agent's own, in its own words.
 ///
 /// Other programs call the hooks of an agent as well, with names of tools that its hooks don't know.
-pub(super) fn is_own(dialect: Dialect, input: &Input) -> bool {
-    let toolset = tools::of_agent(dialect.agent());
+pub(super) fn is_own(input: &Input) -> bool {
+    let toolset = tools::of_agent(NAME);
     let listed = || toolset.named().any(|(name, _)| name == input.tool());
     input.native.is_some()
-        && input.agent_name.as_deref() == Some(dialect.agent())
-        && (listed() || known(dialect, &kinds(input)).is_empty())
+        && input.agent_name.as_deref() == Some(NAME)
+        && (listed() || known(&kinds(input)).is_empty())
 }
 
 /// Returns the agent's names for tools of these kinds.
-fn known(dialect: Dialect, kinds: &[String]) -> Vec<&'static str> {
+fn known(kinds: &[String]) -> Vec<&'static str> {
     let of_kind = |kind: &str| kinds.iter().any(|known| known == kind);
     let found = TOOL_KINDS.iter().filter(|(kind, _)| of_kind(kind));
-    found
-        .flat_map(|(kind, _)| tools::of_agent(dialect.agent()).first_of_kind(kind))
-        .copied()
-        .collect()
+    found.flat_map(|(kind, _)| tools::of_agent(NAME).first_of_kind(kind)).copied().collect()
 }
 
 /// Returns the kinds of the tool, and its name, which may be one.

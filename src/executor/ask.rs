@@ -300,7 +300,10 @@ impl<'e> Moment<'e> {
 
     fn interpreter<'i>(&'i self, hook: HookId, input: &'i Input) -> Interpreter<'i> {
         let contract = self.stages[hook.place].plan.contract;
-        Interpreter { contract, bound: self.bound(hook), input }
+        // They are judged where the events before the tool are part of the moment.
+        let may_approve_with_arguments =
+            contract.event == Event::PermissionRequest && self.stages.len() > 1;
+        Interpreter { contract, bound: self.bound(hook), input, may_approve_with_arguments }
     }
 
     /// Returns the session, which no hook can change.

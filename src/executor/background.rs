@@ -144,7 +144,8 @@ impl Executor {
         if spawned {
             return started(bound);
         }
-        let interpreter = Interpreter { contract: event.contract(), bound, input };
+        let contract = event.contract();
+        let interpreter = Interpreter { contract, bound, input, may_approve_with_arguments: false };
         let mut failed = interpreter.failed(BACKGROUND_FULL);
         failed.put_under_mode_of(bound, session);
         failed

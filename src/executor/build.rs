@@ -143,7 +143,7 @@ impl ExecutorBuilder {
         if self.runs {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
-        bind(&configured, handlers, &counts, &mut hooks_of);
+        bind(&configured, handlers, &environment, &mut hooks_of);
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {
@@ -207,7 +207,7 @@ fn is_in(one: &Location, other: &Location) -> bool {
 fn bind(
     configured: &[Arc<Hook>],
     handlers: Vec<Option<Arc<dyn Handler>>>,
-    counts: &Arc<Counts>,
+    environment: &HandlerEnv,
     hooks_of: &mut [Vec<Bound>],
 ) {
     let mut identities = Identities(HashMap::with_capacity(configured.len()));
@@ -217,9 +217,10 @@ fn bind(
         let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
         let identity = identities.number(hook);
         let hooks = &mut hooks_of[hook.event.index()];
-        let (hook, runs) = (Arc::clone(hook), Runs::of(hook, counts));
+        let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
+        let dialect = environment.registry.dialect_of(&hook).cloned();
         let limits = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
-        hooks.push(Bound { index: hooks.len(), hook, handler, identity, limits, runs });
+        hooks.push(Bound { index: hooks.len(), hook, handler, identity, limits, runs, dialect });
     }
 }
 
@@ -243,6 +244,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
                 identity,
                 limits: identity,
                 runs: None,
+                dialect: None,
             });
         }
         identity += 1;

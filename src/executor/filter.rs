@@ -2,10 +2,8 @@
 
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
-use crate::config::Hook;
-use crate::dialect::Dialect;
 use crate::event::{ContextMode, Event, Permission, Rewrite};
-use crate::wire::{Decision, HookStatus, InputChange, Output, StopScope};
+use crate::wire::{Decision, HookStatus, Output, StopScope};
 
 impl Interpreter<'_> {
     /// Returns the outcome of an answer: what the event supports, and a notice for the rest.
@@ -17,9 +15,8 @@ impl Interpreter<'_> {
         let contract = self.contract;
         let event = contract.event;
 
-        let Hook { matcher, dialect, .. } = &*self.bound.hook;
-        if let Some(dialect) = dialect
-            && let Err(cause) = dialect.take_back(matcher, self.input, &mut output)
+        if let Some(dialect) = &self.bound.dialect
+            && let Err(cause) = dialect.take_back(&self.bound.hook.matcher, self.input, &mut output)
         {
             if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
                 return failed;
@@ -43,7 +40,6 @@ impl Interpreter<'_> {
         {
             dropped.push(format!("its answer says it is for `{name}`, not for `{event}`"));
         }
-        self.keep_for_claude_code(&mut output);
         self.keep_decision(&mut output, &mut dropped);
         let before = dropped.len();
         self.keep_rewrites(&mut output, &mut dropped);
@@ -91,29 +87,6 @@ impl Interpreter<'_> {
             .collect();
         let withholds = contract.withholds() && output.decision == Some(Decision::Deny);
         Outcome { status, notices, withholds, ..Outcome::of(self.bound.index, output) }
-    }
-
-    /// At `stop` Claude Code takes context that sends the model back to work. Passes it on unchanged.
-    fn keep_for_claude_code(&self, output: &mut Output) {
-        if self.is_for_claude_code()
-            && self.contract.may_continue
-            && self.bound.hook.dialect.is_some()
-            && let Some(context) = output.additional_context.take()
-        {
-            output.claude_code.insert("additionalContext".to_owned(), context.into());
-        }
-    }
-
-    fn is_for_claude_code(&self) -> bool {
-        let caller = self.input.agent_name.as_deref();
-        caller == Some(Dialect::ClaudeCode.agent()) && self.input.native.is_some()
-    }
-
-    /// Returns whether the caller takes new arguments with an approval; Claude Code alone does.
-    fn approves_with(&self, change: &InputChange) -> bool {
-        self.is_for_claude_code()
-            && self.contract.event == Event::PermissionRequest
-            && matches!(change, InputChange::Replace(_))
     }
 
     /// Returns why an allow of a person is not one of this call.
@@ -185,8 +158,9 @@ impl Interpreter<'_> {
             }
         };
         if rewrite != Rewrite::ToolInput {
-            let other = |change: &mut InputChange| !self.approves_with(change);
-            drop(output.updated_input.take_if(other).is_some(), "updated_input");
+            if !self.may_approve_with_arguments {
+                drop(output.updated_input.take().is_some(), "updated_input");
+            }
             drop(output.updated_tool_name.take().is_some(), "updated_tool_name");
         }
         if rewrite == Rewrite::Request {

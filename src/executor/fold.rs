@@ -7,11 +7,8 @@ use std::collections::HashSet;
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::{Event, Permission};
-use crate::wire::{Decision, HookStatus, Verdict, decision_of, widest};
-
-/// Why a key of Claude Code that belongs to a decision is ignored.
-const NOT_ALONE: &str =
-    "it counts only with the decision of its own hook, and another hook decided";
+use crate::wire::claude_code::{self, ClaudeKeys};
+use crate::wire::{Decision, HookStatus, Verdict, widest};
 
 /// Folds `outcomes`, which are in config order. Rewrites are handled elsewhere.
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
@@ -45,7 +42,6 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
 
     let mut verdict = Verdict::no_opinion(event);
     decide(&mut verdict, &by_layer, of_moment);
-    let mut ignored = Vec::new();
     let winners = || {
         outcomes().filter(|outcome| {
             outcome.output.decision.is_some() && outcome.output.decision == verdict.decision
@@ -63,7 +59,7 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
         joined(outcomes().map(|outcome| outcome.output.additional_context.as_deref()), false);
     verdict.summary = outcomes()
         .find_map(|outcome| outcome.output.summary.clone().filter(|summary| !summary.is_empty()));
-    pass_on_keys_of_claude_code(&mut verdict, &by_layer, &mut ignored);
+    let ignored = pass_on_keys_of_claude_code(&mut verdict, &by_layer);
     let layers = by_layer.chunk_by(|(one, _), (next, _)| one.rank() == next.rank());
     for (_, outcome) in layers.rev().flatten() {
         let metadata = outcome.output.metadata.iter();
@@ -110,55 +106,22 @@ fn decide(verdict: &mut Verdict, by_layer: &[Said<'_>], of_moment: bool) {
     verdict.allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
 }
 
-/// Passes on the keys that only Claude Code understands. The first hook that gives one counts; `ignored`
-/// gets a remark on each other.
-fn pass_on_keys_of_claude_code(
-    verdict: &mut Verdict,
-    by_layer: &[Said<'_>],
-    ignored: &mut Vec<String>,
-) {
-    for said in by_layer {
-        let (bound, outcome) = said;
-        for (key, value) in &outcome.output.claude_code {
-            let title = bound.title();
-            if !may_give(key, said, verdict, by_layer) {
-                if decision_of(key) == verdict.decision
-                    && verdict.claude_code.get(key) != Some(value)
-                {
-                    ignored.push(format!("hook {title}: `{key}` is ignored: {NOT_ALONE}"));
-                }
-                continue;
-            }
-            let first = verdict.claude_code.entry(key.clone()).or_insert_with(|| value.clone());
-            if first != value {
-                ignored.push(format!(
-                    "hook {title}: an earlier hook gives another `{key}`, which counts"
-                ));
-            }
-        }
+/// Passes on the keys that only Claude Code understands, and returns a remark on each that does not count.
+fn pass_on_keys_of_claude_code(verdict: &mut Verdict, by_layer: &[Said<'_>]) -> Vec<String> {
+    let has_keys = |(_, outcome): &Said<'_>| !outcome.output.claude_code.is_empty();
+    if !by_layer.iter().any(has_keys) {
+        return Vec::new();
     }
-}
-
-/// Returns whether a key of Claude Code counts if a hook gives it. A key that belongs to a decision is
-/// taken from the highest layer that decided so, and only with the hook's own decision. A call is
-/// deferred if every hook that asks defers it.
-fn may_give(
-    key: &str,
-    (bound, outcome): &Said<'_>,
-    verdict: &Verdict,
-    by_layer: &[Said<'_>],
-) -> bool {
-    let Some(decision) = decision_of(key) else { return true };
-    if verdict.decision != Some(decision) || outcome.output.decision != Some(decision) {
-        return false;
+    let mut given = Vec::new();
+    for (bound, outcome) in by_layer {
+        let (keys, decision) = (&outcome.output.claude_code, outcome.output.decision);
+        given.push(ClaudeKeys { keys, decision, rank: bound.rank() });
     }
-    let mut deciders = by_layer.iter().filter(|(_, other)| other.output.decision == Some(decision));
-    if decision == Decision::Ask
-        && !deciders.clone().all(|(_, asks)| asks.output.claude_code.contains_key(key))
-    {
-        return false;
+    let mut remarks = Vec::new();
+    for (place, remark) in claude_code::pass_on(verdict, &given) {
+        remarks.push(format!("hook {}: {remark}", by_layer[place].0.title()));
     }
-    deciders.next().is_some_and(|(highest, _)| highest.rank() == bound.rank())
+    remarks
 }
 
 /// Joins the texts that are not empty; with `once`, equal texts once.
@@ -186,6 +149,7 @@ mod laws {
     fn hooks(count: usize) -> Vec<Bound> {
         let bound = |index: usize| Bound {
             runs: None,
+            dialect: None,
             hook: Arc::new(Hook::new(
                 Event::PreToolUse,
                 "command",

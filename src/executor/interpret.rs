@@ -12,7 +12,6 @@ use super::outcome::Outcome;
 use super::select::Bound;
 use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
 use crate::config::OnError;
-use crate::dialect::Dialect;
 use crate::event::{ContextMode, Contract, FailureMode};
 use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
@@ -27,6 +26,8 @@ pub(super) struct Interpreter<'a> {
     pub(super) contract: &'static Contract,
     pub(super) bound: &'a Bound,
     pub(super) input: &'a Input,
+    /// Whether an approval may come with new arguments: the hooks before the tool judge them.
+    pub(super) may_approve_with_arguments: bool,
 }
 
 impl Interpreter<'_> {
@@ -167,14 +168,16 @@ impl Interpreter<'_> {
     /// Returns whether exit code 2 alone has no effect although a denial in JSON has one.
     fn ignores_exit_2(&self) -> bool {
         let event = self.contract.event;
-        let continues = |dialect: Dialect| dialect.exit_code_continues(event);
-        self.contract.may_continue && !self.bound.hook.dialect.is_some_and(continues)
+        let dialect = self.bound.dialect.as_ref();
+        let continues = dialect.is_some_and(|dialect| dialect.exit_code_continues(event));
+        self.contract.may_continue && !continues
     }
 
     /// Returns whether plain text is context for the model.
     fn takes_text(&self) -> bool {
+        let (event, dialect) = (self.contract.event, self.bound.dialect.as_ref());
         self.contract.context == ContextMode::Text
-            && self.bound.hook.dialect.is_none_or(|it| it.takes_text(self.contract.event))
+            && dialect.is_none_or(|dialect| dialect.takes_text(event))
     }
 
     /// Exit code 2.
@@ -291,7 +294,7 @@ mod tests {
 
     fn bound(hook: Hook) -> Bound {
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, index: 0, identity: 0, limits: 0, runs: None }
+        Bound { hook, handler, index: 0, identity: 0, limits: 0, runs: None, dialect: None }
     }
 
     fn read_as(
@@ -306,7 +309,12 @@ mod tests {
         let bound = bound(hook);
         let input = Input::for_tool("shell", JsonObject::new());
         let result = HandlerResult::exited(code, stdout.into(), stderr.into());
-        let interpreter = Interpreter { contract: event.contract(), bound: &bound, input: &input };
+        let interpreter = Interpreter {
+            contract: event.contract(),
+            bound: &bound,
+            input: &input,
+            may_approve_with_arguments: false,
+        };
         interpreted(&interpreter, Result::Ok(result))
     }
 
@@ -402,8 +410,12 @@ mod tests {
             let hook = Hook { on_error, ..Hook::new(event, "process", Command::Text("p".into())) };
             let bound = bound(hook);
             let input = Input::default();
-            let interpreter =
-                Interpreter { contract: event.contract(), bound: &bound, input: &input };
+            let interpreter = Interpreter {
+                contract: event.contract(),
+                bound: &bound,
+                input: &input,
+                may_approve_with_arguments: false,
+            };
             for failure in [Failure::Protocol, Failure::Panic, Failure::TimedOut, Failure::Start] {
                 let error = HandlerError::new(failure, words.clone());
                 let outcome = interpreted(&interpreter, Err(error));
@@ -526,7 +538,12 @@ mod tests {
         let bound = bound(hook);
         let contract = Event::UserPromptSubmit.contract();
         let input = Input::default();
-        let interpreter = Interpreter { contract, bound: &bound, input: &input };
+        let interpreter = Interpreter {
+            contract,
+            bound: &bound,
+            input: &input,
+            may_approve_with_arguments: false,
+        };
         let outcome = interpreted(&interpreter, Err(failed));
         assert_eq!(outcome.output.decision, Some(Decision::Deny));
         assert_eq!(outcome.warnings, ["too late"]);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::select::Bound;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, decision_of, widest};
+use crate::wire::claude_code::decision_of;
+use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, widest};
 
 /// The outcome of one hook.
 #[derive(Debug, Clone)]

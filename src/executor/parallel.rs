@@ -85,7 +85,7 @@ mod tests {
         hook.location = Location::of_file_in(layer, "hooks.yaml".as_ref());
         hook.limits = Arc::new(Limits { max_parallel, ..Limits::default() });
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, index: 0, identity: 0, limits, runs: None }
+        Bound { hook, handler, index: 0, identity: 0, limits, runs: None, dialect: None }
     }
 
     #[tokio::test]

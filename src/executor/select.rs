@@ -10,6 +10,7 @@ use super::limit::Runs;
 use crate::config::{Hook, Layer, Phase};
 use crate::event::{Contract, Rewrite};
 use crate::handler::{Failure, Handler, HandlerError, Shared};
+use crate::registry::Dialect;
 use crate::wire::Input;
 
 /// The longest tool name that matchers are tried on, in bytes. Names come from a model, and the
@@ -34,6 +35,8 @@ pub(crate) struct Bound {
     pub(crate) limits: usize,
     /// Counts its runs, if they are limited.
     pub(crate) runs: Option<Arc<Runs>>,
+    /// The words that it reads and answers in, if they are an agent's.
+    pub(crate) dialect: Option<Arc<dyn Dialect>>,
 }
 
 impl Bound {
@@ -82,7 +85,7 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(contract: &'static Contract, hooks: Vec<Bound>) -> Self {
         let all = first_of_each((0..hooks.len()).collect(), &hooks);
-        let by_name_alone = hooks.iter().all(|bound| bound.hook.dialect.is_none());
+        let by_name_alone = hooks.iter().all(|bound| bound.dialect.is_none());
         let rewriters = (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
         let waited_for = hooks.iter().filter(|bound| bound.hook.phase.is_answered());
         let shortest_deadline = waited_for.filter_map(|bound| bound.hook.limits.deadline).min();
@@ -149,12 +152,16 @@ impl Plan {
     /// Returns whether the hook's matcher matches the tool, by name, by kind or by the name that it
     /// has in the hook's dialect.
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
-        let Hook { matcher, dialect, .. } = &*self.hooks[index].hook;
+        let Bound { hook, dialect, .. } = &self.hooks[index];
+        let matcher = &hook.matcher;
+        let has_name = |dialect: &Arc<dyn Dialect>| {
+            dialect.tool_names(input).iter().any(|name| matcher.matches(name))
+        };
         // A name too long to match: an event that can't be denied runs every hook then.
         input.tool().len() > LONGEST_MATCHED
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
-            || dialect.is_some_and(|dialect| dialect.matches(matcher, input))
+            || dialect.as_ref().is_some_and(has_name)
     }
 
     /// Returns whether the hook is to be called as far as its condition says. That of a long input is

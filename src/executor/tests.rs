@@ -11,7 +11,6 @@ use super::Executor;
 use super::dispatch::Observer;
 use super::explain::Selection;
 use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, Phase, SourceFile};
-use crate::dialect::Dialect;
 use crate::event::Event;
 use crate::handlers::builtin::Builtin;
 use crate::matcher::Matcher;
@@ -471,7 +470,7 @@ user_prompt_submit:
 #[tokio::test]
 async fn a_hook_with_a_dialect_is_chosen_by_more_than_the_name_of_a_tool() {
     let mut guard = say(PreToolUse, &json!({"decision": "deny"}));
-    guard.dialect = Some(Dialect::ClaudeCode);
+    guard.dialect = Some("claude-code".to_owned());
     guard.matcher = Matcher::new("Edit").unwrap();
     let executor = executor(vec![guard]);
     let plain = Input::for_tool("MultiEdit", JsonObject::new());

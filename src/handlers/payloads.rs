@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use crate::answer::BLOCK;
 use crate::config::Hook;
-use crate::dialect::Dialect;
 use crate::handler::{Call, Exited, Failure, HandlerError, HandlerResult};
 use crate::matcher::Matcher;
+use crate::registry::{Dialect, Registry};
 use crate::wire::json_bytes;
 
 /// Whose words a hook reads, and which tools it is for: the tool of a call may have several names
 /// there.
-pub(super) type Words = Option<(Dialect, Matcher)>;
+pub(super) type Words = Option<(Arc<dyn Dialect>, Matcher)>;
 
 /// Returns whose words a hook reads.
-pub(super) fn words(hook: &Hook) -> Words {
-    hook.dialect.map(|dialect| (dialect, hook.matcher.clone()))
+pub(super) fn words(registry: &Registry, hook: &Hook) -> Words {
+    let dialect = registry.dialect_of(hook)?;
+    Some((Arc::clone(dialect), hook.matcher.clone()))
 }
 
 /// What a hook answered to one payload, and a warning about it.

@@ -1,6 +1,7 @@
 //! What crosses a boundary: plain data and its JSON.
 
 mod approval;
+pub(crate) mod claude_code;
 mod error;
 pub(crate) mod exact;
 mod field;
@@ -30,7 +31,7 @@ pub(crate) use strict::{StrictJsonError, parse_json, parse_object, trimmed};
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
-pub(crate) use verdict::{decision_of, metadata_of, widest};
+pub(crate) use verdict::{metadata_of, widest};
 
 /// A JSON object.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

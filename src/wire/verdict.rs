@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
-use super::{ApprovalReport, Decision, JsonObject, RequestChange, Stop, ToolResult, exact};
+use super::{
+    ApprovalReport, Decision, JsonObject, RequestChange, Stop, ToolResult, claude_code, exact,
+};
 use crate::event::{Event, FailureMode};
 
 /// What the hooks of one event decided together.
@@ -152,7 +154,7 @@ impl Verdict {
                 *before = after;
             }
         }
-        self.absorb_claude_code(&mut next);
+        claude_code::absorb(self, &mut next);
         self.metadata = metadata_of([&*self, &next]);
         if next.decision > self.decision {
             self.decision = next.decision;
@@ -184,23 +186,6 @@ impl Verdict {
         for name in next.failed_open {
             if !self.failed_open.contains(&name) {
                 self.failed_open.push(name);
-            }
-        }
-    }
-
-    /// Takes over the keys of Claude Code. Those that belong to a decision stay with it, and if both
-    /// verdicts decide so, they stay if both give them.
-    fn absorb_claude_code(&mut self, next: &mut Self) {
-        let (mine, theirs) = (self.decision, next.decision);
-        let given = |keys: &BTreeMap<String, Value>, key: &str| keys.contains_key(key);
-        self.claude_code.retain(|key, _| {
-            decision_of(key).is_none()
-                || mine > theirs
-                || mine == theirs && given(&next.claude_code, key)
-        });
-        for (key, value) in std::mem::take(&mut next.claude_code) {
-            if decision_of(&key).is_none() || theirs > mine {
-                self.claude_code.entry(key).or_insert(value);
             }
         }
     }
@@ -253,17 +238,6 @@ fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
     let new: Option<Vec<&str>> = after.map(|text| text.lines().filter(is_new).collect());
     let new = new.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
     join(before, new);
-}
-
-/// Returns the decision that a key of Claude Code belongs to. Such a key counts only together with
-/// that decision of the hook that gave it.
-pub(crate) fn decision_of(claude_key: &str) -> Option<Decision> {
-    match claude_key {
-        // The value `defer`, which every other agent takes for an ask.
-        "permissionDecision" => Some(Decision::Ask),
-        "updatedPermissions" => Some(Decision::Allow),
-        _ => None,
-    }
 }
 
 /// How a hook ended.

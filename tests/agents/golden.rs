@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookexec::event::{ContextMode, Permission, Rewrite};
-use hookexec::internal::dialect::Dialect;
+use hookexec::internal::dialect::ClaudeCode;
 use hookexec::matcher::Matcher;
+use hookexec::registry::Dialect as _;
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{Decision, Verdict};
 use hookexec_agents::{Agent, Answer, Deny, NativeCall};
@@ -69,7 +70,7 @@ fn played(agent: Agent, golden: &Value) -> Value {
     input.as_object_mut().unwrap().remove("native");
     now["input"] = input;
     let everything = Matcher::everything();
-    if let Ok(told) = Dialect::ClaudeCode.payloads(&everything, &call.input)
+    if let Ok(told) = ClaudeCode.payloads(&everything, &call.input)
         && agent != Agent::ClaudeCode
     {
         now["in_claude_code"] = json!(told.collect::<Vec<_>>());

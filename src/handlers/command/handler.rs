@@ -1,8 +1,6 @@
 //! The factory and the handler of command hooks.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -15,7 +13,6 @@ use super::place::{self, absolute};
 use super::program::Program;
 use super::shells::{Invocation, Language};
 use crate::config::{Command, Hook, Phase};
-use crate::dialect::Dialect;
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
     HandlerResult, Place,
@@ -23,6 +20,7 @@ use crate::handler::{
 use crate::handlers::payloads::{Ran, Words, each_payload, words};
 use crate::platform::Platform;
 use crate::platform::system::{self, ending_signal};
+use crate::registry::{BuildResult, HandlerEnv};
 
 /// Builds the handler of a command hook.
 ///
@@ -37,16 +35,16 @@ use crate::platform::system::{self, ending_signal};
 /// holds the hook's stdout or stderr: those are read for another 100 ms. A process that leaves the
 /// group (`setsid`) is never reached.
 pub(crate) fn build(
-    working_dir: &Path,
-    env: &Arc<BTreeMap<OsString, OsString>>,
+    HandlerEnv { working_dir, env, registry, .. }: &HandlerEnv,
     hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+) -> BuildResult {
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);
     let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
         .with_directories(Arc::clone(&config_dir), &project);
-    if let Some(name) = hook.dialect.map(Dialect::project_variable)
+    let words = words(registry, hook);
+    if let Some(name) = words.as_ref().and_then(|(dialect, _)| dialect.project_variable())
         && !hook.env.contains_key(name)
     {
         environment = environment.with_directory(name, &project);
@@ -81,7 +79,7 @@ pub(crate) fn build(
         config_dir,
         remedy: OnceLock::new(),
         max_output: hook.max_output,
-        words: words(hook),
+        words,
         may_leave: hook.phase != Phase::Background && !hook.event.contract().may_block,
     }))
 }

@@ -18,12 +18,13 @@ use serde_json::Value;
 
 use super::command::expand::Variables;
 use super::payloads::{Words, each_payload, words};
-use super::process::{Callee, Processes};
+use super::process::Callee;
 use super::request::{like_stdout, parameters};
 use crate::config::{Hook, Protocol};
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
+use crate::registry::{BuildResult, HandlerEnv};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
@@ -46,10 +47,9 @@ struct Parameters {
 
 /// Builds the handler of an mcp hook.
 pub(crate) fn build(
-    env: &Variables,
-    processes: &Arc<Processes>,
+    HandlerEnv { env, processes, registry, .. }: &HandlerEnv,
     hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+) -> BuildResult {
     let Parameters { server, url, tool, arguments, headers, allow_private } =
         parameters(hook, EXAMPLE)?;
     let wrong = |problem: &str| BuildError::new(problem).at("with").hint(EXAMPLE);
@@ -65,7 +65,7 @@ pub(crate) fn build(
         _ => return Err(wrong("an mcp hook needs either a `server` or a `url`")),
     };
     let arguments = arguments.map(|it| Value::Object(it.into_iter().collect()));
-    Ok(Arc::new(McpHandler { server, tool, arguments, words: words(hook) }))
+    Ok(Arc::new(McpHandler { server, tool, arguments, words: words(registry, hook) }))
 }
 
 #[cfg(feature = "http")]
