@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::conclude::Decided;
 use super::dispatch::{DispatchOptions, Executor, JudgedBefore};
 use super::evaluate::Evaluation;
 use super::outcome::Outcome;
@@ -25,6 +26,9 @@ const OF_LOWER_LAYER: &str = "its allow is ignored: the agent asks for the user,
 /// The events that judge a call again that is approved with other arguments.
 pub const BEFORE_TOOL: [Event; 3] =
     [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
+
+/// Those of them that can ask.
+const ASKING: [Event; 2] = [Event::ToolGuard, Event::PreToolUse];
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
 #[derive(Clone, Copy)]
@@ -186,11 +190,16 @@ impl Executor {
             // The agent comes here because it would ask its user.
             asks.add_host();
             asks.settle(judged.verdicts);
-            let has_judged = |verdict: &Verdict| verdict.event == Event::ToolGuard;
+            let has_judged = |verdict: &Verdict| ASKING.contains(&verdict.event);
             if asks.are_settled() && !judged.verdicts.iter().any(has_judged) {
-                let guards = Box::pin(self.ask_guard(judged)).await;
-                asks.add(std::slice::from_ref(&guards));
-                verdict.absorb(guards);
+                let mut again = Box::pin(self.ask_again(judged)).await;
+                asks.add(&again.verdicts);
+                asks.settle(judged.verdicts);
+                if asks.are_settled() && again.verdict.decision == Some(Decision::Ask) {
+                    (again.verdict.decision, again.verdict.allowed) = (None, true);
+                    again.verdict.message = None;
+                }
+                verdict.absorb(again.verdict);
             }
             leave_to_host(verdict, &asks);
         } else if judged.consults || has_channel {
@@ -217,11 +226,11 @@ impl Executor {
         }
     }
 
-    /// Asks the mandatory guard about a call that is allowed at `permission_request`: what it asked when
-    /// the agent came with the call is known to an earlier process only.
-    async fn ask_guard(&self, judged: &Judged<'_>) -> Verdict {
+    /// Asks the hooks before the tool about a call that is allowed at `permission_request`: what they asked
+    /// when the caller came with the call is not known here.
+    async fn ask_again(&self, judged: &Judged<'_>) -> Decided {
         let options = DispatchOptions { judged: JudgedBefore::All, ..judged.options };
-        self.run_moment(&[Event::ToolGuard], judged.input, options).await.verdict
+        self.run_moment(&ASKING, judged.input, options).await
     }
 
     /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and

@@ -72,10 +72,10 @@ impl<'e> Stage<'e> {
         }
     }
 
-    /// Returns whether its hooks only judge: a call that is approved with other arguments is judged
-    /// again, and nothing rewrites it again.
+    /// Returns whether its hooks only judge: they have judged the call before, and nothing rewrites it
+    /// again.
     pub(super) fn only_judges(&self) -> bool {
-        self.sleeps && self.plan.contract.denial_prevents()
+        !matches!(self.judged, JudgedBefore::None)
     }
 
     /// Returns whether the hook has judged the call before the moment.

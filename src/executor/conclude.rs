@@ -74,12 +74,13 @@ impl Evaluation<'_> {
         is_new.then(|| self.moment.versions.input(self.last).clone())
     }
 
-    /// Folds the answers into verdicts, and starts the hooks that follow them.
-    pub(super) fn conclude(&mut self) -> Concluded {
+    /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.
+    pub(super) fn conclude(&mut self, starts_followers: bool) -> Concluded {
         let course = self.course();
         let mut outcomes = self.outcomes();
         let mut concluded = self.fold_all(&outcomes);
-        if self.moment.stages.iter().any(|stage| stage.plan.has_followers()) {
+        let has_followers = self.moment.stages.iter().any(|stage| stage.plan.has_followers());
+        if starts_followers && has_followers {
             let event = self.moment.stages[0].event;
             outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
             outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));

@@ -191,6 +191,7 @@ impl Executor {
     /// Returns the verdict for a host that could not ask the hooks of `event`, with the reason
     /// `why`. Each hook that matches `input` fails by its own `on_error`, and a redactor replaces what
     /// it could not check. Conditions count as true. Without an input every hook of the event fails.
+    /// Hooks in the background are not started.
     pub fn failed(&self, event: Event, input: Option<&Input>, why: &str) -> Verdict {
         self.fail_moment(&[event], input, DispatchOptions::default(), why)
     }
@@ -211,7 +212,7 @@ impl Executor {
         }
         evaluation.give_up(why);
         let event = events.first().copied().unwrap_or(Event::Notification);
-        evaluation.conclude().into_verdict(event)
+        evaluation.conclude(false).into_verdict(event)
     }
 
     #[doc(hidden)]
@@ -257,7 +258,7 @@ impl Executor {
         // Boxed, or every future of a host would carry its size.
         let mut evaluation = Box::new(Evaluation::new(self, events, input, &options));
         evaluation.run_until(options.until).await;
-        let mut concluded = evaluation.conclude();
+        let mut concluded = evaluation.conclude(true);
         drop(evaluation);
         self.record(&mut concluded, input, options.until).await;
         concluded

@@ -286,7 +286,7 @@ impl<'e> Evaluation<'e> {
         for number in 0..self.answers.len() {
             if self.withholds(number) {
                 self.withhold(number);
-            } else if number >= before {
+            } else {
                 self.take_judgement(number);
             }
             if number >= before {

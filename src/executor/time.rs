@@ -78,7 +78,8 @@ impl Deadlines {
         let before = |end: Instant| {
             end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
         };
-        let layer = bound.hook.limits.deadline.and_then(|limit| self.started.checked_add(limit));
+        let deadline = bound.hook.limits.deadline.filter(|_| bound.hook.phase.is_answered());
+        let layer = deadline.and_then(|limit| self.started.checked_add(limit));
         let by_caller = if bound.hook.event == Event::Approval { NOBODY } else { BY_CALLER };
         let mut until = (now + bound.hook.timeout, None);
         for (at, late_message) in

@@ -200,7 +200,8 @@ impl<'a> Decider<'a> {
 
         let mut asks = Asks::default();
         asks.add(self.trail.verdicts());
-        if host_asks.is_some() {
+        let is_asked_by_hook = wishes.guard_asks.is_some() || wishes.hook_asks.is_some();
+        if host_asks.is_some() && !is_asked_by_hook {
             asks.add_host();
         }
         let verdict = self.ask(Event::PermissionRequest).await?;

@@ -192,8 +192,8 @@ impl After<'_> {
         self.end(ToolEnd::Responded { result: Box::new(result) })
     }
 
-    /// Fires the events after the tool. Returns the response that they leave, the verdict of
-    /// `post_tool_use`, and the widest stop with the event of its hook.
+    /// Fires the events after the tool. Returns the response that they leave, their verdict, and the
+    /// widest stop with the event of its hook.
     async fn transform(
         &mut self,
         events: &[Event],
@@ -205,7 +205,6 @@ impl After<'_> {
         let scope = &self.decider.scope;
         let decided = scope.fire_together(events, input, options).await;
         let left = decided.rewritten.and_then(|input| input.tool_response).unwrap_or(given);
-        let mut last = Verdict::no_opinion(Event::PostToolUse);
         let mut widest: Option<(Event, Stop)> = None;
         for verdict in decided.verdicts {
             if let Some(stop) = &verdict.stop
@@ -213,12 +212,9 @@ impl After<'_> {
             {
                 widest = Some((verdict.event, stop.clone()));
             }
-            if verdict.event == last.event {
-                last = verdict.clone();
-            }
             self.decider.trail.push(verdict);
         }
-        (left, last, widest)
+        (left, decided.verdict, widest)
     }
 
     fn input(&self, response: Value, failed: bool) -> Input {

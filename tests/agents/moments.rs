@@ -144,23 +144,31 @@ fn arguments_that_come_with_an_approval_are_judged_by_everyone() {
 }
 
 #[test]
-fn an_allow_at_the_agents_own_question_leaves_the_user_what_the_guard_asks() {
+fn an_allow_at_the_agents_own_question_settles_what_an_earlier_process_asked_by_the_same_rules() {
     let payload = tool("PermissionRequest", "Bash", "ls");
     let allows = hook("permission_request", &prints(&json!({"decision": "allow"})), "");
-    for (answer, is_allowed) in [
-        (json!({"decision": "ask", "reason": "sure?"}), false),
-        (json!({"decision": "deny", "reason": "no"}), false),
-        (json!({}), true),
+    let ask = json!({"decision": "ask", "reason": "sure?"});
+    let deny = json!({"decision": "deny", "reason": "no"});
+    for (event, answer, is_allowed) in [
+        ("tool_guard", &ask, false),
+        ("tool_guard", &deny, false),
+        ("tool_guard", &json!({}), true),
+        ("pre_tool_use", &ask, true),
+        ("pre_tool_use", &deny, false),
     ] {
         let sandbox = Sandbox::new();
         let noted = sandbox.home().join("repeated");
         let writes =
-            format!("printf %s $HOOKEXEC_REPEATED > {}; {}", noted.display(), prints(&answer));
-        let users = format!("{allows}{}", hook("tool_guard", &writes, ""));
+            format!("printf %s $HOOKEXEC_REPEATED > {}; {}", noted.display(), prints(answer));
+        let users = format!("{allows}{}", hook(event, &writes, ""));
         let done = run_in(&sandbox, "claude-code", &users, "", &payload).exits(0);
-        assert_eq!(done.stdout.contains("\"allow\""), is_allowed, "{answer}: {done:#?}");
-        assert_eq!(std::fs::read_to_string(&noted).unwrap(), "true", "{answer}");
+        assert_eq!(done.stdout.contains("\"allow\""), is_allowed, "{event} {answer}: {done:#?}");
+        assert_eq!(std::fs::read_to_string(&noted).unwrap(), "true", "{event} {answer}");
     }
+    // A project's allow settles no ask of the user's hooks.
+    let users = hook("pre_tool_use", &prints(&ask), "");
+    let done = run("claude-code", &users, &allows, &payload).exits(0);
+    assert!(!done.stdout.contains("\"allow\""), "{done:#?}");
 }
 
 #[test]
