@@ -190,8 +190,7 @@ impl Executor {
             // The agent comes here because it would ask its user.
             asks.add_host();
             asks.settle(judged.verdicts);
-            let has_judged = |verdict: &Verdict| ASKING.contains(&verdict.event);
-            if asks.are_settled() && !judged.verdicts.iter().any(has_judged) {
+            if asks.are_settled() {
                 let mut again = Box::pin(self.ask_again(judged)).await;
                 asks.add(&again.verdicts);
                 asks.settle(judged.verdicts);
@@ -226,11 +225,11 @@ impl Executor {
         }
     }
 
-    /// Asks the hooks before the tool about a call that is allowed at `permission_request`: what they asked
-    /// when the caller came with the call is not known here.
+    /// Asks the hooks before the tool about a call that is allowed at `permission_request`, as it came: what
+    /// they asked then is not known here.
     async fn ask_again(&self, judged: &Judged<'_>) -> Decided {
         let options = DispatchOptions { judged: JudgedBefore::All, ..judged.options };
-        self.run_moment(&ASKING, judged.input, options).await
+        self.run_moment(&ASKING, judged.original, options).await
     }
 
     /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and

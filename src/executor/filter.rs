@@ -69,6 +69,18 @@ impl Interpreter<'_> {
             dropped.push(format!("`{event}` takes no metadata"));
         }
 
+        if contract.withholds() && output.response_is_null {
+            dropped.push(
+                "`updated_tool_response` is null; write \"\" for an empty response".to_owned(),
+            );
+        }
+        // What should have been redacted is not.
+        if contract.withholds()
+            && let Some(cause) = dropped.first()
+            && let Some(failed) = self.failed_unless_stricter(&output, cause)
+        {
+            return failed;
+        }
         if self.bound.hook.strict_output {
             let unknown = output.unknown_keys();
             let problem = unknown.chain(dropped.iter().cloned()).next();

@@ -52,7 +52,9 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
         && let Some(decider) = winners().next()
     {
         verdict.exit_code = decider.exit_code;
-        verdict.stderr = (!decider.stderr.is_empty()).then(|| decider.stderr.clone());
+        // The response that is to be redacted may stand in what a redactor wrote.
+        let is_shown = !decider.withholds && !decider.stderr.is_empty();
+        verdict.stderr = is_shown.then(|| decider.stderr.clone());
     }
 
     verdict.additional_context =

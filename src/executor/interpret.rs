@@ -59,24 +59,39 @@ impl Interpreter<'_> {
         outcome
     }
 
-    /// Reads the answers of a program that ran once for each file; the strictest counts.
+    /// Reads the answers of a program that ran once for each file. They count like several answers of one
+    /// hook, but an allow must be one for each file, and rewrites must agree.
     async fn read_each(
         &self,
         answers: Vec<Result<Exited, HandlerError>>,
         stop: Instant,
     ) -> Outcome {
-        let mut strictest: Option<Outcome> = None;
+        let mut all: Option<Outcome> = None;
+        let (mut all_allow, mut response) = (true, None);
         for answer in answers {
-            let next = match answer {
+            let mut next = match answer {
                 Ok(exited) => self.read_exited(exited, stop).await,
                 Err(error) => self.read_error(error, stop).await,
             };
-            strictest = Some(match strictest {
-                Some(before) => before.or_stricter(next),
+            all_allow &= next.output.decision == Some(Decision::Allow);
+            if let Some(new) = next.output.updated_tool_response.take()
+                && *response.get_or_insert_with(|| new.clone()) != new
+            {
+                const DIFFER: &str =
+                    "its answers for the files of one call rewrite the response differently";
+                next = self.failed_unless_stricter(&next.output, DIFFER).unwrap_or(next);
+            }
+            all = Some(match all {
+                Some(before) => before.with_next(next),
                 None => next,
             });
         }
-        strictest.unwrap_or_else(|| Outcome::none(self.bound.index))
+        let mut all = all.unwrap_or_else(|| Outcome::none(self.bound.index));
+        all.output.updated_tool_response = response;
+        if !all_allow {
+            all.drop_permission("it is not for every file of the call");
+        }
+        all
     }
 
     async fn read_exited(&self, exited: Exited, stop: Instant) -> Outcome {
@@ -130,6 +145,9 @@ impl Interpreter<'_> {
             (_, Stdout::Malformed(problem)) => self.failed_with_words(&problem),
             (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer(self.input) => {
                 self.failed_with_words(&problem)
+            }
+            (0, Stdout::Answer(output)) if output.has_only_a_reason() => {
+                self.failed_with_words("its JSON answers nothing: it has a reason and no decision")
             }
             (0, Stdout::Answer(output)) => self.answered(output),
             (_, Stdout::Background) if self.contract.may_block => self.failed(&format!(
@@ -448,6 +466,25 @@ mod tests {
             (Event::ToolResponseTransform, 0, "some text", "", Failed, Some(Deny), "no JSON"),
             (Guard, 0, ALLOW, "", Ok, Some(Allow), ""),
             (Guard, 0, DENY, "", Blocked, Some(Deny), "J"),
+            (Guard, 0, r#"{"reason":"J"}"#, "", Failed, Some(Deny), "no decision"),
+            (
+                Event::ToolResponseTransform,
+                0,
+                r#"{"updated_response":"x"}"#,
+                "",
+                Failed,
+                Some(Deny),
+                "shown with",
+            ),
+            (
+                Event::ToolResponseTransform,
+                0,
+                r#"{"updated_tool_response":null}"#,
+                "",
+                Failed,
+                Some(Deny),
+                "shown with",
+            ),
             (Guard, 0, marked, "", Blocked, Some(Deny), "J"),
             (Guard, 0, ASK, "", Ok, Some(Ask), "J"),
             (Prompt, 0, ASK, "", Blocked, Some(Deny), "J"),

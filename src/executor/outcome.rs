@@ -148,26 +148,6 @@ impl Outcome {
         self
     }
 
-    /// Returns the stricter of two outcomes of one hook that ran once for each file. An allow for one
-    /// is none for all of them, and neither silence nor an answer hides a failure.
-    pub(super) fn or_stricter(self, next: Self) -> Self {
-        let rank = |it: &Self| match it.output.decision {
-            _ if it.output.stop.is_some() || it.withholds => 5,
-            Some(Decision::Deny) => 5,
-            Some(Decision::Ask) => 4,
-            _ if it.error.is_some() => 3,
-            None if !it.output.says_something() && it.stdout.is_empty() => 2,
-            None => 1,
-            Some(Decision::Allow) => 0,
-        };
-        let (mut first, mut second) =
-            if rank(&next) > rank(&self) { (next, self) } else { (self, next) };
-        first.failed_open |= second.failed_open;
-        first.notices.append(&mut second.notices);
-        first.warnings.append(&mut second.warnings);
-        first
-    }
-
     /// Leaves of the outcome what `bound`'s mode in this session lets count.
     pub(super) fn put_under_mode_of(&mut self, bound: &Bound, session: &str) {
         let mode = bound.hook.mode_in(session);

@@ -134,10 +134,10 @@ impl Plan {
             Some(format!(
                 "`{event}` came for a tool whose name is longer than {LONGEST_MATCHED} bytes; no tool has such a name"
             ))
-        } else if tool.chars().any(char::is_control) {
+        } else if tool.chars().any(char::is_control) || tool.trim() != tool {
             // No agent has such a tool, but an agent may trim the name to one that it has.
             Some(format!(
-                "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters"
+                "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters, or with spaces around it"
             ))
         } else {
             None

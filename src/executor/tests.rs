@@ -453,7 +453,7 @@ async fn a_condition_that_takes_too_long_is_a_failure_of_its_hook_alone() {
 user_prompt_submit:
   - { type: builtin, command: say, args: ["{}"], on_error: block, timeout: 100ms, when: { field: prompt, regex: '(?s)[a-z].{6000}X1' } }
   - { type: builtin, command: fail, when: { all: [ { field: prompt, glob: "nothing" }, { field: prompt, regex: '(?s)[a-z].{6000}X2' } ] } }
-  - { type: builtin, command: say, args: ["{\"reason\":\"a\"}"], when: { not: { field: prompt, regex: '\w+@\w+\.(org|com)\b' } } }
+  - { type: builtin, command: say, args: ["{\"system_message\":\"a\"}"], when: { not: { field: prompt, regex: '\w+@\w+\.(org|com)\b' } } }
 "#;
     let config = Config::from_yaml(text, "hooks.yaml").unwrap();
     let executor = Executor::builder(config).registry(registry()).build().unwrap();

@@ -32,7 +32,7 @@ impl From<Exited> for Ran {
     }
 }
 
-/// Asks once for each payload of a call, up to the first that is denied by exit code 2 or fails.
+/// Asks once for each payload of a call, up to the first that is denied by exit code 2.
 pub(super) async fn each_payload<R: Into<Ran>, F: Future<Output = Result<R, HandlerError>>>(
     call: &Call<'_>,
     words: &Words,
@@ -50,7 +50,7 @@ pub(super) async fn each_payload<R: Into<Ran>, F: Future<Output = Result<R, Hand
     let (mut answers, mut warnings) = (Vec::new(), Vec::new());
     for payload in payloads {
         let ran = ask(json_bytes(&payload).into()).await.map(Into::into);
-        let is_last = ran.as_ref().map_or(true, |ran: &Ran| ran.exited.code == BLOCK);
+        let is_last = ran.as_ref().is_ok_and(|ran: &Ran| ran.exited.code == BLOCK);
         answers.push(ran.map(|Ran { exited, warning }| {
             warnings.extend(warning);
             exited

@@ -153,6 +153,8 @@ pub struct Output {
     pub claude_code: JsonObject,
     /// Keys that are not part of any answer.
     pub(crate) unknown_keys: Vec<UnknownKey>,
+    /// Whether the new tool response is `null`, which is none.
+    pub(crate) response_is_null: bool,
 }
 
 /// A key that is not part of any answer.
@@ -248,6 +250,12 @@ impl Output {
             || self.summary.is_some()
             || !self.metadata.is_empty()
             || !self.claude_code.is_empty()
+    }
+
+    /// Returns whether the answer has a reason for nothing.
+    pub(crate) fn has_only_a_reason(&self) -> bool {
+        let has_reason = self.reason.as_ref().is_some_and(|reason| !reason.is_empty());
+        has_reason && !self.says_something() && self.unknown_keys.is_empty()
     }
 
     /// Returns whether the answer denies, asks or stops. It counts at any exit code.

@@ -103,6 +103,7 @@ impl Reader {
                 continue;
             };
             if value.is_null() {
+                self.output.response_is_null |= name == "updated_tool_response";
                 continue;
             }
             if let Some(before) = self.seen.insert(name, value.clone())

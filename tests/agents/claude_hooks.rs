@@ -442,7 +442,7 @@ fn a_dialect_stands_only_where_it_can_mean_something() {
             "stop: { type: builtin, dialect: claude-code, command: add_date }",
             "no meaning for a builtin hook",
         ),
-        ("stop: { type: command, dialect: claude, command: x }", "one of claude-code"),
+        ("stop: { type: command, dialect: claude, command: x }", "known dialects: claude-code"),
     ] {
         sandbox.write("hooks.yaml", text);
         let done = sandbox.hookexec(["check", "--config", "hooks.yaml"]).run();
@@ -484,5 +484,41 @@ fn a_failure_for_one_file_is_not_hidden_by_another() {
         sandbox.write("strict.yaml", &hooks.to_string());
         let args = ["run", "pre_tool_use", "--config", "strict.yaml"];
         let _ = sandbox.hookexec(args).stdin(input.to_string()).run().exits(2);
+    }
+}
+
+#[test]
+fn what_a_hook_says_of_one_file_counts_whatever_it_says_of_the_others() {
+    let sandbox = Sandbox::new();
+    let read = |event: &str, paths: [&str; 2]| {
+        json!({"hook_event_name": event, "agent_name": "gemini", "tool_name": "read_many_files",
+            "tool_kinds": ["read"], "cwd": "/p", "tool_input": {"paths": paths}, "tool_response": "KEY"})
+    };
+    let hooks = |event: &str, more: &str, command: &str| {
+        let hook = format!("type: command, dialect: claude-code{more}");
+        format!("{event}: [{{ hooks: [{{ {hook}, command: '{command}' }}] }}]\n")
+    };
+    let run = |event: &str, paths: [&str; 2]| {
+        let input = read(event, paths).to_string();
+        sandbox.hookexec(["run", event, "--config", "hooks.yaml"]).stdin(input).run()
+    };
+    let redacts = r#"case "$(cat)" in *.env*file_path*|*file_path*.env*) echo "{\"systemMessage\":\"seen\",\"hookSpecificOutput\":{\"updatedToolOutput\":\"[redacted]\"}}";; esac"#;
+    sandbox.write("hooks.yaml", &hooks("post_tool_use", ", mutates: true", redacts));
+    for paths in [[".env", "readme"], ["readme", ".env"]] {
+        let verdict = run("post_tool_use", paths).exits(0).json_line();
+        assert_eq!(verdict["updated_tool_response"], "[redacted]", "{verdict}");
+        assert_eq!(verdict["system_message"], "seen", "{verdict}");
+    }
+    // A crash for one file keeps no other from being judged.
+    let guard = r#"case "$(cat)" in *crash*) kill -9 $$;; *.env*) echo no >&2; exit 2;; esac"#;
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", ", on_error: warn", guard));
+    for paths in [[".env", "crash"], ["crash", ".env"]] {
+        let _ = run("pre_tool_use", paths).exits(2);
+    }
+    let allows = r#"case "$(cat)" in *.env*) ;; *) echo "{\"decision\":\"allow\"}";; esac"#;
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "", allows));
+    for (paths, decision) in [([".env", "readme"], Value::Null), (["a", "b"], json!("allow"))] {
+        let verdict = run("pre_tool_use", paths).exits(0).json_line();
+        assert_eq!(verdict["decision"], decision, "{verdict}");
     }
 }

@@ -8,6 +8,7 @@ use super::native::{Ask, NativeEvent};
 use super::plan::{SAID, bounded, settle};
 use super::read::NativeCall;
 use super::{Agent, adapter};
+use hookexec::event::Event;
 use hookexec::executor::Executor;
 use hookexec::internal::text::cut;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
@@ -85,24 +86,46 @@ pub fn failure(
     message: &str,
 ) -> Answer {
     let message = cut(&format!("hookexec: {message}"), SAID).into_owned();
-    let Some(native) = native.and_then(|name| agent.native_event(name)) else {
-        return Answer::refusal(&message);
-    };
-    let Some(event) = native.event else { return quiet(&message) };
-    let mut verdict = Verdict::failed(event, &message);
+    match native.and_then(|name| agent.native_event(name)) {
+        Some(native) => fail(agent, native, None, executor, &message),
+        None => Answer::refusal(&message),
+    }
+}
+
+/// Like [`failure`], for a call that could be read.
+#[must_use]
+pub fn failure_of(call: &NativeCall, executor: Option<&Executor>, message: &str) -> Answer {
+    let message = cut(&format!("hookexec: {message}"), SAID).into_owned();
+    fail(call.agent, call.native, Some(&call.input), executor, &message)
+}
+
+fn fail(
+    agent: Agent,
+    native: &NativeEvent,
+    input: Option<&Input>,
+    executor: Option<&Executor>,
+    message: &str,
+) -> Answer {
+    let Some(event) = native.event else { return quiet(message) };
+    let mut verdict = Verdict::failed(event, message);
     for event in native.fires(agent) {
         if let Some(executor) = executor {
-            verdict.absorb(executor.failed(event, None, &message));
+            verdict.absorb(executor.failed(event, input, message));
         }
     }
+    let may_redact = native.fires(agent).contains(&Event::ToolResponseTransform);
+    if may_redact && executor.is_none() {
+        // Whether a hook would have redacted the response is not known.
+        verdict.updated_tool_response = Some(format!("[withheld by {message}]").into());
+    }
     let is_told = match verdict.decision {
-        _ if verdict.withholds() => true,
+        _ if verdict.updated_tool_response.is_some() => true,
         Some(Decision::Ask) => native.ask != Ask::Silence,
         Some(_) => true,
         // It goes on, but the author of a guard for it should see that the guard did not run.
         None => event.contract().may_block && native.system_message,
     };
-    if is_told { write(agent, native, None, &verdict) } else { quiet(&message) }
+    if is_told { write(agent, native, input, &verdict) } else { quiet(message) }
 }
 
 fn quiet(message: &str) -> Answer {

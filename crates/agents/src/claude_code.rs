@@ -125,24 +125,55 @@ fn pass_on(native: &NativeEvent, said: &mut JsonObject, key: &str, value: Value)
     }
 }
 
-/// Returns a tool's new response in the shape of the old one: one of another shape is ignored
-/// without a word, and the model reads the original.
+/// Where a response with parts has its text, the likeliest place first.
+const TEXTS: [&str; 6] = ["stdout", "content", "result", "text", "output", "newString"];
+/// What tells the shape of a response: one of few words.
+const SHAPES: [&str; 2] = ["type", "mode"];
+
+/// Returns a text as a tool's new response, in the shape of the old one: one of another shape is ignored
+/// without a word, and the model reads the original. No value of the old response stays but the words
+/// that tell its shape.
 fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
     let (Some(Value::Object(before)), Value::String(text)) = (before, response) else {
         return response.clone();
     };
-    let mut shaped = before.clone();
-    if shaped.contains_key("stdout") {
-        shaped.insert("stdout".to_owned(), json!(text));
-        shaped.insert("stderr".to_owned(), json!(""));
-    } else if let Some(file) = shaped.get_mut("file").and_then(Value::as_object_mut) {
+    let mut shaped = emptied(before);
+    if let Some(file) = shaped.get_mut("file").and_then(Value::as_object_mut) {
+        if !file.contains_key("content") {
+            // An image, a notebook or a document, which has no place for a text.
+            let file = json!({ "filePath": "", "content": text, "numLines": 1, "startLine": 1, "totalLines": 1 });
+            return json!({ "type": "text", "file": file });
+        }
         file.insert("content".to_owned(), json!(text));
-    } else if shaped.contains_key("content") {
-        shaped.insert("content".to_owned(), json!(text));
-    } else {
-        return response.clone();
+        return Value::Object(shaped);
     }
+    let has_text = |key: &&str| shaped.get(*key).is_some_and(Value::is_string);
+    let place = TEXTS.into_iter().find(has_text).unwrap_or("content");
+    shaped.insert(place.to_owned(), json!(text));
     Value::Object(shaped)
+}
+
+/// Returns the keys of a response, with values of the same kinds that say nothing.
+fn emptied(before: &JsonObject) -> JsonObject {
+    let mut shaped = JsonObject::new();
+    for (key, value) in before {
+        let tells_shape = SHAPES.contains(&key.as_str()) && value.as_str().is_some_and(is_word);
+        let nothing = match value {
+            Value::String(_) if tells_shape => value.clone(),
+            Value::String(_) => json!(""),
+            Value::Number(_) => json!(0),
+            Value::Array(_) => json!([]),
+            Value::Object(inner) => Value::Object(emptied(inner)),
+            Value::Null | Value::Bool(_) => value.clone(),
+        };
+        shaped.insert(key.clone(), nothing);
+    }
+    shaped
+}
+
+/// Returns whether a text is a short word of small letters, as the names of shapes are.
+fn is_word(text: &str) -> bool {
+    text.len() <= 24 && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 #[cfg(test)]
@@ -160,11 +191,32 @@ mod tests {
             (
                 json!({"type": "text", "file": {"filePath": "/f", "content": "a"}}),
                 json!("x"),
-                json!({"type": "text", "file": {"filePath": "/f", "content": "x"}}),
+                json!({"type": "text", "file": {"filePath": "", "content": "x"}}),
+            ),
+            (
+                json!({"type": "image", "file": {"base64": "SECRET", "type": "image/png"}}),
+                json!("x"),
+                json!({"type": "text", "file": {"filePath": "", "content": "x", "numLines": 1,
+                    "startLine": 1, "totalLines": 1}}),
+            ),
+            (
+                json!({"mode": "files_with_matches", "numFiles": 2, "filenames": ["SECRET"]}),
+                json!("x"),
+                json!({"mode": "files_with_matches", "numFiles": 0, "filenames": [], "content": "x"}),
+            ),
+            (
+                json!({"type": "SECRET", "content": [{"text": "SECRET"}], "structuredContent": {"k": "SECRET"}}),
+                json!("x"),
+                json!({"type": "", "content": "x", "structuredContent": {"k": ""}}),
+            ),
+            (
+                json!({"result": "SECRET", "code": 200}),
+                json!("x"),
+                json!({"result": "x", "code": 0}),
             ),
             (json!("a"), json!("x"), json!("x")),
             (json!({"stdout": "a"}), json!({"stdout": "y"}), json!({"stdout": "y"})),
-            (json!({"other": 1}), json!("x"), json!("x")),
+            (json!({"other": 1}), json!("x"), json!({"other": 0, "content": "x"})),
         ] {
             assert_eq!(in_shape_of(Some(&before), &response), expected);
         }

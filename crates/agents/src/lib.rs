@@ -35,7 +35,7 @@ mod windsurf;
 use std::fmt;
 use std::str::FromStr;
 
-pub use answer::{Answer, answer, failure};
+pub use answer::{Answer, answer, failure, failure_of};
 pub use dispatch::{Moment, dispatch, dispatch_with_course, explain, unanswered};
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};

@@ -194,10 +194,7 @@ impl Work<'_> {
                 tell_absent(&self.absent, &mut verdict);
                 hookexec_agents::answer(&call, &verdict)
             }
-            Err(problem) => {
-                let native = Some(call.native.name);
-                hookexec_agents::failure(agent, native, self.executor(), &problem)
-            }
+            Err(problem) => hookexec_agents::failure_of(&call, self.executor(), &problem),
         };
         (answer, Some(call))
     }
@@ -230,6 +227,8 @@ impl Work<'_> {
         if call.event.is_none() {
             return Ok(moment.into_verdict(call));
         }
+        let unknown = hookexec_agents::failure_of(call, None, &self.end.late);
+        *locked(standing) = Some(unknown);
         // A project has half of the time, to be found as to be loaded.
         let found = in_project(self.config, &call.project, self.within / 2);
         let config = self.end.before(found).await?;
