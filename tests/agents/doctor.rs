@@ -240,6 +240,7 @@ fn an_entry_that_would_not_be_called_or_not_be_heard_is_a_problem() {
         (END, "--within 54 --cwd /tmp\"", UNKNOWN),
         (END, "--within 54 --config /gone.yaml\"", "/gone.yaml does not exist"),
         ("\"command\": \"", "\"command\": \"! ", UNKNOWN),
+        ("\"command\": \"", "\"command\": \"timeout 30 ", UNKNOWN),
         ("--event PreToolUse", "--event PostToolUse", "the command there is for `PostToolUse`"),
     ] {
         let sandbox = sandbox();
@@ -300,13 +301,7 @@ fn a_switch_counts_in_whichever_file_it_stands() {
 }
 
 #[test]
-fn what_may_well_be_live_is_only_mentioned() {
-    let wrapped = sandbox();
-    let _ = hookexec(&wrapped, &["install", "claude-code"]).exits(0);
-    entry(&wrapped, "\"command\": \"", "\"command\": \"timeout 30 ");
-    let done = hookexec(&wrapped, &["doctor", "claude-code"]).exits(0);
-    let expected = "warning  PreToolUse: changed by hand: `timeout 30 ";
-    assert!(done.stdout.contains(expected), "{}", done.stdout);
+fn a_matcher_of_every_tool_and_labels_may_stand_beside_the_command() {
     for fine in ["\"matcher\": \"*\", ", "\"description\": \"x\", "] {
         let sandbox = sandbox();
         let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);

@@ -27,7 +27,6 @@ static SETTINGS: HookSettings = HookSettings {
         EntryMember::OnFailure,
     ],
     lenient: false,
-    byte_order_mark: true,
     managed_files: &[
         "/etc/claude-code/managed-settings.json",
         "/etc/claude-code/managed-settings.d",

@@ -19,7 +19,6 @@ pub(super) static ADAPTER: Adapter = Adapter {
 static SETTINGS: HookSettings = HookSettings {
     directory: ".qwen",
     members: &[EntryMember::Type, EntryMember::Name, EntryMember::Command, EntryMember::Seconds],
-    byte_order_mark: true,
     managed_files: &[
         "/etc/qwen-code/settings.json",
         "/Library/Application Support/QwenCode/settings.json",

@@ -34,8 +34,6 @@ pub struct HookSettings {
     /// Whether the agent reads comments and trailing commas (true for agents that were not
     /// measured). Other agents silently read no hook of such a file.
     pub lenient: bool,
-    /// Whether the agent was seen to read a file with a byte order mark.
-    pub byte_order_mark: bool,
     /// The `version` that the file must have, as JSON.
     pub version: Option<&'static str>,
     /// The switches that turn all hooks off, each with the value that does.
@@ -128,7 +126,6 @@ impl HookSettings {
         shape: EntryShape::Groups,
         members: &[EntryMember::Type, EntryMember::Command, EntryMember::Seconds],
         lenient: true,
-        byte_order_mark: false,
         version: None,
         off_switches: &[(&["disableAllHooks"], true)],
         disabled_names: None,

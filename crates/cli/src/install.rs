@@ -153,7 +153,7 @@ impl Args {
     fn install(&self, file: &AgentFile, called: &Called) -> Result<(), CommandError> {
         let (title, path) = (file.agent.title(), file.path.display());
         let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
-        if let Some(error) = file.entries.as_ref().err().or(file.ignored.as_ref()) {
+        if let Err(error) = &file.entries {
             return Err(uneditable(file, error));
         }
         let backup = Backup::of(&file.path)?;

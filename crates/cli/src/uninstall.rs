@@ -55,7 +55,7 @@ impl Args {
         written.or_internal(unwritable(path))?;
         backup.forget();
         let left = file.read_entries(&new.unwrap_or_default()).unwrap_or_default();
-        for entry in left.iter().filter(|entry| entry.is_ours()) {
+        for entry in left.iter().filter(|entry| entry.is_ours) {
             let command = &entry.command;
             warn(&format!(
                 "{shown}: `{command}` was changed by hand and is still there; remove it by hand"

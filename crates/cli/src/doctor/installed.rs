@@ -34,7 +34,6 @@ pub(super) struct Visit<'v> {
 /// One entry that calls hookexec, under an event that the agent has.
 struct Registered<'f> {
     file: &'f AgentFile,
-    entry: &'f Entry,
     call: &'f Call,
 }
 
@@ -68,8 +67,7 @@ impl<'v> Visit<'v> {
             return if is_found { Some(vec![self.not_installed()]) } else { None };
         }
         self.findings.extend(switches::findings(files, Path::new("/")));
-        let direct = calls.iter().filter(|registered| registered.entry.written().is_some());
-        let direct = direct.map(|it| (it.call.program.as_str(), it.file.scope));
+        let direct = calls.iter().map(|it| (it.call.program.as_str(), it.file.scope));
         let by_name = package.as_ref().filter(|_| !is_installed);
         let by_name = by_name.map(|_| ("hookexec", Scope::Project));
         self.findings.extend(programs::findings(agent, direct.chain(by_name)));
@@ -161,10 +159,6 @@ impl<'v> Visit<'v> {
             );
             self.add(Grade::Warning, text);
         }
-        if let Some(reason) = &file.ignored {
-            self.add(Grade::Problem, format!("{path}: {reason}"));
-            return Vec::new();
-        }
         ours.into_iter().filter_map(|entry| self.registered(file, entry)).collect()
     }
 
@@ -199,7 +193,7 @@ impl<'v> Visit<'v> {
             return None;
         };
         let grade = if native.is_deciding() { Grade::Problem } else { Grade::Warning };
-        let Some(call) = entry.call() else {
+        let Some(call) = &entry.call else {
             let text = format!("`{command}` is not what `install` writes: it may not deny");
             self.add_about(event, grade, text);
             return None;
@@ -234,10 +228,7 @@ impl<'v> Visit<'v> {
             );
             self.add_about(event, Grade::Problem, text);
         }
-        if entry.written().is_none() {
-            self.add_about(event, Grade::Warning, format!("changed by hand: `{command}`"));
-        }
-        Some(Registered { file, entry, call })
+        Some(Registered { file, call })
     }
 
     /// Says whether the hooks of `event` would run, and when they did last.

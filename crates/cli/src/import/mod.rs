@@ -275,11 +275,11 @@ fn double(file: &Path, imported: &Imported, agent: Agent) -> String {
 
 /// Returns the commands of the hooks in a file that could be imported, but for entries of ours.
 pub(super) fn commands(file: &AgentFile) -> Vec<Command> {
-    if format(file.agent).is_none() || file.ignored.is_some() {
+    if format(file.agent).is_none() {
         return Vec::new();
     }
     let entries = file.entries.as_deref().unwrap_or_default().iter();
-    let foreign = entries.filter(|entry| !entry.is_ours() && !command::is_ours(&entry.command));
+    let foreign = entries.filter(|entry| !entry.is_ours && !command::is_ours(&entry.command));
     foreign.map(|entry| command::whole(&entry.command, &entry.args)).collect()
 }
 

@@ -23,7 +23,7 @@ impl Called {
     pub(super) fn with_kept(&self, file: &AgentFile) -> Result<Self, CommandError> {
         let mut called = self.clone();
         let ours = file.ours();
-        if let Some(kept) = ours.iter().find_map(|entry| entry.written()) {
+        if let Some(kept) = ours.iter().find_map(|entry| entry.call.as_ref()) {
             if called.configs.is_empty() {
                 called.configs.clone_from(&kept.configs);
             }

@@ -34,7 +34,7 @@ pub(super) fn kept_timeout(there: &[&Entry]) -> u64 {
         return written;
     }
     // An agent without timeouts in its settings: `--within` of the entries tells.
-    let within = there.iter().filter_map(|entry| Some(entry.written()?.within)).max();
+    let within = there.iter().filter_map(|entry| Some(entry.call.as_ref()?.within)).max();
     (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
 }
 

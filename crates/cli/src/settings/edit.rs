@@ -69,11 +69,9 @@ impl AgentFile {
     pub(crate) fn with(&self, text: &str, entries: &[PlannedEntry]) -> Result<String, String> {
         let layout = self.agent.settings().ok_or("the agent has no settings")?;
         let changed = self.changed_by_hand();
-        let text = self.without(text, "")?;
-        let (mark, mut text) = self.split_mark(&text);
-        if text.trim().is_empty() && !self.is_toml() {
-            text = "{}\n";
-        }
+        let left = self.without(text, "")?;
+        let is_blank = left.trim().is_empty() && !self.is_toml();
+        let text = if is_blank { "{}\n" } else { &left };
         let mut text = match layout.version {
             Some(version) => text::set_default(text, "version", Json::Number(version.to_owned()))?,
             None => text.to_owned(),
@@ -102,21 +100,14 @@ impl AgentFile {
             };
             text = text::append(&text, self.root, list, element)?;
         }
-        Ok([mark, &text].concat())
+        Ok(text)
     }
 
     /// Returns `text` without the entries. Lists and objects that were empty `before` stay, and
     /// entries that the user changed by hand.
     pub(crate) fn without(&self, text: &str, before: &str) -> Result<String, String> {
-        let (mark, text) = self.split_mark(text);
-        let before = self.split_mark(before).1;
         let ours = |command: &str| Call::of(self.agent, command).is_some();
-        let left = if self.is_toml() {
-            toml::remove(text, ours)?
-        } else {
-            text::remove(text, ours, before)?
-        };
-        Ok([mark, &left].concat())
+        if self.is_toml() { toml::remove(text, ours) } else { text::remove(text, ours, before) }
     }
 
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.

@@ -16,52 +16,15 @@ pub(crate) struct Entry {
     pub(crate) command: String,
     /// The arguments beside the command.
     pub(crate) args: Vec<String>,
-    pub(crate) owner: Owner,
+    /// Whether it calls hookexec.
+    pub(crate) is_ours: bool,
+    /// The command, if it is as `install` writes it.
+    pub(crate) call: Option<Call>,
     /// The `timeout` beside it, in seconds.
     pub(crate) timeout: Option<f64>,
     /// How it differs from the entry that `install` writes, beside the command: the agent may not call
     /// it, or not hear its answer.
     pub(crate) differences: Vec<String>,
-}
-
-/// Whose command it is.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) enum Owner {
-    /// It is as `install` writes it.
-    Written(Call),
-    /// Another program, such as `timeout 30`, runs what `install` writes.
-    Wrapped(Call),
-    /// It calls hookexec in another way.
-    ByHand,
-    #[default]
-    Foreign,
-}
-
-impl Entry {
-    pub(crate) fn is_ours(&self) -> bool {
-        self.owner != Owner::Foreign
-    }
-
-    /// Returns the command, if it is as `install` writes it.
-    pub(crate) fn written(&self) -> Option<&Call> {
-        match &self.owner {
-            Owner::Written(call) => Some(call),
-            _ => None,
-        }
-    }
-
-    /// Returns the command, if at least another program runs it as `install` writes it.
-    pub(crate) fn call(&self) -> Option<&Call> {
-        match &self.owner {
-            Owner::Written(call) | Owner::Wrapped(call) => Some(call),
-            Owner::ByHand | Owner::Foreign => None,
-        }
-    }
-
-    /// Returns the server that the command asks.
-    pub(crate) fn socket(&self) -> Option<&str> {
-        self.call()?.socket.as_deref()
-    }
 }
 
 impl AgentFile {
@@ -97,11 +60,9 @@ impl AgentFile {
     fn entry(&self, event: &str, hook: &Value, around: &Value) -> Option<Entry> {
         let layout = self.agent.settings()?;
         let command = hook["command"].as_str()?.to_owned();
-        let owner = self.owner(&command);
+        let call = Call::of(self.agent, &command);
         let mut differences = Vec::new();
-        if owner != Owner::Foreign
-            && let Some(native) = self.agent.native_event(event)
-        {
+        if let Some(Call { native, .. }) = &call {
             let written = PlannedEntry { native, command: String::new(), timeout: 0 };
             compare(hook, &written.hook(layout), &mut differences);
             compare(around, &written.around(layout), &mut differences);
@@ -111,32 +72,13 @@ impl AgentFile {
         let args = elements(&hook["args"]).iter().filter_map(Value::as_str);
         Some(Entry {
             event: event.to_owned(),
+            is_ours: command.contains(&format!(" run --from {} --event ", self.agent)),
             command,
             args: args.map(str::to_owned).collect(),
-            owner,
+            call,
             timeout: timeout.map(|timeout| timeout / unit),
             differences,
         })
-    }
-
-    fn owner(&self, command: &str) -> Owner {
-        if !command.contains(&format!(" run --from {} --event ", self.agent)) {
-            return Owner::Foreign;
-        }
-        if let Some(call) = Call::of(self.agent, command) {
-            return Owner::Written(call);
-        }
-        for (blank, _) in command.match_indices(' ') {
-            let (wrapper, inner) = command.split_at(blank + 1);
-            // Shell syntax before the call could change its exit code or output.
-            if wrapper.contains(['|', '&', ';', '<', '>', '!', '\n', '(', '`']) {
-                break;
-            }
-            if let Some(call) = Call::of(self.agent, inner) {
-                return Owner::Wrapped(call);
-            }
-        }
-        Owner::ByHand
     }
 }
 

@@ -9,7 +9,7 @@ use hookexec::internal::{base_directory, files};
 use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
 use serde_json::Value;
 
-use super::entry::{Entry, Owner};
+use super::entry::Entry;
 use super::{Scope, store, text, toml, user_directory, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, or the plugin of an
@@ -24,10 +24,8 @@ pub(crate) struct AgentFile {
     pub(crate) text: Result<Option<String>, String>,
     /// Its value; null if it can't be read.
     pub(crate) value: Value,
-    /// The entries in it, or why it can't be understood.
+    /// The entries in it, or why the agent or hookexec can't understand it.
     pub(crate) entries: Result<Vec<Entry>, String>,
-    /// Why the agent ignores the whole file.
-    pub(crate) ignored: Option<String>,
 }
 
 /// Looks at the files of an agent in each scope, the user's first. In the home directory the
@@ -51,14 +49,11 @@ impl AgentFile {
         };
         let text = store::read(&path).map_err(|error| error.to_string());
         let (value, entries) = (value_of(&path), Ok(Vec::new()));
-        let mut file = Self { agent, scope, path, root, text, value, entries, ignored: None };
-        match &file.text {
-            Ok(text) => {
-                let text = text.as_deref().unwrap_or_default();
-                (file.entries, file.ignored) = (file.read_entries(text), file.why_ignored(text));
-            }
-            Err(error) => file.entries = Err(error.clone()),
-        }
+        let mut file = Self { agent, scope, path, root, text, value, entries };
+        file.entries = match &file.text {
+            Ok(text) => file.read_entries(text.as_deref().unwrap_or_default()),
+            Err(error) => Err(error.clone()),
+        };
         Some(file)
     }
 
@@ -70,19 +65,21 @@ impl AgentFile {
     /// Returns the entries that call hookexec, wherever they stand.
     pub(crate) fn ours(&self) -> Vec<&Entry> {
         let entries = self.entries.as_deref().unwrap_or_default();
-        entries.iter().filter(|entry| entry.is_ours()).collect()
+        entries.iter().filter(|entry| entry.is_ours).collect()
     }
 
     /// Returns those that the user changed by hand.
     pub(crate) fn changed_by_hand(&self) -> Vec<&Entry> {
-        self.ours().into_iter().filter(|entry| entry.written().is_none()).collect()
+        self.ours().into_iter().filter(|entry| entry.call.is_none()).collect()
     }
 
     /// Returns the servers that the entries ask, each with how many entries ask it.
     pub(crate) fn sockets(&self) -> BTreeMap<&str, usize> {
         let mut sockets = BTreeMap::new();
-        for socket in self.ours().into_iter().filter_map(Entry::socket) {
-            *sockets.entry(socket).or_default() += 1;
+        for call in self.ours().into_iter().filter_map(|entry| entry.call.as_ref()) {
+            if let Some(socket) = &call.socket {
+                *sockets.entry(socket.as_str()).or_default() += 1;
+            }
         }
         sockets
     }
@@ -95,46 +92,31 @@ impl AgentFile {
         user_directory(layout).is_some_and(|directory| directory.is_dir()) || self.path.exists()
     }
 
-    /// Returns the entries in a text, and reads past what only some agents accept.
+    /// Returns the entries in a text.
     ///
     /// # Errors
-    /// The text can't be understood.
+    /// The agent reads no hook of the text, or it can't be understood.
     pub(crate) fn read_entries(&self, text: &str) -> Result<Vec<Entry>, String> {
-        if self.plugin().is_some() {
-            let entry = Entry { owner: Owner::ByHand, ..Entry::default() };
+        let Some(layout) = self.agent.settings() else {
+            let entry = Entry { is_ours: true, ..Entry::default() };
             return Ok(if self.is_plugin(text) { vec![entry] } else { Vec::new() });
+        };
+        if self.is_toml() {
+            return Ok(self.entries_in(&toml::value(text)?));
         }
-        let text = self.split_mark(text).1;
-        let value = if self.is_toml() { toml::value(text) } else { text::unambiguous(text, true) };
-        Ok(self.entries_in(&value?))
-    }
-
-    /// Returns why the agent reads no hook of a text that can be understood.
-    pub(super) fn why_ignored(&self, text: &str) -> Option<String> {
-        let text = self.split_mark(text).1;
-        let is_strict = self.agent.settings().is_some_and(|layout| !layout.lenient);
-        if !is_strict || text::unambiguous(text, false).is_ok() {
-            return None;
+        let value = text::unambiguous(text, true)?;
+        if !layout.lenient && text::unambiguous(text, false).is_err() {
+            let title = self.agent.title();
+            return Err(format!(
+                "{title} ignores all hooks in a file with comments or trailing commas"
+            ));
         }
-        let _ = text::parse(text).ok()?;
-        let title = self.agent.title();
-        Some(format!("{title} ignores all hooks in a file with comments or trailing commas"))
+        Ok(self.entries_in(&value))
     }
 
     /// Returns whether the settings are TOML.
     pub(super) fn is_toml(&self) -> bool {
         self.agent.settings().is_some_and(|layout| layout.shape == EntryShape::Tables)
-    }
-
-    /// Splits a text into its byte order mark and the rest, if the agent was seen to read past such
-    /// a mark.
-    pub(super) fn split_mark<'t>(&self, text: &'t str) -> (&'static str, &'t str) {
-        const MARK: &str = "\u{feff}";
-        let reads_mark = self.agent.settings().is_some_and(|layout| layout.byte_order_mark);
-        match text.strip_prefix(MARK) {
-            Some(rest) if reads_mark => (MARK, rest),
-            _ => ("", text),
-        }
     }
 }
 

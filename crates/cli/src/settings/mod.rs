@@ -90,7 +90,6 @@ mod tests {
             let text = settings.with("", &entries(agent)).unwrap();
             let found = settings.read_entries(&text).unwrap();
             assert_eq!(found.len(), entries(agent).len(), "{text}");
-            assert_eq!(settings.why_ignored(&text), None, "{text}");
             for live in found {
                 assert!(live.differences.is_empty(), "{live:?}");
                 let waits = live.timeout.is_none_or(|seconds| (seconds - 60.0).abs() < 0.1);

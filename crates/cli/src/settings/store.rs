@@ -28,21 +28,16 @@ pub(crate) fn text(path: &Path) -> String {
 /// Replaces a file that holds the text `known`, so that an agent reads either the old text or the
 /// new one.
 ///
-/// Its mode, owner and extended attributes stay. A symbolic link goes on pointing at its target,
-/// which is created if it is missing. A hard link is cut: the file's other names keep the old text.
+/// Its mode, owner and extended attributes stay. A symbolic link goes on pointing at its target. A hard
+/// link is cut: the file's other names keep the old text.
 ///
 /// # Errors
 /// Also fails if another program changed the file in the meantime: that change would be lost.
 pub(crate) fn write(path: &Path, known: Option<&str>, text: &str) -> io::Result<()> {
     let real = target(path)?;
-    let directory = real.parent().unwrap_or_else(|| Path::new("."));
-    if path.is_symlink() && !directory.is_dir() {
-        return Err(io::Error::other(format!(
-            "it is a link to {}, in a directory that does not exist: make the directory, or remove the link",
-            real.display()
-        )));
+    if let Some(directory) = real.parent() {
+        fs::create_dir_all(directory)?;
     }
-    fs::create_dir_all(directory)?;
     // The draft of settings that only their owner may read is private from the start.
     let mode = if real.exists() { 0o600 } else { 0o666 };
     replace(&real, text.as_bytes(), mode, |draft| {
@@ -74,17 +69,16 @@ pub(crate) fn replace(
     Ok(())
 }
 
-/// Follows symbolic links to the file to write, which need not exist.
+/// Follows symbolic links to the file to write.
 fn target(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    // As many as Linux follows.
-    for _ in 0..40 {
-        match fs::read_link(&path) {
-            Ok(link) => path = path.parent().unwrap_or_else(|| Path::new("/")).join(link),
-            Err(_) => return Ok(dunce::canonicalize(&path).unwrap_or(path)),
-        }
+    if !path.is_symlink() {
+        return Ok(path.to_owned());
     }
-    Err(io::Error::other("too many symbolic links"))
+    let broken = |error| {
+        let hint = "make the file that it points at, or remove the link";
+        io::Error::other(format!("it is a link to nothing ({error}): {hint}"))
+    };
+    dunce::canonicalize(path).map_err(broken)
 }
 
 /// Removes a file, and leaves a link to it, unless it has another text than `known` by now.
@@ -137,27 +131,16 @@ mod tests {
     // Windows lets few users make links.
     #[cfg(unix)]
     #[test]
-    fn a_dangling_link_is_written_through_or_refused() {
+    fn a_link_to_nothing_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let link = directory.path().join("settings.json");
-        symlink("dotfiles.json", &link).unwrap();
-        write(&link, None, "new").unwrap();
-        assert_eq!(
-            fs::read_to_string(directory.path().join("dotfiles.json")).unwrap(),
-            "new",
-            "the target is created"
-        );
-        fs::remove_file(&link).unwrap();
-        symlink("gone/dotfiles.json", &link).unwrap();
-        let error = write(&link, None, "new").unwrap_err().to_string();
-        assert!(
-            error.contains("gone/dotfiles.json, in a directory that does not exist"),
-            "{error}"
-        );
-        fs::remove_file(&link).unwrap();
-        symlink("settings.json", &link).unwrap();
-        assert!(write(&link, None, "new").is_err());
-        assert!(link.is_symlink());
+        for target in ["dotfiles.json", "gone/dotfiles.json", "settings.json"] {
+            symlink(target, &link).unwrap();
+            let error = write(&link, None, "new").unwrap_err().to_string();
+            assert!(error.contains("it is a link to nothing"), "{error}");
+            assert!(link.is_symlink());
+            fs::remove_file(&link).unwrap();
+        }
     }
 
     // Windows has none of them.
