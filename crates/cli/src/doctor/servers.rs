@@ -30,37 +30,24 @@ pub(super) fn section(files: &[AgentFile], options: &LoadOptions) -> Option<Sect
         return Some(Section::new("Servers", vec![Finding::fine(text)]));
     }
     let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
-    // Each server that hangs costs seconds: all are asked at once.
-    let findings = std::thread::scope(|scope| {
-        let mut asked = Vec::new();
-        for (socket, entries) in callers {
-            asked.push((entries, scope.spawn(move || finding(Path::new(socket), project))));
-        }
-        let mut findings = Vec::new();
-        for (entries, asking) in asked {
-            // A thread that panicked has said so on stderr.
-            let finding = asking.join().unwrap_or_else(|_| Finding::problem("it was not asked"));
-            findings.push(Finding { about: entries, ..finding });
-        }
-        findings
-    });
+    let mut findings = Vec::new();
+    for (socket, about) in callers {
+        findings.push(Finding { about, ..finding(Path::new(socket), project) });
+    }
     Some(Section::new("Servers", findings))
 }
 
 fn finding(socket: &Path, project: &Path) -> Finding {
     let asked = Runtime::new().and_then(|runtime| runtime.block_on(server::ping(socket, project)));
-    let shown = socket.display();
-    match asked {
-        Ok(Ok(())) => Finding::fine(format!("the server at {shown} answers")),
+    let problem = match asked {
+        Ok(Ok(())) => return Finding::fine(format!("the server at {} answers", socket.display())),
         Ok(Err(NoVerdict::NotRun(why))) => {
-            Finding::fine(format!("{why}; here the hooks run in the process of the call"))
+            let text = format!("{why}; here the hooks run in the process of the call");
+            return Finding::fine(text);
         }
-        Ok(Err(NoVerdict::Failed(problem))) => gone(socket, &problem),
-        Err(error) => gone(socket, &error.to_string()),
-    }
-}
-
-fn gone(socket: &Path, problem: &str) -> Finding {
+        Ok(Err(NoVerdict::Failed(problem))) => problem,
+        Err(error) => error.to_string(),
+    };
     Finding::problem(format!(
         "{problem}; without its answer a guarded call is denied and never allowed; {}",
         remedy(socket)

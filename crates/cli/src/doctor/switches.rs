@@ -20,57 +20,47 @@ pub(super) fn findings(files: &[AgentFile], root: &Path) -> Vec<Finding> {
         let local = layout.local_file.filter(|_| file.scope == Scope::Project);
         let beside = local.into_iter().chain(layout.config_file);
         let beside = beside.map(|name| file.path.with_file_name(name));
-        let beside = beside.map(|path| (value_of(&path), path));
-        for (value, path) in std::iter::once((file.value.clone(), file.path.clone())).chain(beside)
-        {
-            let switch = switched_off(layout, &value);
-            findings.extend(switch.map(|switch| off(&path, &switch)));
+        for path in std::iter::once(file.path.clone()).chain(beside) {
+            findings.extend(switched_off(layout, &path, &value_of(&path)));
         }
     }
     for path in managed_files(layout, root) {
-        let file = value_of(&path);
-        if let Some(switch) = managed_only(layout, &file) {
-            findings.push(administrators(&path, &switch));
-        } else if let Some(switch) = switched_off(layout, &file) {
-            findings.push(off(&path, &switch));
-        }
+        let value = value_of(&path);
+        let managed = managed_only(layout, &path, &value);
+        findings.extend(managed.or_else(|| switched_off(layout, &path, &value)));
     }
     findings
 }
 
-/// Returns the switch in the value of a file that turns hooks off, if one does.
-fn switched_off(layout: &HookSettings, file: &Value) -> Option<String> {
-    let at = |path: &[&str]| path.iter().fold(file, |value, key| &value[*key]);
+/// Says which switch in the value of a file turns hooks off.
+fn switched_off(layout: &HookSettings, path: &Path, value: &Value) -> Option<Finding> {
+    let at = |keys: &[&str]| keys.iter().fold(value, |value, key| &value[*key]);
     let mut switches = layout.off_switches.iter();
-    if let Some((path, off)) = switches.find(|(path, off)| at(path) == off) {
-        return Some(format!("{}: {off}", path.join(".")));
-    }
-    let path = layout.disabled_names?;
-    let is_disabled = at(path).as_array()?.contains(&"hookexec".into());
-    is_disabled.then_some(format!("{}: [\"hookexec\"]", path.join(".")))
-}
-
-/// Returns the switch in the value of the administrator's file that leaves no hook but theirs.
-fn managed_only(layout: &HookSettings, file: &Value) -> Option<String> {
-    layout.managed_only.iter().find_map(|name| match &file[*name] {
-        Value::Bool(true) => Some(format!("{name}: true")),
-        Value::Array(kinds) if kinds.contains(&"hooks".into()) => {
-            Some(format!("{name}: [\"hooks\"]"))
+    let switch = match switches.find(|(keys, off)| at(keys) == off) {
+        Some((keys, off)) => format!("{}: {off}", keys.join(".")),
+        None => {
+            let keys = layout.disabled_names?;
+            at(keys).as_array()?.iter().find(|name| *name == "hookexec")?;
+            format!("{}: [\"hookexec\"]", keys.join("."))
         }
-        _ => None,
-    })
+    };
+    Some(Finding::problem(format!("{}: `{switch}` turns every hook off", path.display())))
 }
 
-fn off(path: &Path, switch: &str) -> Finding {
-    Finding::problem(format!("{}: `{switch}` turns every hook off", path.display()))
-}
-
-fn administrators(path: &Path, switch: &str) -> Finding {
-    Finding::problem(format!(
-        "{}: `{switch}` turns off all hooks but the administrator's, so these never run; ask the \
+/// Says which switch in the value of the administrator's file leaves no hook but theirs.
+fn managed_only(layout: &HookSettings, path: &Path, value: &Value) -> Option<Finding> {
+    let names_hooks = |list: &Vec<Value>| list.iter().any(|kind| kind == "hooks");
+    let is_on = |name: &&&str| {
+        let switch = &value[**name];
+        *switch == true || switch.as_array().is_some_and(names_hooks)
+    };
+    let name = layout.managed_only.iter().find(is_on)?;
+    Some(Finding::problem(format!(
+        "{}: `{name}: {}` turns off all hooks but the administrator's, so these never run; ask the \
          administrator to add hookexec there",
-        path.display()
-    ))
+        path.display(),
+        value[*name]
+    )))
 }
 
 /// Returns the administrator's files that exist.
@@ -110,9 +100,14 @@ mod tests {
             ("hooks = false", false),
             ("", false),
         ] {
-            assert_eq!(switched_off(codex, &toml(config)).is_some(), off, "{config}");
+            assert_eq!(
+                switched_off(codex, Path::new(""), &toml(config)).is_some(),
+                off,
+                "{config}"
+            );
         }
-        let is_managed_only = |text: &str| managed_only(codex, &toml(text)).is_some();
+        let is_managed_only =
+            |text: &str| managed_only(codex, Path::new(""), &toml(text)).is_some();
         assert!(is_managed_only("a = 1\nallow_managed_hooks_only = true # by order\n[hooks]\n"));
         // Codex 0.169 ignores it there.
         assert!(!is_managed_only("[hooks]\nallow_managed_hooks_only = true\n"));

@@ -69,38 +69,33 @@ impl AgentFile {
     pub(crate) fn with(&self, text: &str, entries: &[PlannedEntry]) -> Result<String, String> {
         let layout = self.agent.settings().ok_or("the agent has no settings")?;
         let changed = self.changed_by_hand();
+        let is_kept =
+            |entry: &&PlannedEntry| changed.iter().all(|known| known.event != entry.native.name);
+        let entries = entries.iter().filter(is_kept);
         let left = self.without(text, "")?;
-        let is_blank = left.trim().is_empty() && !self.is_toml();
-        let text = if is_blank { "{}\n" } else { &left };
-        let mut text = match layout.version {
-            Some(version) => text::set_default(text, "version", Json::Number(version.to_owned()))?,
-            None => text.to_owned(),
-        };
-        for entry in entries {
-            if changed.iter().any(|known| known.event == entry.native.name) {
-                continue;
-            }
-            let hook = entry.hook(layout);
-            if self.is_toml() {
-                text = toml::append(&text, hook)?;
-                continue;
-            }
-            let hook = Json::Object(hook);
-            let (list, element) = match layout.shape {
-                EntryShape::Triggers => {
-                    let mut trigger = entry.around(layout);
-                    trigger.push(("action".to_owned(), hook));
-                    ("hooks", Json::Object(trigger))
-                }
-                EntryShape::Groups => {
-                    let hooks = vec![("hooks".to_owned(), Json::Array(vec![hook]))];
-                    (entry.native.name, Json::Object(hooks))
-                }
-                _ => (entry.native.name, hook),
-            };
-            text = text::append(&text, self.root, list, element)?;
+        if self.is_toml() {
+            return toml::with(&left, entries.map(|entry| entry.hook(layout)));
         }
-        Ok(text)
+        let text = if left.trim().is_empty() { "{}\n" } else { &left };
+        text::edited(text, |object| {
+            if let Some(version) = layout.version.filter(|_| object.get("version").is_none()) {
+                object.append("version", Json::Number(version.to_owned()));
+            }
+            for entry in entries {
+                let (list, hook) = (entry.native.name, Json::Object(entry.hook(layout)));
+                let (list, element) = match layout.shape {
+                    EntryShape::Triggers => {
+                        ("hooks", object_of(entry.around(layout), "action", hook))
+                    }
+                    EntryShape::Groups => {
+                        (list, object_of(Members::new(), "hooks", Json::Array(vec![hook])))
+                    }
+                    _ => (list, hook),
+                };
+                text::append(object, self.root, list, element)?;
+            }
+            Ok(())
+        })
     }
 
     /// Returns `text` without the entries. Lists and objects that were empty `before` stay, and
@@ -135,6 +130,11 @@ impl AgentFile {
     fn from(&self) -> String {
         format!("\"--from\", \"{}\"", self.agent)
     }
+}
+
+fn object_of(mut members: Members, key: &str, value: Json) -> Json {
+    members.push((key.to_owned(), value));
+    Json::Object(members)
 }
 
 /// Says what the plugin calls, how many seconds it waits, if no variable says so, and for which agent:

@@ -12,33 +12,33 @@ use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-/// Appends `element` to the array `list` of the object at `path`; creates what is missing.
-pub(super) fn append(
+/// Returns the text after an `edit` of its outermost object.
+pub(super) fn edited(
     text: &str,
-    path: &[&str],
-    list: &str,
-    element: CstInputValue,
+    edit: impl FnOnce(&CstObject) -> Result<(), String>,
 ) -> Result<String, String> {
-    let (tree, mut object) = editable(text)?;
-    for key in path {
-        object = object
-            .object_value_or_create(key)
-            .ok_or_else(|| format!("`{key}` is not an object"))?;
-    }
-    let entries =
-        object.array_value_or_create(list).ok_or_else(|| format!("`{list}` is not a list"))?;
-    entries.ensure_multiline();
-    entries.append(element);
+    let tree = tree(text)?;
+    edit(&tree.object_value().ok_or("it is not a JSON object")?)?;
     Ok(tree.to_string())
 }
 
-/// Sets the member `key` of the outermost object, unless it is there.
-pub(super) fn set_default(text: &str, key: &str, value: CstInputValue) -> Result<String, String> {
-    let (tree, object) = editable(text)?;
-    if object.get(key).is_none() {
-        object.append(key, value);
+/// Appends `element` to the array `list` of the object at `path` in `object`; creates what is missing.
+pub(super) fn append(
+    object: &CstObject,
+    path: &[&str],
+    list: &str,
+    element: CstInputValue,
+) -> Result<(), String> {
+    let mut object = object.clone();
+    for key in path {
+        let inner = object.object_value_or_create(key);
+        object = inner.ok_or_else(|| format!("`{key}` is not an object"))?;
     }
-    Ok(tree.to_string())
+    let entries = object.array_value_or_create(list);
+    let entries = entries.ok_or_else(|| format!("`{list}` is not a list"))?;
+    entries.ensure_multiline();
+    entries.append(element);
+    Ok(())
 }
 
 /// Removes every object with a command that is `ours`, and the containers that become empty, except for
@@ -122,13 +122,6 @@ fn refuse_twins(node: &Node<'_>) -> Result<(), String> {
 fn tree(text: &str) -> Result<CstRootNode, String> {
     unambiguous(text, true)?;
     CstRootNode::parse(text, &options(true)).map_err(|error| invalid(&error))
-}
-
-/// Returns the tree of a text to edit, and its outermost object.
-fn editable(text: &str) -> Result<(CstRootNode, CstObject), String> {
-    let tree = tree(text)?;
-    let object = tree.object_value().ok_or("it is not a JSON object")?;
-    Ok((tree, object))
 }
 
 /// Reads a text with comments and trailing commas.

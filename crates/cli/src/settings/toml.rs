@@ -4,6 +4,7 @@ use jsonc_parser::cst::CstInputValue as Json;
 use serde_json::Value;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
+use super::edit::Members;
 use super::text::refuse_mark;
 
 /// The key of the list.
@@ -33,27 +34,32 @@ fn of_item(item: &Item) -> Value {
     }
 }
 
-/// Appends a hook.
-pub(super) fn append(text: &str, hook: Vec<(String, Json)>) -> Result<String, String> {
+/// Appends hooks.
+pub(super) fn with(text: &str, hooks: impl Iterator<Item = Members>) -> Result<String, String> {
     let mut document = parse(text)?;
-    let mut table = Table::new();
-    for (key, value) in hook {
-        let item = match value {
-            Json::String(text) => toml_edit::value(text),
-            Json::Bool(value) => toml_edit::value(value),
-            Json::Number(number) => toml_edit::value(number.parse::<i64>().map_err(|_| number)?),
-            _ => continue,
-        };
-        table.insert(&key, item);
+    for hook in hooks {
+        let mut table = Table::new();
+        for (key, value) in hook {
+            let item = match value {
+                Json::String(text) => toml_edit::value(text),
+                Json::Bool(value) => toml_edit::value(value),
+                Json::Number(number) => {
+                    toml_edit::value(number.parse::<i64>().map_err(|_| number)?)
+                }
+                _ => continue,
+            };
+            table.insert(&key, item);
+        }
+        // Comments that stand alone stay on top.
+        table.decor_mut().set_prefix(if document.is_empty() { text } else { "\n" });
+        if document.is_empty() {
+            document.set_trailing("");
+        }
+        let list = document.entry(HOOKS).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+        let tables = list.as_array_of_tables_mut();
+        let tables = tables.ok_or("`hooks` is not a list of tables, `[[hooks]]`")?;
+        tables.push(table);
     }
-    // Comments that stand alone stay on top.
-    table.decor_mut().set_prefix(if document.is_empty() { text } else { "\n" });
-    if document.is_empty() {
-        document.set_trailing("");
-    }
-    let list = document.entry(HOOKS).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-    let tables = list.as_array_of_tables_mut();
-    tables.ok_or_else(|| format!("`{HOOKS}` is not a list of tables, `[[{HOOKS}]]`"))?.push(table);
     Ok(written(&document, text))
 }
 
@@ -99,7 +105,7 @@ fn parse(text: &str) -> Result<DocumentMut, String> {
 mod tests {
     use super::*;
 
-    fn hook() -> Vec<(String, Json)> {
+    fn hook() -> Members {
         vec![
             ("event".to_owned(), "Stop".into()),
             ("command".to_owned(), "hookexec 1".into()),
@@ -108,7 +114,7 @@ mod tests {
     }
 
     fn installed(text: &str) -> String {
-        append(&append(text, hook()).unwrap(), hook()).unwrap()
+        with(&with(text, [hook()].into_iter()).unwrap(), [hook()].into_iter()).unwrap()
     }
 
     fn removed(text: &str) -> String {
@@ -145,7 +151,7 @@ mod tests {
     #[test]
     fn a_text_that_the_agent_cannot_read_is_not_edited() {
         for text in ["a = ", "a = 1\na = 2\n", "hooks = 1\n", "hooks = [{ command = 'x' }]\n"] {
-            assert!(append(text, hook()).is_err(), "{text}");
+            assert!(with(text, [hook()].into_iter()).is_err(), "{text}");
         }
     }
 }

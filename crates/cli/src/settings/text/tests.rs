@@ -19,10 +19,14 @@ fn our_commands(text: &str) -> usize {
     text.matches("\"hookexec ").count()
 }
 
+fn appended(text: &str, event: &str) -> Result<String, String> {
+    edited(text, |object| append(object, &["hooks"], event, element(event)))
+}
+
 fn installed(text: &str) -> String {
     let mut text = text.to_owned();
     for event in ["PreToolUse", "PostToolUse", "Stop"] {
-        text = append(&text, &["hooks"], event, element(event)).unwrap();
+        text = appended(&text, event).unwrap();
     }
     text
 }
@@ -115,7 +119,7 @@ fn what_the_user_adds_afterwards_stays() {
 fn it_reads_like_the_rest_of_the_file() {
     insta::assert_snapshot!(installed(SPREAD[6]));
     insta::assert_snapshot!(installed(SPREAD[8]));
-    insta::assert_snapshot!(append(DENSE[0], &["hooks"], "Stop", element("Stop")).unwrap());
+    insta::assert_snapshot!(appended(DENSE[0], "Stop").unwrap());
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         ("{\"hooks\": ", "not valid JSON"),
         ("{'hooks': {}}", "not valid JSON"),
     ] {
-        let error = append(text, &["hooks"], "Stop", element("Stop")).unwrap_err();
+        let error = appended(text, "Stop").unwrap_err();
         assert!(error.contains(reason), "{text}: {error}");
     }
 }
