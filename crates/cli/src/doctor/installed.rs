@@ -10,10 +10,11 @@ use hookexec::internal::{Check, files, spoken};
 use hookexec_agents::{Agent, NativeEvent};
 use serde_json::Value;
 
-use super::{Finding, Grade, codex, guards, programs, switches};
+use super::{Grade, Section, codex, guards, programs, switches};
 use crate::from::firings;
 use crate::import;
 use crate::install::timeout_for;
+use crate::matchers;
 use crate::settings::call::{Call, denies_without_answer};
 use crate::settings::entry::Entry;
 use crate::settings::inspect::AgentFile;
@@ -28,7 +29,7 @@ pub(super) struct Visit<'v> {
     pub(super) asked: bool,
     pub(super) check: &'v Check,
     pub(super) project: &'v Path,
-    pub(super) findings: Vec<Finding>,
+    pub(super) section: Section,
 }
 
 /// One entry that calls hookexec, under an event that the agent has.
@@ -39,7 +40,7 @@ struct Registered<'f> {
 
 impl<'v> Visit<'v> {
     /// Returns the findings; `None` about an agent that is not used here, if the user did not ask.
-    pub(super) fn findings(mut self) -> Option<Vec<Finding>> {
+    pub(super) fn section(mut self) -> Option<Section> {
         let (agent, files) = (self.agent, self.files);
         let mut calls = Vec::new();
         for file in files {
@@ -47,47 +48,50 @@ impl<'v> Visit<'v> {
         }
         let is_installed = files.iter().any(|file| !file.ours().is_empty());
         let package = package(files);
-        match &package {
-            Some(place) if is_installed => self.add(
-                Grade::Warning,
-                format!("also installed as its own package: {place}: every hook runs twice"),
-            ),
-            Some(place) => {
-                self.add(Grade::Ok, format!("installed as its own package: {place}"));
+        if let Some(place) = &package {
+            if is_installed {
+                self.section.warning(format!(
+                    "also installed as its own package: {place}: every hook runs twice"
+                ));
+            } else {
+                self.section.ok(format!("installed as its own package: {place}"));
                 if agent == Agent::Codex {
-                    self.findings.push(codex::approval_of_plugin(self.project));
+                    codex::approval_of_plugin(&mut self.section, self.project);
                 }
             }
-            None => {}
         }
         let seen = self.last_seen(agent.events().iter());
         let has_plugin = agent.plugin().is_some();
-        if self.findings.is_empty() && (seen.is_none() || !has_plugin) {
-            let is_found = self.asked || files.iter().any(AgentFile::is_found);
-            return if is_found { Some(vec![self.not_installed()]) } else { None };
+        if self.section.findings.is_empty() && (seen.is_none() || !has_plugin) {
+            if !self.asked && !files.iter().any(AgentFile::is_found) {
+                return None;
+            }
+            self.not_installed();
+            return Some(self.section);
         }
-        self.findings.extend(switches::findings(files, Path::new("/")));
-        let direct = calls.iter().map(|it| (it.call.program.as_str(), it.file.scope));
+        switches::add(&mut self.section, files, Path::new("/"));
+        let direct = calls.iter().map(|call| (call.call.program.as_str(), call.file.scope));
         let by_name = package.as_ref().filter(|_| !is_installed);
         let by_name = by_name.map(|_| ("hookexec", Scope::Project));
-        self.findings.extend(programs::findings(agent, direct.chain(by_name)));
+        programs::add(&mut self.section, agent, direct.chain(by_name));
         let in_scope = |scope| calls.iter().any(|call| call.file.scope == scope);
         if in_scope(Scope::User) && in_scope(Scope::Project) {
             let text = "installed for the user and for the project: every hook runs twice here";
-            self.add(Grade::Warning, text);
+            self.section.warning(text);
+        }
+        if is_installed || package.is_some() {
+            self.misfits();
         }
         if has_plugin || package.is_some() && !is_installed {
             let caller = if has_plugin { "its plugin" } else { "its package" };
-            let (grade, text) = match seen {
-                Some((true, ago)) => (Grade::Ok, format!("last called {ago}")),
-                Some((false, ago)) => (
-                    Grade::Warning,
-                    format!("never called in this project; it last called in another, {ago}"),
-                ),
-                None => (Grade::Warning, "never called hookexec yet".to_owned()),
-            };
-            self.add(grade, format!("{caller} {text}"));
-            return Some(self.findings);
+            match seen {
+                Some((true, ago)) => self.section.ok(format!("{caller} last called {ago}")),
+                Some((false, ago)) => self.section.warning(format!(
+                    "{caller} never called in this project; it last called in another, {ago}"
+                )),
+                None => self.section.warning(format!("{caller} never called hookexec yet")),
+            }
+            return Some(self.section);
         }
         let enabled = self.check.configured().filter(|hook| hook.enabled);
         let events: BTreeSet<Event> = enabled.map(|hook| hook.event).collect();
@@ -97,20 +101,21 @@ impl<'v> Visit<'v> {
         for call in &calls {
             self.impatient(call);
         }
-        Some(self.findings)
+        Some(self.section)
     }
 
-    fn add(&mut self, grade: Grade, text: impl Into<String>) {
-        self.findings.push(Finding::new(grade, text));
-    }
-
-    /// Adds a finding about an event.
-    fn add_about(&mut self, event: &str, grade: Grade, text: impl Into<String>) {
-        self.findings.push(Finding::new(grade, text).about(event));
+    /// Warns of hooks whose matcher fits no tool of the agent.
+    fn misfits(&mut self) {
+        for hook in self.check.configured() {
+            let Some(misfit) = matchers::misfit(hook, &[self.agent]) else { continue };
+            let text = format!("{}; {}", misfit.message, misfit.hint.unwrap_or_default());
+            let title = format!("`{}` ({})", hook.label(), hook.location);
+            self.section.about(&title, Grade::Warning, text);
+        }
     }
 
     /// Says that hookexec is not installed, and which file `install` would write.
-    fn not_installed(&self) -> Finding {
+    fn not_installed(&mut self) {
         let agent = self.agent;
         let text = match (self.files.first(), agent.plugin()) {
             (Some(file), _) => {
@@ -123,7 +128,7 @@ impl<'v> Visit<'v> {
             ),
             (None, None) => format!("not installed: `hookexec install {agent}`"),
         };
-        Finding::of(self.asked, text)
+        self.section.add(Grade::of(self.asked), text);
     }
 
     /// Looks at one file, and returns the calls in it.
@@ -131,18 +136,18 @@ impl<'v> Visit<'v> {
         let (scope, path, ours) = (file.scope, file.path.display(), file.ours());
         if ours.is_empty() {
             if let Err(problem) = &file.entries {
-                self.add(Grade::Problem, format!("{path}: {problem}"));
+                self.section.problem(format!("{path}: {problem}"));
             }
             return Vec::new();
         }
         if file.plugin().is_some() {
-            self.add(Grade::Ok, format!("installed: {path}"));
+            self.section.ok(format!("installed: {path}"));
             return Vec::new();
         }
         let count = ours.len();
-        self.add(Grade::Ok, format!("installed for the {scope}: {path} ({count} events)"));
+        self.section.ok(format!("installed for the {scope}: {path} ({count} events)"));
         match self.agent {
-            Agent::Codex => self.findings.push(codex::approval(file, self.project)),
+            Agent::Codex => codex::approval(&mut self.section, file, self.project),
             Agent::Copilot if scope == Scope::Project => self.copilot_trust(file),
             _ => {}
         }
@@ -157,7 +162,7 @@ impl<'v> Visit<'v> {
                 "{path}: {twice} of the hooks there stand in the hooks files, too, and run twice; take \
                  them out of the settings"
             );
-            self.add(Grade::Warning, text);
+            self.section.warning(text);
         }
         ours.into_iter().filter_map(|entry| self.registered(file, entry)).collect()
     }
@@ -179,7 +184,7 @@ impl<'v> Visit<'v> {
                 "`copilot -p` loads no hooks of this project: start `copilot` here and trust the folder, \
                  or set {VARIABLE}=true"
             );
-            self.add(Grade::Problem, text);
+            self.section.problem(text);
         }
     }
 
@@ -189,18 +194,18 @@ impl<'v> Visit<'v> {
         let (title, Entry { event, command, .. }) = (self.agent.title(), entry);
         let Some(native) = self.agent.native_event(event) else {
             let text = format!("not an event of {title}, and never called");
-            self.add_about(&format!("`{event}`"), Grade::Problem, text);
+            self.section.about(&format!("`{event}`"), Grade::Problem, text);
             return None;
         };
-        let grade = if native.is_deciding() { Grade::Problem } else { Grade::Warning };
+        let grade = Grade::of(native.is_deciding());
         let Some(call) = &entry.call else {
             let text = format!("`{command}` is not what `install` writes: it may not deny");
-            self.add_about(event, grade, text);
+            self.section.about(event, grade, text);
             return None;
         };
         if call.native != native {
             let text = format!("the command there is for `{}`", call.native.name);
-            self.add_about(event, grade, text);
+            self.section.about(event, grade, text);
             return None;
         }
         let again = format!("run `{}` again", install(self.agent, file.scope));
@@ -210,14 +215,18 @@ impl<'v> Visit<'v> {
                 "{differences} beside the command: it may not be called, not be heard or not deny; \
                  {again}"
             );
-            self.add_about(event, grade, text);
+            self.section.about(event, grade, text);
         }
         if !call.denies_without_answer && denies_without_answer(native) {
             let text = format!("{title} does not deny when hookexec is missing or killed: {again}");
-            self.add_about(event, grade, text);
+            self.section.about(event, grade, text);
         }
         for config in call.configs.iter().filter(|config| !Path::new(config).exists()) {
-            self.add_about(event, grade, format!("{config} does not exist: nothing passes there"));
+            self.section.about(
+                event,
+                grade,
+                format!("{config} does not exist: nothing passes there"),
+            );
         }
         let within = Duration::from_secs(call.within);
         if let Some(timeout) = entry.timeout.filter(|timeout| *timeout <= within.as_secs_f64()) {
@@ -226,7 +235,7 @@ impl<'v> Visit<'v> {
                  permission",
                 call.within
             );
-            self.add_about(event, Grade::Problem, text);
+            self.section.about(event, Grade::Problem, text);
         }
         Some(Registered { file, call })
     }
@@ -246,7 +255,7 @@ impl<'v> Visit<'v> {
             } else {
                 format!("{} has no such event, so its hooks never run there", self.agent.title())
             };
-            self.findings.push(Finding::of(guards(event), text).about(event.name()));
+            self.section.about(event.name(), Grade::of(guards(event)), text);
             return;
         }
         let seen = self.last_seen(firing.iter().copied());
@@ -255,14 +264,14 @@ impl<'v> Visit<'v> {
         let names = names.join(", ");
         let (grade, text) = match seen {
             Some((true, ago)) => {
-                return self.add(Grade::Ok, format!("{event}: {names}, last seen {ago}"));
+                return self.section.ok(format!("{event}: {names}, last seen {ago}"));
             }
             Some((false, ago)) => {
                 (Grade::Warning, format!("never seen in this project; last in another, {ago}"))
             }
             None => (Grade::Warning, "never seen firing yet".to_owned()),
         };
-        self.add_about(&format!("{event} ({names})"), grade, text);
+        self.section.about(&format!("{event} ({names})"), grade, text);
     }
 
     /// Returns whether the agent worked in the project when it called last for one of `events`, and how
@@ -303,7 +312,7 @@ impl<'v> Visit<'v> {
                 "`{name}` ({source}) may take {takes} s and is stopped after {} s: {remedy}",
                 call.within
             );
-            self.add_about(call.native.name, Grade::Warning, text);
+            self.section.about(call.native.name, Grade::Warning, text);
         }
     }
 }

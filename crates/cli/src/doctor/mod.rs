@@ -22,7 +22,6 @@ use serde_json::Value;
 use super::config::{ConfigArgs, Purpose};
 use super::error::CommandError;
 use super::exit::Exit;
-use super::matchers;
 use super::output::PlainFormat;
 use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
@@ -60,6 +59,12 @@ enum Grade {
     Problem,
 }
 
+impl Grade {
+    fn of(is_problem: bool) -> Self {
+        if is_problem { Self::Problem } else { Self::Warning }
+    }
+}
+
 /// One cause, and the hooks or events that it concerns.
 #[derive(Debug, Serialize)]
 struct Finding {
@@ -69,42 +74,15 @@ struct Finding {
 }
 
 impl Finding {
-    fn new(grade: Grade, text: impl Into<String>) -> Self {
-        Self { grade, about: Vec::new(), text: text.into() }
-    }
-
-    fn fine(text: impl Into<String>) -> Self {
-        Self::new(Grade::Ok, text)
-    }
-
-    fn warning(text: impl Into<String>) -> Self {
-        Self::new(Grade::Warning, text)
-    }
-
-    fn problem(text: impl Into<String>) -> Self {
-        Self::new(Grade::Problem, text)
-    }
-
-    /// Returns a problem, or only a warning.
-    fn of(is_problem: bool, text: impl Into<String>) -> Self {
-        Self::new(if is_problem { Grade::Problem } else { Grade::Warning }, text)
-    }
-
-    /// Names the hook or event that it concerns. Findings that differ in that alone become one
-    /// line.
-    fn about(mut self, about: impl Into<String>) -> Self {
-        self.about.push(about.into());
-        self
-    }
-
     fn line(&self) -> String {
         const SHOWN: usize = 6;
-        let Some(more) = self.about.len().checked_sub(SHOWN).filter(|more| *more > 0) else {
-            let about = self.about.join(", ");
-            let colon = if about.is_empty() { "" } else { ": " };
-            return format!("{about}{colon}{}", self.text);
+        let shown = &self.about[..self.about.len().min(SHOWN)];
+        let more = match self.about.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
         };
-        format!("{} and {more} more: {}", self.about[..SHOWN].join(", "), self.text)
+        let colon = if shown.is_empty() { "" } else { ": " };
+        format!("{}{more}{colon}{}", shown.join(", "), self.text)
     }
 }
 
@@ -116,20 +94,34 @@ struct Section {
 }
 
 impl Section {
-    /// Returns a section with one finding for each cause, in the order of their first mention.
-    fn new(title: impl Into<String>, all: Vec<Finding>) -> Self {
-        let mut findings: Vec<Finding> = Vec::new();
-        for finding in all {
-            let same = |known: &&mut Finding| {
-                !finding.about.is_empty()
-                    && (known.grade, &known.text) == (finding.grade, &finding.text)
-            };
-            match findings.iter_mut().find(same) {
-                Some(known) => known.about.extend(finding.about),
-                None => findings.push(finding),
-            }
+    fn new(title: &str) -> Self {
+        Self { title: title.to_owned(), findings: Vec::new() }
+    }
+
+    fn ok(&mut self, text: impl Into<String>) {
+        self.add(Grade::Ok, text);
+    }
+
+    fn warning(&mut self, text: impl Into<String>) {
+        self.add(Grade::Warning, text);
+    }
+
+    fn problem(&mut self, text: impl Into<String>) {
+        self.add(Grade::Problem, text);
+    }
+
+    fn add(&mut self, grade: Grade, text: impl Into<String>) {
+        self.findings.push(Finding { grade, about: Vec::new(), text: text.into() });
+    }
+
+    /// Adds a finding about a hook or an event. Findings that differ in that alone become one line.
+    fn about(&mut self, about: &str, grade: Grade, text: impl Into<String>) {
+        let text = text.into();
+        let mut known = self.findings.iter_mut().filter(|known| !known.about.is_empty());
+        match known.find(|known| (known.grade, &known.text) == (grade, &text)) {
+            Some(known) => known.about.push(about.to_owned()),
+            None => self.findings.push(Finding { grade, about: vec![about.to_owned()], text }),
         }
-        Self { title: title.into(), findings }
     }
 }
 
@@ -149,39 +141,23 @@ impl Args {
             }
             let files = inspect(agent, &project);
             rows.extend(files.iter().filter_map(row));
-            let (check, project, findings) = (&check, &*project, Vec::new());
-            let visit = Visit { agent, files: &files, asked, check, project, findings };
-            if let Some(mut findings) = visit.findings() {
-                if matchers::is_installed(&files) {
-                    findings.extend(misfits(agent, check));
-                }
-                sections.push(Section::new(agent.title(), findings));
-            }
+            let section = Section::new(agent.title());
+            let visit =
+                Visit { agent, files: &files, asked, check: &check, project: &project, section };
+            sections.extend(visit.section());
             inspected.extend(files);
         }
         if sections.len() == before {
-            let next = format!(
+            let mut section = Section::new("Agents");
+            section.warning(format!(
                 "no coding agent is found here; next: `hookexec install AGENT`, where AGENT is one of {}",
                 INSTALLABLE.names().join(", ")
-            );
-            sections.push(Section::new("Agents", vec![Finding::warning(next)]));
+            ));
+            sections.push(section);
         }
         sections.extend(servers::section(&inspected, &options));
         report(&sections, &rows, self.format)
     }
-}
-
-/// Returns warnings of hooks whose matcher fits no tool of the agent.
-fn misfits(agent: Agent, check: &Check) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for hook in check.configured() {
-        let Some(misfit) = matchers::misfit(hook, &[agent]) else { continue };
-        let Diagnostic { message, hint, .. } = misfit;
-        let text = format!("{message}; {}", hint.unwrap_or_default());
-        let title = format!("`{}` ({})", hook.label(), hook.location);
-        findings.push(Finding::warning(text).about(title));
-    }
-    findings
 }
 
 /// Returns a file of an agent for programs; `None` for one that calls no hookexec, unless the user's agent
@@ -208,51 +184,50 @@ fn guards(event: Event) -> bool {
 }
 
 fn hooks(check: &Check, project: &Path) -> Section {
-    let mut findings = Vec::new();
-    let mut troubled: Vec<&Path> = Vec::new();
+    let mut section = Section::new("Hooks");
     let errors = check.problems.iter().filter(|problem| problem.severity == Severity::Error);
     let errors: Vec<&Diagnostic> = errors.collect();
-    troubled.extend(errors.iter().filter_map(|problem| Some(problem.location.as_ref()?.path())));
+    let paths = errors.iter().filter_map(|problem| Some(problem.location.as_ref()?.path()));
+    let mut troubled: Vec<&Path> = paths.collect();
     if !errors.is_empty() {
-        findings.push(Finding::problem(format!(
+        section.problem(format!(
             "{} in the hooks files: every guarded event is denied; `hookexec check` shows them",
             counted(errors.len(), "error")
-        )));
+        ));
     }
     for problem in check.left_out.iter() {
-        findings.push(Finding::problem(problem.to_string()));
+        section.problem(problem.to_string());
     }
     if check.files.is_empty() && errors.is_empty() {
-        findings.push(Finding::problem("no hooks file was found: nothing is guarded"));
+        section.problem("no hooks file was found: nothing is guarded");
     }
     let mut untrusted = Vec::new();
     for hook in check.configured().filter(|hook| hook.enabled) {
         let title = format!("`{}` ({})", hook.label(), hook.location);
-        let mut problems = Vec::new();
         if let Some(why) = &hook.untrusted {
-            problems.push(format!("it fails: {}; see `hookexec trust`", why.cause));
+            let text = format!("it fails: {}; see `hookexec trust`", why.cause);
+            section.about(&title, Grade::Problem, text);
             untrusted.push(hook.location.path());
         }
-        problems.extend(missing(hook, project).into_iter().map(|problem| problem.message));
-        if !problems.is_empty() {
+        for problem in missing(hook, project) {
+            section.about(&title, Grade::Problem, problem.message);
             troubled.push(hook.location.path());
         }
-        findings.extend(problems.into_iter().map(|text| Finding::problem(text).about(&title)));
     }
+    troubled.extend(&untrusted);
     // A file that is not approved may have no hook, or be broken as well.
     for file in &check.failed {
         let path = file.location.path();
         let is_counted = errors.iter().any(|error| file.cause.contains(&error.message));
         if !path.exists() || !is_counted && !untrusted.contains(&path) {
-            let text = format!("{}: {}; {}", path.display(), file.cause, file.remedy);
-            findings.push(Finding::problem(text));
+            section.problem(format!("{}: {}; {}", path.display(), file.cause, file.remedy));
             troubled.push(path);
         }
     }
     for file in check.files.iter().filter(|file| !troubled.contains(&file.as_path())) {
-        findings.push(Finding::fine(file.display().to_string()));
+        section.ok(file.display().to_string());
     }
-    Section::new("Hooks", findings)
+    section
 }
 
 fn report(

@@ -6,56 +6,55 @@ use std::path::Path;
 
 use hookexec_agents::{Agent, is_own_program};
 
-use super::Finding;
+use super::Section;
 use super::installed::install;
 use crate::program::{VERSION, kept_version, on_search_path, output_in_time, passing};
 use crate::scripts::is_program;
 use crate::settings::Scope;
 
-/// Returns the findings about the programs that the settings of `agent` name.
-pub(super) fn findings<'c>(
+/// Adds the findings about the programs that the settings of `agent` name.
+pub(super) fn add<'c>(
+    section: &mut Section,
     agent: Agent,
     named: impl Iterator<Item = (&'c str, Scope)>,
-) -> Vec<Finding> {
+) {
     let programs: BTreeMap<&str, Scope> = named.collect();
-    let found = programs.iter().filter_map(|(program, scope)| finding(agent, program, *scope));
-    found.collect()
+    for (program, scope) in programs {
+        if program.contains('/') {
+            look_at(section, program, scope, &install(agent, scope));
+            continue;
+        }
+        match on_search_path(program) {
+            None => section.problem(format!("`{program}` is not on the PATH: nothing passes")),
+            Some(found) => {
+                if let Some(text) = other_version(&found) {
+                    section.warning(format!("{text}; update the one or the other"));
+                }
+            }
+        }
+    }
 }
 
-fn finding(agent: Agent, program: &str, scope: Scope) -> Option<Finding> {
+fn look_at(section: &mut Section, program: &str, scope: Scope, install: &str) {
     let path = Path::new(program);
-    if !program.contains('/') {
-        let Some(found) = on_search_path(program) else {
-            return Some(Finding::problem(format!(
-                "`{program}` is not on the PATH: nothing passes"
-            )));
-        };
-        let advice = "update the one or the other";
-        return other_version(&found).map(|text| Finding::warning(format!("{text}; {advice}")));
-    }
-    let install = install(agent, scope);
-    if !is_program(path) {
-        return Some(Finding::problem(format!(
-            "{program} is not a program any more: run `{install}` again"
-        )));
-    }
     let this = std::env::current_exe().ok();
     let has_this_name = this.is_some_and(|this| this.file_name() == path.file_name());
-    let name = path.file_name().unwrap_or_default();
-    if !has_this_name && !is_own_program(&name.to_string_lossy()) {
-        return Some(Finding::problem(format!("{program} is not hookexec: run `{install}` again")));
-    }
-    if let Some(kind) = passing(path) {
-        return Some(Finding::problem(format!(
-            "{program} is in {kind}, which may be deleted: run `{install}` again"
-        )));
-    }
-    // Settings of a project may name any program: reading them must not start it.
-    let other = match scope {
-        Scope::User => other_version(path),
-        Scope::Project => None,
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let problem = if !is_program(path) {
+        "is not a program any more".to_owned()
+    } else if !has_this_name && !is_own_program(&name) {
+        "is not hookexec".to_owned()
+    } else if let Some(kind) = passing(path) {
+        format!("is in {kind}, which may be deleted")
+    } else {
+        // Settings of a project may name any program: reading them must not start it.
+        let other = if scope == Scope::User { other_version(path) } else { None };
+        if let Some(text) = other {
+            section.warning(format!("{text}: run `{install}` again"));
+        }
+        return;
     };
-    other.map(|text| Finding::warning(format!("{text}: run `{install}` again")))
+    section.problem(format!("{program} {problem}: run `{install}` again"));
 }
 
 /// Says that the program has another version than this one.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookexec::load::LoadOptions;
 
-use super::{Finding, Section};
+use super::{Finding, Grade, Section};
 use crate::from::remedy;
 use crate::report::counted;
 use crate::runtime::Runtime;
@@ -24,34 +24,35 @@ pub(super) fn section(files: &[AgentFile], options: &LoadOptions) -> Option<Sect
     if callers.is_empty() {
         return None;
     }
+    let mut section = Section::new("Servers");
     if options.has_managed_files() {
-        let text = "this machine has managed hooks: no server is asked, all hooks run in the process of \
-                    the call";
-        return Some(Section::new("Servers", vec![Finding::fine(text)]));
+        section.ok(
+            "this machine has managed hooks: no server is asked, all hooks run in the process of the \
+             call",
+        );
+        return Some(section);
     }
     let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
-    let mut findings = Vec::new();
     for (socket, about) in callers {
-        findings.push(Finding { about, ..finding(Path::new(socket), project) });
+        let (grade, text) = ask(Path::new(socket), project);
+        section.findings.push(Finding { grade, about, text });
     }
-    Some(Section::new("Servers", findings))
+    Some(section)
 }
 
-fn finding(socket: &Path, project: &Path) -> Finding {
+fn ask(socket: &Path, project: &Path) -> (Grade, String) {
     let asked = Runtime::new().and_then(|runtime| runtime.block_on(server::ping(socket, project)));
     let problem = match asked {
-        Ok(Ok(())) => return Finding::fine(format!("the server at {} answers", socket.display())),
+        Ok(Ok(())) => return (Grade::Ok, format!("the server at {} answers", socket.display())),
         Ok(Err(NoVerdict::NotRun(why))) => {
-            let text = format!("{why}; here the hooks run in the process of the call");
-            return Finding::fine(text);
+            return (Grade::Ok, format!("{why}; here the hooks run in the process of the call"));
         }
         Ok(Err(NoVerdict::Failed(problem))) => problem,
         Err(error) => error.to_string(),
     };
-    Finding::problem(format!(
-        "{problem}; without its answer a guarded call is denied and never allowed; {}",
-        remedy(socket)
-    ))
+    let remedy = remedy(socket);
+    let effect = "without its answer a guarded call is denied and never allowed";
+    (Grade::Problem, format!("{problem}; {effect}; {remedy}"))
 }
 
 #[cfg(test)]

@@ -6,34 +6,34 @@ use std::path::{Path, PathBuf};
 use hookexec_agents::HookSettings;
 use serde_json::Value;
 
-use super::Finding;
+use super::Section;
 use crate::settings::inspect::AgentFile;
 use crate::settings::{Scope, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
-pub(super) fn findings(files: &[AgentFile], root: &Path) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let Some(layout) = files.first().and_then(|file| file.agent.settings()) else {
-        return findings;
-    };
+pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
+    let Some(layout) = files.first().and_then(|file| file.agent.settings()) else { return };
     for file in files {
         let local = layout.local_file.filter(|_| file.scope == Scope::Project);
         let beside = local.into_iter().chain(layout.config_file);
         let beside = beside.map(|name| file.path.with_file_name(name));
         for path in std::iter::once(file.path.clone()).chain(beside) {
-            findings.extend(switched_off(layout, &path, &value_of(&path)));
+            if let Some(problem) = switched_off(layout, &path, &value_of(&path)) {
+                section.problem(problem);
+            }
         }
     }
     for path in managed_files(layout, root) {
         let value = value_of(&path);
         let managed = managed_only(layout, &path, &value);
-        findings.extend(managed.or_else(|| switched_off(layout, &path, &value)));
+        if let Some(problem) = managed.or_else(|| switched_off(layout, &path, &value)) {
+            section.problem(problem);
+        }
     }
-    findings
 }
 
 /// Says which switch in the value of a file turns hooks off.
-fn switched_off(layout: &HookSettings, path: &Path, value: &Value) -> Option<Finding> {
+fn switched_off(layout: &HookSettings, path: &Path, value: &Value) -> Option<String> {
     let at = |keys: &[&str]| keys.iter().fold(value, |value, key| &value[*key]);
     let mut switches = layout.off_switches.iter();
     let switch = match switches.find(|(keys, off)| at(keys) == off) {
@@ -44,23 +44,23 @@ fn switched_off(layout: &HookSettings, path: &Path, value: &Value) -> Option<Fin
             format!("{}: [\"hookexec\"]", keys.join("."))
         }
     };
-    Some(Finding::problem(format!("{}: `{switch}` turns every hook off", path.display())))
+    Some(format!("{}: `{switch}` turns every hook off", path.display()))
 }
 
 /// Says which switch in the value of the administrator's file leaves no hook but theirs.
-fn managed_only(layout: &HookSettings, path: &Path, value: &Value) -> Option<Finding> {
+fn managed_only(layout: &HookSettings, path: &Path, value: &Value) -> Option<String> {
     let names_hooks = |list: &Vec<Value>| list.iter().any(|kind| kind == "hooks");
     let is_on = |name: &&&str| {
         let switch = &value[**name];
         *switch == true || switch.as_array().is_some_and(names_hooks)
     };
     let name = layout.managed_only.iter().find(is_on)?;
-    Some(Finding::problem(format!(
+    Some(format!(
         "{}: `{name}: {}` turns off all hooks but the administrator's, so these never run; ask the \
          administrator to add hookexec there",
         path.display(),
         value[*name]
-    )))
+    ))
 }
 
 /// Returns the administrator's files that exist.
@@ -121,8 +121,10 @@ mod tests {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
         let project = AgentFile::inspect(agent, Scope::Project, root.path()).unwrap();
-        let found = findings(&[project], root.path());
-        found.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
+        let mut section = Section::new("");
+        add(&mut section, &[project], root.path());
+        let lines: Vec<String> = section.findings.into_iter().map(|found| found.text).collect();
+        lines.join("\n")
     }
 
     // Each was measured: the client ran a tool call that hookexec denies.
