@@ -1,5 +1,6 @@
 //! The program that agents start: where it is, and whether it stays there.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -10,7 +11,6 @@ use hookexec::internal::{base_directory, files};
 
 use super::error::{OrCommandError as _, unwritable};
 use super::install::no_home;
-use super::scripts::is_program;
 use super::settings::store;
 use super::system::{self, PROGRAM_ENDING};
 use super::{CommandError, output};
@@ -44,7 +44,7 @@ impl Program {
         let this = std::env::current_exe()
             .and_then(dunce::canonicalize)
             .or_internal("can't find this program")?;
-        let known = candidates("hookexec")
+        let known = named("hookexec".as_ref())
             .filter(|path| passing(path).is_none())
             .find(|path| dunce::canonicalize(path).is_ok_and(|real| real == this));
         if let Some(path) = known {
@@ -137,13 +137,13 @@ pub(crate) fn kept_version(path: &Path) -> Option<&str> {
 /// the search path is there for this call only.
 pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
     let is_lasting = |path: &Path| !matches!(passing(path), Some(NPM | CACHE));
-    candidates(name).find(|path| is_program(path) && is_lasting(path))
+    named(name.as_ref()).find(|path| is_lasting(path))
 }
 
-/// Returns where a program of this name can be on the search path, in order.
-pub(crate) fn candidates(name: &str) -> impl Iterator<Item = PathBuf> {
+/// Returns the programs of this name on the search path, in order.
+pub(crate) fn named(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    files::programs(format!("{name}{PROGRAM_ENDING}").as_ref(), &paths)
+    files::programs(name, &paths).filter(|path| files::is_program(path))
 }
 
 // They are about paths and modes of Unix.

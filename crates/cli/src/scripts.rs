@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
-use hookexec::internal::files;
-pub(crate) use hookexec::internal::files::is_program;
 use hookexec::internal::shell::{Word, quoted, read_script};
 use hookexec::internal::system;
 use hookexec::internal::trust::DIRECTORIES;
+
+use super::program::named;
 
 /// Programs that are given their script as an argument.
 const INTERPRETERS: [&str; 9] =
@@ -100,9 +100,7 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Diagnostic>
 }
 
 fn on_search_path(program: &Path) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = || files::programs(program.as_os_str(), &paths).any(|file| is_program(&file));
-    !is_path(program) && found()
+    !is_path(program) && named(program.as_os_str()).next().is_some()
 }
 
 /// Returns the problem of a file that is not there. `failing` is the hook when it then ends with an

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hookexec::internal::files::is_program;
 use hookexec_agents::{Agent, is_own_program};
 
 use super::Section;
 use super::installed::install;
 use crate::program::{VERSION, kept_version, on_search_path, output_in_time, passing};
-use crate::scripts::is_program;
 use crate::settings::Scope;
 
 /// Adds the findings about the programs that the settings of `agent` name.

@@ -36,13 +36,12 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
 fn switched_off(layout: &HookSettings, path: &Path, value: &Value) -> Option<String> {
     let at = |keys: &[&str]| keys.iter().fold(value, |value, key| &value[*key]);
     let mut switches = layout.off_switches.iter();
-    let switch = match switches.find(|(keys, off)| at(keys) == off) {
-        Some((keys, off)) => format!("{}: {off}", keys.join(".")),
-        None => {
-            let keys = layout.disabled_names?;
-            at(keys).as_array()?.iter().find(|name| *name == "hookexec")?;
-            format!("{}: [\"hookexec\"]", keys.join("."))
-        }
+    let switch = if let Some((keys, off)) = switches.find(|(keys, off)| at(keys) == off) {
+        format!("{}: {off}", keys.join("."))
+    } else {
+        let keys = layout.disabled_names?;
+        at(keys).as_array()?.iter().find(|name| *name == "hookexec")?;
+        format!("{}: [\"hookexec\"]", keys.join("."))
     };
     Some(format!("{}: `{switch}` turns every hook off", path.display()))
 }
