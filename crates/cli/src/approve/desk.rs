@@ -96,9 +96,8 @@ impl Desk {
         Ok(Arc::clone(&open[find(&open, id)?].question))
     }
 
-    /// Returns how many questions are open.
-    pub(super) fn len(&self) -> usize {
-        locked(&self.0).len()
+    pub(super) fn is_empty(&self) -> bool {
+        locked(&self.0).is_empty()
     }
 
     /// Returns all open questions, for the page.

@@ -1,6 +1,5 @@
 //! One HTTP request of the page: it has no body, and everything is bounded.
 
-use std::io;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
@@ -37,17 +36,6 @@ impl Response {
         let head = "Content-Type: text/plain; charset=utf-8\r\n".to_owned();
         Self { status, head, body: format!("{body}\n") }
     }
-
-    async fn send(&self, stream: &mut TcpStream) -> io::Result<()> {
-        let Self { status, head, body } = self;
-        let length = body.len();
-        let text = format!(
-            "HTTP/1.1 {status}\r\n{head}Content-Length: {length}\r\nConnection: close\r\n\
-             Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n{body}"
-        );
-        stream.write_all(text.as_bytes()).await?;
-        stream.shutdown().await
-    }
 }
 
 /// Reads one request and sends what `answer` returns.
@@ -55,12 +43,21 @@ pub(super) async fn serve(mut stream: TcpStream, answer: impl Fn(&Request) -> Re
     // A browser keeps a connection ready that it may never use. An answer there would look like that to
     // its next request.
     let Ok(read) = tokio::time::timeout(HEAD_TIME, read_request(&mut stream)).await else { return };
-    let response = match read {
+    let Response { status, head, body } = match read {
         Ok(request) => answer(&request),
         Err(problem) => Response::text("400 Bad Request", problem),
     };
+    let length = body.len();
+    let text = format!(
+        "HTTP/1.1 {status}\r\n{head}Content-Length: {length}\r\nConnection: close\r\n\
+         Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n{body}"
+    );
+    let sent = async {
+        stream.write_all(text.as_bytes()).await?;
+        stream.shutdown().await
+    };
     // A client that is gone needs no answer.
-    let _ = tokio::time::timeout(PATIENCE, response.send(&mut stream)).await;
+    let _ = tokio::time::timeout(PATIENCE, sent).await;
 }
 
 async fn read_request(stream: &mut TcpStream) -> Result<Request, &'static str> {

@@ -26,7 +26,6 @@ use self::page::Page;
 use self::screen::Screen;
 use super::consent::refuse_agents;
 use super::error::{CommandError, OrCommandError as _};
-use super::report::counted;
 use super::runtime::{self, Runtime};
 use super::server::Socket;
 use super::{Exit, plain};
@@ -112,11 +111,8 @@ impl Args {
             () = visitors(page, &counter) => {}
             () = callers(&socket, &counter) => {}
         }
-        let denied = counter.desk.len();
-        if denied > 0 {
-            let (open, are) =
-                (counted(denied, "open question"), if denied == 1 { "is" } else { "are" });
-            counter.screen.say(&format!("`hookexec approve` ends, and {open} {are} denied\n"));
+        if !counter.desk.is_empty() {
+            counter.screen.say("`hookexec approve` ends, and its open questions are denied\n");
         }
         Ok(Exit::Success)
     }

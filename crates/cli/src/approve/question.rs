@@ -52,7 +52,10 @@ impl Question {
         let left = Duration::try_from(expires.duration_since(Timestamp::now())).unwrap_or_default();
         let deadline = Instant::now().checked_add(left).ok_or("`expires` is too far away")?;
         let mut parts: Vec<Part> = asked.reasons.iter().map(reason).collect();
-        parts.push(origin(&agent_name.unwrap_or_default(), &session_id, &cwd));
+        let agent = agent_name.as_deref().filter(|name| !name.is_empty()).unwrap_or("an agent");
+        let session = if session_id.is_empty() { "" } else { ", session " };
+        let origin = visible_line(&format!("{agent}{session}{session_id}, in {cwd}"));
+        parts.push(part("from", origin, false));
         compare(&mut parts, &tool_input.unwrap_or_default(), asked.original_input.as_ref());
         Ok(Self { digest, tool, parts, deadline })
     }
@@ -80,12 +83,6 @@ fn reason(asked: &ApprovalReason) -> Part {
     let event = event.map(|event| format!(" ({event})")).unwrap_or_default();
     let reason = if reason.is_empty() { "no reason given" } else { reason };
     part("asked by", visible_line(&format!("{hook}{event}: {reason}")), false)
-}
-
-fn origin(agent: &str, session: &str, directory: &str) -> Part {
-    let agent = if agent.is_empty() { "an agent" } else { agent };
-    let session = if session.is_empty() { String::new() } else { format!(", session {session}") };
-    part("from", visible_line(&format!("{agent}{session}, in {directory}")), false)
 }
 
 /// Adds the arguments as they will be, each with what it was if hooks changed it.
