@@ -111,39 +111,37 @@ pub(super) enum CallError {
 }
 
 impl CallError {
-    /// Returns what `who` did in the place of an answer to `method`, for which it had `limit`.
-    pub(super) fn told(&self, who: &str, method: &str, limit: Duration) -> String {
-        match self {
-            Self::Rpc(error) => format!("{who} answered `{method}` with {error}"),
-            Self::Unreadable(problem) => format!("{who} answered `{method}` with {problem}"),
-            Self::Ended(end) => format!("{who} ended before it answered `{method}`: {end}"),
-            Self::Unsent => format!("{who} ended before `{method}` could be sent"),
-            Self::TimedOut(known) => {
-                format!("{who} did not answer `{method}` within {limit:?}: {known}")
-            }
-        }
-    }
-
-    /// Returns the failure of a call to `process`, which had the time `limit`.
-    pub(super) fn into_failure(self, process: &str, method: &str, limit: Duration) -> HandlerError {
+    /// Returns the failure of a call of `method` to `who`, which had the time `limit`; `hint` says what to
+    /// do if that was too short.
+    pub(super) fn into_failure(
+        self,
+        who: &str,
+        method: &str,
+        limit: Duration,
+        hint: &str,
+    ) -> HandlerError {
         // What is left of it when the call begins is a little less than what was given.
         let limit =
             Duration::from_millis(limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX));
-        let who = format!("process `{process}`");
-        let told = self.told(&who, method, limit);
-        match self {
-            Self::Unreadable(problem) => HandlerError::new(
+        let (failure, told) = match &self {
+            Self::Rpc(error) => (Failure::Other, format!("answered `{method}` with {error}")),
+            Self::Unreadable(problem) => (
                 Failure::Protocol,
-                format!("the reply of {who} to `{method}` can't be read: {problem}"),
-            ),
-            Self::TimedOut(_) => HandlerError::new(
-                Failure::TimedOut,
-                format!("{told}; raise the `timeout` if it needs longer"),
+                format!("answered `{method}` with a reply that can't be read: {problem}"),
             ),
             Self::Ended(end) => {
-                HandlerError::new(Failure::Other, told).with_stderr(end.stderr.clone().into_bytes())
+                (Failure::Other, format!("ended before it answered `{method}`: {end}"))
             }
-            Self::Rpc(_) | Self::Unsent => HandlerError::new(Failure::Other, told),
+            Self::Unsent => (Failure::Other, format!("ended before `{method}` could be sent")),
+            Self::TimedOut(known) => (
+                Failure::TimedOut,
+                format!("did not answer `{method}` within {limit:?}: {known}; {hint}"),
+            ),
+        };
+        let error = HandlerError::new(failure, format!("{who} {told}"));
+        match self {
+            Self::Ended(end) => error.with_stderr(end.stderr.clone().into_bytes()),
+            _ => error,
         }
     }
 }

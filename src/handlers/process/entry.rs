@@ -165,8 +165,9 @@ impl Process {
                     is_second = true;
                 }
                 Err(error) => {
-                    let limit = deadline - started;
-                    return Err(error.into_failure(&self.definition.name, method, limit));
+                    let who = format!("process `{}`", self.definition.name);
+                    let hint = "raise the `timeout` if it needs longer";
+                    return Err(error.into_failure(&who, method, deadline - started, hint));
                 }
             }
         }
@@ -324,14 +325,11 @@ impl Process {
     /// Starts the child and waits for its answer to the handshake.
     async fn start_child(&self) -> Result<Child, StartError> {
         let Self { definition, launch, notifications, counters, .. } = self;
-        let launch = match launch {
-            Ok(launch) => launch,
-            Err(problem) => return Err(self.not_started(Failure::Start, &problem.message).into()),
-        };
+        let launch = launch.as_ref().map_err(|problem| self.not_started(&problem.message))?;
         locked(counters).starts += 1;
         let child = Child::start(launch, definition, notifications, counters)
             .await
-            .map_err(|cause| self.not_started(Failure::Start, &cause))?;
+            .map_err(|cause| self.not_started(&cause))?;
         let params = self.roles().greeting(definition.protocol, &definition.name);
         match greeting::greet(&child.connection, definition, &params).await {
             Ok(greeting) => {
@@ -343,13 +341,8 @@ impl Process {
                 let error = self.failure(Failure::Start, &format!("refused to serve: {reason}"));
                 Err(StartError::Refused(error, child))
             }
-            Err(Unwelcome::Unreadable(problem)) => {
-                Err(self.not_started(Failure::Protocol, &problem).into())
-            }
-            Err(Unwelcome::Silent { cause, stderr }) => {
-                // Not a timeout: it had another limit than the call that waits for it.
-                let error = self.not_started(Failure::Start, &cause);
-                Err(error.with_stderr(stderr.into_bytes()).into())
+            Err(Unwelcome::Failed(error)) => {
+                Err(self.not_started(&error.message).with_stderr(error.stderr).into())
             }
         }
     }
@@ -386,8 +379,10 @@ impl Process {
         self.failure(Failure::Start, "was shut down with its executor")
     }
 
-    fn not_started(&self, failure: Failure, cause: &str) -> HandlerError {
-        self.failure(failure, &format!("could not be started: {cause}"))
+    /// Returns the failure of a start. It is not a timeout: a start has another limit than the call that
+    /// waits for it.
+    fn not_started(&self, cause: &str) -> HandlerError {
+        self.failure(Failure::Start, &format!("could not be started: {cause}"))
     }
 
     fn failure(&self, failure: Failure, problem: &str) -> HandlerError {

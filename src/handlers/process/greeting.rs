@@ -1,7 +1,7 @@
 //! The handshake: `hook.hello`, or `initialize` with an MCP server.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio::time::timeout_at;
@@ -9,6 +9,7 @@ use tokio::time::timeout_at;
 use super::connection::{CallError, Connection};
 use crate::config::{Process, Protocol};
 use crate::event::Event;
+use crate::handler::{Failure, HandlerError};
 use crate::handlers::mcp::wire as mcp;
 use crate::wire::parse_object;
 
@@ -20,13 +21,17 @@ const fn method(protocol: Protocol) -> &'static str {
     }
 }
 
+/// The hint for a process that does not answer in time.
+const HINT: &str =
+    "does it flush its stdout after each line? If it needs longer, raise its `start_timeout`";
+
 /// The version of the protocol.
 const VERSION: u32 = 1;
 
 /// The modes of PicoClaw, in the order in which it names them.
 const MODES: [&str; 4] = ["observe", "llm", "tool", "approve"];
 
-/// What a process is called for.
+/// The modes and events that a process is called for.
 #[derive(Debug, Default)]
 pub(super) struct Roles {
     modes: BTreeSet<&'static str>,
@@ -53,24 +58,22 @@ impl Roles {
     }
 }
 
-/// What a process said to the greeting.
+/// The answer of a process to the greeting.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Greeting {
-    /// What it calls itself.
+    /// The name that it gives itself.
     pub(super) name: Option<String>,
     /// Whether it wants to hear of calls that were given up.
     pub(super) cancels: bool,
 }
 
-/// A greeting that was not returned.
-#[derive(Debug, PartialEq, Eq)]
+/// Why there is no greeting.
+#[derive(Debug, PartialEq)]
 pub(super) enum Unwelcome {
     /// The process does not want to serve; why.
     Refused(String),
-    /// What it said can't be understood.
-    Unreadable(String),
-    /// There was no answer. `stderr` has the last lines of a child that died.
-    Silent { cause: String, stderr: String },
+    /// There was no answer, or it can't be understood.
+    Failed(HandlerError),
 }
 
 /// Sends a child the greeting and waits for its answer.
@@ -88,31 +91,23 @@ pub(super) async fn greet(
     {
         reply = Err(CallError::Ended(end));
     }
-    match reply {
-        Ok(reply) => {
-            let greeting = read_greeting(*protocol, &reply)?;
-            if *protocol == Protocol::Mcp {
-                // If it can't be written, the next call finds out why.
-                let _ = connection.notify(mcp::INITIALIZED, b"{}", deadline).await;
-            }
-            Ok(greeting)
-        }
-        Err(error) => {
-            let cause = silence(&error, method, *start_timeout);
-            let stderr = match error {
-                CallError::Ended(end) => end.stderr.clone(),
-                _ => String::new(),
-            };
-            Err(Unwelcome::Silent { cause, stderr })
-        }
+    let reply = reply.map_err(|error| {
+        Unwelcome::Failed(error.into_failure("it", method, *start_timeout, HINT))
+    })?;
+    let greeting = read_greeting(*protocol, &reply)?;
+    if *protocol == Protocol::Mcp {
+        // If it can't be written, the next call finds out why.
+        let _ = connection.notify(mcp::INITIALIZED, b"{}", deadline).await;
     }
+    Ok(greeting)
 }
 
 /// Reads the result of the handshake. Whatever else stands in it is the process's own affair.
 fn read_greeting(protocol: Protocol, result: &str) -> Result<Greeting, Unwelcome> {
     let unreadable = |problem: String| {
         let method = method(protocol);
-        Unwelcome::Unreadable(format!("its answer to `{method}` can't be used: {problem}"))
+        let message = format!("its answer to `{method}` can't be used: {problem}");
+        Unwelcome::Failed(HandlerError::new(Failure::Protocol, message))
     };
     if protocol == Protocol::Mcp {
         let server = mcp::read_initialized(result).map_err(unreadable)?;
@@ -136,20 +131,6 @@ fn read_greeting(protocol: Protocol, result: &str) -> Result<Greeting, Unwelcome
         Some(_) => return Err(unreadable("`cancel` must be true or false".to_owned())),
     };
     Ok(Greeting { name: text("name").map(str::to_owned), cancels })
-}
-
-/// Says why there was no answer to the greeting.
-fn silence(error: &CallError, method: &str, limit: Duration) -> String {
-    let told = error.told("it", method, limit);
-    match error {
-        CallError::Unreadable(problem) => {
-            format!("its answer to `{method}` can't be read: {problem}")
-        }
-        CallError::TimedOut(_) => format!(
-            "{told}; does it flush its stdout after each line? If it needs longer, raise its `start_timeout`"
-        ),
-        _ => told,
-    }
 }
 
 #[cfg(test)]
@@ -208,7 +189,7 @@ mod tests {
             ["[]", "\"ok\"", r#"{"ok":"false"}"#, r#"{"ok":false,"ok":true}"#, r#"{"cancel":1}"#]
         {
             assert!(
-                matches!(read_greeting(Protocol::Hooks, answer), Err(Unwelcome::Unreadable(_))),
+                matches!(read_greeting(Protocol::Hooks, answer), Err(Unwelcome::Failed(_))),
                 "{answer}"
             );
         }

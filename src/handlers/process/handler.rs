@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Processes;
-use super::answer;
-use super::observe;
+use super::picoclaw::{self, Answer, Stage};
 use super::processes::Entry;
-use super::wire::{Answer, Stage};
 use crate::config::{Command, EventMethod, Hook, Protocol};
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::suggest;
@@ -122,7 +120,7 @@ struct ProcessHandler {
     role: Role,
 }
 
-/// What a hook has its process do.
+/// The part that a hook gives its process.
 #[derive(Debug)]
 enum Role {
     Stage(&'static Stage),
@@ -149,7 +147,8 @@ impl Handler for ProcessHandler {
                 }
                 Role::Event(method) => {
                     let reply = self.callee.ask(method, &call.json(), call).await?;
-                    answer::read_output(&reply).map_err(|problem| self.misread(method, &problem))?
+                    picoclaw::read_output(&reply)
+                        .map_err(|problem| self.misread(method, &problem))?
                 }
             };
             Ok(Some(output).into())
@@ -164,17 +163,18 @@ impl Handler for ProcessHandler {
         let (name, tool) = (&self.callee.name, input.tool());
         let may = self.provides.iter().any(|known| known == "*" || known == tool)
             || self.callee.processes.injections().owns(name, &input.session_id, tool);
-        (!may).then(|| {
-            format!(
-                "process `{name}` answered in the place of tool `{tool}`, which it neither provides nor brought along; list the tool in its `provides:`"
-            )
-        })
+        if may {
+            return None;
+        }
+        Some(format!(
+            "process `{name}` answered in the place of tool `{tool}`, which it neither provides nor brought along; list the tool in its `provides:`"
+        ))
     }
 }
 
 impl ProcessHandler {
     fn notify(&self, method: EventMethod, call: &Call<'_>) -> HandlerResult {
-        let (method, params) = observe::notification(method, call.event, call.input);
+        let (method, params) = picoclaw::notification(method, call.event, call.input);
         let mut result = HandlerResult::from(Some(Output::default()));
         if let Err(error) = self.callee.entry.process().notify(method, &params) {
             result.warnings.push(format!("the event was not told: {error}"));

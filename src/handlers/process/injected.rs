@@ -1,4 +1,4 @@
-//! Which tools a process brought along: those it may answer for without being told so in `provides`.
+//! The tools that a process brought along. It may answer for them without being told so in `provides`.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;

@@ -67,7 +67,7 @@ impl Entry {
     }
 }
 
-/// What came of starting a process to see whether it can be.
+/// The result of starting a process to see whether it can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessCheck {
@@ -127,7 +127,7 @@ impl Processes {
 
     /// Starts those that are to be started with the executor, without waiting for them.
     ///
-    /// What goes wrong is logged, and reported to the first hook that calls the process.
+    /// A failure is logged, and reported to the first hook that calls the process.
     pub(crate) fn start_eager(&self) {
         for process in self.processes() {
             if process.definition.eager {

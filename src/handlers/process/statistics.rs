@@ -1,8 +1,8 @@
-//! What is counted about a process, so that nothing is lost without a trace.
+//! The counts of a process, so that nothing is lost without a trace.
 
 use std::sync::Mutex;
 
-/// What has happened with one process since the executor was built.
+/// Counts what happened with one process since the executor was built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessStatistics {
@@ -34,5 +34,5 @@ pub struct ProcessStatistics {
     pub notifications_dropped: u64,
 }
 
-/// What was counted so far.
+/// The counts of one process so far.
 pub(super) type Counters = Mutex<ProcessStatistics>;

@@ -6,17 +6,17 @@
 use serde_json::Value;
 
 use super::rewrite;
-use super::wire::{ACTIONS, Action, Answer, Stage};
+use super::stage::{ACTIONS, Action, Answer, Stage};
 use crate::suggest;
 use crate::wire::{
     Decision, Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_object, widest,
 };
 
 /// Why an answer can't be used, in words that follow "its answer can't be used: ".
-pub(super) type Misread = String;
+pub(in crate::handlers::process) type Misread = String;
 
 /// Reads the answer to `hook.<event>` for an event that PicoClaw does not know.
-pub(super) fn read_output(text: &str) -> Result<Output, Misread> {
+pub(in crate::handlers::process) fn read_output(text: &str) -> Result<Output, Misread> {
     let Some(answer) = parse_object(text)? else { return Ok(Output::default()) };
     let output = Output::from_value(Value::Object(answer)).map_err(|error| error.to_string())?;
     settled(output)
@@ -24,7 +24,11 @@ pub(super) fn read_output(text: &str) -> Result<Output, Misread> {
 
 impl Stage {
     /// Reads the answer to one of PicoClaw's methods.
-    pub(super) fn read(&self, text: &str, input: &Input) -> Result<Output, Misread> {
+    pub(in crate::handlers::process) fn read(
+        &self,
+        text: &str,
+        input: &Input,
+    ) -> Result<Output, Misread> {
         let answer = parse_object(text)?.unwrap_or_default();
         if answer.is_empty() && self.answer != Answer::Approval {
             return Ok(Output::default());

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::wire::{self, Meta};
+use super::stage::{self, Meta};
 use crate::config::{EventMethod, picoclaw};
 use crate::event::Event;
 use crate::wire::{Input, json_bytes};
 
 /// Returns the method and the params that tell of an event.
-pub(super) fn notification(
+pub(in crate::handlers::process) fn notification(
     method: EventMethod,
     event: Event,
     input: &Input,
@@ -74,7 +74,7 @@ fn payload(event: Event, input: &Input) -> Value {
             "Arguments": input.tool_input,
             "Duration": input.tool_duration_ms.unwrap_or_default().saturating_mul(1_000_000),
             "IsError": input.tool_error.unwrap_or_default(),
-            "Result": wire::tool_result(input),
+            "Result": stage::tool_result(input),
         }),
         Event::BeforeLlmCall => json!({
             "Model": input.model_id.as_deref().unwrap_or_default(),
@@ -83,7 +83,7 @@ fn payload(event: Event, input: &Input) -> Value {
         }),
         Event::AfterLlmCall => json!({
             "Model": input.model_id.as_deref().unwrap_or_default(),
-            "Response": wire::model_response(input),
+            "Response": stage::model_response(input),
         }),
         _ => serde_json::to_value(input).unwrap_or_default(),
     }

@@ -12,19 +12,19 @@ use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
 /// An event that PicoClaw has a method of its own for. Every other event is `hook.<event>`, with the
 /// Input as params and an Output as result.
 #[derive(Debug)]
-pub(super) struct Stage {
-    pub(super) event: Event,
-    pub(super) method: &'static str,
+pub(in crate::handlers::process) struct Stage {
+    pub(in crate::handlers::process) event: Event,
+    pub(in crate::handlers::process) method: &'static str,
     /// The mode that the handshake announces it with.
-    pub(super) mode: &'static str,
+    pub(in crate::handlers::process) mode: &'static str,
     /// PicoClaw's name of the place in a turn.
     trace_path: &'static str,
-    pub(super) answer: Answer,
+    pub(in crate::handlers::process) answer: Answer,
 }
 
-/// What a stage is answered with.
+/// The answer that a stage expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(in crate::handlers::process) enum Answer {
     /// `action`, and `request` with what changed.
     Request,
     /// `action`, and `response`.
@@ -37,7 +37,7 @@ pub(super) enum Answer {
     Approval,
 }
 
-/// What a process wants done.
+/// An action that a process asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Continue,
@@ -99,7 +99,7 @@ pub(super) const ACTIONS: [(&str, Action); 6] = [
 
 impl Stage {
     /// Returns PicoClaw's stage for `event`, if it has one.
-    pub(super) fn of(event: Event) -> Option<&'static Self> {
+    pub(in crate::handlers::process) fn of(event: Event) -> Option<&'static Self> {
         STAGES.iter().find(|stage| stage.event == event)
     }
 
@@ -125,7 +125,7 @@ impl Stage {
     }
 
     /// Returns the params of a call.
-    pub(super) fn params(&self, input: &Input) -> Vec<u8> {
+    pub(in crate::handlers::process) fn params(&self, input: &Input) -> Vec<u8> {
         let mut params = Params::new(input, self.trace_path);
         match self.answer {
             Answer::Request => {
