@@ -122,21 +122,20 @@ enum Interruption {
     Exited(io::Result<ExitStatus>),
     /// The handle of the connection took the child away.
     Abandoned,
-    StdoutClosed,
-    StdinClosed(io::Error),
+    /// The child closed its stdin or stdout, in words.
+    PipeClosed(String),
     StopRequested,
     TimeUp,
 }
 
 impl Minder {
     async fn run(mut self) {
-        let interruption = self.attend(None).await;
-        let (cause, crashed) = match interruption {
+        let (cause, crashed) = match self.attend(None).await {
             Interruption::Exited(status) => self.exited(status).await,
-            Interruption::StopRequested => self.stop().await,
-            Interruption::StdoutClosed => self.closed("it closed its stdout").await,
-            Interruption::StdinClosed(error) => {
-                self.closed(&format!("it closed its stdin ({error})")).await
+            Interruption::PipeClosed(problem) => self.closed(&problem).await,
+            Interruption::StopRequested => {
+                self.stop().await;
+                (STOPPED.to_owned(), false)
             }
             Interruption::Abandoned | Interruption::TimeUp => (STOPPED.to_owned(), false),
         };
@@ -145,35 +144,29 @@ impl Minder {
 
     /// End of input, then SIGTERM, then SIGKILL; replies count until the end. A child that hangs gets
     /// SIGTERM at once: it would not notice the end of its input.
-    async fn stop(&mut self) -> (String, bool) {
-        if self.talk.hangs || !self.ends_within(EOF_GRACE).await {
+    async fn stop(&mut self) {
+        if self.talk.hangs || self.ends_within(EOF_GRACE).await.is_none() {
             tracing::warn!(process = %self.talk.name, "process did not end with its input; sending SIGTERM");
             self.signal(Group::terminate);
-            if !self.ends_within(TERM_GRACE).await {
+            if self.ends_within(TERM_GRACE).await.is_none() {
                 tracing::warn!(process = %self.talk.name, "process did not end on SIGTERM; sending SIGKILL");
                 self.signal(Group::kill);
                 self.ends_within(KILL_GRACE).await;
             }
         }
         self.read_rest().await;
-        (STOPPED.to_owned(), false)
     }
 
     /// A child that closed a pipe can't be talked to any more. If it does not end by itself, it is
     /// killed.
-    async fn closed(&mut self, cause: &str) -> (String, bool) {
-        let until = Instant::now() + CLOSE_GRACE;
-        loop {
-            match self.attend(Some(until)).await {
-                Interruption::Exited(status) => return self.exited(status).await,
-                Interruption::Abandoned | Interruption::TimeUp => break,
-                _ => {}
-            }
+    async fn closed(&mut self, problem: &str) -> (String, bool) {
+        if let Some(status) = self.ends_within(CLOSE_GRACE).await {
+            return self.exited(status).await;
         }
         self.signal(Group::kill);
         self.ends_within(KILL_GRACE).await;
         self.read_rest().await;
-        (format!("{cause} and was killed"), !self.stopping)
+        (format!("{problem} and was killed"), !self.stopping)
     }
 
     async fn exited(&mut self, status: io::Result<ExitStatus>) -> (String, bool) {
@@ -187,18 +180,19 @@ impl Minder {
             Err(error) => format!("it ended ({error}; does the host ignore SIGCHLD?)"),
         };
         // A child that exits with 0 and owes no reply may be started again at once.
-        let crashed = !self.stopping && (!clean || self.talk.connection.calls().owes());
+        let owes = self.talk.connection.calls().owes();
+        let crashed = !self.stopping && (!clean || owes);
         (cause, crashed)
     }
 
-    /// Attends until the child is gone; returns whether it is within `time`.
-    async fn ends_within(&mut self, time: Duration) -> bool {
+    /// Attends until the child has ended; `None` if it does not within `time`.
+    async fn ends_within(&mut self, time: Duration) -> Option<io::Result<ExitStatus>> {
         let until = Instant::now() + time;
         loop {
             match self.attend(Some(until)).await {
-                Interruption::Exited(_) | Interruption::Abandoned => return true,
-                Interruption::TimeUp => return false,
-                _ => {}
+                Interruption::Exited(status) => return Some(status),
+                Interruption::Abandoned | Interruption::TimeUp => return None,
+                Interruption::PipeClosed(_) | Interruption::StopRequested => {}
             }
         }
     }
@@ -230,7 +224,7 @@ impl Minder {
                     Some(Request::Look) => {}
                     Some(Request::GaveUp(id)) => talk.gave_up(id),
                     Some(Request::Ready { cancels }) => talk.cancels = Some(cancels),
-                    Some(Request::StdinClosed(error)) => return Interruption::StdinClosed(error),
+                    Some(Request::StdinClosed(error)) => return stdin_closed(&error),
                     Some(Request::Stop) if *stopping => {}
                     Some(Request::Stop) => {
                         *stopping = true;
@@ -238,12 +232,12 @@ impl Minder {
                     }
                 },
                 error = write_out(&talk.connection, &mut talk.asides, notifications, *stopping) => {
-                    return Interruption::StdinClosed(error);
+                    return stdin_closed(&error);
                 }
                 open = stdout.read() => {
                     stdout.hand_over(|line| talk.receive(line));
                     if !open {
-                        return Interruption::StdoutClosed;
+                        return Interruption::PipeClosed("it closed its stdout".to_owned());
                     }
                 }
                 _ = stderr.read() => stderr.hand_over(|line| talk.overhear(line)),
@@ -371,6 +365,10 @@ async fn exit(connection: &Connection) -> Option<io::Result<ExitStatus>> {
         Some(group) => pin!(group.wait_and_sweep()).poll(context).map(Some),
     })
     .await
+}
+
+fn stdin_closed(error: &io::Error) -> Interruption {
+    Interruption::PipeClosed(format!("it closed its stdin ({error})"))
 }
 
 fn signal_name(status: ExitStatus) -> String {

@@ -43,26 +43,21 @@ pub(super) fn respond(result: Option<Value>, call: Option<&Value>) -> Result<Out
 /// Keys that are given replace those of the request; the others stay.
 fn request(mut request: JsonObject, input: &Input) -> Result<Output, Misread> {
     const KEYS: [&str; 4] = ["model", "messages", "tools", "options"];
-    if let Some(problem) = unknown_keys(&request, &KEYS, &ECHOED, "request.").next() {
-        return Err(problem.to_string());
-    }
+    refuse_unknown_keys(&request, &KEYS, "request.")?;
     let mut change = RequestChange::default();
     let mut output = Output::default();
-    if let Some(model) = present(request.remove("model")) {
-        let Value::String(model) = model else {
-            return Err("`request.model` must be a string".to_owned());
-        };
-        // PicoClaw keeps its model when a hook leaves it empty.
-        change.model =
-            Some(model).filter(|model| !model.is_empty() && Some(model) != input.model_id.as_ref());
-    }
+    // PicoClaw keeps its model when a hook leaves it empty.
+    change.model = text("request.model", request.remove("model"))?
+        .filter(|model| !model.is_empty() && Some(model) != input.model_id.as_ref());
     output.updated_messages = changed_list(&mut request, "messages", input.messages.as_deref())?;
     change.tools = changed_list(&mut request, "tools", input.tools.as_deref())?;
     if let Some(options) = present(request.remove("options")) {
         let options = map("request.options", options)?;
         change.options = changed_map(options, input.options.as_ref());
     }
-    output.updated_request = (!change.is_empty()).then_some(change);
+    if !change.is_empty() {
+        output.updated_request = Some(change);
+    }
     Ok(output)
 }
 
@@ -104,9 +99,7 @@ fn only_content(response: &Value) -> Option<&str> {
 /// A tool or arguments that are given replace those of the call; what is missing stays.
 fn call(mut call: JsonObject, input: &Input) -> Result<Output, Misread> {
     const KEYS: [&str; 3] = ["tool", "arguments", "hook_result"];
-    if let Some(problem) = unknown_keys(&call, &KEYS, &ECHOED, "call.").next() {
-        return Err(problem.to_string());
-    }
+    refuse_unknown_keys(&call, &KEYS, "call.")?;
     if present(call.remove("hook_result")).is_some() {
         return Err(
             "`call.hook_result` answers in the tool's place, which needs the action `respond`"
@@ -114,16 +107,11 @@ fn call(mut call: JsonObject, input: &Input) -> Result<Output, Misread> {
         );
     }
     let mut output = Output::default();
-    match present(call.remove("tool")) {
-        None => {}
-        Some(Value::String(tool)) if tool.is_empty() => {
-            return Err("`call.tool` is empty".to_owned());
-        }
-        Some(Value::String(tool)) => {
-            output.updated_tool_name = Some(tool).filter(|tool| tool != input.tool());
-        }
-        Some(_) => return Err("`call.tool` must be a string".to_owned()),
+    let tool = text("call.tool", call.remove("tool"))?;
+    if tool.as_deref() == Some("") {
+        return Err("`call.tool` is empty".to_owned());
     }
+    output.updated_tool_name = tool.filter(|tool| tool != input.tool());
     if let Some(arguments) = present(call.remove("arguments")) {
         let arguments = map("call.arguments", arguments)?;
         output.updated_input =
@@ -235,6 +223,25 @@ fn changed_map(new: JsonObject, before: Option<&JsonObject>) -> Option<JsonObjec
     match keep(&before, new) {
         Value::Object(new) => Some(new),
         _ => None,
+    }
+}
+
+fn refuse_unknown_keys(
+    object: &JsonObject,
+    known: &'static [&'static str],
+    within: &str,
+) -> Result<(), Misread> {
+    match unknown_keys(object, known, &ECHOED, within).next() {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(()),
+    }
+}
+
+fn text(key: &str, value: Option<Value>) -> Result<Option<String>, Misread> {
+    match present(value) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("`{key}` must be a string")),
     }
 }
 
