@@ -70,7 +70,7 @@ impl<'n> Importer<'n> {
         hook.set("type", kind);
         let stem = command.as_ref().and_then(command::script_stem);
         if let Some(name) = keys.name.as_ref().map(|name| name.0.clone()).or(stem) {
-            hook.set("name", self.unique(&name));
+            hook.set("name", name);
         }
         let is_claudes = match target.words {
             ScriptWords::ClaudeCode => true,
@@ -208,17 +208,5 @@ impl<'n> Importer<'n> {
             return Some(made(&format!("{number}ms").into(), &timeout.node.span));
         }
         Some(timeout.node.clone())
-    }
-
-    /// Returns a name that no other hook has.
-    fn unique(&mut self, name: &str) -> String {
-        let mut unique = name.to_owned();
-        let mut number = 1;
-        while self.names.contains(&unique) {
-            number += 1;
-            unique = format!("{name}-{number}");
-        }
-        self.names.push(unique.clone());
-        unique
     }
 }

@@ -158,7 +158,7 @@ impl ImportArgs {
         };
         let import = Import::new(file, text);
         let imported = if let Engine::Agent(agent, format) = source.engine {
-            let root = tree::of_settings(&json);
+            let root = tree::of_json(&json, tree::DEPTH_OF_HOOKS);
             settings::read((agent, format), file, import, &root).map(Import::finish)
         } else {
             picoclaw(import, &tree::of_json(&json, 0)).map(Import::finish)

@@ -33,8 +33,6 @@ pub(super) struct Importer<'n> {
     /// The directory of the plugin that the file belongs to.
     pub(super) plugin: Option<String>,
     pub(super) servers: mcp::Files,
-    /// The names that hooks have got so far.
-    pub(super) names: Vec<String>,
 }
 
 /// Returns how the hooks of an agent are imported, if they are.
@@ -65,7 +63,7 @@ pub(super) fn read<'n>(
     }
     let plugin = plugin_root(path);
     let servers = mcp::Files::of(path, plugin.as_deref());
-    let mut importer = Importer { agent, format, import, plugin, servers, names: Vec::new() };
+    let mut importer = Importer { agent, format, import, plugin, servers };
     if let Some(hooks) = hooks {
         importer.events(hooks);
     }

@@ -9,14 +9,9 @@ use jsonc_parser::common::Ranged;
 
 /// How deep the keys of a hook are in an agent's settings. People write comments as keys down to there;
 /// below are names of variables and arguments, which may be any.
-const DEPTH_OF_HOOKS: usize = 4;
+pub(super) const DEPTH_OF_HOOKS: usize = 4;
 
-/// Returns JSON with comments as a tree, without the keys that people write comments under.
-pub(super) fn of_settings<'t>(json: &Json<'t>) -> Node<'t> {
-    of_json(json, DEPTH_OF_HOOKS)
-}
-
-/// Returns JSON as a tree. Keys of the outermost `commented` objects may be comments.
+/// Returns JSON as a tree. Keys of the outermost `commented` objects may be comments, and are left out.
 pub(super) fn of_json<'t>(json: &Json<'t>, commented: usize) -> Node<'t> {
     let value = match json {
         Json::StringLit(text) => Value::Text(text.value.clone()),
