@@ -268,7 +268,6 @@ fn a_program_that_may_be_deleted_or_has_another_version_is_named() {
     for (program, expected) in [
         ("node_modules/.bin/hookexec", "is in a directory of npm's, which may be deleted: run"),
         (".local/share/hookexec/bin/hookexec-0.0.1", "is hookexec 0.0.1, and the one"),
-        ("bin/hookexec", "is hookexec 0.0.2, and the one"),
     ] {
         let sandbox = sandbox();
         let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);

@@ -3,10 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Output;
-use std::time::Duration;
 
-use duct::Expression;
 use hookexec::internal::{base_directory, files};
 
 use super::error::{OrCommandError as _, unwritable};
@@ -66,16 +63,6 @@ impl Program {
         }
         Ok(())
     }
-}
-
-/// Runs a command that has 5 seconds; `None` if it can't be run or takes longer.
-pub(crate) fn output_in_time(command: &Expression) -> Option<Output> {
-    let handle = command.unchecked().start().ok()?;
-    if let Ok(Some(output)) = handle.wait_timeout(Duration::from_secs(5)) {
-        return Some(output.clone());
-    }
-    let _ = handle.kill();
-    None
 }
 
 /// Replaces `to` by a program equal to `from`, by a rename; returns whether it had to.

@@ -1,6 +1,6 @@
 //! `codex app-server`: Codex's own program for others to ask, in JSON lines on its pipes.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -34,10 +34,10 @@ impl Server {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut group = Group::spawn(&mut command).map_err(|error| match error.kind() {
             ErrorKind::NotFound => "`codex` is not on the PATH".to_owned(),
-            _ => not_started(&error),
+            _ => format!("can't start `codex app-server`: {error}"),
         })?;
         let (Some(stdin), Some(stdout), _) = group.take_pipes() else {
-            return Err(not_started(&ErrorKind::BrokenPipe.into()));
+            return Err(ended("start"));
         };
         let (lines, deadline) = (BufReader::new(stdout).lines(), Instant::now() + PATIENCE);
         let mut server = Self { _group: group, stdin, lines, deadline, last: 0 };
@@ -54,25 +54,25 @@ impl Server {
         self.last += 1;
         let request = json!({ "id": self.last, "method": method, "params": params });
         self.send(method, &request).await?;
-        let mut answer = loop {
+        let answer = loop {
             let line = timeout_at(self.deadline, self.lines.next_line()).await.map_err(|_| {
                 let seconds = PATIENCE.as_secs();
                 format!("`codex app-server` did not answer `{method}` within {seconds} s")
             })?;
             let line = line.ok().flatten().ok_or_else(|| ended(method))?;
+            let message = parse_strict(&line).unwrap_or_default();
             // Other messages are notifications.
-            let is_answer = |it: &Value| it["id"] == json!(self.last) && it.get("method").is_none();
-            if let Some(answer) = parse_strict(&line).ok().filter(is_answer) {
-                break answer;
+            if message["id"] == json!(self.last) && message.get("method").is_none() {
+                break message;
             }
         };
-        if let Some(error) = answer.get("error") {
-            let said = error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned);
-            return Err(format!("`codex app-server` refused `{method}`: {said}"));
-        }
-        match answer.get_mut("result") {
-            Some(result) => Ok(result.take()),
-            None => Err(unreadable(method, &answer)),
+        match (answer.get("error"), answer.get("result")) {
+            (None, Some(result)) => Ok(result.clone()),
+            (None, None) => Err(unreadable(method, &answer)),
+            (Some(error), _) => {
+                let said = error["message"].as_str().map_or(error.to_string(), str::to_owned);
+                Err(format!("`codex app-server` refused `{method}`: {said}"))
+            }
         }
     }
 
@@ -80,10 +80,6 @@ impl Server {
         let written = self.stdin.write_all(format!("{message}\n").as_bytes()).await;
         written.map_err(|_| ended(method))
     }
-}
-
-fn not_started(error: &io::Error) -> String {
-    format!("can't start `codex app-server`: {error}")
 }
 
 fn ended(method: &str) -> String {

@@ -132,6 +132,9 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
         ("{\"hooks\": {}, \"hooks\": {}}", "`hooks` appears twice"),
         ("{\"hooks\": ", "not valid JSON"),
         ("{'hooks': {}}", "not valid JSON"),
+        ("{\"a\": \"\\x41\"}", "not valid JSON"),
+        ("{\"a\": .5}", "not valid JSON"),
+        ("{\"a\": NaN}", "not valid JSON"),
     ] {
         let error = appended(text, "Stop").unwrap_err();
         assert!(error.contains(reason), "{text}: {error}");
