@@ -309,7 +309,7 @@ pub(crate) fn remedy(server: &Path) -> String {
     let server = server.display();
     format!(
         "start it anew with `hookexec serve --socket {server}` in the project, or take `--connect` \
-         out of the agent's settings"
+         out of the agent's settings: `hookexec uninstall AGENT`, then `hookexec install AGENT`"
     )
 }
 
