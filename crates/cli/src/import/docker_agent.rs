@@ -1,7 +1,6 @@
 //! The hooks of one agent of a docker-agent file.
 
 use hookexec::Event;
-use hookexec::config::Diagnostics;
 use hookexec::internal::reading::{Node, Value};
 use hookexec::internal::suggest;
 
@@ -22,22 +21,13 @@ const FLAGS: [(&str, &[Event]); 4] = [
 const PROMPT_FILES: &str = "add_prompt_files";
 
 /// Reads the hooks of the agent called `name`, and those that its flags stand for. Everything else
-/// in the file is docker-agent's to judge.
-///
-/// # Errors
-/// The file has no such agent, or the agent has no hooks.
+/// in the file is docker-agent's to judge. Returns `None` if there is no such agent, or it has no
+/// hooks, which is reported.
 pub(super) fn read<'n>(
-    mut import: Import<'n>,
+    import: &mut Import<'n>,
     root: &'n Node<'n>,
     name: Option<&str>,
-) -> Result<Import<'n>, Diagnostics> {
-    match agent_of(&mut import, root, name) {
-        Some(()) => Ok(import),
-        None => Err(import.reader.into_problems()),
-    }
-}
-
-fn agent_of<'n>(import: &mut Import<'n>, root: &'n Node<'n>, name: Option<&str>) -> Option<()> {
+) -> Option<()> {
     let reader = &mut import.reader;
     let file = reader.open_fields(root, "the file")?;
     let Some((_, key, agents)) = file.iter().find(|(key, ..)| *key == "agents") else {

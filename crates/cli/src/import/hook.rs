@@ -135,9 +135,10 @@ impl<'n> Importer<'n> {
             "command" => ("command", None),
             "http" => ("http", Some(parameters::http(reader, node, keys)?)),
             "prompt" if is_claudes => ("model", Some(parameters::model(reader, node, keys)?)),
-            "mcp_tool" if is_claudes => {
-                ("mcp", Some(mcp::parameters(&mut self.import, node, keys, &self.servers)?))
-            }
+            "mcp_tool" if is_claudes => (
+                "mcp",
+                Some(mcp::parameters(&mut self.import, node, keys, self.plugin.as_deref())?),
+            ),
             other => return self.leave(kind.node, &format!("a hook of type `{other}`")),
         })
     }

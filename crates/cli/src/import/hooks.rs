@@ -16,7 +16,7 @@ type Entries<'n> = Vec<(Node<'n>, Node<'n>)>;
 
 /// Hooks on their way from a file of another engine.
 pub(super) struct Import<'n> {
-    source: Arc<SourceFile>,
+    pub(super) source: Arc<SourceFile>,
     /// Knows what can't be imported, as errors, and what is imported as something else.
     pub(super) reader: Reader,
     /// The entries of `processes:`.

@@ -1,7 +1,7 @@
 //! A hook that calls a tool of an MCP server, as Claude Code writes it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hookexec::internal::reading::{At, Node};
 use hookexec::wire::parse_strict;
@@ -34,13 +34,13 @@ pub(super) fn parameters(
     import: &mut Import<'_>,
     node: &Node<'_>,
     hook: &HookKeys<'_>,
-    files: &Files,
+    plugin: Option<&str>,
 ) -> Option<Value> {
     let reader = &mut import.reader;
     let name = required(reader, node, hook.server.as_ref(), "an mcp_tool hook needs a `server`")?;
     let tool = required(reader, node, hook.tool.as_ref(), "an mcp_tool hook needs a `tool`")?;
     let At { node: place, value: Strict(name) } = name;
-    let server = match files.server(name) {
+    let server = match server(&import.source.path, plugin, name) {
         Ok(server) => server,
         Err(problem) => {
             let hint = "write the hook by hand: docs/configuration.md, \"MCP hooks\"";
@@ -64,54 +64,41 @@ pub(super) fn parameters(
     Some(with)
 }
 
-/// Where Claude Code finds the servers for the hooks of a file.
-pub(super) struct Files {
-    paths: Vec<PathBuf>,
-    plugin: Option<String>,
-}
-
-impl Files {
-    /// Returns those for the settings at `path`, or for the plugin whose directory it is.
-    pub(super) fn of(path: &Path, plugin: Option<&str>) -> Self {
+/// Returns the server called `name` of the first file that has one: that of the plugin, or those of
+/// the project and the user for the settings at `path`.
+fn server(path: &Path, plugin: Option<&str>, name: &str) -> Result<Server, String> {
+    let mut paths = Vec::new();
+    if let Some(root) = plugin {
+        paths.push(Path::new(root).join(".mcp.json"));
+    } else {
         let settings = dunce::canonicalize(path).unwrap_or_default();
-        let project = settings.parent().and_then(Path::parent).map(|root| root.join(".mcp.json"));
-        let user = std::env::home_dir().map(|home| home.join(".claude.json"));
-        let paths = match plugin {
-            Some(root) => vec![Path::new(root).join(".mcp.json")],
-            None => project.into_iter().chain(user).collect(),
-        };
-        Self { paths, plugin: plugin.map(str::to_owned) }
+        let project = settings.parent().and_then(Path::parent);
+        paths.extend(project.map(|project| project.join(".mcp.json")));
+        paths.extend(std::env::home_dir().map(|home| home.join(".claude.json")));
     }
-
-    /// Returns the server called `name` of the first file that has one.
-    fn server(&self, name: &str) -> Result<Server, String> {
-        for path in &self.paths {
-            let Ok(mut text) = std::fs::read_to_string(path) else { continue };
-            if let Some(root) = &self.plugin {
-                let root = Value::from(root.as_str()).to_string();
-                text = text.replace(&format!("${{{PLUGIN_ROOT}}}"), root.trim_matches('"'));
-            }
-            let problem = |problem: &str| format!("{}: {problem}", path.display());
-            let settings = parse_strict(&text).map_err(|error| problem(&error.to_string()))?;
-            if let Some(entry) = settings.get("mcpServers").and_then(|servers| servers.get(name)) {
-                return Server::from_entry(entry)
-                    .map_err(|cause| problem(&format!("server `{name}`: {cause}")));
-            }
+    for path in &paths {
+        let Ok(mut text) = std::fs::read_to_string(path) else { continue };
+        if let Some(root) = plugin {
+            let root = Value::from(root).to_string();
+            text = text.replace(&format!("${{{PLUGIN_ROOT}}}"), root.trim_matches('"'));
         }
-        let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        Err(format!("no server `{name}` is configured in {}", paths.join(" or ")))
+        let problem = |problem: &str| format!("{}: {problem}", path.display());
+        let settings = parse_strict(&text).map_err(|error| problem(&error.to_string()))?;
+        if let Some(entry) = settings.get("mcpServers").and_then(|servers| servers.get(name)) {
+            return of_entry(entry).map_err(|cause| problem(&format!("server `{name}`: {cause}")));
+        }
     }
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    Err(format!("no server `{name}` is configured in {}", paths.join(" or ")))
 }
 
-impl Server {
-    fn from_entry(entry: &Value) -> Result<Self, String> {
-        if entry.to_string().contains("${") {
-            return Err("its entry has variables, which mean something else here".to_owned());
-        }
-        let server = Self::deserialize(entry).map_err(|error| error.to_string())?;
-        match (server.kind.as_deref(), &server.command, &server.url) {
-            (None | Some("stdio"), Some(_), None) | (Some("http"), None, Some(_)) => Ok(server),
-            _ => Err("only servers over stdio and HTTP can be imported".to_owned()),
-        }
+fn of_entry(entry: &Value) -> Result<Server, String> {
+    if entry.to_string().contains("${") {
+        return Err("its entry has variables, which mean something else here".to_owned());
+    }
+    let server = Server::deserialize(entry).map_err(|error| error.to_string())?;
+    match (server.kind.as_deref(), &server.command, &server.url) {
+        (None | Some("stdio"), Some(_), None) | (Some("http"), None, Some(_)) => Ok(server),
+        _ => Err("only servers over stdio and HTTP can be imported".to_owned()),
     }
 }

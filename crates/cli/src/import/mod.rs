@@ -147,10 +147,15 @@ impl ImportArgs {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         if let Engine::DockerAgent = source.engine {
             let read = |_: &mut Reader, root: &Node<'_>| {
-                let import = Import::new(file, text);
-                Some(docker_agent::read(import, root, self.agent.as_deref()).map(Import::finish))
+                let mut import = Import::new(file, text);
+                let found = docker_agent::read(&mut import, root, self.agent.as_deref());
+                Some((found, import.finish()))
             };
-            return read_text(file, text, read).flatten().map_err(CommandError::config);
+            let (found, imported) = read_text(file, text, read).map_err(CommandError::config)?;
+            return match found {
+                Some(()) => Ok(imported),
+                None => Err(CommandError::config(imported.problems)),
+            };
         }
         let wrong = |error| CommandError::data(format!("{}: {error}", file.display()));
         let Some(json @ Json::Object(_)) = parse(text).map_err(wrong)? else {
@@ -159,7 +164,7 @@ impl ImportArgs {
         let import = Import::new(file, text);
         let imported = if let Engine::Agent(agent, format) = source.engine {
             let root = tree::of_json(&json, tree::DEPTH_OF_HOOKS);
-            settings::read((agent, format), file, import, &root).map(Import::finish)
+            settings::read((agent, format), import, &root).map(Import::finish)
         } else {
             picoclaw(import, &tree::of_json(&json, 0)).map(Import::finish)
         };

@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 
 use super::hooks::{Group, Import};
 use super::matcher::{self, Alternatives};
+use super::permissions;
 use super::tree::{Strict, made, object};
-use super::{mcp, permissions};
 
 /// A switch that agents have beside the hooks.
 const SWITCHED_OFF: &str = "disableAllHooks";
@@ -32,7 +32,6 @@ pub(super) struct Importer<'n> {
     pub(super) import: Import<'n>,
     /// The directory of the plugin that the file belongs to.
     pub(super) plugin: Option<String>,
-    pub(super) servers: mcp::Files,
 }
 
 /// Returns how the hooks of an agent are imported, if they are.
@@ -40,10 +39,9 @@ pub(super) fn format(agent: Agent) -> Option<&'static ImportFormat> {
     agent.settings()?.import.as_ref()
 }
 
-/// Reads the hooks and permissions of the settings file at `path`.
+/// Reads the hooks and permissions of a settings file.
 pub(super) fn read<'n>(
     (agent, format): (Agent, &'static ImportFormat),
-    path: &Path,
     mut import: Import<'n>,
     root: &'n Node<'n>,
 ) -> Result<Import<'n>, String> {
@@ -61,9 +59,8 @@ pub(super) fn read<'n>(
     if let Some(permissions) = permissions {
         permissions::add(permissions, &mut import);
     }
-    let plugin = plugin_root(path);
-    let servers = mcp::Files::of(path, plugin.as_deref());
-    let mut importer = Importer { agent, format, import, plugin, servers };
+    let plugin = plugin_root(&import.source.path);
+    let mut importer = Importer { agent, format, import, plugin };
     if let Some(hooks) = hooks {
         importer.events(hooks);
     }
