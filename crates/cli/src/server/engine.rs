@@ -154,8 +154,7 @@ impl Engine {
     /// once more before the next event.
     fn renew(&self) {
         let since = SystemTime::now();
-        let places = self.state().stamps.places();
-        let before = Stamps::take(places, since);
+        let before = self.state().stamps.again(since);
         let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)()));
         let loaded = loaded.unwrap_or_else(|_| {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
@@ -203,6 +202,6 @@ fn start(loaded: Loaded, before: Stamps, since: SystemTime) -> (Arc<Generation>,
     let Loaded { executor, has_files, watched, absent, expires } = loaded;
     executor.start_processes();
     let generation = Generation { executor: Arc::new(executor), has_files, absent };
-    let stamps = Stamps::take(watched, since).noted_before(before, since).until(expires);
+    let stamps = Stamps::take(watched, before, since).until(expires);
     (Arc::new(generation), stamps)
 }

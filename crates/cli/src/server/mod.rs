@@ -8,8 +8,6 @@
 //! answers all have limits, and what is over one of them is answered at once with an error.
 
 mod callback;
-#[cfg_attr(unix, path = "client/unix.rs")]
-#[cfg_attr(windows, path = "client/windows.rs")]
 mod client;
 pub(crate) mod connection;
 pub(crate) mod engine;

@@ -16,7 +16,7 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 /// Places in the file system and what was found there, also where that was nothing.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
-    places: Vec<(Place, Option<Stamp>)>,
+    places: BTreeMap<Place, Option<Stamp>>,
     /// Until when a change might go unnoticed, because the newest was made while they were read.
     unsettled_until: Option<SystemTime>,
     /// When what was read counts no more.
@@ -24,39 +24,30 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// Looks at `places`, whose content was read from `since` on.
-    pub(super) fn take(places: Vec<Place>, since: SystemTime) -> Self {
-        let stamp = |place: Place| {
-            let stamp = stamp_of(&place);
-            (place, stamp)
-        };
-        let places: Vec<_> = places.into_iter().map(stamp).collect();
-        let newest = places.iter().filter_map(|(_, stamp)| stamp.as_ref()).map(Stamp::time).max();
-        let unsettled_until = newest.map(|newest| newest + COARSE).filter(|until| *until > since);
-        Self { places, unsettled_until, expires: None }
-    }
-
-    /// Returns the places.
-    pub(super) fn places(&self) -> Vec<Place> {
-        self.places.iter().map(|(place, _)| place.clone()).collect()
-    }
-
-    /// Takes what was found at the places `before` they were read: what has changed since may have been
-    /// read as it was. New places are read once more if the reading, which began at `since`, took long.
-    pub(super) fn noted_before(mut self, before: Self, since: SystemTime) -> Self {
-        let mut known: BTreeMap<_, _> = before.places.into_iter().collect();
-        let mut has_new = false;
-        for (place, stamp) in &mut self.places {
-            match known.remove(place) {
-                Some(before) => *stamp = before,
-                None => has_new = true,
-            }
+    /// Looks at `places`, whose content is read from `since` on. For a place that `before` has, that
+    /// counts: what has changed since may have been read as it was.
+    pub(super) fn take(places: Vec<Place>, mut before: Self, since: SystemTime) -> Self {
+        let (mut stamps, mut has_new) = (BTreeMap::new(), false);
+        for place in places {
+            let known = before.places.remove(&place);
+            has_new |= known.is_none();
+            let stamp = known.unwrap_or_else(|| stamp_of(&place));
+            stamps.insert(place, stamp);
         }
+        let mut unsettled_until = unsettled(&stamps, since);
         let at_once = since.elapsed().is_ok_and(|took| took <= AT_ONCE);
         if has_new && !at_once {
-            self.unsettled_until = Some(SystemTime::UNIX_EPOCH);
+            // A new place may have changed while the others were read.
+            unsettled_until = Some(SystemTime::UNIX_EPOCH);
         }
-        self
+        Self { places: stamps, unsettled_until, expires: None }
+    }
+
+    /// Looks at the same places again, at the time `since`.
+    pub(super) fn again(&self, since: SystemTime) -> Self {
+        let stamps = self.places.keys().map(|place| (place.clone(), stamp_of(place)));
+        let places = stamps.collect();
+        Self { unsettled_until: unsettled(&places, since), places, expires: None }
     }
 
     /// Makes them outdated from a time on.
@@ -70,6 +61,12 @@ impl Stamps {
         self.unsettled_until.iter().chain(&self.expires).any(is_over)
             || self.places.iter().any(|(place, stamp)| stamp_of(place) != *stamp)
     }
+}
+
+/// Returns until when a change of the newest place might go unnoticed, if it was read from `since` on.
+fn unsettled(places: &BTreeMap<Place, Option<Stamp>>, since: SystemTime) -> Option<SystemTime> {
+    let newest = places.values().flatten().map(Stamp::time).max()?;
+    Some(newest + COARSE).filter(|until| *until > since)
 }
 
 fn stamp_of(place: &Place) -> Option<Stamp> {
@@ -86,7 +83,7 @@ mod tests {
     fn settled(places: &[&Path]) -> Stamps {
         let places = || places.iter().map(|path| Place::at(path.to_path_buf())).collect();
         loop {
-            let stamps = Stamps::take(places(), SystemTime::now());
+            let stamps = Stamps::take(places(), Stamps::default(), SystemTime::now());
             if stamps.unsettled_until.is_none() {
                 return stamps;
             }
@@ -130,7 +127,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("hooks.yaml");
         fs::write(&file, "a").unwrap();
-        let stamps = Stamps::take(vec![Place::at(file)], SystemTime::now());
+        let stamps = Stamps::take(vec![Place::at(file)], Stamps::default(), SystemTime::now());
         // On a machine that is stopped in between, the time may be over already.
         if stamps.unsettled_until.is_some() {
             while !stamps.outdated() {

@@ -2,12 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::internal::{files, system};
+use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, socket};
 use rustix::process::geteuid;
 use tokio::io::Interest;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -165,4 +168,32 @@ fn hangup(stream: &UnixStream) -> io::Result<impl Future<Output = ()> + Send + u
             let _ = other.try_io(Interest::WRITABLE, || Err::<(), _>(ErrorKind::WouldBlock.into()));
         }
     })
+}
+
+/// Connects within `limit` to the process that listens at `path`. The user decides for the user: a
+/// socket that another user planted would allow anything.
+pub(crate) fn connect(path: &Path, limit: Duration) -> Result<Stream, String> {
+    let place = path.display();
+    let stream = open(path, limit).map_err(|cause| match cause.kind() {
+        // A socket whose timeout has passed would block.
+        ErrorKind::WouldBlock => format!("the server at {place} does not answer: timed out"),
+        _ => format!("nothing listens at {place}: {cause}"),
+    })?;
+    if stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
+        return Ok(stream);
+    }
+    Err(format!("the process that listens at {place} is another user's"))
+}
+
+/// Connects within `limit`: a suspended server accepts no connection once the queue of its socket is
+/// full.
+fn open(path: &Path, limit: Duration) -> io::Result<UnixStream> {
+    let socket: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
+    let address = SocketAddrUnix::new(path)?;
+    retry_on_intr(|| rustix::net::connect(&socket, &address))?;
+    let stream = std::os::unix::net::UnixStream::from(socket);
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
 }

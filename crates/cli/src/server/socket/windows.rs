@@ -1,17 +1,17 @@
 //! On Windows `serve` has no sockets: it talks on stdin and stdout.
 
-use std::convert::Infallible;
-use std::future::Pending;
+use std::future::{Pending, pending};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use tokio::io::{Empty, Sink};
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 use crate::error::CommandError;
 
 /// A socket that can't be made here.
 #[derive(Debug)]
-pub(crate) struct Socket(Infallible);
+pub(crate) struct Socket(PathBuf);
 
 impl Socket {
     /// Fails.
@@ -25,28 +25,36 @@ impl Socket {
             .hint("leave `--socket` out, and write requests to its stdin"))
     }
 
-    /// Returns where it is.
+    /// Returns where it would be.
     pub(crate) fn path(&self) -> &Path {
-        match self.0 {}
+        &self.0
     }
 
-    #[expect(clippy::unused_async, reason = "the other system waits")]
     pub(crate) async fn accept(&self) -> Option<Stream> {
-        match self.0 {}
+        pending().await
     }
 }
 
-/// A connection to a client, which can't be there.
-#[derive(Debug)]
-pub(crate) struct Stream(Infallible);
+/// A connection, which is never made.
+pub(crate) type Stream = DuplexStream;
 
-/// Returns the two halves of a connection, and a future that ends when the client has closed it.
-#[expect(clippy::needless_pass_by_value, reason = "the other system takes it apart")]
-pub(crate) fn split(stream: Stream) -> io::Result<(Empty, Sink, Pending<()>)> {
-    match stream.0 {}
+/// Returns the two halves of a connection, and a future that never ends.
+#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
+pub(crate) fn split(
+    stream: Stream,
+) -> io::Result<(ReadHalf<Stream>, WriteHalf<Stream>, Pending<()>)> {
+    let (reader, writer) = tokio::io::split(stream);
+    Ok((reader, writer, pending()))
 }
 
-/// Writes as much of `text` as the system takes at once.
-pub(crate) fn write_at_once(stream: &Stream, _text: &[u8]) {
-    match stream.0 {}
+/// Writes nothing.
+pub(crate) fn write_at_once(_stream: &Stream, _text: &[u8]) {}
+
+/// Fails.
+///
+/// # Errors
+/// Always.
+pub(crate) fn connect(path: &Path, _limit: Duration) -> Result<Stream, String> {
+    let path = path.display();
+    Err(format!("no server can be asked at {path}: sockets are not available on Windows"))
 }

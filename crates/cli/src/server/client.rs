@@ -2,28 +2,23 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hookexec::event::Event;
 use hookexec::internal::bounded::read_line;
-use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
-use rustix::process::geteuid;
+use hookexec::wire::{Decision, Input, Verdict};
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 use tokio::io::{AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::connection::Lines;
 use super::listener::Limits;
 use super::protocol::{self, ErrorCode};
+use super::socket::{self, Stream};
 use super::{NoVerdict, Question, VERSION};
-use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, Verdict};
 
 /// How long a server may take to accept a connection, to read a request, or to answer a `ping`.
 const FIRST_SIGN: Duration = Duration::from_secs(4);
@@ -56,7 +51,7 @@ pub(crate) async fn verdict(
     if request.len() > Limits::default().line {
         return Err(NoVerdict::NotRun(format!("the input is too long for {server}")));
     }
-    let stream = open_own(path, until).map_err(NoVerdict::Failed)?;
+    let stream = connect(path, until).map_err(NoVerdict::Failed)?;
     let asked = ask(stream, &request);
     let asked = match until {
         None => asked.await,
@@ -100,8 +95,8 @@ fn request(
 }
 
 /// Sends a request and returns the line that answers it.
-async fn ask(mut stream: UnixStream, request: &[u8]) -> io::Result<Vec<u8>> {
-    let (reader, mut writer) = stream.split();
+async fn ask(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
+    let (reader, mut writer) = tokio::io::split(stream);
     in_time(FIRST_SIGN, writer.write_all(request)).await?;
     let mut lines = Lines::new(reader, LONGEST);
     let mut is_asked = false;
@@ -178,7 +173,7 @@ fn read_result(line: &[u8], server: &str) -> Result<Value, NoVerdict> {
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub(crate) async fn exchange(path: &Path, line: &[u8]) -> Result<Vec<u8>, String> {
     let until = Instant::now() + FIRST_SIGN;
-    let mut stream = open_own(path, Some(until))?;
+    let mut stream = connect(path, Some(until))?;
     let exchanged = async {
         stream.write_all(line).await?;
         read_line(&mut BufReader::new(stream), LONGEST).await
@@ -205,33 +200,10 @@ async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) 
     timeout(limit, work).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Connects to the process that listens at `path`. The user decides for the user: a socket that
-/// another user planted would allow anything.
-fn open_own(path: &Path, until: Option<Instant>) -> Result<UnixStream, String> {
-    let place = path.display();
+/// Connects to the server at `path` before `until`.
+fn connect(path: &Path, until: Option<Instant>) -> Result<Stream, String> {
     let left = until.map(|until| until.saturating_duration_since(Instant::now()));
     // The system takes zero for no limit.
     let limit = left.unwrap_or(FIRST_SIGN).clamp(Duration::from_millis(1), FIRST_SIGN);
-    let stream = open(path, limit).map_err(|cause| match cause.kind() {
-        // A socket whose timeout has passed would block.
-        ErrorKind::WouldBlock => format!("the server at {place} does not answer: timed out"),
-        _ => format!("nothing listens at {place}: {cause}"),
-    })?;
-    if stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
-        return Ok(stream);
-    }
-    Err(format!("the process that listens at {place} is another user's"))
-}
-
-/// Connects within `limit`: a suspended server accepts no connection once the queue of its socket is
-/// full.
-fn open(path: &Path, limit: Duration) -> io::Result<UnixStream> {
-    let socket: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
-    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
-    let address = SocketAddrUnix::new(path)?;
-    retry_on_intr(|| connect(&socket, &address))?;
-    let stream = std::os::unix::net::UnixStream::from(socket);
-    stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
+    socket::connect(path, limit)
 }
