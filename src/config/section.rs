@@ -81,22 +81,32 @@ impl Key {
 /// Declares the keys of one mapping, each a row: field, name, type, what holds without it, what it
 /// means.
 ///
-/// The struct has a field for each key, `None` when the key is missing or its value is broken.
+/// The struct has a field for each key, `None` when the key is missing or its value is broken. With a
+/// lifetime it also has `fields`: the keys that are written.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! section {
-    ($(#[$meta:meta])* $visible:vis $name:ident<$life:lifetime>, $what:literal:
+    ($(#[$meta:meta])* $visible:vis $name:ident<$life:lifetime>, $($rows:tt)*) => {
+        $crate::section! { @keys $(#[$meta])* $visible $name [<$life>] $life [fields], $($rows)* }
+    };
+    ($(#[$meta:meta])* $visible:vis $name:ident, $($rows:tt)*) => {
+        $crate::section! { @keys $(#[$meta])* $visible $name [] 'n [], $($rows)* }
+    };
+    (@keys $(#[$meta:meta])* $visible:vis $name:ident [$($generics:tt)*] $life:lifetime
+     [$($written:ident)?], $what:literal:
      $($field:ident $key:literal: $kind:ty, $default:literal, $doc:literal;)*) => {
         $(#[$meta])*
         #[derive(Default)]
-        $visible struct $name<$life> {
-            /// The keys that are written.
-            #[allow(dead_code, reason = "not every mapping looks into them")]
-            $visible fields: $crate::internal::reading::Fields<$life>,
+        $visible struct $name $($generics)* {
+            $(
+                /// The keys that are written.
+                #[allow(dead_code, reason = "not every mapping looks into them")]
+                $visible $written: $crate::internal::reading::Fields<$life>,
+            )?
             $(#[doc = $doc] $visible $field: Option<$kind>,)*
         }
 
-        impl<$life> $name<$life> {
+        impl<$life> $name $($generics)* {
             /// The keys in the order of the documentation.
             $visible const KEYS: &'static [$crate::internal::reading::Key] = &[
                 $($crate::internal::reading::Key {
@@ -124,12 +134,12 @@ macro_rules! section {
                         _ => {}
                     }
                 }
-                section.fields = fields;
+                $(section.$written = fields;)?
                 section
             }
         }
 
-        impl<$life> $crate::internal::reading::Kind<$life> for $name<$life> {
+        impl<$life> $crate::internal::reading::Kind<$life> for $name $($generics)* {
             /// Reads a mapping; every unknown or repeated key is reported.
             fn read(
                 reader: &mut $crate::internal::reading::Reader,

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use regex::Regex;
 
+use super::case_keys::Expectation;
 use crate::moment::Moment;
 use hookexec::config::Location;
 use hookexec::handler::{HandlerError, HandlerResult};
-use hookexec::wire::{Decision, JsonObject};
 
 /// The cases of one file.
 #[derive(Debug, Clone)]
@@ -38,31 +38,6 @@ pub(crate) struct Case {
 /// What stands in for a hook.
 pub(crate) type Stub = Result<HandlerResult, HandlerError>;
 
-/// What should come out; what is `None` is not looked at.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Expectation {
-    /// The decision; `Nothing` stands for no opinion.
-    pub(crate) decision: Option<Expected<Decision>>,
-    /// Whether it may go on.
-    pub(crate) allowed: Option<bool>,
-    /// The reasons.
-    pub(crate) message: Option<TextExpectation>,
-    /// The whole arguments of the tool; nothing when they must not change.
-    pub(crate) updated_input: Option<Expected<JsonObject>>,
-    /// The context for the model.
-    pub(crate) additional_context: Option<TextExpectation>,
-    /// The warnings for the user.
-    pub(crate) system_message: Option<TextExpectation>,
-    /// The hooks that run, and no others.
-    pub(crate) ran: Option<Vec<(String, Location)>>,
-    /// Hooks that must not run.
-    pub(crate) not_run: Vec<(String, Location)>,
-    /// The hooks that failed while the event went on.
-    pub(crate) failed_open: Option<Vec<(String, Location)>>,
-    /// What `hookexec run` would exit with.
-    pub(crate) exit_code: Option<u8>,
-}
-
 /// What a value should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected<T> {
@@ -91,11 +66,4 @@ pub(crate) enum TextExpectation {
     Is(String),
     /// A regular expression is found in it.
     Matches(Regex),
-}
-
-impl Expectation {
-    /// Returns every hook that is named, with the place.
-    pub(super) fn named_hooks(&self) -> impl Iterator<Item = &(String, Location)> {
-        self.ran.iter().flatten().chain(&self.not_run).chain(self.failed_open.iter().flatten())
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::case::{Expectation, Expected, Stub, TextExpectation};
+use super::case::{Expected, Stub, TextExpectation};
 use hookexec::config::Location;
 use hookexec::event::Event;
 use hookexec::handler::{Failure, HandlerError};
@@ -33,13 +33,14 @@ section! {
     payload "payload": Payload<'n>, "", "what the agent writes to standard input";
     stubs "stubs": Stubs, "none",
         "hooks that do not run, by name, each with the answer it gives; `{}` means no opinion";
-    expect "expect": Expectation, "an error",
+    expect "expect": At<'n, Expectation>, "an error",
         "what should come out; what is left out is not looked at";
 }
 
 section! {
-    /// The keys of what is expected.
-    pub(super) ExpectKeys<'n>, "`expect`":
+    /// What should come out; what is `None` is not looked at.
+    #[derive(Debug, Clone)]
+    pub(crate) Expectation, "`expect`":
     decision "decision": ExpectedDecision, "",
         "the decision; `none` when no hook should have an opinion";
     allowed "allowed": bool, "", "whether it may go on";
@@ -90,12 +91,14 @@ pub(super) struct OneOrMany(pub(super) Vec<String>);
 /// The name of an agent.
 pub(super) struct AgentName(pub(super) Agent);
 /// A decision, or `null` for none.
-pub(super) struct ExpectedDecision(Expected<Decision>);
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ExpectedDecision(pub(super) Expected<Decision>);
 /// Names of hooks and their places.
-#[derive(Default)]
-pub(super) struct HookNames(pub(super) Vec<(String, Location)>);
+#[derive(Debug, Clone)]
+pub(crate) struct HookNames(pub(super) Vec<(String, Location)>);
 /// An exit code of `run`.
-pub(super) struct ExitCode(u8);
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ExitCode(pub(super) u8);
 /// What hooks say that are not run.
 #[derive(Default)]
 pub(super) struct Stubs(pub(super) Vec<(String, Location, Stub)>);
@@ -192,32 +195,11 @@ impl Kind<'_> for Stubs {
     }
 }
 
-impl Kind<'_> for Expectation {
-    fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
-        let errors = reader.errors();
-        let keys: ExpectKeys<'_> = reader.value(node, "")?;
-        if keys.fields.iter().next().is_none() {
-            let names: Vec<&str> = ExpectKeys::KEYS.iter().map(|key| key.name).collect();
-            let hint = format!("add one of: {}", names.join(", "));
-            reader.error_with_hint(node, "a case that expects nothing proves nothing", hint);
-        }
-        let expect = Self {
-            decision: keys.decision.map(|decision| decision.0),
-            allowed: keys.allowed,
-            message: keys.message,
-            updated_input: keys.updated_input,
-            additional_context: keys.additional_context,
-            system_message: keys.system_message,
-            ran: keys.ran.map(|names| names.0),
-            not_run: keys.not_run.unwrap_or_default().0,
-            failed_open: keys.failed_open.map(|names| names.0),
-            exit_code: keys.exit_code.map(|code| code.0),
-        };
-        (reader.errors() == errors).then_some(expect)
-    }
-
-    fn schema() -> Json {
-        reading::reference("expectation")
+impl Expectation {
+    /// Returns every hook that is named, with the place.
+    pub(super) fn named_hooks(&self) -> impl Iterator<Item = &(String, Location)> {
+        let lists = [&self.ran, &self.not_run, &self.failed_open];
+        lists.into_iter().flatten().flat_map(|names| &names.0)
     }
 }
 

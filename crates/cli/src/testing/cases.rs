@@ -6,11 +6,13 @@ use serde::Deserialize as _;
 use serde_json::Value as Json;
 
 use super::case::{Case, CaseFile};
-use super::case_keys::{AgentName, CaseInput, CaseKeys, CaseList, EventName, FileKeys, Payload};
+use super::case_keys::{
+    AgentName, CaseInput, CaseKeys, CaseList, EventName, Expectation, FileKeys, Payload,
+};
 use crate::moment::Moment;
 use hookexec::config::Diagnostics;
 use hookexec::event::Event;
-use hookexec::internal::reading::{self, Filled, Kind, Node, Reader, Value};
+use hookexec::internal::reading::{self, At, Filled, Kind, Node, Reader, Value};
 use hookexec::internal::{read_file, suggest};
 use hookexec::wire::Input;
 use hookexec_agents::NativeCall;
@@ -99,6 +101,12 @@ fn case(reader: &mut Reader, node: &Node) -> Option<Case> {
     } else {
         own_call(reader, node, &keys)
     };
+    if let Some(At { node, .. }) = &keys.expect
+        && matches!(&node.value, Value::Map(entries) if entries.is_empty())
+    {
+        let hint = format!("add one of: {}", Expectation::NAMES.join(", "));
+        reader.error_with_hint(node, "a case that expects nothing proves nothing", hint);
+    }
     if reader.errors() > errors {
         return None;
     }
@@ -106,7 +114,7 @@ fn case(reader: &mut Reader, node: &Node) -> Option<Case> {
         name: keys.name?.0,
         moment: moment?,
         stubs: keys.stubs.unwrap_or_default().0,
-        expect: keys.expect?,
+        expect: keys.expect?.value,
         location: reader.location(node),
     })
 }
@@ -233,9 +241,10 @@ cases:
         assert_eq!(case.location.to_string(), "a/hooks.test.yaml:3");
         assert_eq!(case.stubs.len(), 3);
         assert!(matches!(&case.stubs[2].2, Err(error) if error.message == "timed out"));
-        assert_eq!(case.expect.decision, Some(Expected::Nothing));
+        let decision = case.expect.decision.as_ref().map(|decision| &decision.0);
+        assert_eq!(decision, Some(&Expected::Nothing));
         assert_eq!(case.expect.updated_input, Some(Expected::Nothing));
-        assert_eq!(case.expect.exit_code, Some(2));
+        assert_eq!(case.expect.exit_code.map(|code| code.0), Some(2));
     }
 
     #[test]

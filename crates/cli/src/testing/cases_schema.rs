@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::case_keys::{CaseKeys, ExpectKeys, FileKeys, TextKeys, events};
+use super::case_keys::{CaseKeys, FileKeys, TextKeys, events};
 use hookexec::internal::reading::Kind as _;
 use hookexec::schema;
 
@@ -22,9 +22,6 @@ pub(crate) fn cases_schema() -> Value {
     define("input", schema::input());
     define("answer", schema::output());
     define("case", case());
-    let mut expectation = ExpectKeys::schema();
-    expectation["minProperties"] = 1.into();
-    define("expectation", expectation);
     let mut regex = TextKeys::schema();
     regex["required"] = json!(["regex"]);
     let plain = json!({ "type": ["string", "number", "boolean", "null"] });
@@ -41,6 +38,7 @@ pub(crate) fn cases_schema() -> Value {
 
 fn case() -> Value {
     let mut schema = CaseKeys::schema();
+    schema["properties"]["expect"]["minProperties"] = 1.into();
     schema["description"] = "One event, and what the hooks should make of it.".into();
     schema["required"] = json!(["name", "expect"]);
     schema["if"] = json!({ "required": ["from"] });

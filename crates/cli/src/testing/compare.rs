@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::case::{Expectation, TextExpectation};
+use super::case::TextExpectation;
+use super::case_keys::{Expectation, HookNames};
 use crate::diff::changed_lines;
 use crate::exit::Exit;
-use hookexec::config::Location;
 use hookexec::wire::{HookStatus, Verdict};
 
 /// One thing that is not as expected.
@@ -43,13 +43,13 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
     };
     if let Some(decision) = &expect.decision {
         let shown = |decision| word(decision).to_owned();
-        note("decision", shown(decision.value().copied()), shown(verdict.decision));
+        note("decision", shown(decision.0.value().copied()), shown(verdict.decision));
     }
     if let Some(allowed) = expect.allowed {
         note("allowed", allowed.to_string(), verdict.allowed.to_string());
     }
     if let Some(code) = expect.exit_code {
-        note("exit_code", code.to_string(), Exit::of(verdict).code().to_string());
+        note("exit_code", code.0.to_string(), Exit::of(verdict).code().to_string());
     }
     if let Some(expected) = &expect.updated_input {
         note("updated_input", json(expected.value()), json(verdict.updated_input.as_ref()));
@@ -60,7 +60,8 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
     if let Some(expected) = &expect.ran {
         note("ran", listed(of(expected)), listed(names.iter().copied()));
     }
-    for (name, _) in expect.not_run.iter().filter(|(name, _)| names.contains(&name.as_str())) {
+    let not_run = expect.not_run.iter().flat_map(of);
+    for name in not_run.filter(|name| names.contains(name)) {
         note("not_run", format!("`{name}` does not run"), format!("`{name}` ran"));
     }
     if let Some(expected) = &expect.failed_open {
@@ -106,8 +107,8 @@ fn json(value: Option<&hookexec::wire::JsonObject>) -> String {
     }
 }
 
-fn of(names: &[(String, Location)]) -> impl Iterator<Item = &str> {
-    names.iter().map(|(name, _)| name.as_str())
+fn of(names: &HookNames) -> impl Iterator<Item = &str> {
+    names.0.iter().map(|(name, _)| name.as_str())
 }
 
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
@@ -119,6 +120,7 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::case::Expected;
+    use super::super::case_keys::{ExitCode, ExpectedDecision};
     use super::*;
     use hookexec::{Decision, Event};
 
@@ -127,9 +129,9 @@ mod tests {
         let mut verdict = Verdict::denied(Event::PreToolUse, "one\ntwo");
         verdict.additional_context = Some("context\n".into());
         let expect = Expectation {
-            decision: Some(Expected::Is(Decision::Deny)),
+            decision: Some(ExpectedDecision(Expected::Is(Decision::Deny))),
             allowed: Some(true),
-            exit_code: Some(2),
+            exit_code: Some(ExitCode(2)),
             message: Some(TextExpectation::Is("one\nthree\n".into())),
             additional_context: Some(TextExpectation::Is("context".into())),
             system_message: Some(TextExpectation::Absent),
