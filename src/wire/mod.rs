@@ -8,9 +8,8 @@ mod field;
 mod input;
 mod native;
 mod output;
+mod output_keys;
 mod output_reader;
-#[cfg(feature = "schema")]
-mod output_schema;
 mod same;
 mod strict;
 mod surrogates;
@@ -24,7 +23,7 @@ pub(crate) use native::is_empty;
 pub(crate) use output::UnknownKey;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
-pub(crate) use output_schema::OutputJson;
+pub(crate) use output_keys::OutputJson;
 pub(crate) use same::same_json;
 pub use strict::parse_strict;
 pub(crate) use strict::{StrictJsonError, parse_json, parse_object, trimmed};

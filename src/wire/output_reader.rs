@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::field::Present;
 use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
+use super::output_keys::{SPECIFIC_KEYS, TOP_KEYS};
 use super::{JsonObject, WireError};
 use crate::suggest;
 use crate::text::shortened;
@@ -41,29 +42,6 @@ pub(super) fn kind(value: &Value) -> String {
         Value::Object(_) => "an object".to_owned(),
     }
 }
-
-/// The keys of an answer, in our spelling. Claude Code's is derived.
-pub(super) const TOP_KEYS: [&str; 9] = [
-    "continue", "stop_reason", "suppress_output", "system_message", "decision", "reason", "digest",
-    "by", "hook_specific_output",
-];
-
-/// The keys of `hook_specific_output`, in our spelling.
-pub(super) const SPECIFIC_KEYS: [&str; 13] = [
-    "hook_event_name",
-    "permission_decision",
-    "permission_decision_reason",
-    "updated_input",
-    "additional_context",
-    "summary",
-    "metadata",
-    "updated_messages",
-    "updated_request",
-    "updated_response",
-    "updated_tool_response",
-    "updated_tool_name",
-    "respond",
-];
 
 /// Keys that only Claude Code understands; they are passed on to it unread.
 const CLAUDE_KEYS: [&str; 9] = [
@@ -226,7 +204,7 @@ impl Reader {
                 "it has more than {MAX_UNKNOWN} unknown keys, `{key}` among them"
             )));
         }
-        let suggestion = suggest::closest(key, TOP_KEYS.into_iter().chain(SPECIFIC_KEYS));
+        let suggestion = suggest::closest(key, TOP_KEYS.iter().chain(SPECIFIC_KEYS).copied());
         self.output.unknown_keys.push(UnknownKey { key: key.to_owned(), suggestion });
         Ok(())
     }
@@ -280,8 +258,9 @@ fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, WireError> 
 
 /// Returns our spelling of `key`: `stop_reason` for Claude Code's `stopReason`.
 fn known(key: &str, in_specific: bool) -> Option<&'static str> {
-    let top = TOP_KEYS.into_iter().filter(|_| !in_specific);
-    SPECIFIC_KEYS.into_iter().chain(top).find(|name| *name == key || is_camel_case(key, name))
+    let top: &[&str] = if in_specific { &[] } else { TOP_KEYS };
+    let mut names = SPECIFIC_KEYS.iter().chain(top).copied();
+    names.find(|name| *name == key || is_camel_case(key, name))
 }
 
 /// Returns whether `key` is `name` in camelCase.
