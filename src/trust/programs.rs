@@ -12,9 +12,12 @@ const LAUNCHERS: &str = ". ash bash builtin bunx busybox chroot chrt cmd command
 /// Words of a shell that stand before a command.
 const KEYWORDS: &str = "! { do elif else if then until while";
 /// What a shell does itself, and what starts no program.
-const SHELL_WORDS: &str = ": [ [[ ]] break case cd continue done echo esac exit export false fi for function in \
-    local popd printf pushd pwd read readonly return set shift sleep test true type umask unset \
-    wait }";
+const SHELL_WORDS: &str = "! (( . : [ [[ ]] { } alias autoload bg bind break builtin case cd command compgen \
+    complete continue coproc declare dirs disown do done echo elif else emulate enable esac eval exec \
+    exit export false fc fg fi for function getopts hash help history if in jobs kill let local \
+    mapfile popd print printf pushd pwd read readarray readonly return select set setopt shift shopt \
+    sleep source suspend test then time times trap true type typeset ulimit umask unalias unset until \
+    wait whence while";
 
 /// Returns whether a command has a word that changes the directory: `cd`, `pushd`, `env -C hooks`.
 pub(super) fn changes_directory(command: &str) -> bool {
@@ -30,7 +33,7 @@ pub(super) fn changes_directory(command: &str) -> bool {
 }
 
 /// Returns whether a program runs a file among its arguments.
-pub(super) fn is_interpreter(program: &Word) -> bool {
+pub fn is_interpreter(program: &Word) -> bool {
     is_one_of(INTERPRETERS, program)
 }
 
@@ -40,7 +43,7 @@ pub(super) fn is_launcher(program: &Word) -> bool {
 }
 
 /// Returns whether a shell does itself what a word names, or starts no program for it.
-pub(super) fn is_shell_word(program: &Word) -> bool {
+pub fn is_shell_word(program: &Word) -> bool {
     has_word(SHELL_WORDS, &program.text)
 }
 

@@ -6,28 +6,12 @@ use hookexec::config::{Command, Diagnostic, Hook, InheritEnv, OnError};
 use hookexec::event::FailureMode;
 use hookexec::internal::shell::{Word, quoted, read_script};
 use hookexec::internal::system;
-use hookexec::internal::trust::DIRECTORIES;
+use hookexec::internal::trust::{DIRECTORIES, is_interpreter, is_shell_word};
 
 use super::program::named;
 
-/// Programs that are given their script as an argument.
-const INTERPRETERS: [&str; 9] =
-    ["sh", "bash", "zsh", "python", "python3", "node", "deno", "ruby", "perl"];
-
-/// What the names of their scripts end in.
+/// What the names of scripts end in.
 const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl"];
-
-/// Words at the beginning of a command that a shell knows itself.
-const SHELL_WORDS: [&str; 76] = [
-    "!", "((", ".", ":", "[", "[[", "{", "alias", "autoload", "bg", "bind", "break", "builtin",
-    "case", "cd", "command", "compgen", "complete", "continue", "coproc", "declare", "dirs",
-    "disown", "echo", "emulate", "enable", "eval", "exec", "exit", "export", "false", "fc", "fg",
-    "for", "function", "getopts", "hash", "help", "history", "if", "jobs", "kill", "let", "local",
-    "mapfile", "popd", "print", "printf", "pushd", "pwd", "read", "readarray", "readonly",
-    "return", "select", "set", "setopt", "shift", "shopt", "source", "suspend", "test", "time",
-    "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until",
-    "wait", "whence", "while",
-];
 
 /// Returns warnings about the program of a command hook that is enabled, and what to do about it. What
 /// only a shell can tell is left to the shell.
@@ -54,8 +38,9 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     let Some((program, arguments)) = words.split_first() else { return Vec::new() };
     let mut found: Vec<Diagnostic> = unusable(program, &directory, hook).into_iter().collect();
     let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let runs_in_shell = is_shell(&name);
     // The argument of an option may be anything.
-    if INTERPRETERS.contains(&name.as_ref())
+    if (runs_in_shell || is_interpreter(&Word::literal(&*name)))
         && let Some(script) = arguments.first()
         && (is_path(script) || has_script_ending(script))
         && !script.to_string_lossy().starts_with('-')
@@ -65,8 +50,8 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
         && !directory.join(script).exists()
     {
         let what = format!("the script {}", script.display());
-        let goes_on = ["node", "deno", "ruby"].contains(&name.as_ref());
-        let failing = if goes_on { None } else { Some(hook) };
+        let fails = runs_in_shell || name.starts_with("python") || name == "perl";
+        let failing = if fails { Some(hook) } else { None };
         found.push(absent(&what, script, &directory, failing));
     }
     found
@@ -90,7 +75,7 @@ fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Diagnostic>
     let searched = hook.inherit_env == InheritEnv::All && !hook.env.contains_key("PATH");
     let name = program.to_string_lossy();
     let of_shell = matches!(hook.command, Some(Command::Text(_)))
-        && (SHELL_WORDS.contains(&name.as_ref()) || name.starts_with(['-', '~']));
+        && (is_shell_word(&Word::literal(&*name)) || name.starts_with(['-', '~']));
     if !searched || of_shell || on_search_path(program) {
         return None;
     }
