@@ -119,8 +119,8 @@ section! {
         "how often it runs at most ([limit](#limit)); only at events that can neither be blocked nor \
          rewritten, such as `stop`";
     mode "mode": Mode, "`enforce`",
-        "whether its answer counts. With `warn` only the user sees the answer, with `shadow` it is \
-         only in the report";
+        "whether its answer counts. With `warn` the user sees what it would have denied, asked or \
+         rewritten, with `shadow` it is only in the report";
     rollout "rollout": Rollout, "none",
         "the part of the machines, users or sessions on which its answer counts; on the others it \
          is in shadow ([rollout](#rollout))";
