@@ -1,14 +1,17 @@
 //! Finds everything that is wrong with a configuration in one run.
 
+mod worst;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Assembly, AuditSettings, Diagnostic, Diagnostics, FailedFile, Hook, Policy};
 use crate::executor::Executor;
-use crate::executor::worst::WorstCase;
 use crate::load::{LoadOptions, Loading};
 use crate::registry::Registry;
 use crate::trust::ProjectFile;
+
+pub use worst::WorstCase;
 
 /// The findings about a configuration.
 #[derive(Debug)]

@@ -212,6 +212,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod asks;
 mod calls;
 mod check;
 pub mod config;
@@ -283,7 +284,9 @@ pub mod internal {
         pub use crate::config::section::{Key, Kind, object};
     }
 
+    pub use crate::asks::Judged;
     pub use crate::check::Check;
+    pub use crate::check::WorstCase;
     pub use crate::config::condition::{Condition, Trace};
     pub use crate::config::failed::Untrusted;
     pub use crate::config::model::Process;
@@ -291,7 +294,7 @@ pub mod internal {
     pub use crate::config::rollout::{Rollout, RolloutBy};
     pub use crate::config::source::{KeyLocations, SourceFile};
     pub use crate::directories::{base_directory, state_directory};
-    pub use crate::executor::approval::{BEFORE_TOOL, Judged};
+    pub use crate::executor::BEFORE_TOOL;
     pub use crate::executor::background::HandedOver;
     pub use crate::executor::conclude::Decided;
     pub use crate::executor::course::{Course, Role, Step};
@@ -299,7 +302,6 @@ pub mod internal {
     pub use crate::executor::explain::{Explanation, Selection};
     pub use crate::executor::rewrite::final_call;
     pub use crate::executor::time::deadline_of_hooks;
-    pub use crate::executor::worst::WorstCase;
     pub use crate::handlers::command::group::Group;
     pub use crate::handlers::depth;
     pub use crate::handlers::process::processes::ProcessCheck;

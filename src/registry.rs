@@ -1,6 +1,5 @@
 //! Hook types by name, and builtin functions by name.
 
-mod dialect;
 mod factory;
 
 use std::borrow::Cow;
@@ -14,17 +13,18 @@ use serde_json::{Value, json};
 
 use crate::config::{Diagnostic, Hook, Phase, config_schema};
 use crate::counts::Counts;
-use crate::dialect::ClaudeCode;
+use crate::dialect::claude_code::ClaudeCode;
+pub use crate::dialect::{Dialect, Payloads};
 use crate::handler::{BuildError, Handler};
 use crate::handlers;
 use crate::handlers::builtin;
 pub use crate::handlers::builtin::{Builtin, BuiltinError};
+use crate::handlers::payloads::words;
 use crate::handlers::process::Processes;
 use crate::handlers::{command, process, receiver};
 use crate::locks::locked;
 use crate::suggest;
 
-pub use dialect::{Dialect, Payloads};
 use factory::{Build, CommandKey};
 pub use factory::{BuildResult, HandlerFactory};
 
@@ -65,7 +65,10 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
     (
         "command",
         HandlerFactory {
-            build: Build::Shipped(command::build),
+            build: Build::Shipped(|env, hook| {
+                let words = words(env.registry.dialect_of(hook), hook);
+                command::build(&env.working_dir, &env.env, words, hook)
+            }),
             command: CommandKey::Program(
                 "what to run: `command: ./check.sh` or `command: [python3, check.py]`",
             ),
@@ -103,7 +106,10 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
     (
         "mcp",
         HandlerFactory {
-            build: Build::Shipped(handlers::mcp::build),
+            build: Build::Shipped(|env, hook| {
+                let words = words(env.registry.dialect_of(hook), hook);
+                handlers::mcp::build(&env.env, &env.processes, words, hook)
+            }),
             command: CommandKey::Optional,
             refused: Cow::Borrowed(OF_PROGRAMS),
             hint: "an mcp hook takes `with: { server: NAME, tool: NAME }`",
@@ -125,7 +131,9 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
         "http",
         HandlerFactory {
             #[cfg(feature = "http")]
-            build: Build::Shipped(handlers::http::build),
+            build: Build::Shipped(|env, hook| {
+                handlers::http::build(&env.env, words(env.registry.dialect_of(hook), hook), hook)
+            }),
             #[cfg(not(feature = "http"))]
             build: Build::Shipped(without_http),
             command: CommandKey::Optional,

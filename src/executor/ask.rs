@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::approval::BEFORE_TOOL;
 use super::dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
@@ -17,6 +16,10 @@ use super::versions::{ORIGINAL, Sight, Versions};
 use crate::event::Event;
 use crate::handler::{BoxFuture, Place};
 use crate::wire::{Decision, Input};
+
+/// The events that judge a call again that is approved with other arguments.
+pub const BEFORE_TOOL: [Event; 3] =
+    [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
 
 /// A hook of a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

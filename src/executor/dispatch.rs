@@ -38,12 +38,12 @@ use crate::wire::{HookReport, Input, Verdict};
 /// * Panic: a hook that panics has failed; the host goes on.
 /// * Runtime: any Tokio runtime with time and I/O enabled, of either flavour. None is built.
 pub struct Executor {
-    pub(super) plans: Vec<Plan>,
+    pub(crate) plans: Vec<Plan>,
     /// Every configured hook, disabled ones included.
     pub(crate) configured: Vec<Arc<Hook>>,
     pub(super) working_dir: PathBuf,
     pub(super) processes: Arc<Processes>,
-    pub(super) max_parallel: usize,
+    pub(crate) max_parallel: usize,
     pub(super) auditor: Option<Auditor>,
     pub(super) capacity: Arc<Capacity>,
     /// Whether another executor has taken over what can go on.
@@ -169,11 +169,7 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
-        // Most calls concern no hook, and making the options for `run` costs more than this check.
-        if !self.concerns(event, input) {
-            return Verdict::no_opinion(event);
-        }
-        self.run_concerned(event, input, DispatchOptions::default()).await
+        self.run(event, input, DispatchOptions::default()).await
     }
 
     /// Like [`dispatch`](Self::dispatch), and returns at `deadline` at the latest.
@@ -220,15 +216,6 @@ impl Executor {
         if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
         }
-        self.run_concerned(event, input, options).await
-    }
-
-    async fn run_concerned(
-        &self,
-        event: Event,
-        input: &Input,
-        options: DispatchOptions<'_>,
-    ) -> Verdict {
         self.evaluate(&[event], input, options).await.into_verdict(event)
     }
 
@@ -294,7 +281,7 @@ impl Executor {
         }
     }
 
-    pub(super) fn plan(&self, event: Event) -> &Plan {
+    pub(crate) fn plan(&self, event: Event) -> &Plan {
         &self.plans[event.index()]
     }
 
@@ -338,7 +325,7 @@ impl Executor {
 
     /// Returns the input with the event's name and a working directory; a copy only where it has to
     /// be changed.
-    pub(super) fn complete<'a>(&self, event: Event, input: &'a Input) -> Cow<'a, Input> {
+    pub(crate) fn complete<'a>(&self, event: Event, input: &'a Input) -> Cow<'a, Input> {
         if input.hook_event_name == Some(event) && !input.cwd.is_empty() && !input.repeated {
             return Cow::Borrowed(input);
         }

@@ -7,7 +7,7 @@
 //!
 //! `evaluate` has the rules, in the order of the page "How hooks decide".
 
-pub(crate) mod approval;
+mod approval;
 mod ask;
 pub(crate) mod background;
 pub(crate) mod build;
@@ -30,9 +30,12 @@ mod select;
 mod tests;
 pub(crate) mod time;
 mod versions;
-pub(crate) mod worst;
 
+pub use ask::BEFORE_TOOL;
 pub use build::ExecutorBuilder;
 pub(crate) use conclude::Decided;
-pub(crate) use dispatch::DispatchOptions;
 pub use dispatch::Executor;
+pub(crate) use dispatch::{DispatchOptions, JudgedBefore};
+pub(crate) use parallel::Slots;
+pub(crate) use rewrite::final_call;
+pub(crate) use select::{Bound, Plan};

@@ -10,19 +10,19 @@ use super::select::Bound;
 use crate::handler::BoxFuture;
 
 /// Counts the running hooks of one moment, in total and for each `max_parallel` of a layer.
-pub(super) struct Slots {
+pub(crate) struct Slots {
     free: usize,
     /// The free slots of the hooks that share a `max_parallel`, by [`Bound::limits`].
     shared: HashMap<usize, usize>,
 }
 
 impl Slots {
-    pub(super) fn new(max_parallel: usize) -> Self {
+    pub(crate) fn new(max_parallel: usize) -> Self {
         Self { free: max_parallel.max(1), shared: HashMap::new() }
     }
 
     /// Takes a slot for the hook, if one is free.
-    pub(super) fn take(&mut self, bound: &Bound) -> bool {
+    pub(crate) fn take(&mut self, bound: &Bound) -> bool {
         if self.free == 0 {
             return false;
         }
@@ -38,7 +38,7 @@ impl Slots {
     }
 
     /// Returns the slot of the hook.
-    pub(super) fn give_back(&mut self, bound: &Bound) {
+    pub(crate) fn give_back(&mut self, bound: &Bound) {
         self.free += 1;
         if let Some(free) = self.shared.get_mut(&bound.limits) {
             *free += 1;

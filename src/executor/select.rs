@@ -8,9 +8,9 @@ use tokio::sync::Semaphore;
 
 use super::limit::Runs;
 use crate::config::{Hook, Layer, Phase};
+use crate::dialect::Dialect;
 use crate::event::{Contract, Rewrite};
 use crate::handler::{Failure, Handler, HandlerError, Shared};
-use crate::registry::Dialect;
 use crate::wire::Input;
 
 /// The longest tool name that matchers are tried on, in bytes. Names come from a model, and the

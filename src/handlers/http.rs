@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::command::expand::required_env_references;
+use super::command::expand::{Variables, required_env_references};
 use super::endpoint::{Endpoint, on_thread};
-use super::payloads::{Words, each_payload, words};
+use super::payloads::{Words, each_payload};
 use super::request::{like_stdout, parameters};
 use super::signature::Secret;
 use crate::config::Hook;
@@ -22,7 +22,6 @@ use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
 use crate::http::{Ask, Reply};
-use crate::registry::{BuildResult, HandlerEnv};
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \
                        Authorization: \"Bearer ${env.TOKEN}\" } }`";
@@ -49,7 +48,11 @@ const RETRY_AFTER: u64 = 2;
 const LONGEST_RETRY: u64 = 30;
 
 /// Builds the handler of an http hook.
-pub(crate) fn build(HandlerEnv { env, registry, .. }: &HandlerEnv, hook: &Hook) -> BuildResult {
+pub(crate) fn build(
+    env: &Variables,
+    words: Words,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { url, headers, allow_private, secret } = parameters(hook, EXAMPLE)?;
     let mut endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
     let mut key = None;
@@ -63,7 +66,7 @@ pub(crate) fn build(HandlerEnv { env, registry, .. }: &HandlerEnv, hook: &Hook) 
         Err(variable) => endpoint.lacks(variable),
     }
     let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));
-    Ok(Arc::new(HttpHandler { endpoint, key, words: words(registry, hook) }))
+    Ok(Arc::new(HttpHandler { endpoint, key, words }))
 }
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@ pub(crate) mod http;
 pub(crate) mod mcp;
 #[cfg(feature = "http")]
 pub(crate) mod model;
-mod payloads;
+pub(crate) mod payloads;
 pub(crate) mod process;
 pub(crate) mod receiver;
 mod request;

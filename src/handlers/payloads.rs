@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use crate::answer::BLOCK;
 use crate::config::Hook;
+use crate::dialect::Dialect;
 use crate::handler::{Call, Exited, Failure, HandlerError, HandlerResult};
 use crate::matcher::Matcher;
-use crate::registry::{Dialect, Registry};
 use crate::wire::json_bytes;
 
 /// Whose words a hook reads, and which tools it is for: the tool of a call may have several names
 /// there.
-pub(super) type Words = Option<(Arc<dyn Dialect>, Matcher)>;
+pub(crate) type Words = Option<(Arc<dyn Dialect>, Matcher)>;
 
 /// Returns whose words a hook reads.
-pub(super) fn words(registry: &Registry, hook: &Hook) -> Words {
-    let dialect = registry.dialect_of(hook)?;
-    Some((Arc::clone(dialect), hook.matcher.clone()))
+pub(crate) fn words(dialect: Option<&Arc<dyn Dialect>>, hook: &Hook) -> Words {
+    Some((Arc::clone(dialect?), hook.matcher.clone()))
 }
 
 /// What a hook answered to one payload, and a warning about it.

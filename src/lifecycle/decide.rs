@@ -12,10 +12,11 @@ use super::outcome::{DeniedBy, Stage, ToolEnd};
 use super::scope::Scope;
 use super::tool_call::{ToolCall, ToolFacts};
 use super::trail::{Trail, reason};
+use crate::asks::{Asks, Judged};
 use crate::config::Hook;
 use crate::event::Event;
+use crate::executor::BEFORE_TOOL;
 use crate::executor::DispatchOptions;
-use crate::executor::approval::{Asks, BEFORE_TOOL, Judged};
 use crate::executor::dispatch::Observer;
 use crate::wire::{Decision, HookReport, Input, JsonObject, ToolResult, Verdict, metadata_of};
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookexec::event::{ContextMode, Permission, Rewrite};
-use hookexec::internal::dialect::ClaudeCode;
+use hookexec::internal::dialect::claude_code::ClaudeCode;
 use hookexec::matcher::Matcher;
 use hookexec::registry::Dialect as _;
 use hookexec::wire::{Stop, StopScope, ToolResult};

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 34] = [
+const LAYERS: [&str; 35] = [
     "suggest", "template", "text", "bounded", "locks", "platform", "files", "paths", "directories",
     "counts", "shell", "pattern", "event", "wire", "policy", "rpc", "answer", "tools", "matcher",
     "calls", "dialect", "config", "handler", "http", "handlers", "registry", "schema", "builtins",
-    "audit", "executor", "lifecycle", "trust", "load", "check",
+    "audit", "executor", "asks", "lifecycle", "trust", "load", "check",
 ];
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::layered::{in_layer, with};
 use super::*;
+use crate::asks::Asks;
 use crate::executor::DispatchOptions;
-use crate::executor::approval::Asks;
 
 /// Adds a builtin that sleeps for some seconds and then gives its second argument as its answer.
 fn with_sleeper() -> Registry {

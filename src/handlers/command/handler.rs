@@ -1,6 +1,8 @@
 //! The factory and the handler of command hooks.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -17,10 +19,9 @@ use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
     HandlerResult, Place,
 };
-use crate::handlers::payloads::{Ran, Words, each_payload, words};
+use crate::handlers::payloads::{Ran, Words, each_payload};
 use crate::platform::Platform;
 use crate::platform::system::{self, ending_signal};
-use crate::registry::{BuildResult, HandlerEnv};
 
 /// Builds the handler of a command hook.
 ///
@@ -35,15 +36,16 @@ use crate::registry::{BuildResult, HandlerEnv};
 /// holds the hook's stdout or stderr: those are read for another 100 ms. A process that leaves the
 /// group (`setsid`) is never reached.
 pub(crate) fn build(
-    HandlerEnv { working_dir, env, registry, .. }: &HandlerEnv,
+    working_dir: &Path,
+    env: &Arc<BTreeMap<OsString, OsString>>,
+    words: Words,
     hook: &Hook,
-) -> BuildResult {
+) -> Result<Arc<dyn Handler>, BuildError> {
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);
     let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
         .with_directories(Arc::clone(&config_dir), &project);
-    let words = words(registry, hook);
     if let Some(name) = words.as_ref().and_then(|(dialect, _)| dialect.project_variable())
         && !hook.env.contains_key(name)
     {

@@ -17,14 +17,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::command::expand::Variables;
-use super::payloads::{Words, each_payload, words};
-use super::process::Callee;
+use super::payloads::{Words, each_payload};
+use super::process::{Callee, Processes};
 use super::request::{like_stdout, parameters};
 use crate::config::{Hook, Protocol};
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
-use crate::registry::{BuildResult, HandlerEnv};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
@@ -47,9 +46,11 @@ struct Parameters {
 
 /// Builds the handler of an mcp hook.
 pub(crate) fn build(
-    HandlerEnv { env, processes, registry, .. }: &HandlerEnv,
+    env: &Variables,
+    processes: &Arc<Processes>,
+    words: Words,
     hook: &Hook,
-) -> BuildResult {
+) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { server, url, tool, arguments, headers, allow_private } =
         parameters(hook, EXAMPLE)?;
     let wrong = |problem: &str| BuildError::new(problem).at("with").hint(EXAMPLE);
@@ -65,7 +66,7 @@ pub(crate) fn build(
         _ => return Err(wrong("an mcp hook needs either a `server` or a `url`")),
     };
     let arguments = arguments.map(|it| Value::Object(it.into_iter().collect()));
-    Ok(Arc::new(McpHandler { server, tool, arguments, words: words(registry, hook) }))
+    Ok(Arc::new(McpHandler { server, tool, arguments, words }))
 }
 
 #[cfg(feature = "http")]

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-use super::dispatch::Executor;
-use super::parallel::Slots;
-use super::select::{Bound, Plan};
 use crate::config::{Diagnostic, Location};
 use crate::event::Event;
+use crate::executor::{Bound, Executor, Plan, Slots};
 
 /// The longest that the hooks of one event may take if each takes all of its `timeout`.
 ///
