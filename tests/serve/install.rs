@@ -105,6 +105,8 @@ fn the_socket_is_kept_replaced_and_taken_out() {
     assert_eq!(first.matches(&written).count(), 15, "{first}");
     let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
     assert_eq!(settings(&sandbox), first, "a second time changes nothing");
+    let doctor = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1).stdout;
+    assert!(doctor.contains("`hookexec serve --socket '[SANDBOX]/project/my run/"), "{doctor}");
 
     let _ = hookexec(&sandbox, &["install", "claude-code", "--connect", "/run/other"]).exits(0);
     let other = settings(&sandbox);

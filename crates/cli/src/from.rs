@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookexec::event::FailureMode;
+use hookexec::internal::shell::quoted;
 use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
@@ -306,7 +307,7 @@ fn without_server(executor: &Executor, call: &NativeCall, problem: &str) -> Verd
 
 /// Returns what to do about a server that gives no verdict.
 pub(crate) fn remedy(server: &Path) -> String {
-    let server = server.display();
+    let server = quoted(&server.display().to_string());
     format!(
         "start it anew with `hookexec serve --socket {server}` in the project, or take `--connect` \
          out of the agent's settings: `hookexec uninstall AGENT`, then `hookexec install AGENT`"
