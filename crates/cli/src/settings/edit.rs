@@ -137,8 +137,8 @@ fn object_of(mut members: Members, key: &str, value: Json) -> Json {
     Json::Object(members)
 }
 
-/// Says what the plugin calls, how many seconds it waits, if no variable says so, and for which agent:
-/// an agent may share the plugin of another one.
+/// The parts of a plugin's text that name the program, the seconds that it waits, and the agent. An agent
+/// may share the plugin of another one.
 const PROGRAM: &str = r#"process.env.HOOKEXEC ?? "hookexec""#;
 const SECONDS: &str = "process.env.HOOKEXEC_SECONDS ?? 60";
 const FROM: &str = r#""--from", "opencode""#;

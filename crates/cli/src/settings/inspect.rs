@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum as _;
 use hookexec::internal::{base_directory, files};
 use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
-use serde_json::Value;
 
 use super::entry::Entry;
 use super::{Scope, store, text, toml, user_directory, value_of};
@@ -22,8 +21,6 @@ pub(crate) struct AgentFile {
     pub(super) root: &'static [&'static str],
     /// The text; `None` if there is no file.
     pub(crate) text: Result<Option<String>, String>,
-    /// Its value; null if it can't be read.
-    pub(crate) value: Value,
     /// The entries in it, or why the agent or hookexec can't understand it.
     pub(crate) entries: Result<Vec<Entry>, String>,
 }
@@ -48,8 +45,7 @@ impl AgentFile {
             None => (plugin_path(&agent.plugin()?.file?, scope, project)?, &[][..]),
         };
         let text = store::read(&path).map_err(|error| error.to_string());
-        let (value, entries) = (value_of(&path), Ok(Vec::new()));
-        let mut file = Self { agent, scope, path, root, text, value, entries };
+        let mut file = Self { agent, scope, path, root, text, entries: Ok(Vec::new()) };
         file.entries = match &file.text {
             Ok(text) => file.read_entries(text.as_deref().unwrap_or_default()),
             Err(error) => Err(error.clone()),
@@ -62,7 +58,7 @@ impl AgentFile {
         self.agent.plugin()?.file
     }
 
-    /// Returns the entries that call hookexec, wherever they stand.
+    /// Returns the entries that call hookexec.
     pub(crate) fn ours(&self) -> Vec<&Entry> {
         let entries = self.entries.as_deref().unwrap_or_default();
         entries.iter().filter(|entry| entry.is_ours).collect()

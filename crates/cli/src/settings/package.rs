@@ -12,7 +12,7 @@ pub(crate) fn package(files: &[AgentFile]) -> Option<String> {
     let directory = user_directory(layout)?;
     let path = match layout.package? {
         PackageMark::Enabled(key) => {
-            let file = files.iter().find(|file| is_enabled(&file.value[key]))?;
+            let file = files.iter().find(|file| is_enabled(&value_of(&file.path)[key]))?;
             file.path.clone()
         }
         PackageMark::EnabledTable(name) => {
