@@ -193,13 +193,13 @@ impl Connection {
         let _caller = Caller { connection: self, id };
         let line = rpc::request(id, method, params);
         let mut is_seen = false;
-        let begin = || {
+        let writing = writer.write(line, || {
             is_seen = true;
             self.begin(id);
-        };
+        });
         let early = tokio::select! {
             biased;
-            written = writer.write(line, begin) => {
+            written = writing => {
                 if let Err(error) = written {
                     self.request(Request::StdinClosed(error));
                 }

@@ -11,7 +11,7 @@ use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handler::{Failure, HandlerError};
 use crate::handlers::mcp::wire as mcp;
-use crate::wire::parse_object;
+use crate::wire::{JsonObject, parse_object};
 
 /// Returns the method of the handshake.
 const fn method(protocol: Protocol) -> &'static str {
@@ -104,33 +104,40 @@ pub(super) async fn greet(
 
 /// Reads the result of the handshake. Whatever else stands in it is the process's own affair.
 fn read_greeting(protocol: Protocol, result: &str) -> Result<Greeting, Unwelcome> {
-    let unreadable = |problem: String| {
-        let method = method(protocol);
-        let message = format!("its answer to `{method}` can't be used: {problem}");
-        Unwelcome::Failed(HandlerError::new(Failure::Protocol, message))
-    };
     if protocol == Protocol::Mcp {
-        let server = mcp::read_initialized(result).map_err(unreadable)?;
+        let server =
+            mcp::read_initialized(result).map_err(|problem| unusable(protocol, &problem))?;
         return Ok(Greeting { name: server.name, cancels: true });
     }
-    let Some(answer) = parse_object(result).map_err(unreadable)? else {
-        return Ok(Greeting::default());
-    };
-    let text = |key: &str| answer.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    match answer.get("ok") {
-        None | Some(Value::Null | Value::Bool(true)) => {}
-        Some(Value::Bool(false)) => {
-            let reason = ["reason", "error", "message"].into_iter().find_map(text);
-            return Err(Unwelcome::Refused(reason.unwrap_or("it gave no reason").to_owned()));
-        }
-        Some(_) => return Err(unreadable("`ok` must be true or false".to_owned())),
+    let answer = parse_object(result).map_err(|problem| unusable(protocol, &problem))?;
+    let answer = answer.unwrap_or_default();
+    if !boolean(&answer, "ok", true)? {
+        let keys = ["reason", "error", "message"];
+        let reason = keys.into_iter().find_map(|key| text(&answer, key));
+        return Err(Unwelcome::Refused(reason.unwrap_or_else(|| "it gave no reason".to_owned())));
     }
-    let cancels = match answer.get("cancel") {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(wanted)) => *wanted,
-        Some(_) => return Err(unreadable("`cancel` must be true or false".to_owned())),
-    };
-    Ok(Greeting { name: text("name").map(str::to_owned), cancels })
+    let cancels = boolean(&answer, "cancel", false)?;
+    Ok(Greeting { name: text(&answer, "name"), cancels })
+}
+
+fn boolean(answer: &JsonObject, key: &str, default: bool) -> Result<bool, Unwelcome> {
+    match answer.get(key) {
+        None | Some(Value::Null) => Ok(default),
+        Some(Value::Bool(value)) => Ok(*value),
+        Some(_) => Err(unusable(Protocol::Hooks, &format!("`{key}` must be true or false"))),
+    }
+}
+
+/// Returns a text that is not empty.
+fn text(answer: &JsonObject, key: &str) -> Option<String> {
+    let text = answer.get(key)?.as_str()?;
+    if text.is_empty() { None } else { Some(text.to_owned()) }
+}
+
+fn unusable(protocol: Protocol, problem: &str) -> Unwelcome {
+    let method = method(protocol);
+    let message = format!("its answer to `{method}` can't be used: {problem}");
+    Unwelcome::Failed(HandlerError::new(Failure::Protocol, message))
 }
 
 #[cfg(test)]

@@ -42,12 +42,13 @@ impl Injections {
         before: [&[Value]; 2],
         after: &[Value],
     ) {
-        let before = || before.into_iter().flat_map(named);
-        let added: Vec<(&str, &Value)> =
-            named(after).filter(|(name, _)| before().all(|(known, _)| known != *name)).collect();
+        let before: Vec<(&str, &Value)> = before.into_iter().flat_map(named).collect();
+        let added: Vec<(&str, &Value)> = named(after)
+            .filter(|(name, _)| before.iter().all(|(known, _)| known != name))
+            .collect();
         let mut sessions = locked(&self.0);
         if let Some(tools) = sessions.tools.get_mut(session) {
-            for (name, definition) in before() {
+            for (name, definition) in before {
                 // The same definition is what it added to an earlier request of a host that kept it.
                 if tools.get(name).is_some_and(|ours| !same_json(&ours.definition, definition)) {
                     tools.remove(name);

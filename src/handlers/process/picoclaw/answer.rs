@@ -44,8 +44,7 @@ impl Stage {
     fn mixed(&self, answer: JsonObject, input: &Input) -> Result<Output, Misread> {
         let own = Output::from_value(Value::Object(answer.clone()));
         // A reason is a word of both languages.
-        let is_picoclaw = |key: &String| key != "reason" && self.keys().contains(&key.as_str());
-        if answer.keys().any(is_picoclaw) {
+        if answer.keys().any(|key| key != "reason" && self.keys().contains(&key.as_str())) {
             let picoclaw = self.picoclaw(answer, input);
             return match own {
                 Ok(own) if own.denies_or_asks() => Ok(stricter(own, picoclaw)),

@@ -63,8 +63,7 @@ fn request(mut request: JsonObject, input: &Input) -> Result<Output, Misread> {
 
 /// `{model, response}` as PicoClaw nests it, or the response itself.
 fn response(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
-    let wrapping = |key: &str| key == "model" || key == "response" || ECHOED.contains(&key);
-    let new = if answer.keys().all(|key| wrapping(key)) {
+    let new = if answer.keys().all(|key| is_wrapping(key)) {
         match present(answer.remove("response")) {
             Some(response @ Value::Object(_)) => response,
             Some(_) => return Err("`response.response` must be an object".to_owned()),
@@ -87,6 +86,10 @@ fn response(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
         None => Some(new),
     };
     Ok(output)
+}
+
+fn is_wrapping(key: &str) -> bool {
+    key == "model" || key == "response" || ECHOED.contains(&key)
 }
 
 /// Returns the text of a response that is nothing but text.
@@ -144,8 +147,12 @@ fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> 
     let Some(sent) = tool_result(input) else { return Ok(Output::tool_response(new)) };
     // A host's own result may be of no shape that we know; then it is compared as it is written.
     let before = shaped(&sent).ok();
-    let echoed = |before: &ToolResult| same_json(&before.clone().into(), &new.clone().into());
-    if same_json(&sent, &written) || before.as_ref().is_some_and(echoed) {
+    if same_json(&sent, &written) {
+        return Ok(Output::default());
+    }
+    if let Some(before) = &before
+        && same_json(&before.clone().into(), &new.clone().into())
+    {
         return Ok(Output::default());
     }
     let only_text =

@@ -253,18 +253,16 @@ pub(super) fn model_response(input: &Input) -> Option<Cow<'_, Value>> {
 /// Returns the tool's response as a tool result: whatever is none is what the model reads.
 pub(super) fn tool_result(input: &Input) -> Option<Cow<'_, Value>> {
     let failed = input.tool_error.unwrap_or_default();
-    let of_text = |text: String| {
-        let mut result = ToolResult::text(text);
-        result.is_error = failed;
-        Some(Cow::Owned(result.into()))
+    let text = match input.tool_response.as_ref() {
+        Some(result) if is_tool_result(result) => return Some(Cow::Borrowed(result)),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None if failed => String::new(),
+        None => return None,
     };
-    match input.tool_response.as_ref() {
-        Some(result) if is_tool_result(result) => Some(Cow::Borrowed(result)),
-        Some(Value::String(text)) => of_text(text.clone()),
-        Some(other) => of_text(other.to_string()),
-        None if failed => of_text(String::new()),
-        None => None,
-    }
+    let mut result = ToolResult::text(text);
+    result.is_error = failed;
+    Some(Cow::Owned(result.into()))
 }
 
 /// Returns whether a tool's response is written as PicoClaw's tools write it.
