@@ -47,6 +47,8 @@ pub(super) enum Request {
     GaveUp(u64),
     /// The handshake is done; `cancels` says whether the child wants to hear of calls that were given up.
     Ready { cancels: bool },
+    /// The child did not read a call in time.
+    Hangs,
     /// The child closed its stdin.
     StdinClosed(io::Error),
     /// Stop the child in good order.
@@ -197,16 +199,23 @@ impl Connection {
             is_seen = true;
             self.begin(id);
         });
-        let early = tokio::select! {
-            biased;
-            written = writing => {
-                if let Err(error) = written {
-                    self.request(Request::StdinClosed(error));
+        let writing = async {
+            tokio::select! {
+                biased;
+                written = writing => {
+                    if let Err(error) = written {
+                        self.request(Request::StdinClosed(error));
+                    }
+                    None
                 }
-                None
+                // It timed out or the child has ended before it was written.
+                early = &mut reply => Some(early),
             }
-            // It timed out or the child has ended before it was written.
-            early = &mut reply => Some(early),
+        };
+        // Usually the line is written at once, and no timer is set.
+        let Ok(early) = timeout_at(deadline.into(), writing).await else {
+            self.request(Request::Hangs);
+            return Err(not_read());
         };
         drop(writer);
         let is_early = early.is_some();

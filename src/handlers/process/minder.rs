@@ -223,6 +223,7 @@ impl Minder {
                     None => return Interruption::Abandoned,
                     Some(Request::Look) => {}
                     Some(Request::GaveUp(id)) => talk.gave_up(id),
+                    Some(Request::Hangs) => talk.hangs = true,
                     Some(Request::Ready { cancels }) => talk.cancels = Some(cancels),
                     Some(Request::StdinClosed(error)) => return stdin_closed(&error),
                     Some(Request::Stop) if *stopping => {}
