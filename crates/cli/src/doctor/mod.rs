@@ -198,9 +198,6 @@ fn hooks(check: &Check, project: &Path) -> Section {
     for problem in check.left_out.iter() {
         section.problem(problem.to_string());
     }
-    if check.files.is_empty() && errors.is_empty() {
-        section.problem("no hooks file was found: nothing is guarded");
-    }
     let mut untrusted = Vec::new();
     for hook in check.configured().filter(|hook| hook.enabled) {
         let title = format!("`{}` ({})", hook.label(), hook.location);
@@ -223,6 +220,9 @@ fn hooks(check: &Check, project: &Path) -> Section {
             section.problem(format!("{}: {}; {}", path.display(), file.cause, file.remedy));
             troubled.push(path);
         }
+    }
+    if check.files.is_empty() && errors.is_empty() {
+        section.problem("no hooks file was found: nothing is guarded");
     }
     for file in check.files.iter().filter(|file| !troubled.contains(&file.as_path())) {
         section.ok(file.display().to_string());
