@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use tokio::process::ChildStdin;
 use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio::time::timeout_at;
@@ -195,27 +197,33 @@ impl Connection {
         let _caller = Caller { connection: self, id };
         let line = rpc::request(id, method, params);
         let mut is_seen = false;
-        let writing = writer.write(line, || {
-            is_seen = true;
-            self.begin(id);
-        });
-        let writing = async {
-            tokio::select! {
-                biased;
-                written = writing => {
-                    if let Err(error) = written {
-                        self.request(Request::StdinClosed(error));
+        let early = {
+            let begin = || {
+                is_seen = true;
+                self.begin(id);
+            };
+            let mut writing = pin!(async {
+                tokio::select! {
+                    biased;
+                    written = writer.write(line, begin) => {
+                        if let Err(error) = written {
+                            self.request(Request::StdinClosed(error));
+                        }
+                        None
                     }
-                    None
+                    // It timed out or the child has ended before it was written.
+                    early = &mut reply => Some(early),
                 }
-                // It timed out or the child has ended before it was written.
-                early = &mut reply => Some(early),
+            });
+            // Usually the line is written at once, and a timer would be a good part of the work.
+            if let Some(early) = writing.as_mut().now_or_never() {
+                early
+            } else if let Ok(early) = timeout_at(deadline.into(), writing).await {
+                early
+            } else {
+                self.request(Request::Hangs);
+                return Err(not_read());
             }
-        };
-        // Usually the line is written at once, and no timer is set.
-        let Ok(early) = timeout_at(deadline.into(), writing).await else {
-            self.request(Request::Hangs);
-            return Err(not_read());
         };
         drop(writer);
         let is_early = early.is_some();
