@@ -49,20 +49,16 @@ impl Decided {
 
 /// The verdicts of a moment, before the caller gets them.
 pub(super) struct Concluded {
-    /// That of each event that took part.
-    pub(super) verdicts: Vec<Verdict>,
-    /// How long the hooks of each of these events took.
-    pub(super) took: Vec<Duration>,
+    /// That of each event that took part, and how long its hooks took.
+    pub(super) verdicts: Vec<(Verdict, Duration)>,
     /// That of all events together, if they are more than one.
     pub(super) whole: Option<Verdict>,
-    pub(super) rewritten: Option<Input>,
-    pub(super) course: Option<Course>,
 }
 
 impl Concluded {
     /// Returns the verdict of all events together.
     pub(super) fn into_verdict(self, event: Event) -> Verdict {
-        let first = self.verdicts.into_iter().next();
+        let first = self.verdicts.into_iter().next().map(|(verdict, _)| verdict);
         self.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
     }
 }
@@ -76,35 +72,33 @@ impl Evaluation<'_> {
 
     /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.
     pub(super) fn conclude(&mut self, starts_followers: bool) -> Concluded {
-        let course = self.course();
         let mut outcomes = self.outcomes();
-        let mut concluded = self.fold_all(&outcomes);
+        let concluded = self.fold_all(&outcomes);
         let has_followers = self.moment.stages.iter().any(|stage| stage.plan.has_followers());
-        if starts_followers && has_followers {
-            let event = self.moment.stages[0].event;
-            outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
-            outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
-            concluded = self.fold_all(&outcomes);
+        if !starts_followers || !has_followers {
+            return concluded;
         }
-        Concluded { rewritten: self.rewritten(), course, ..concluded }
+        let event = self.moment.stages[0].event;
+        outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
+        outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
+        self.fold_all(&outcomes)
     }
 
     /// Folds the outcomes of all events.
     fn fold_all(&self, outcomes: &[Outcome]) -> Concluded {
-        let count = self.moment.stages.len();
-        let (mut verdicts, mut took) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut verdicts = Vec::with_capacity(self.moment.stages.len());
         let mut left = outcomes;
         for (place, stage) in self.moment.stages.iter().enumerate() {
             let count = left.partition_point(|outcome| outcome.place == place);
             let (own, others) = left.split_at(count);
             left = others;
             if self.takes_part(place) || !own.is_empty() {
-                verdicts.push(self.verdict_at(place, own));
-                took.push(stage.took);
+                verdicts.push((self.verdict_at(place, own), stage.took));
             }
         }
-        let whole = if count == 1 { None } else { Some(self.fold_whole(outcomes, &verdicts)) };
-        Concluded { verdicts, took, whole, rewritten: None, course: None }
+        let is_alone = self.moment.stages.len() == 1;
+        let whole = if is_alone { None } else { Some(self.fold_whole(outcomes, &verdicts)) };
+        Concluded { verdicts, whole }
     }
 
     /// Takes all answers, and returns the outcomes by event: one for each hook, in config order.
@@ -203,7 +197,7 @@ impl Evaluation<'_> {
     }
 
     /// Returns the verdict of all events together, of which each has one of `verdicts`.
-    fn fold_whole(&self, outcomes: &[Outcome], verdicts: &[Verdict]) -> Verdict {
+    fn fold_whole(&self, outcomes: &[Outcome], verdicts: &[(Verdict, Duration)]) -> Verdict {
         let mut said = Vec::with_capacity(outcomes.len());
         for outcome in outcomes {
             let hooks = &self.moment.stages[outcome.place].plan.hooks;
@@ -214,8 +208,8 @@ impl Evaluation<'_> {
         self.report_rewrite(&mut whole);
         self.deny_rewrite(&mut whole);
         // Events that no hook could be asked about.
-        for verdict in verdicts.iter().filter(|verdict| verdict.hooks.is_empty()) {
-            if !verdict.allowed {
+        for (verdict, _) in verdicts {
+            if verdict.hooks.is_empty() && !verdict.allowed {
                 whole.absorb(verdict.clone());
             }
         }

@@ -169,7 +169,11 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub async fn dispatch(&self, event: Event, input: &Input) -> Verdict {
-        self.run(event, input, DispatchOptions::default()).await
+        // Most calls concern no hook, and making the options for `run` costs more than this check.
+        if !self.concerns(event, input) {
+            return Verdict::no_opinion(event);
+        }
+        self.run_concerned(event, input, DispatchOptions::default()).await
     }
 
     /// Like [`dispatch`](Self::dispatch), and returns at `deadline` at the latest.
@@ -216,7 +220,26 @@ impl Executor {
         if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
         }
-        self.evaluate(&[event], input, options).await.into_verdict(event)
+        self.run_concerned(event, input, options).await
+    }
+
+    async fn run_concerned(
+        &self,
+        event: Event,
+        input: &Input,
+        options: DispatchOptions<'_>,
+    ) -> Verdict {
+        let events = [event];
+        let question = self.question(&events, input, options.until);
+        let input = question.as_deref().unwrap_or(input);
+        let mut evaluation = Evaluation::new(self, &events, input, &options);
+        evaluation.run_until(options.until).await;
+        let mut concluded = evaluation.conclude(true);
+        drop(evaluation);
+        if self.auditor.is_some() {
+            self.record(&mut concluded, input, options.until).await;
+        }
+        concluded.into_verdict(event)
     }
 
     /// Runs the hooks of `events`, which fire together.
@@ -227,28 +250,26 @@ impl Executor {
         input: &Input,
         options: DispatchOptions<'_>,
     ) -> Decided {
-        let mut concluded = self.evaluate(events, input, options).await;
-        let (rewritten, course) = (concluded.rewritten.take(), concluded.course.take());
-        let verdicts = concluded.verdicts.clone();
-        let event = events.first().copied().unwrap_or(Event::Notification);
-        Decided { verdicts, verdict: concluded.into_verdict(event), rewritten, course }
-    }
-
-    async fn evaluate(
-        &self,
-        events: &[Event],
-        input: &Input,
-        options: DispatchOptions<'_>,
-    ) -> Concluded {
         let question = self.question(events, input, options.until);
         let input = question.as_deref().unwrap_or(input);
         // Boxed, or every future of a host would carry its size.
         let mut evaluation = Box::new(Evaluation::new(self, events, input, &options));
         evaluation.run_until(options.until).await;
+        let course = evaluation.course();
         let mut concluded = evaluation.conclude(true);
+        let rewritten = evaluation.rewritten();
         drop(evaluation);
-        self.record(&mut concluded, input, options.until).await;
-        concluded
+        if self.auditor.is_some() {
+            self.record(&mut concluded, input, options.until).await;
+        }
+        let mut verdicts = Vec::with_capacity(concluded.verdicts.len());
+        for (verdict, _) in concluded.verdicts {
+            verdicts.push(verdict);
+        }
+        let whole = concluded.whole.or_else(|| verdicts.first().cloned());
+        let event = events.first().copied().unwrap_or(Event::Notification);
+        let verdict = whole.unwrap_or_else(|| Verdict::no_opinion(event));
+        Decided { verdicts, verdict, rewritten, course }
     }
 
     /// Writes a verdict that no hook gave into the logs of decisions.
@@ -265,7 +286,7 @@ impl Executor {
     /// of the verdict, and of that of the whole moment.
     async fn record(&self, concluded: &mut Concluded, input: &Input, until: Option<Instant>) {
         let Some(auditor) = &self.auditor else { return };
-        for (verdict, took) in concluded.verdicts.iter_mut().zip(&concluded.took) {
+        for (verdict, took) in &mut concluded.verdicts {
             let event = verdict.event;
             if !self.has(event) {
                 continue;
