@@ -233,13 +233,19 @@ impl Executor {
         let question = self.question(&events, input, options.until);
         let input = question.as_deref().unwrap_or(input);
         let mut evaluation = Evaluation::new(self, &events, input, &options);
-        evaluation.run_until(options.until).await;
+        match options.until {
+            Some(until) => evaluation.run_until(until).await,
+            None => evaluation.run().await,
+        }
         let mut concluded = evaluation.conclude(true);
         drop(evaluation);
         if self.auditor.is_some() {
             self.record(&mut concluded, input, options.until).await;
         }
-        concluded.into_verdict(event)
+        let Some((verdict, _)) = concluded.verdicts.pop() else {
+            return Verdict::no_opinion(event);
+        };
+        verdict
     }
 
     /// Runs the hooks of `events`, which fire together.
@@ -254,7 +260,10 @@ impl Executor {
         let input = question.as_deref().unwrap_or(input);
         // Boxed, or every future of a host would carry its size.
         let mut evaluation = Box::new(Evaluation::new(self, events, input, &options));
-        evaluation.run_until(options.until).await;
+        match options.until {
+            Some(until) => evaluation.run_until(until).await,
+            None => evaluation.run().await,
+        }
         let course = evaluation.course();
         let mut concluded = evaluation.conclude(true);
         let rewritten = evaluation.rewritten();

@@ -98,8 +98,7 @@ impl<'e> Evaluation<'e> {
 
     /// Runs the hooks until the caller needs the answer. All have been stopped by then, but one that
     /// blocks its thread: it fails, and so does each that could not answer for it.
-    pub(super) async fn run_until(&mut self, until: Option<Instant>) {
-        let Some(until) = until else { return self.run().await };
+    pub(super) async fn run_until(&mut self, until: Instant) {
         if timeout_at((until + SLACK).into(), self.run()).await.is_err() {
             self.give_up(BY_CALLER);
         }
