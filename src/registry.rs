@@ -173,7 +173,7 @@ pub struct Registry {
     types: BTreeMap<Cow<'static, str>, HandlerFactory>,
     builtins: BTreeMap<String, Builtin>,
     shipped: Option<Arc<ShippedBuiltins>>,
-    dialects: Vec<Arc<dyn Dialect>>,
+    dialects: Cow<'static, [&'static dyn Dialect]>,
     /// The types that were registered although there was one of the name.
     registered_twice: Vec<String>,
 }
@@ -222,7 +222,7 @@ impl Registry {
         for (kind, factory) in SHIPPED_TYPES {
             registry.types.insert(Cow::Borrowed(kind), factory.clone());
         }
-        registry.dialects.push(Arc::new(ClaudeCode));
+        registry.dialects = Cow::Borrowed(&[&ClaudeCode]);
         registry
     }
 
@@ -232,7 +232,7 @@ impl Registry {
             types: BTreeMap::new(),
             builtins: BTreeMap::new(),
             shipped: None,
-            dialects: Vec::new(),
+            dialects: Cow::Borrowed(&[]),
             registered_twice: Vec::new(),
         }
     }
@@ -250,16 +250,17 @@ impl Registry {
 
     /// Adds the words of an agent, for hooks with its name in `dialect`. An earlier one of the name is
     /// replaced.
-    pub fn register_dialect(&mut self, dialect: impl Dialect + 'static) -> &mut Self {
-        self.dialects.retain(|known| known.name() != dialect.name());
-        self.dialects.push(Arc::new(dialect));
+    pub fn register_dialect(&mut self, dialect: &'static dyn Dialect) -> &mut Self {
+        let dialects = self.dialects.to_mut();
+        dialects.retain(|known| known.name() != dialect.name());
+        dialects.push(dialect);
         self
     }
 
     /// Returns the words that a hook reads and answers in, if they are an agent's.
-    pub(crate) fn dialect_of(&self, hook: &Hook) -> Option<&Arc<dyn Dialect>> {
+    pub(crate) fn dialect_of(&self, hook: &Hook) -> Option<&'static dyn Dialect> {
         let name = hook.dialect.as_deref()?;
-        self.dialects.iter().find(|known| known.name() == name)
+        self.dialects.iter().copied().find(|known| known.name() == name)
     }
 
     /// Returns the mistake in the `dialect` of a hook.

@@ -218,7 +218,7 @@ fn bind(
         let identity = identities.number(hook);
         let hooks = &mut hooks_of[hook.event.index()];
         let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
-        let dialect = environment.registry.dialect_of(&hook).cloned();
+        let dialect = environment.registry.dialect_of(&hook);
         let limits = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
         hooks.push(Bound { index: hooks.len(), hook, handler, identity, limits, runs, dialect });
     }

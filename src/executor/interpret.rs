@@ -186,14 +186,14 @@ impl Interpreter<'_> {
     /// Returns whether exit code 2 alone has no effect although a denial in JSON has one.
     fn ignores_exit_2(&self) -> bool {
         let event = self.contract.event;
-        let dialect = self.bound.dialect.as_ref();
+        let dialect = self.bound.dialect;
         let continues = dialect.is_some_and(|dialect| dialect.exit_code_continues(event));
         self.contract.may_continue && !continues
     }
 
     /// Returns whether plain text is context for the model.
     fn takes_text(&self) -> bool {
-        let (event, dialect) = (self.contract.event, self.bound.dialect.as_ref());
+        let (event, dialect) = (self.contract.event, self.bound.dialect);
         self.contract.context == ContextMode::Text
             && dialect.is_none_or(|dialect| dialect.takes_text(event))
     }

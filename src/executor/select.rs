@@ -36,7 +36,7 @@ pub(crate) struct Bound {
     /// Counts its runs, if they are limited.
     pub(crate) runs: Option<Arc<Runs>>,
     /// The words that it reads and answers in, if they are an agent's.
-    pub(crate) dialect: Option<Arc<dyn Dialect>>,
+    pub(crate) dialect: Option<&'static dyn Dialect>,
 }
 
 impl Bound {
@@ -156,14 +156,14 @@ impl Plan {
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
         let Bound { hook, dialect, .. } = &self.hooks[index];
         let matcher = &hook.matcher;
-        let has_name = |dialect: &Arc<dyn Dialect>| {
+        let has_name = |dialect: &'static dyn Dialect| {
             dialect.tool_names(input).iter().any(|name| matcher.matches(name))
         };
         // A name too long to match: an event that can't be denied runs every hook then.
         input.tool().len() > LONGEST_MATCHED
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
-            || dialect.as_ref().is_some_and(has_name)
+            || dialect.is_some_and(has_name)
     }
 
     /// Returns whether the hook is to be called as far as its condition says. That of a long input is

@@ -11,11 +11,11 @@ use crate::wire::json_bytes;
 
 /// Whose words a hook reads, and which tools it is for: the tool of a call may have several names
 /// there.
-pub(crate) type Words = Option<(Arc<dyn Dialect>, Matcher)>;
+pub(crate) type Words = Option<(&'static dyn Dialect, Matcher)>;
 
 /// Returns whose words a hook reads.
-pub(crate) fn words(dialect: Option<&Arc<dyn Dialect>>, hook: &Hook) -> Words {
-    Some((Arc::clone(dialect?), hook.matcher.clone()))
+pub(crate) fn words(dialect: Option<&'static dyn Dialect>, hook: &Hook) -> Words {
+    Some((dialect?, hook.matcher.clone()))
 }
 
 /// What a hook answered to one payload, and a warning about it.

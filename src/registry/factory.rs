@@ -155,9 +155,13 @@ impl fmt::Debug for HandlerFactory {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::dialect::{Dialect, Payloads};
+    use crate::event::Event;
     use crate::executor::Executor;
     use crate::handler::Silent;
+    use crate::matcher::Matcher;
     use crate::registry::Registry;
+    use crate::wire::{Input, Output};
 
     fn silent() -> HandlerFactory {
         HandlerFactory::new(|_, _| Ok(Arc::new(Silent)))
@@ -200,6 +204,62 @@ mod tests {
         registry.register("command", silent());
         let told = problems(registry, "{ type: command, command: 'true' }");
         assert!(told.contains("the hook type `command` is registered twice"), "{told}");
+    }
+
+    #[derive(Debug)]
+    struct Shouting;
+
+    impl Dialect for Shouting {
+        fn name(&self) -> &'static str {
+            "shouting"
+        }
+
+        fn title(&self) -> &'static str {
+            "Shouting"
+        }
+
+        fn knows(&self, event: Event) -> bool {
+            event == Event::PreToolUse
+        }
+
+        fn takes_text(&self, _: Event) -> bool {
+            false
+        }
+
+        fn tool_names(&self, input: &Input) -> Vec<String> {
+            vec![input.tool().to_uppercase()]
+        }
+
+        fn payloads<'i>(&self, _: &Matcher, input: &'i Input) -> Result<Payloads<'i>, String> {
+            let shouted = json!({ "TOOL": input.tool().to_uppercase() });
+            Ok(Box::new(shouted.as_object().cloned().into_iter()))
+        }
+
+        fn take_back(&self, _: &Matcher, _: &Input, output: &mut Output) -> Result<(), String> {
+            output.reason = output.reason.take().map(|reason| reason.to_lowercase());
+            Ok(())
+        }
+    }
+
+    // The hook is a text, which needs Git Bash on Windows.
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_dialect_of_a_program_is_used_by_its_name() {
+        let mut registry = Registry::new();
+        registry.register_dialect(&Shouting);
+        let told = problems(registry.clone(), "{ type: command, command: x, dialect: shouting }");
+        assert!(told.contains("Shouting has no event for `stop`"), "{told}");
+        let told = problems(registry.clone(), "{ type: command, command: x, dialect: shoutin }");
+        assert!(told.contains("unknown dialect `shoutin`"), "{told}");
+        let names = &registry.config_schema()["definitions"]["hook"]["properties"]["dialect"];
+        assert_eq!(names["enum"], json!(["claude-code", "shouting"]));
+
+        let hook = "{ type: command, dialect: shouting, command: 'grep -q SHELL && echo NO >&2 && exit 2' }";
+        let text = format!("pre_tool_use: [{{ matcher: SHELL, hooks: [{hook}] }}]");
+        let config = Config::from_yaml(&text, "hooks.yaml").unwrap();
+        let executor = Executor::builder(config).registry(registry).build().unwrap();
+        let verdict = executor.dispatch(Event::PreToolUse, &Input::call("shell")).await;
+        assert_eq!(verdict.message.as_deref(), Some("no"), "{verdict:#?}");
     }
 
     #[test]
