@@ -211,8 +211,8 @@ impl Executor {
         }
     }
 
-    /// Asks the hooks before the tool about a call that is allowed at `permission_request`, as it came: what
-    /// they asked then is not known here.
+    /// Asks the hooks before the tool once more about a call that `permission_request` allows: their
+    /// earlier asks are not known here. They get the call as it came.
     async fn ask_again(&self, judged: &Judged<'_>) -> Decided {
         let options = DispatchOptions { judged: JudgedBefore::All, ..judged.options };
         self.run_moment(&ASKING, judged.original, options).await

@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::handler::{BoxFuture, Place};
 use crate::wire::{Decision, Input};
 
-/// The events that judge a call again that is approved with other arguments.
+/// The events before a tool call. Their hooks judge the call again if it is approved with other arguments.
 pub const BEFORE_TOOL: [Event; 3] =
     [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
 
@@ -303,7 +303,7 @@ impl<'e> Moment<'e> {
 
     fn interpreter<'i>(&'i self, hook: HookId, input: &'i Input) -> Interpreter<'i> {
         let contract = self.stages[hook.place].plan.contract;
-        // They are judged where the events before the tool are part of the moment.
+        // Only hooks of the events before the tool judge new arguments.
         let may_approve_with_arguments =
             contract.event == Event::PermissionRequest && self.stages.len() > 1;
         Interpreter { contract, bound: self.bound(hook), input, may_approve_with_arguments }

@@ -18,7 +18,7 @@ use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::wire::{HookStatus, Input, Output};
 
-/// How long after the caller's limit hooks may still end that were stopped at it.
+/// The time that hooks have to end once they were stopped at the caller's limit.
 const SLACK: Duration = Duration::from_millis(50);
 
 /// The evaluation of one moment: events that fire together, about one input.

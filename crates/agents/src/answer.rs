@@ -108,14 +108,13 @@ fn fail(
 ) -> Answer {
     let Some(event) = native.event else { return quiet(message) };
     let mut verdict = Verdict::failed(event, message);
-    for event in native.fires(agent) {
-        if let Some(executor) = executor {
+    let fires = native.fires(agent);
+    if let Some(executor) = executor {
+        for event in fires {
             verdict.absorb(executor.failed(event, input, message));
         }
-    }
-    let may_redact = native.fires(agent).contains(&Event::ToolResponseTransform);
-    if may_redact && executor.is_none() {
-        // Whether a hook would have redacted the response is not known.
+    } else if fires.contains(&Event::ToolResponseTransform) {
+        // Without the hooks it is not known whether one would have redacted the response.
         verdict.updated_tool_response = Some(format!("[withheld by {message}]").into());
     }
     let is_told = match verdict.decision {
