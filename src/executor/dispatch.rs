@@ -128,16 +128,14 @@ impl Executor {
         self.configured.iter().map(AsRef::as_ref)
     }
 
-    /// Takes the place of `old`, before anything is started here: hooks in the background go on, and
-    /// with `processes` so do those whose definition and hooks file are the same. A
-    /// [`shutdown`](Self::shutdown) of `old` leaves them alone.
+    /// Takes the place of `old`, before anything is started here: hooks in the background go on, and so
+    /// do processes whose definition and hooks file are the same. A [`shutdown`](Self::shutdown) of `old`
+    /// leaves them alone.
     #[doc(hidden)]
-    pub fn take_over(&mut self, old: &Self, processes: bool) {
+    pub fn take_over(&mut self, old: &Self) {
         self.capacity = Arc::clone(&old.capacity);
         old.is_replaced.store(true, Ordering::Release);
-        if processes {
-            self.processes.take_over(&old.processes);
-        }
+        self.processes.take_over(&old.processes);
     }
 
     /// Starts the processes that are to be started with the executor, without waiting for them.

@@ -169,7 +169,7 @@ impl Engine {
             }
             Ok(mut loaded) => {
                 // A change of a project's file would otherwise reset the guards of the user.
-                loaded.executor.take_over(&old.executor, true);
+                loaded.executor.take_over(&old.executor);
                 let (generation, stamps) = start(loaded, before, since);
                 tracing::info!(hooks = generation.executor.hooks().len(), "loaded anew");
                 *state = State { current: InUse { generation, problem: None }, stamps };
