@@ -8,27 +8,26 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::audit::AuditSettings;
 use super::check;
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::Document;
 use super::failed::FailedFile;
 use super::layer::Layer;
-use super::model::{Config, FileConfig, Hook, Limits};
+use super::model::{Config, Hook, Limits, Process};
+use super::policy::PolicySettings;
 use super::reader::Reader;
 use super::source::{Location, SourceFile};
 use super::yaml;
 
-/// How many bytes the files of one layer may have together. Those of a project are read before it
-/// is known whether a person approved them, at every event.
-const MAX_BYTES: usize = 4 << 20;
+/// How many bytes the files of a project may have together: they are read before it is known
+/// whether a person approved them, at every event.
 const MAX_PROJECT_BYTES: usize = 1 << 20;
-/// How many files a layer may have.
-const MAX_FILES: usize = 1_000;
-/// The same for a project: each of its files is looked up among the approvals.
+/// How many files a project may have: each is looked up among the approvals.
 const MAX_PROJECT_FILES: usize = 32;
-/// How many processes a layer may have: each keeps three pipes open, and hooks of other layers need
-/// descriptors, too.
-const MAX_PROCESSES: usize = 32;
+/// How many processes a project may have: each keeps three pipes open, and hooks of other layers
+/// need descriptors, too.
+const MAX_PROJECT_PROCESSES: usize = 32;
 /// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks
 /// of other layers never wait.
 const MAX_PROJECT_PARALLEL: usize = 32;
@@ -52,17 +51,38 @@ impl Config {
     }
 }
 
-/// What one file configures.
-#[derive(Debug)]
-pub(crate) struct Part {
-    file: Arc<SourceFile>,
-    config: FileConfig,
-    broken_processes: HashSet<String>,
+/// The settings of one file, as far as they are sound.
+#[derive(Debug, Default)]
+pub(crate) struct FileConfig {
+    /// The file as a whole.
+    pub(crate) location: Location,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) processes: BTreeMap<String, Process>,
+    /// The processes that are left out because something is wrong with them.
+    pub(crate) broken_processes: HashSet<String>,
+    pub(crate) limits: Limits,
+    pub(crate) audit: Option<AuditSettings>,
+    /// The layers that an administrator's file allows below itself.
+    pub(crate) layers: Option<Vec<Layer>>,
+    /// The policy that it names.
+    pub(crate) policy: Option<PolicySettings>,
 }
 
-/// What the files of one layer have used up so far.
+impl FileConfig {
+    fn rank(&self) -> usize {
+        self.location.file().layer.rank()
+    }
+
+    /// Returns whether a hook calls a process of the file that is broken.
+    fn is_process_broken(&self, hook: &Hook) -> bool {
+        !self.broken_processes.is_empty()
+            && hook.process().is_some_and(|name| self.broken_processes.contains(name))
+    }
+}
+
+/// The files of the project so far.
 #[derive(Debug, Default)]
-struct Used {
+struct ProjectAccount {
     files: usize,
     bytes: usize,
     processes: usize,
@@ -73,14 +93,14 @@ struct Used {
 /// A configuration that is put together from files.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
-    /// What is sound; broken hooks are left out.
+    /// The sound hooks; broken ones are left out.
     pub(crate) config: Config,
     /// Errors and warnings of all files.
     pub(crate) problems: Diagnostics,
     /// The hooks that are left out, as far as they could be read.
     pub(crate) broken_hooks: Vec<Hook>,
-    parts: Vec<Part>,
-    used: HashMap<Layer, Used>,
+    parts: Vec<FileConfig>,
+    project: ProjectAccount,
     /// Whether a file that was named is broken.
     is_refused: bool,
     /// Whether broken files are kept as far as they can be read.
@@ -96,32 +116,43 @@ impl Assembly {
 
     /// Counts one more file of a layer, and returns whether it may be read.
     pub(crate) fn may_read(&mut self, layer: Layer, path: &Path) -> bool {
-        let used = self.used.entry(layer).or_default();
-        used.files += 1;
-        let most = if layer == Layer::Project { MAX_PROJECT_FILES } else { MAX_FILES };
-        if used.files > most && !used.is_full {
-            used.is_full = true;
-            let problem = format!("this layer has more than {most} hooks files");
-            self.fail(layer, path, [too_much(layer, path, problem)]);
-            return false;
-        }
-        !used.is_full
-    }
-
-    /// Adds the file's bytes to those of its layer, and returns whether they are within its bound.
-    pub(crate) fn admit(&mut self, file: &SourceFile) -> bool {
-        self.config.files.push(file.path.clone());
-        let used = self.used.entry(file.layer).or_default();
-        used.bytes = used.bytes.saturating_add(file.text.len());
-        let most = if file.layer == Layer::Project { MAX_PROJECT_BYTES } else { MAX_BYTES };
-        if used.bytes <= most {
+        if layer != Layer::Project {
             return true;
         }
-        used.is_full = true;
-        let problem =
-            format!("the hooks files of this layer are larger than {} MiB together", most >> 20);
-        self.fail(file.layer, &file.path, [too_much(file.layer, &file.path, problem)]);
+        self.project.files += 1;
+        if self.project.files > MAX_PROJECT_FILES && !self.project.is_full {
+            self.end_project(
+                path,
+                format!("this layer has more than {MAX_PROJECT_FILES} hooks files"),
+            );
+        }
+        !self.project.is_full
+    }
+
+    /// Adds a file, and returns whether its project is within its bound of bytes.
+    pub(crate) fn admit(&mut self, file: &SourceFile) -> bool {
+        self.config.files.push(file.path.clone());
+        if file.layer != Layer::Project {
+            return true;
+        }
+        self.project.bytes = self.project.bytes.saturating_add(file.text.len());
+        if self.project.bytes <= MAX_PROJECT_BYTES {
+            return true;
+        }
+        let most = MAX_PROJECT_BYTES >> 20;
+        self.end_project(
+            &file.path,
+            format!("the hooks files of this layer are larger than {most} MiB together"),
+        );
         false
+    }
+
+    /// Fails the project's file at `path`, which is over a bound. The files after it are not read.
+    fn end_project(&mut self, path: &Path, problem: String) {
+        self.project.is_full = true;
+        let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
+        let place = Location::of_file_in(Layer::Project, path);
+        self.fail(Layer::Project, path, [problem.at(place)]);
     }
 
     /// Reads the content of a file, and lets `inspect` change what it configures.
@@ -130,22 +161,22 @@ impl Assembly {
         file: Arc<SourceFile>,
         inspect: impl FnOnce(&mut FileConfig),
     ) {
-        let root = match yaml::parse(&file.text) {
+        let root = match yaml::parse(&file) {
             Ok(root) => root,
-            Err(error) => return self.fail(file.layer, &file.path, [error.at(&file)]),
+            Err(problem) => return self.fail(file.layer, &file.path, [problem]),
         };
         let mut document = Document::new(Reader::new(Arc::clone(&file)));
         document.read(&root);
-        let broken_processes = document.broken_processes.into_iter().collect();
-        self.broken_hooks.append(&mut document.reader.broken_hooks);
-        let mut problems = document.reader.into_problems();
-        let mut config = document.config;
-        let used = self.used.entry(file.layer).or_default();
-        used.processes += config.processes.len();
-        if used.processes > MAX_PROCESSES {
-            let problem = format!("this layer has more than {MAX_PROCESSES} processes");
-            let problem = Diagnostic::error(problem).hint("let several hooks call one process");
-            problems.push(problem.at(Location::of_file_in(file.layer, &file.path)));
+        let Document { reader, mut config, broken_hooks, .. } = document;
+        self.broken_hooks.extend(broken_hooks);
+        let mut problems = reader.into_problems();
+        if file.layer == Layer::Project {
+            self.project.processes += config.processes.len();
+            if self.project.processes > MAX_PROJECT_PROCESSES {
+                let problem = format!("this layer has more than {MAX_PROJECT_PROCESSES} processes");
+                let problem = Diagnostic::error(problem).hint("let several hooks call one process");
+                problems.push(problem.at(Location::of_file_in(file.layer, &file.path)));
+            }
         }
         inspect(&mut config);
         let is_broken = problems.has_errors();
@@ -155,7 +186,7 @@ impl Assembly {
             self.problems.extend(problems);
         }
         if !is_broken || self.only_show {
-            self.parts.push(Part { file, config, broken_processes });
+            self.parts.push(config);
         }
     }
 
@@ -169,18 +200,19 @@ impl Assembly {
     ) {
         let problems: Vec<Diagnostic> = problems.into_iter().collect();
         if layer.may_fail(self.config.named_may_fail) {
-            let mut places = problems.iter().filter_map(|it| it.location.clone());
+            let mut places = problems.iter().filter_map(|problem| problem.location.clone());
             let place = places.find(|place| place.file().layer == layer);
             let place = place.unwrap_or_else(|| Location::of_file_in(layer, path));
             self.config.failed.push(FailedFile::unloadable(place, &problems));
         } else {
-            self.is_refused |= problems.iter().any(|it| it.severity == Severity::Error);
+            self.is_refused |= problems.iter().any(Diagnostic::is_error);
         }
         self.problems.extend(problems);
     }
 
     /// Puts the files together, and checks what only the whole configuration shows.
     pub(crate) fn complete(mut self) -> Self {
+        self.claim_processes();
         self.join();
         check::whole(&mut self.config, &mut self.problems);
         self.problems.sort(&self.config.files);
@@ -193,138 +225,116 @@ impl Assembly {
         if is_refused {
             return Err(problems);
         }
-        let warnings = problems.into_iter().filter(|it| it.severity == Severity::Warning);
+        let warnings = problems.into_iter().filter(|problem| !problem.is_error());
         config.warnings.extend(warnings);
         Ok(config)
-    }
-
-    /// Puts the parts together, in the order of the files. What a layer says goes before what the
-    /// layers below it say.
-    fn join(&mut self) {
-        let mut parts = std::mem::take(&mut self.parts);
-        self.claim_processes(&mut parts);
-        let limits = limits_of(&parts);
-        let mut audit = Vec::new();
-        for part in parts {
-            let rank = part.file.layer.rank();
-            let Part { config, broken_processes, .. } = part;
-            // That a broken process does not exist would be one mistake told twice.
-            let is_broken =
-                |hook: &Hook| hook.process().is_some_and(|name| broken_processes.contains(name));
-            let hooks = config.hooks.into_iter().filter(|hook| !is_broken(hook));
-            self.config.hooks.extend(hooks.map(|mut hook| {
-                hook.limits = Arc::clone(&limits[rank]);
-                hook
-            }));
-            audit.extend(config.audit.into_iter().map(|log| (rank, log)));
-            self.config.processes.extend(config.processes);
-            if rank < Layer::Project.rank() {
-                let most =
-                    self.config.max_parallel.into_iter().chain(config.limits.max_parallel).max();
-                self.config.max_parallel = most;
-            }
-        }
-        // If two logs share a file, the one of the higher layer counts.
-        audit.sort_by_key(|(rank, _)| *rank);
-        self.config.audit.extend(audit.into_iter().map(|(_, log)| log));
-        // The limits of the hooks bound them. All together run as many as the layer with most
-        // allows.
-        let most = self.config.max_parallel;
-        self.config.max_parallel = most.filter(|most| *most > Config::DEFAULT_MAX_PARALLEL);
     }
 
     /// Leaves out each file that configures a process which a layer above it, or a file before it,
     /// configures already, and each file whose hooks call a process of another layer: calls of one
     /// layer must not keep a process from answering another's.
-    fn claim_processes(&mut self, parts: &mut Vec<Part>) {
-        let mut owners: BTreeMap<String, (usize, Location)> = BTreeMap::new();
-        let mut order: Vec<usize> = (0..parts.len()).collect();
-        order.sort_by_key(|index| parts[*index].file.layer.rank());
-        let mut failed = HashSet::new();
-        for index in &order {
-            let part = &parts[*index];
-            let mut problems = Vec::new();
-            for (name, process) in &part.config.processes {
-                if let Some((_, first)) = owners.get(name) {
-                    let message = format!("the process `{name}` is configured twice");
-                    let hint = format!("the first is at {first}; give this one another name");
-                    let problem = Diagnostic::error(message).hint(hint);
-                    problems.push(problem.at(process.location.clone()));
+    fn claim_processes(&mut self) {
+        let mut parts = std::mem::take(&mut self.parts);
+        let mut owners = HashMap::new();
+        for rank in 0..Layer::RANKS {
+            parts.retain(|part| part.rank() != rank || self.keeps(part, claim(part, &mut owners)));
+        }
+        parts.retain(|part| self.keeps(part, foreign_calls(part, &owners)));
+        self.parts = parts;
+    }
+
+    /// Returns whether a file can be kept. It fails if it has `problems`.
+    fn keeps(&mut self, part: &FileConfig, problems: Vec<Diagnostic>) -> bool {
+        if problems.is_empty() {
+            return true;
+        }
+        self.fail(part.location.file().layer, part.location.path(), problems);
+        false
+    }
+
+    /// Puts the parts together, in the order of the files. The limits of a layer bound the layers
+    /// below it, and all together run as many hooks as the layer with most allows.
+    fn join(&mut self) {
+        let mut parts = std::mem::take(&mut self.parts);
+        let mut limits = Vec::new();
+        let mut most_parallel = None;
+        let mut so_far = Limits::default();
+        for rank in 0..Layer::RANKS {
+            for part in parts.iter_mut().filter(|part| part.rank() == rank) {
+                so_far.tighten(&part.limits);
+                if rank < Layer::Project.rank() {
+                    most_parallel = most_parallel.max(part.limits.max_parallel);
+                }
+                // If two logs share a file, the one of the higher layer counts.
+                self.config.audit.extend(part.audit.take());
+            }
+            if rank == Layer::Project.rank() {
+                let most = so_far.max_parallel.unwrap_or(MAX_PROJECT_PARALLEL);
+                so_far.max_parallel = Some(most.min(MAX_PROJECT_PARALLEL));
+            }
+            limits.push(Arc::new(so_far.clone()));
+        }
+        self.config.max_parallel =
+            most_parallel.filter(|most| *most > Config::DEFAULT_MAX_PARALLEL);
+        for mut part in parts {
+            for mut hook in std::mem::take(&mut part.hooks) {
+                // That a broken process does not exist would be one mistake told twice.
+                if !part.is_process_broken(&hook) {
+                    hook.limits = Arc::clone(&limits[part.rank()]);
+                    self.config.hooks.push(hook);
                 }
             }
-            if problems.is_empty() {
-                let rank = part.file.layer.rank();
-                owners.extend(
-                    part.config
-                        .processes
-                        .iter()
-                        .map(|(name, process)| (name.clone(), (rank, process.location.clone()))),
-                );
-            } else {
-                failed.insert(*index);
-                let file = Arc::clone(&part.file);
-                self.fail(file.layer, &file.path, problems);
-            }
+            self.config.processes.append(&mut part.processes);
         }
-        for index in order {
-            let part = &parts[index];
-            let rank = part.file.layer.rank();
-            let of_others = |hook: &&Hook| {
-                let owner = hook.process().and_then(|name| owners.get(name));
-                owner.is_some_and(|(owner, _)| *owner != rank)
-            };
-            let problems: Vec<Diagnostic> = part
-                .config
-                .hooks
-                .iter()
-                .filter(of_others)
-                .map(|hook| {
-                    let message = "this hook calls a process of another layer";
-                    let hint = "configure a process of its own, under another name, in the same \
-                                file as the hook";
-                    Diagnostic::error(message).hint(hint).at(hook.location.clone())
-                })
-                .collect();
-            if !problems.is_empty() && failed.insert(index) {
-                let file = Arc::clone(&part.file);
-                self.fail(file.layer, &file.path, problems);
-            }
-        }
-        let mut index = 0;
-        parts.retain(|_| {
-            index += 1;
-            !failed.contains(&(index - 1))
-        });
     }
 }
 
-/// Returns the limits of each rank of layers: the smallest of what its files and those of the ranks
-/// above say.
-fn limits_of(parts: &[Part]) -> Vec<Arc<Limits>> {
-    let mut limits = Vec::new();
-    let mut so_far = Limits::default();
-    for rank in 0..=Layer::Project.rank() {
-        for part in parts.iter().filter(|part| part.file.layer.rank() == rank) {
-            let Limits { max_parallel, deadline, http_hosts } = &part.config.limits;
-            so_far.max_parallel = so_far.max_parallel.iter().chain(max_parallel).min().copied();
-            so_far.deadline = so_far.deadline.iter().chain(deadline).min().copied();
-            let common = so_far.http_hosts.iter().chain(http_hosts).cloned();
-            so_far.http_hosts = common.reduce(|above, below| &above & &below);
-        }
-        if rank == Layer::Project.rank() {
-            let most = so_far.max_parallel.unwrap_or(MAX_PROJECT_PARALLEL);
-            so_far.max_parallel = Some(most.min(MAX_PROJECT_PARALLEL));
-        }
-        limits.push(Arc::new(so_far.clone()));
+impl Limits {
+    /// Takes over from `other` what is stricter.
+    fn tighten(&mut self, other: &Self) {
+        self.max_parallel = self.max_parallel.into_iter().chain(other.max_parallel).min();
+        self.deadline = self.deadline.into_iter().chain(other.deadline).min();
+        let hosts = self.http_hosts.iter().chain(&other.http_hosts).cloned();
+        self.http_hosts = hosts.reduce(|above, below| &above & &below);
     }
-    limits
 }
 
-/// Returns the problem of a layer that is too large. It names the first file that was not read, and
-/// does not hold that file's text.
-fn too_much(layer: Layer, path: &Path, problem: String) -> Diagnostic {
-    let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
-    problem.at(Location::of_file_in(layer, path))
+/// Enters the processes of a file into `owners`, unless one of them is there already.
+fn claim(part: &FileConfig, owners: &mut HashMap<String, Location>) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (name, process) in &part.processes {
+        if let Some(first) = owners.get(name) {
+            let message = format!("the process `{name}` is configured twice");
+            let hint = format!("the first is at {first}; give this one another name");
+            problems.push(Diagnostic::error(message).hint(hint).at(process.location.clone()));
+        }
+    }
+    if problems.is_empty() {
+        for (name, process) in &part.processes {
+            owners.insert(name.clone(), process.location.clone());
+        }
+    }
+    problems
+}
+
+/// Returns an error for each hook of a file that calls a process of another layer.
+fn foreign_calls(part: &FileConfig, owners: &HashMap<String, Location>) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    if owners.is_empty() {
+        return problems;
+    }
+    for hook in &part.hooks {
+        if let Some(name) = hook.process()
+            && let Some(owner) = owners.get(name)
+            && owner.file().layer.rank() != part.rank()
+        {
+            let message = "this hook calls a process of another layer";
+            let hint = "configure a process of its own, under another name, in the same file as \
+                        the hook";
+            problems.push(Diagnostic::error(message).hint(hint).at(hook.location.clone()));
+        }
+    }
+    problems
 }
 
 #[cfg(test)]

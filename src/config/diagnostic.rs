@@ -54,6 +54,11 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(message) }
     }
 
+    /// Returns whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// Sets the place.
     pub fn at(mut self, location: Location) -> Self {
         self.location = Some(location);
@@ -145,7 +150,7 @@ impl Diagnostics {
 
     /// Returns whether one of them is an error.
     pub fn has_errors(&self) -> bool {
-        self.0.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.0.iter().any(Diagnostic::is_error)
     }
 }
 

@@ -3,43 +3,42 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::assembly::FileConfig;
 use super::condition::Condition;
 use super::diagnostic::Diagnostic;
-use super::hook::Place;
-use super::keys::{Defaults, EntryKeys, FileKeys, PicoclawKeys};
+use super::hook::{Place, read_hook};
+use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawKeys};
 use super::kinds::At;
 use super::layer::Layer;
-use super::model::{FileConfig, Hook, Limits, OnError};
+use super::model::{Hook, Limits};
 use super::node::{Node, Value};
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
+use super::source::Location;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::platform::MANAGED_DIRECTORY;
 use crate::suggest;
-
-/// Why a default can be without effect, and what to do.
-const STRICTER: &str = "a default can only make events stricter; \
-                        set `on_error` on the hook that you want to relax";
 
 const ENTRY_HINT: &str = "write `- matcher: \"shell\"` with the hook below `hooks:`";
 
 /// One file on its way in.
 pub(super) struct Document {
     pub(super) reader: Reader,
-    /// What is sound in it.
+    /// The parts of it that are sound.
     pub(super) config: FileConfig,
-    /// The processes that are left out because something is wrong with them.
-    pub(super) broken_processes: Vec<String>,
+    /// Hooks with errors, as far as they could be read: others may find more in them.
+    pub(super) broken_hooks: Vec<Hook>,
     /// The hooks that processes ask for, by priority and name.
     pub(super) chain: BTreeMap<(i64, String), Vec<Hook>>,
 }
 
 impl Document {
     pub(super) fn new(reader: Reader) -> Self {
+        let location = Location::new(Arc::clone(&reader.file), 0..0);
         Self {
             reader,
-            config: FileConfig::default(),
-            broken_processes: Vec::new(),
+            config: FileConfig { location, ..FileConfig::default() },
+            broken_hooks: Vec::new(),
             chain: BTreeMap::new(),
         }
     }
@@ -47,11 +46,10 @@ impl Document {
     /// Reads the file.
     pub(super) fn read(&mut self, root: &Node) {
         if matches!(root.value, Value::Null) {
-            self.nothing(root, "the file is empty", "`hooks: {}`");
-            return;
+            return self.nothing(root, "the file is empty", "`hooks: {}`");
         }
         let Some(fields) = self.reader.open_fields(root, "the file") else { return };
-        if self.settings_of_an_agent(&fields) || self.whole_configuration(&fields) {
+        if self.is_of_an_agent(&fields) {
             return;
         }
         self.file(fields);
@@ -84,70 +82,57 @@ impl Document {
                 _ => self.unknown_key(key, name),
             }
         }
-        match &defaults.on_error {
-            Some(At { node, value: OnError::Warn }) => {
-                let problem = Diagnostic::warning("`on_error: warn` has no effect in `defaults`");
-                self.reader.report(node, problem.hint(STRICTER));
+    }
+
+    /// Refuses the settings of Claude Code, and the whole configuration of PicoClaw or docker-agent:
+    /// each of their other keys would be a mistake here.
+    fn is_of_an_agent(&mut self, fields: &Fields<'_>) -> bool {
+        for (name, key, _) in fields.iter() {
+            if ["agents", "model_list", "channel_list"].contains(&name) {
+                let message =
+                    format!("`{name}` is not a key here: is this another agent's configuration?");
+                let hint = "take its hooks out with `hookexec init --from picoclaw:FILE` or \
+                            `hookexec init --from docker-agent:FILE --agent NAME`";
+                self.reader.error_with_hint(key, message, hint);
+                return true;
             }
-            Some(At { value: OnError::Ignore, .. }) => self.ignored_in_vain(),
-            _ => {}
         }
-    }
-
-    /// Refuses the settings of Claude Code, whose other keys would each be a mistake here.
-    fn settings_of_an_agent(&mut self, fields: &Fields<'_>) -> bool {
-        let names = fields.get("hooks").and_then(Node::as_map).unwrap_or_default();
-        let mut names = names.iter().filter_map(|(key, _)| Some((key, key.as_text()?)));
-        if names.clone().any(|(_, name)| !name.starts_with(|it: char| it.is_ascii_uppercase())) {
+        let hooks = fields.get("hooks").and_then(Node::as_map).unwrap_or_default();
+        let mut names = hooks.iter().filter_map(|(key, _)| key.as_text());
+        if !names.all(|name| name.starts_with(|first: char| first.is_ascii_uppercase())) {
             return false;
         }
-        let native = names.find_map(|(key, name)| Some((key, name, event_of_claude_code(name)?)));
-        let Some((key, name, event)) = native else { return false };
-        let message = format!("`{name}` is an event of Claude Code: is this its settings file?");
-        let hint = format!(
-            "translate it with `hookexec init --from claude-code:FILE`; here the event is `{event}`"
-        );
-        self.reader.error_with_hint(key, message, hint);
-        true
-    }
-
-    /// Refuses the whole configuration of PicoClaw or docker-agent, whose other keys would each be a
-    /// mistake here.
-    fn whole_configuration(&mut self, fields: &Fields<'_>) -> bool {
-        let foreign = ["agents", "model_list", "channel_list"];
-        let Some((name, key, _)) = fields.iter().find(|(name, ..)| foreign.contains(name)) else {
-            return false;
-        };
-        let message = format!("`{name}` is not a key here: is this another agent's configuration?");
-        let hint = "take its hooks out with `hookexec init --from picoclaw:FILE` or \
-                    `hookexec init --from docker-agent:FILE --agent NAME`";
-        self.reader.error_with_hint(key, message, hint);
-        true
-    }
-
-    /// Warns of the first hook that `defaults: { on_error: ignore }` does not relax.
-    fn ignored_in_vain(&mut self) {
-        let hook = self.config.hooks.iter().find(|hook| hook.on_error.is_none());
-        if let Some(hook) = hook {
-            let message =
-                format!("`on_error: ignore` in `defaults` has no effect on `{}`", hook.event);
-            let problem = Diagnostic::warning(message).hint(STRICTER).at(hook.location.clone());
-            self.reader.note(problem);
+        for (key, _) in hooks {
+            if let Some(name) = key.as_text()
+                && let Some(event) = event_of_claude_code(name)
+            {
+                let message =
+                    format!("`{name}` is an event of Claude Code: is this its settings file?");
+                let hint = format!(
+                    "translate it with `hookexec init --from claude-code:FILE`; here the event is \
+                     `{event}`"
+                );
+                self.reader.error_with_hint(key, message, hint);
+                return true;
+            }
         }
+        false
     }
 
     /// Reads which layers an administrator allows below the managed one.
     fn layers(&mut self, key: &Node, value: &Node) {
         // A file of `hooks.d` is read after those that it would have to keep out.
-        if self.reader.layer() != Layer::Managed || self.reader.is_drop_in() {
+        if self.reader.file.layer != Layer::Managed || self.reader.file.is_drop_in() {
             let message = "only the administrator's file says which layers count";
             let hint = format!("move it to {MANAGED_DIRECTORY}/hooks.yaml");
-            self.reader.error_with_hint(key, message, hint);
-            return;
+            return self.reader.error_with_hint(key, message, hint);
         }
         let Value::List(items) = &value.value else {
-            self.reader.error_with_hint(value, "`layers` must be a list", "such as `[user]`");
-            return;
+            return self.reader.error_with_hint(
+                value,
+                "`layers` must be a list",
+                "such as `[user]`",
+            );
         };
         let layers = items.iter().filter_map(|item| self.reader.value(item, "`layers`"));
         self.config.layers = Some(layers.collect());
@@ -170,17 +155,16 @@ impl Document {
         if let Some(hint) = spelling(name) {
             return Some(hint);
         }
-        if let Some(event) = event_of_claude_code(name) {
-            return Some(format!("Claude Code's `{name}` is `{event}` here"));
+        match event_of_claude_code(name) {
+            Some(event) => Some(format!("Claude Code's `{name}` is `{event}` here")),
+            None => suggest::hint(name, known),
         }
-        suggest::hint(name, known)
     }
 
     /// Reads a hooks block: events and their hooks, or PicoClaw's shorthand.
     pub(super) fn hooks_block(&mut self, node: &Node, defaults: &Defaults<'_>) {
         if matches!(node.value, Value::Null) {
-            self.nothing(node, "`hooks` is empty", "`hooks: {}`");
-            return;
+            return self.nothing(node, "`hooks` is empty", "`hooks: {}`");
         }
         let Some(fields) = self.reader.open_fields(node, "`hooks`") else { return };
         let keys = PicoclawKeys::of(&mut self.reader, fields);
@@ -201,15 +185,12 @@ impl Document {
 
     fn event(&mut self, name: &str, key: &Node, value: &Node, defaults: &Defaults<'_>) {
         let Some(event) = Event::from_name(name) else {
-            let hint = self
-                .event_hint(name, Event::all().map(Event::name))
-                .unwrap_or_else(|| "`hookexec docs events` lists them".to_owned());
-            self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
-            return;
+            let hint = self.event_hint(name, Event::all().map(Event::name));
+            let hint = hint.unwrap_or_else(|| "`hookexec docs events` lists them".to_owned());
+            return self.reader.error_with_hint(key, format!("unknown event `{name}`"), hint);
         };
         if matches!(value.value, Value::Null) {
-            self.nothing(key, &format!("`{event}` is empty"), &format!("`{event}: []`"));
-            return;
+            return self.nothing(key, &format!("`{event}` is empty"), &format!("`{event}: []`"));
         }
         let items = value.one_or_many();
         if items.is_empty() {
@@ -241,10 +222,19 @@ impl Document {
                 ),
                 _ => continue,
             };
-            self.reader.error_with_hint(key, message, hint);
-            return;
+            return self.reader.error_with_hint(key, message, hint);
         }
-        self.config.hooks.extend(self.reader.hook(node, place));
+        self.add_hook(node, place, self.reader.errors());
+    }
+
+    /// Reads a hook. It is sound if no error was found after the first `errors`.
+    fn add_hook(&mut self, node: &Node, place: &Place<'_>, errors: usize) {
+        let Some(hook) = read_hook(&mut self.reader, node, place) else { return };
+        if self.reader.errors() == errors {
+            self.config.hooks.push(hook);
+        } else {
+            self.broken_hooks.push(hook);
+        }
     }
 
     /// Reads a matcher entry: which tools, and the hooks for them.
@@ -256,8 +246,7 @@ impl Document {
         };
         if !has("hooks") && (has("type") || has("command")) {
             let message = format!("a hook in the place of a matcher entry of `{event}`");
-            self.reader.error_with_hint(node, message, ENTRY_HINT);
-            return;
+            return self.reader.error_with_hint(node, message, ENTRY_HINT);
         }
         let errors = self.reader.errors();
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
@@ -270,12 +259,7 @@ impl Document {
             let message = format!("`preempt_yolo` on `{event}`: it belongs to `pre_tool_use`");
             self.reader.error(node, message);
         }
-        let Some(super::keys::EntryHooks(hooks)) = keys.hooks else {
-            if keys.fields.lacks("hooks") {
-                self.reader.error_with_hint(node, "a matcher entry needs `hooks`", ENTRY_HINT);
-            }
-            return;
-        };
+        let Some(EntryHooks(hooks)) = keys.hooks else { return };
         let items = match &hooks.value {
             Value::Null => &[],
             _ => hooks.one_or_many(),
@@ -286,14 +270,10 @@ impl Document {
         }
         // Below a broken matcher the hooks are read for their own mistakes, and then left out: they
         // are for unknown tools.
-        let sound = self.reader.errors() == errors;
+        let is_sound = self.reader.errors() == errors;
         for item in items {
-            let Some(hook) = self.reader.hook(item, place) else { continue };
-            if sound {
-                self.config.hooks.push(hook);
-            } else {
-                self.reader.broken_hooks.push(hook);
-            }
+            let errors = if is_sound { self.reader.errors() } else { errors };
+            self.add_hook(item, place, errors);
         }
     }
 }

@@ -24,178 +24,162 @@ pub(super) struct Place<'a> {
     pub(super) defaults: &'a Defaults<'a>,
 }
 
-impl Reader {
-    /// Reads one hook; `None` when it is broken, which is reported.
-    pub(super) fn hook(&mut self, node: &Node, place: &Place<'_>) -> Option<Hook> {
-        let errors = self.errors();
-        let mut keys: HookKeys<'_> = self.value(node, "")?;
-        let fields = std::mem::take(&mut keys.fields);
-        if fields.lacks("type") {
-            let hint = "add `type:` with `command`, `builtin`, `process`, `http`, `mcp` or `model`";
-            self.error_with_hint(node, "a hook needs a `type`", hint);
-        }
-        let kind = keys.kind.map(|kind| kind.0).unwrap_or_default();
-        let command = self.hook_command(&fields);
-        let (text, defaults) = (|text: Option<Filled>| text.map(|text| text.0), place.defaults);
-        let phase = match (keys.background, keys.mutates) {
-            (Some(true), _) => Phase::Background,
-            (_, Some(true)) => Phase::Mutate,
-            (_, Some(false)) => Phase::Judge,
-            (_, None) => Phase::Validate,
-        };
-        let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
-        let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
-        let mut hook = Hook {
-            event: place.event,
-            matcher: place.matcher.clone(),
-            kind,
-            command,
-            args: keys.args.unwrap_or_default(),
-            name: text(keys.name),
-            timeout: keys.timeout.or(defaults.timeout).unwrap_or(Hook::DEFAULT_TIMEOUT),
-            env: keys.env.unwrap_or_default(),
-            working_dir: text(keys.working_dir),
-            shell: text(keys.shell).or_else(|| defaults.shell.as_ref().map(|it| it.0.clone())),
-            inherit_env: environment.unwrap_or_default(),
-            max_output: size.map_or(Hook::DEFAULT_MAX_OUTPUT, |it| it.0),
-            on_error: keys.on_error,
-            on_exit_code: None,
-            strict_output: keys.strict_output.unwrap_or_default(),
-            phase,
-            enabled: keys.enabled.unwrap_or(true),
-            limit: keys.limit,
-            mode: keys.mode.unwrap_or_default(),
-            rollout: keys.rollout,
-            dialect: keys.dialect,
-            side_effects: keys.side_effects.unwrap_or_default(),
-            when: both(place.when.as_ref(), keys.when),
-            with: keys.with,
-            limits: Limits::none(),
-            scripts: keys.scripts.unwrap_or_default(),
-            untrusted: None,
-            location: self.location(node),
-            key_locations: self.key_locations(&fields),
-        };
-        self.misplaced(&hook, &fields);
-        if fields.get("on_error").is_none()
-            && let Some(wanted) = &defaults.on_error
-        {
-            hook.default_on_error(wanted.value);
-        }
-        if self.errors() == errors {
-            return Some(hook);
-        }
-        self.broken_hooks.push(hook);
-        None
+/// Reads one hook as far as it is sound; `None` when it is not a mapping.
+pub(super) fn read_hook(reader: &mut Reader, node: &Node, place: &Place<'_>) -> Option<Hook> {
+    let mut keys: HookKeys<'_> = reader.value(node, "")?;
+    let fields = std::mem::take(&mut keys.fields);
+    let defaults = place.defaults;
+    let phase = match (keys.background, keys.mutates) {
+        (Some(true), _) => Phase::Background,
+        (_, Some(true)) => Phase::Mutate,
+        (_, Some(false)) => Phase::Judge,
+        (_, None) => Phase::Validate,
+    };
+    let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
+    let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
+    let mut hook = Hook {
+        event: place.event,
+        matcher: place.matcher.clone(),
+        kind: keys.kind.map(Filled::into_text).unwrap_or_default(),
+        command: hook_command(reader, &fields),
+        args: keys.args.unwrap_or_default(),
+        name: keys.name.map(Filled::into_text),
+        timeout: keys.timeout.or(defaults.timeout).unwrap_or(Hook::DEFAULT_TIMEOUT),
+        env: keys.env.unwrap_or_default(),
+        working_dir: keys.working_dir.map(Filled::into_text),
+        shell: keys.shell.or_else(|| defaults.shell.clone()).map(Filled::into_text),
+        inherit_env: environment.unwrap_or_default(),
+        max_output: size.map_or(Hook::DEFAULT_MAX_OUTPUT, |size| size.0),
+        on_error: keys.on_error,
+        on_exit_code: None,
+        strict_output: keys.strict_output.unwrap_or_default(),
+        phase,
+        enabled: keys.enabled.unwrap_or(true),
+        limit: keys.limit,
+        mode: keys.mode.unwrap_or_default(),
+        rollout: keys.rollout,
+        dialect: keys.dialect,
+        side_effects: keys.side_effects.unwrap_or_default(),
+        when: both(place.when.as_ref(), keys.when),
+        with: keys.with,
+        limits: Limits::none(),
+        scripts: keys.scripts.unwrap_or_default(),
+        untrusted: None,
+        location: reader.location(node),
+        key_locations: key_locations(reader, &fields),
+    };
+    misplaced(reader, &hook, &fields);
+    if fields.get("on_error").is_none()
+        && let Some(wanted) = &defaults.on_error
+    {
+        hook.default_on_error(wanted.0);
     }
+    Some(hook)
+}
 
-    /// Refuses keys that the hook's event or type has no use for.
-    fn misplaced(&mut self, hook: &Hook, fields: &Fields<'_>) {
-        let event = hook.event;
-        let may_block = event.contract().may_block;
-        let mut refuse = |key: &str, message: String, hint: &str| {
-            if let Some(node) = fields.get(key) {
-                self.error_with_hint(node, message, hint);
-            }
-        };
-        if let Some(wanted @ (OnError::Block | OnError::Ask)) = hook.on_error
-            && !may_block
-        {
-            let word = if wanted == OnError::Block { "block" } else { "ask" };
-            let message = format!("`on_error: {word}` on `{event}`, which can't be blocked");
-            refuse("on_error", message, "use `warn` or `ignore` here");
+/// Refuses keys that the hook's event or type has no use for.
+fn misplaced(reader: &mut Reader, hook: &Hook, fields: &Fields<'_>) {
+    let event = hook.event;
+    let may_block = event.contract().may_block;
+    let mut refuse = |key: &str, message: String, hint: &str| {
+        if let Some(node) = fields.get(key) {
+            reader.error_with_hint(node, message, hint);
         }
-        // In the shadow its answer would not count anyway.
-        if hook.phase == Phase::Background && may_block && hook.mode != Mode::Shadow {
-            refuse(
-                "background",
-                format!("`background` on `{event}`, which waits for its hooks' answers"),
-                "a hook in the background can't block; remove `background`, or say `mode: shadow` \
-                 when its answer is not wanted",
-            );
+    };
+    if let Some(wanted @ (OnError::Block | OnError::Ask)) = hook.on_error
+        && !may_block
+    {
+        let word = if wanted == OnError::Block { "block" } else { "ask" };
+        let message = format!("`on_error: {word}` on `{event}`, which can't be blocked");
+        refuse("on_error", message, "use `warn` or `ignore` here");
+    }
+    // In the shadow its answer would not count anyway.
+    if hook.phase == Phase::Background && may_block && hook.mode != Mode::Shadow {
+        let hint = "a hook in the background can't block; remove `background`, or say `mode: \
+                    shadow` when its answer is not wanted";
+        let message = format!("`background` on `{event}`, which waits for its hooks' answers");
+        refuse("background", message, hint);
+    }
+    if hook.mode != Mode::Enforce && event == Event::Approval {
+        let hint = "remove `mode`; to switch the hook off, say `enabled: false`";
+        refuse("mode", format!("`mode` on `{event}`, where a person answers"), hint);
+    }
+    if hook.rollout.is_some() {
+        if event == Event::Approval {
+            let message = format!("`rollout` on `{event}`, where a person answers");
+            refuse("rollout", message, "remove `rollout`");
         }
-        if hook.mode != Mode::Enforce && event == Event::Approval {
-            refuse(
-                "mode",
-                format!("`mode` on `{event}`, where a person answers"),
-                "remove `mode`; to switch the hook off, say `enabled: false`",
-            );
+        if fields.get("mode").is_some() {
+            let hint = "remove `mode`: the answer counts on this part of the machines, and the \
+                        hook is in shadow on the others";
+            refuse("rollout", "`rollout` beside `mode`".to_owned(), hint);
         }
-        if hook.rollout.is_some() {
-            if event == Event::Approval {
-                let message = format!("`rollout` on `{event}`, where a person answers");
-                refuse("rollout", message, "remove `rollout`");
-            }
-            if fields.get("mode").is_some() {
-                let hint = "remove `mode`: the answer counts on this part of the machines, and the \
-                            hook is in shadow on the others";
-                refuse("rollout", "`rollout` beside `mode`".to_owned(), hint);
-            }
-            if hook.name.is_none() {
-                let hint = "add `name: no-rm`: the name decides which machines come first";
-                refuse("rollout", "a hook with `rollout` needs a `name`".to_owned(), hint);
-            }
-        }
-        if hook.phase == Phase::Judge && event.contract().transforms {
-            let message = format!("`mutates: false` on `{event}`, which exists to rewrite");
-            refuse(
-                "mutates",
-                message,
-                "remove `mutates`, or move the hook to an event that it judges",
-            );
-        }
-        if hook.limit.is_some() && !RunLimit::is_for(event.contract()) {
-            refuse(
-                "limit",
-                format!("`limit` on `{event}`, where a hook may be a guard"),
-                "a limit never switches a guard off; to deny calls beyond a number, use the builtin \
-                 `limit_calls`",
-            );
+        if hook.name.is_none() {
+            let hint = "add `name: no-rm`: the name decides which machines come first";
+            refuse("rollout", "a hook with `rollout` needs a `name`".to_owned(), hint);
         }
     }
+    if hook.phase == Phase::Judge && event.contract().transforms {
+        let hint = "remove `mutates`, or move the hook to an event that it judges";
+        let message = format!("`mutates: false` on `{event}`, which exists to rewrite");
+        refuse("mutates", message, hint);
+    }
+    if hook.limit.is_some() && !RunLimit::is_for(event.contract()) {
+        let hint = "a limit never switches a guard off; to deny calls beyond a number, use the \
+                    builtin `limit_calls`";
+        refuse("limit", format!("`limit` on `{event}`, where a hook may be a guard"), hint);
+    }
+}
 
-    fn hook_command(&mut self, fields: &Fields<'_>) -> Option<Command> {
-        let Some(value) = fields.get("command") else {
-            // A misspelt key is reported as such, and not as a missing command as well.
-            let is_misspelt = !fields.lacks("command");
-            return if is_misspelt { Some(Command::Text(String::new())) } else { None };
-        };
-        if !matches!(value.value, Value::List(_)) {
-            self.cut_command(value);
-            return Filled::read(self, value, "`command`").map(|text| Command::Text(text.0));
-        }
+fn hook_command(reader: &mut Reader, fields: &Fields<'_>) -> Option<Command> {
+    let Some(value) = fields.get("command") else {
+        // A misspelt key is reported as such, and not as a missing command as well.
+        let is_misspelt = !fields.lacks("command");
+        return if is_misspelt { Some(Command::Text(String::new())) } else { None };
+    };
+    if matches!(value.value, Value::List(_)) {
         let hint = "the first item is the program: `[python3, check.py]`";
-        self.argv(value, Some(hint)).map(Command::Argv)
+        return read_argv(reader, value, Some(hint)).map(Command::Argv);
     }
+    warn_of_cut_command(reader, value);
+    let Filled(text) = reader.value(value, "`command`")?;
+    Some(Command::Text(text))
+}
 
-    /// Reads a program and its arguments.
-    pub(super) fn argv(&mut self, node: &Node, hint: Option<&str>) -> Option<Vec<String>> {
-        let argv = Vec::<String>::read(self, node, "`command`")?;
-        if argv.first().is_none_or(|program| program.trim().is_empty()) {
-            let problem = Diagnostic::error("`command` is empty");
-            self.report(node, Diagnostic { hint: hint.map(str::to_owned), ..problem });
-            return None;
+/// Reads a program and its arguments.
+pub(super) fn read_argv(
+    reader: &mut Reader,
+    node: &Node,
+    hint: Option<&str>,
+) -> Option<Vec<String>> {
+    let argv: Vec<String> = reader.value(node, "`command`")?;
+    if argv.first().is_none_or(|program| program.trim().is_empty()) {
+        let problem = Diagnostic::error("`command` is empty");
+        reader.report(node, Diagnostic { hint: hint.map(str::to_owned), ..problem });
+        return None;
+    }
+    Some(argv)
+}
+
+/// Warns of a command that YAML ends in the middle of a quoted text, at a ` #`.
+fn warn_of_cut_command(reader: &mut Reader, node: &Node) {
+    let Some(text) = node.as_text() else { return };
+    let (written, rest) = reader.line_from(node);
+    if written == text && rest.trim_start().starts_with('#') && has_open_quote(text) {
+        let problem = Diagnostic::warning("YAML ends this command before the ` #`");
+        let hint = "put the whole command in quotes, or write it below `command: |`";
+        reader.report(node, problem.hint(hint));
+    }
+}
+
+fn key_locations(reader: &Reader, fields: &Fields<'_>) -> KeyLocations {
+    let mut places = Vec::new();
+    for (name, _, value) in fields.iter() {
+        if let Some(key) = HookKeys::KEYS.iter().find(|key| key.name == name) {
+            places.push((key.name, reader.location(value)));
         }
-        Some(argv)
     }
-
-    /// Warns of a command that YAML ends in the middle of a quoted text, at what it takes for a
-    /// comment.
-    fn cut_command(&mut self, node: &Node) {
-        let Some(text) = node.as_text() else { return };
-        let (written, rest) = self.line_from(node);
-        if written == text && rest.trim_start().starts_with('#') && has_open_quote(text) {
-            let problem = Diagnostic::warning("YAML ends this command before the ` #`");
-            let hint = "put the whole command in quotes, or write it below `command: |`";
-            self.report(node, problem.hint(hint));
-        }
-    }
-
-    fn key_locations(&self, fields: &Fields<'_>) -> KeyLocations {
-        let known = |name: &str| HookKeys::KEYS.iter().find(|key| key.name == name);
-        let place = |(name, _, value)| Some((known(name)?.name, self.location(value)));
-        KeyLocations(fields.iter().filter_map(place).collect())
-    }
+    KeyLocations(places)
 }
 
 /// Joins the condition of a matcher entry with that of its hook.
@@ -253,7 +237,6 @@ impl Hook {
             // A failure is a denial already; only exit codes become stricter.
             (OnError::Ask, FailureMode::Closed) => self.on_exit_code = Some(OnError::Ask),
             (OnError::Ask, _) if contract.may_block => self.on_error = Some(OnError::Ask),
-            (OnError::Ignore, FailureMode::Open) => self.on_error = Some(OnError::Ignore),
             (_, FailureMode::Open) => self.on_error = Some(OnError::Warn),
             _ => {}
         }

@@ -18,7 +18,6 @@ use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Eager};
 use super::rollout::{Rollout, RolloutBy};
-use super::section::Kind;
 use super::units::{AnswerSize, LongDuration, Size};
 use super::when::{Glob, Parts};
 use crate::counts::MAX_TIMES;
@@ -50,9 +49,8 @@ section! {
     /// The keys of `defaults:`.
     pub(crate) Defaults<'n>, "`defaults`":
     timeout "timeout": Duration, "60 s", "how long a hook may take";
-    on_error "on_error": At<'n, OnError>, "the event decides",
-        "what an error or a failure of a hook means; it can only make an event stricter, and is a \
-         warning where nothing can be blocked";
+    on_error "on_error": DefaultOnError, "the event decides",
+        "what an error or a failure of a hook means; it is a warning where nothing can be blocked";
     shell "shell": Filled, "`/bin/sh`, on Windows Git Bash", "the program that runs a text";
     inherit_env "inherit_env": InheritEnv, "`true`", "which environment variables hooks inherit";
     max_output "max_output": AnswerSize, "1 MiB",
@@ -71,7 +69,9 @@ section! {
     matcher "matcher": Matcher, "every tool",
         "a regular expression over the whole name of the tool, case-sensitive; empty and `*` are \
          every tool";
-    hooks "hooks": EntryHooks<'n>, "an error", "the hooks, in order; at least one";
+    hooks "hooks": EntryHooks<'n>, "an error"
+        ("a matcher entry needs `hooks`", "write `- matcher: \"shell\"` with the hook below `hooks:`"),
+        "the hooks, in order; at least one";
     when "when": Rule, "always", "the condition that the input must meet, for all of them";
     preempt_yolo "preempt_yolo": At<'n, bool>, "",
         "docker-agent's key; it has no effect, because `pre_tool_use` always runs before an \
@@ -81,7 +81,9 @@ section! {
 section! {
     /// The keys of a hook.
     pub(crate) HookKeys<'n>, "a hook":
-    kind "type": Filled, "an error",
+    kind "type": Filled, "an error"
+        ("a hook needs a `type`",
+         "add `type:` with `command`, `builtin`, `process`, `http`, `mcp` or `model`"),
         "what runs it: `command`, `builtin`, `process`, `http`, `mcp`, `model`, `receiver`, or a \
          type that a program registered";
     command "command": HookCommand<'n>, "an error",
@@ -172,7 +174,9 @@ section! {
 section! {
     /// The keys of `limit:`.
     pub(crate) LimitKeys<'n>, "a limit":
-    times "times": Count<MAX_TIMES>, "an error", "how often the hook runs at most";
+    times "times": Count<MAX_TIMES>, "an error"
+        ("a limit needs `times`", "write `limit: 3` or `limit: { times: 3, per: turn }`"),
+        "how often the hook runs at most";
     per "per": Period, "`session`",
         "the time in which the runs count; `hour` is the last 60 minutes of the session";
     key "key": Field, "one count for all",
@@ -182,14 +186,17 @@ section! {
 section! {
     /// The keys of `rollout:`.
     pub(crate) RolloutKeys<'n>, "a rollout":
-    percent "percent": Count<100>, "an error", "on how many of a hundred the answer counts";
+    percent "percent": Count<100>, "an error"
+        ("a rollout needs `percent`", "write `rollout: { percent: 10, by: host }`"),
+        "on how many of a hundred the answer counts";
     by "by": RolloutBy, "`host`", "what is counted: machines, users or sessions";
 }
 
 section! {
     /// The keys of `audit:`.
     pub(crate) AuditKeys<'n>, "`audit`":
-    path "path": At<'n, Filled>, "an error",
+    path "path": At<'n, Filled>, "an error"
+        ("`audit` needs a `path`", "add `path: audit.jsonl`: a file beside this one"),
         "the file; absolute, below the home directory as `~/...`, or beside the hooks file";
     input "input": AuditInput, "`none`",
         "whether the inputs of events are recorded, without secrets; a replay needs them";
@@ -202,9 +209,11 @@ section! {
 section! {
     /// The keys of `policy:`.
     pub(crate) PolicyKeys<'n>, "`policy`":
-    from "from": Source, "an error",
+    from "from": Source, "an error"
+        ("`policy` needs `from`", "add `from: https://HOST/FILE`"),
         "where the policy is: `https://HOST/FILE` or `file:///PATH`";
-    key "key": PublicKeys, "an error",
+    key "key": PublicKeys, "an error"
+        ("`policy` needs `key`", "add `key:` with the public key, as `minisign -G` shows it"),
         "the public key of minisign that must have signed it; of several, one must have";
     name "name": Filled, "any",
         "the name in the policy, as `policy build` was given it; another name is refused";
@@ -263,17 +272,14 @@ section! {
     approval "approval_timeout_ms": Milliseconds, "60000", "for approvals";
 }
 
-section! {
-    /// The keys of an entry of `builtins:` in PicoClaw's `hooks` block.
-    pub(crate) PicoclawBuiltin<'n>, "a builtin":
-    enabled "enabled": bool, "`true`", "whether it is enabled";
-    priority "priority": Json, "", "its place in the chain";
-    config "config": Json, "", "its configuration";
-}
+/// The meaning of a failure for all hooks of a file; a default never relaxes an event.
+#[derive(Clone, Copy)]
+pub(crate) struct DefaultOnError(pub(super) OnError);
 
 words! { OnError:
     "block" => Self::Block, "ask" => Self::Ask, "warn" => Self::Warn, "ignore" => Self::Ignore
 }
+words! { DefaultOnError: "block" => Self(OnError::Block), "ask" => Self(OnError::Ask) }
 words! { Mode: "enforce" => Self::Enforce, "warn" => Self::Warn, "shadow" => Self::Shadow }
 words! { RolloutBy:
     "host" => Self::Host, "user" => Self::User, "session" => Self::Session
@@ -309,12 +315,12 @@ later! {
     /// The `command:` of a hook.
     HookCommand: json!({ "anyOf": [Filled::schema(), Argv::schema()] });
     /// The `builtins:` of PicoClaw.
-    PicoclawBuiltins: picoclaw_builtins();
-}
-
-fn picoclaw_builtins() -> Json {
-    let mut entry = PicoclawBuiltin::schema();
-    entry["properties"]["enabled"] = json!({ "const": false });
-    entry["required"] = json!(["enabled"]);
-    json!({ "type": "object", "additionalProperties": entry })
+    PicoclawBuiltins: json!({
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": { "enabled": { "const": false } },
+            "required": ["enabled"]
+        }
+    });
 }

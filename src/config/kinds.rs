@@ -12,7 +12,15 @@ use super::section::Kind;
 use crate::suggest;
 
 /// A text that is not blank.
+#[derive(Clone)]
 pub struct Filled(pub String);
+
+impl Filled {
+    /// Returns the text.
+    pub fn into_text(self) -> String {
+        self.0
+    }
+}
 
 /// A number from 1 to `MAX`.
 pub struct Count<const MAX: u64>(pub usize);

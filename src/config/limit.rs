@@ -132,13 +132,9 @@ impl Kind<'_> for RunLimit {
         }
         let errors = reader.errors();
         let keys: LimitKeys<'_> = reader.value(node, what)?;
-        if keys.fields.lacks("times") {
-            let hint = "write `limit: 3` or `limit: { times: 3, per: turn }`";
-            reader.error_with_hint(node, "a limit needs `times`", hint);
-        }
         let times = keys.times?.0;
         let limit = Self { times, per: keys.per.unwrap_or_default(), key: keys.key };
-        (reader.errors() == errors).then_some(limit)
+        if reader.errors() == errors { Some(limit) } else { None }
     }
 
     fn schema() -> Json {

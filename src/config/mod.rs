@@ -29,7 +29,7 @@ mod units;
 mod when;
 mod yaml;
 
-pub(crate) use assembly::Assembly;
+pub(crate) use assembly::{Assembly, FileConfig};
 pub use audit::AuditSettings;
 #[cfg(test)]
 pub(crate) use condition::Condition;
@@ -40,7 +40,7 @@ pub(crate) use identity::Identity;
 pub use layer::Layer;
 pub(crate) use limit::{Period, RunLimit};
 pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, SideEffects};
-pub(crate) use model::{EventMethod, FileConfig, Limits, Process, Protocol};
+pub(crate) use model::{EventMethod, Limits, Process, Protocol};
 pub(crate) use policy::{Policy, PolicySettings};
 pub(crate) use schema::config_schema;
 pub use source::Location;

@@ -51,19 +51,6 @@ pub struct Config {
     pub warnings: Diagnostics,
 }
 
-/// What one file configures.
-#[derive(Debug, Default)]
-pub(crate) struct FileConfig {
-    pub(crate) hooks: Vec<Hook>,
-    pub(crate) processes: BTreeMap<String, Process>,
-    pub(crate) limits: Limits,
-    pub(crate) audit: Option<super::AuditSettings>,
-    /// The layers that an administrator's file allows below itself.
-    pub(crate) layers: Option<Vec<super::layer::Layer>>,
-    /// The policy that it names.
-    pub(crate) policy: Option<super::PolicySettings>,
-}
-
 /// One configured hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

@@ -11,10 +11,11 @@ use serde_json::{Value as Json, json};
 
 use super::diagnostic::Diagnostic;
 use super::document::Document;
-use super::keys::{Defaults, PicoclawBuiltin, PicoclawDefaults, PicoclawKeys};
+use super::keys::{Defaults, PicoclawDefaults, PicoclawKeys};
 use super::kinds::Words;
 use super::model::{Command, Hook, OnError, Phase, Process};
-use super::node::Node;
+use super::node::{Node, Value};
+use super::process::read_process;
 use super::reader::Reader;
 use super::section::Kind;
 use crate::event::Event;
@@ -47,18 +48,24 @@ pub(crate) const KINDS: [(&str, &str, Event); 13] = [
 ];
 
 /// The runtime events that nothing here corresponds to: `agent.` and these, or these with `_`.
-const OTHER_KINDS: &str = "llm.delta llm.retry tool.exec_skipped interrupt.received \
-                           subturn.result_delivered subturn.orphan";
+const OTHER_KINDS: [&str; 6] = [
+    "llm.delta",
+    "llm.retry",
+    "tool.exec_skipped",
+    "interrupt.received",
+    "subturn.result_delivered",
+    "subturn.orphan",
+];
 /// The families of runtime events that nothing here corresponds to.
 const OTHER_FAMILIES: [&str; 4] = ["channel.", "bus.", "gateway.", "mcp."];
 
 fn is_other(kind: &str) -> bool {
-    let mut others = OTHER_KINDS.split(' ');
+    let name = kind.strip_prefix("agent.");
     OTHER_FAMILIES.iter().any(|family| kind.starts_with(family))
-        || others.any(|it| kind.strip_prefix("agent.") == Some(it) || it.replace('.', "_") == kind)
+        || OTHER_KINDS.iter().any(|other| name == Some(other) || other.replace('.', "_") == kind)
 }
 
-/// What a process says about the hooks it wants to be.
+/// The hooks that a process wants to be.
 pub(super) struct Shorthand {
     pub(super) enabled: bool,
     pub(super) priority: i64,
@@ -68,23 +75,24 @@ pub(super) struct Shorthand {
 
 /// How a process is spoken to.
 pub(crate) struct Transport;
-/// What a process decides on.
+/// The events that a process decides on.
 #[derive(Default)]
 pub(crate) struct Stages(pub(crate) BTreeSet<Event>);
-/// What a process observes.
+/// The events that a process observes.
 #[derive(Default)]
 pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
 /// A timeout.
+#[derive(Clone, Copy)]
 pub(crate) struct Milliseconds(Duration);
 
 impl Document {
-    /// Reads what PicoClaw has in its `hooks` block.
+    /// Reads the keys of PicoClaw's `hooks` block.
     pub(super) fn picoclaw(&mut self, keys: PicoclawKeys<'_>, defaults: &Defaults<'_>) {
         if keys.enabled == Some(false) {
             return;
         }
         if let Some(builtins) = keys.builtins {
-            self.reader.picoclaw_builtins(builtins.0);
+            refuse_builtins(&mut self.reader, builtins.0);
         }
         if let Some(processes) = keys.processes {
             let timeouts = keys.defaults.unwrap_or_default();
@@ -92,7 +100,8 @@ impl Document {
         }
     }
 
-    /// Reads `processes`, and adds the hooks that they say they are.
+    /// Reads `processes`, and adds the hooks that they say they are. Only PicoClaw's `hooks` block
+    /// has `timeouts` for them.
     pub(super) fn processes(
         &mut self,
         node: &Node,
@@ -101,8 +110,9 @@ impl Document {
     ) {
         let Some(fields) = self.reader.open_fields(node, "`processes`") else { return };
         for (name, key, value) in fields.iter() {
-            let Some((process, shorthand)) = self.reader.process(name, key, value, defaults) else {
-                self.broken_processes.push(name.to_owned());
+            let read = read_process(&mut self.reader, name, key, value, defaults);
+            let Some((process, shorthand)) = read else {
+                self.config.broken_processes.insert(name.to_owned());
                 continue;
             };
             if !shorthand.enabled {
@@ -128,52 +138,61 @@ impl Shorthand {
         defaults: &Defaults<'_>,
         timeouts: Option<&PicoclawDefaults<'_>>,
     ) -> Vec<Hook> {
-        let hook = |event: Event, timeout: Duration| Hook {
-            timeout: process.timeout.or(defaults.timeout).unwrap_or(timeout),
-            location: process.location.clone(),
-            ..Hook::new(event, "process", Command::Text(process.name.clone()))
+        let timeout_of = |stated: Option<Milliseconds>, otherwise| {
+            let own = stated.map_or(Duration::from_millis(otherwise), |stated| stated.0);
+            process.timeout.or(defaults.timeout).unwrap_or(own)
         };
-        let or = |stated: Option<&Milliseconds>, default| {
-            stated.map_or(Duration::from_millis(default), |milliseconds| milliseconds.0)
+        let (interceptor, approval, observer) = match timeouts {
+            Some(timeouts) => (timeouts.interceptor, timeouts.approval, timeouts.observer),
+            None => (None, None, None),
         };
-        let interceptor = or(timeouts.and_then(|it| it.interceptor.as_ref()), 5_000);
-        let approval = or(timeouts.and_then(|it| it.approval.as_ref()), 60_000);
-        let observer = or(timeouts.and_then(|it| it.observer.as_ref()), 500);
-        let intercepting = STAGES.into_iter().filter(|(_, (event, _))| self.stages.contains(event));
-        let intercepting = intercepting.map(|(_, (event, mutates))| {
-            let timeout = if mutates { interceptor } else { approval };
-            let phase = if mutates { Phase::Mutate } else { Phase::Validate };
-            let mut hook = Hook { phase, ..hook(event, timeout) };
+        let mut hooks = Vec::new();
+        for (_, (event, mutates)) in STAGES {
+            if !self.stages.contains(&event) {
+                continue;
+            }
+            let mut hook = process_hook(process, event);
+            if mutates {
+                hook.phase = Phase::Mutate;
+                hook.timeout = timeout_of(interceptor, 5_000);
+            } else {
+                hook.timeout = timeout_of(approval, 60_000);
+            }
             if event == Event::PermissionRequest {
                 // A broken approver denies, as in PicoClaw.
                 hook.on_error = Some(OnError::Block);
             } else if let Some(wanted) = &defaults.on_error {
-                hook.default_on_error(wanted.value);
+                hook.default_on_error(wanted.0);
             }
-            hook
-        });
-        let observing = self.observed.iter().map(|event| {
+            hooks.push(hook);
+        }
+        for event in &self.observed {
+            let mut hook = process_hook(process, *event);
+            hook.phase = Phase::Observe;
             // The event does not wait for an observer, so its failure stops nothing.
-            let on_error = Some(OnError::Ignore);
-            Hook { phase: Phase::Observe, on_error, ..hook(*event, observer) }
-        });
-        intercepting.chain(observing).collect()
+            hook.on_error = Some(OnError::Ignore);
+            hook.timeout = timeout_of(observer, 500);
+            hooks.push(hook);
+        }
+        hooks
     }
 }
 
-impl Reader {
-    /// Reads PicoClaw's compiled-in hooks, none of which exist here.
-    fn picoclaw_builtins(&mut self, node: &Node) {
-        let Some(fields) = self.open_fields(node, "`builtins`") else { return };
-        for (name, key, value) in fields.iter() {
-            let Some(entry) = self.value::<PicoclawBuiltin<'_>>(value, "") else { continue };
-            if entry.fields.get("enabled").is_none() || entry.enabled == Some(true) {
-                self.error_with_hint(
-                    key,
-                    format!("`{name}` is compiled into PicoClaw and does not exist here"),
-                    "set `enabled: false`, or write a hook of `type: builtin` below its event",
-                );
-            }
+fn process_hook(process: &Process, event: Event) -> Hook {
+    let hook = Hook::new(event, "process", Command::Text(process.name.clone()));
+    Hook { location: process.location.clone(), ..hook }
+}
+
+/// Refuses PicoClaw's compiled-in hooks, none of which exist here, unless they are disabled.
+fn refuse_builtins(reader: &mut Reader, node: &Node) {
+    let Some(fields) = reader.open_fields(node, "`builtins`") else { return };
+    for (name, key, value) in fields.iter() {
+        let Some(entry) = reader.open_fields(value, "a builtin") else { continue };
+        let enabled = entry.get("enabled").map(|enabled| &enabled.value);
+        if !matches!(enabled, Some(Value::Bool(false))) {
+            let message = format!("`{name}` is compiled into PicoClaw and does not exist here");
+            let hint = "set `enabled: false`, or write a hook of `type: builtin` below its event";
+            reader.error_with_hint(key, message, hint);
         }
     }
 }

@@ -101,8 +101,8 @@ pub fn spoken(time: Duration) -> String {
 impl Kind<'_> for PolicySettings {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let errors = reader.errors();
-        let is_own = matches!(reader.layer(), Layer::Managed | Layer::User);
-        if !is_own || reader.is_drop_in() {
+        let is_own = matches!(reader.file.layer, Layer::Managed | Layer::User);
+        if !is_own || reader.file.is_drop_in() {
             let message =
                 "only `hooks.yaml` of the administrator and of the user may name a policy";
             let hint = "move it to `~/.config/hookexec/hooks.yaml`; `hookexec check` without a \
@@ -110,19 +110,14 @@ impl Kind<'_> for PolicySettings {
             return reader.refuse_with_hint(node, message, hint);
         }
         let keys: PolicyKeys<'_> = reader.value(node, what)?;
-        for (key, hint) in [
-            ("from", "add `from: https://HOST/FILE`"),
-            ("key", "add `key:` with the public key, as `minisign -G` shows it"),
-        ] {
-            if keys.fields.lacks(key) {
-                reader.error_with_hint(node, format!("`policy` needs `{key}`"), hint);
-            }
-        }
         let (source, PublicKeys(all)) = (keys.from?, keys.key?);
-        (reader.errors() == errors).then(|| Self {
+        if reader.errors() > errors {
+            return None;
+        }
+        Some(Self {
             source,
             keys: all,
-            name: keys.name.map(|name| name.0),
+            name: keys.name.map(Filled::into_text),
             expires: keys.expires.map(|expires| expires.0),
             location: reader.location(node),
         })

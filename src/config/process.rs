@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::hook::read_argv;
 use super::keys::{Defaults, ProcessKeys};
 use super::kinds::{Filled, reference};
 use super::model::Process;
@@ -13,10 +14,11 @@ use super::reader::Reader;
 use super::section::Kind;
 
 /// Whether a process starts with the program.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Eager(pub(super) bool);
 
 /// A program and its arguments.
+#[derive(Default)]
 pub(crate) struct Argv(Vec<String>);
 
 impl Process {
@@ -26,69 +28,64 @@ impl Process {
     pub const DEFAULT_MAX_LINE: usize = 8 << 20;
 }
 
-impl Reader {
-    /// Reads one entry; `None` when it is broken, which is reported.
-    pub(super) fn process(
-        &mut self,
-        name: &str,
-        key: &Node,
-        node: &Node,
-        defaults: &Defaults<'_>,
-    ) -> Option<(Process, Shorthand)> {
-        let errors = self.errors();
-        if name.trim().is_empty() {
-            self.error(key, "a process needs a name");
-        }
-        let keys: ProcessKeys<'_> = self.value(node, "")?;
-        if keys.fields.lacks("command") {
-            self.error_with_hint(
-                key,
-                format!("process `{name}` needs a `command`"),
-                "add the program and its arguments: `command: [python3, weather.py]`",
-            );
-        }
-        let mut directories =
-            keys.fields.iter().filter(|(name, ..)| ["dir", "working_dir"].contains(name));
-        if let Some((_, second, _)) = directories.nth(1) {
-            self.error(second, "`dir` and `working_dir` mean the same; keep one");
-        }
-        let inherit_env = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
-        let process = Process {
-            name: name.to_owned(),
-            command: keys.command.map(|argv| argv.0).unwrap_or_default(),
-            working_dir: keys.working_dir.or(keys.dir).map(|Filled(text)| text),
-            env: keys.env.unwrap_or_default(),
-            inherit_env: inherit_env.unwrap_or_default(),
-            eager: keys.start.is_some_and(|it| it.0),
-            start_timeout: keys.start_timeout.unwrap_or(Process::DEFAULT_START_TIMEOUT),
-            timeout: keys.timeout,
-            max_line: keys.max_line.map_or(Process::DEFAULT_MAX_LINE, |size| size.0),
-            provides: keys.provides.unwrap_or_default(),
-            protocol: keys.protocol.unwrap_or_default(),
-            event_method: keys.event_method.unwrap_or_default(),
-            untrusted: false,
-            location: self.location(key),
-        };
-        let shorthand = Shorthand {
-            enabled: keys.enabled.unwrap_or(true),
-            priority: keys.priority.unwrap_or_default(),
-            stages: keys.intercept.unwrap_or_default().0,
-            observed: keys.observe.unwrap_or_default().0,
-        };
-        (self.errors() == errors).then_some((process, shorthand))
+/// Reads one entry; `None` when it is broken, which is reported.
+pub(super) fn read_process(
+    reader: &mut Reader,
+    name: &str,
+    key: &Node,
+    node: &Node,
+    defaults: &Defaults<'_>,
+) -> Option<(Process, Shorthand)> {
+    let errors = reader.errors();
+    if name.trim().is_empty() {
+        reader.error(key, "a process needs a name");
     }
+    let keys: ProcessKeys<'_> = reader.value(node, "")?;
+    if keys.fields.lacks("command") {
+        let message = format!("process `{name}` needs a `command`");
+        let hint = "add the program and its arguments: `command: [python3, weather.py]`";
+        reader.error_with_hint(key, message, hint);
+    }
+    let mut directories =
+        keys.fields.iter().filter(|(name, ..)| ["dir", "working_dir"].contains(name));
+    if let Some((_, second, _)) = directories.nth(1) {
+        reader.error(second, "`dir` and `working_dir` mean the same; keep one");
+    }
+    let inherit_env = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
+    let process = Process {
+        name: name.to_owned(),
+        command: keys.command.unwrap_or_default().0,
+        working_dir: keys.working_dir.or(keys.dir).map(Filled::into_text),
+        env: keys.env.unwrap_or_default(),
+        inherit_env: inherit_env.unwrap_or_default(),
+        eager: keys.start.unwrap_or_default().0,
+        start_timeout: keys.start_timeout.unwrap_or(Process::DEFAULT_START_TIMEOUT),
+        timeout: keys.timeout,
+        max_line: keys.max_line.map_or(Process::DEFAULT_MAX_LINE, |size| size.0),
+        provides: keys.provides.unwrap_or_default(),
+        protocol: keys.protocol.unwrap_or_default(),
+        event_method: keys.event_method.unwrap_or_default(),
+        untrusted: false,
+        location: reader.location(key),
+    };
+    let shorthand = Shorthand {
+        enabled: keys.enabled.unwrap_or(true),
+        priority: keys.priority.unwrap_or_default(),
+        stages: keys.intercept.unwrap_or_default().0,
+        observed: keys.observe.unwrap_or_default().0,
+    };
+    if reader.errors() == errors { Some((process, shorthand)) } else { None }
 }
 
 impl Kind<'_> for Argv {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if !matches!(node.value, Value::List(_)) {
-            return reader.refuse_with_hint(
-                node,
-                format!("the {what} of a process must be a list: it runs without a shell"),
-                "write `[python3, weather.py]`, or `[sh, -c, \"...\"]` for a shell",
-            );
+            let message =
+                format!("the {what} of a process must be a list: it runs without a shell");
+            let hint = "write `[python3, weather.py]`, or `[sh, -c, \"...\"]` for a shell";
+            return reader.refuse_with_hint(node, message, hint);
         }
-        reader.argv(node, None).map(Self)
+        read_argv(reader, node, None).map(Self)
     }
 
     fn schema() -> serde_json::Value {

@@ -5,14 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::condition::List;
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
-use super::layer::Layer;
-use super::model::Hook;
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Node, Value};
 use super::section::Kind;
 use super::source::{Location, SourceFile};
 use super::yaml;
-use crate::directories::DROP_INS;
 use crate::suggest;
 
 /// What other systems call our keys.
@@ -42,9 +39,6 @@ const PARAMETERS: [&str; 10] = [
 /// the rest, for a file that is something else.
 pub(crate) const MAX_SUGGESTIONS: usize = 100;
 
-/// How many problems of one file are kept: a file with more of them is something else.
-const MAX_PROBLEMS: usize = 1_000;
-
 /// How many keys of a mapping are compared one by one.
 const FEW: usize = 24;
 
@@ -68,7 +62,7 @@ pub fn read_text<T>(
 ) -> Result<T, Diagnostics> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let file = Arc::new(SourceFile::new(path, text));
-    let root = yaml::parse(&file.text).map_err(|error| error.at(&file))?;
+    let root = yaml::parse(&file)?;
     let mut reader = Reader::new(Arc::clone(&file));
     let value = read(&mut reader, &root);
     let problems = reader.into_problems();
@@ -78,13 +72,10 @@ pub fn read_text<T>(
 /// Reads one file.
 pub struct Reader {
     pub(super) file: Arc<SourceFile>,
-    problems: Vec<Diagnostic>,
+    problems: Diagnostics,
     /// The list whose items the condition that is read now is about.
     pub(super) list: Option<List>,
     errors: usize,
-    left_out: usize,
-    /// Hooks with errors, as far as they could be read: others may find more in them.
-    pub(crate) broken_hooks: Vec<Hook>,
 }
 
 /// The keys of a mapping, each known and there once.
@@ -115,42 +106,12 @@ impl<'n> Fields<'n> {
 impl Reader {
     /// Returns a reader of `file`.
     pub fn new(file: Arc<SourceFile>) -> Self {
-        Self {
-            file,
-            problems: Vec::new(),
-            list: None,
-            errors: 0,
-            left_out: 0,
-            broken_hooks: Vec::new(),
-        }
-    }
-
-    /// Returns whether the file stands in a `hooks.d`.
-    pub(crate) fn is_drop_in(&self) -> bool {
-        let directory = self.file.path.parent().and_then(Path::file_name);
-        directory.is_some_and(|name| name == DROP_INS)
-    }
-
-    /// Returns who brought the file in.
-    pub fn layer(&self) -> Layer {
-        self.file.layer
+        Self { file, problems: Diagnostics::default(), list: None, errors: 0 }
     }
 
     /// Returns all problems that were found.
     pub fn into_problems(self) -> Diagnostics {
-        let mut problems = Diagnostics::default();
-        problems.extend(self.problems);
-        if self.left_out > 0 {
-            let end = self.file.text.len();
-            let message = format!("{} more problems are not shown", self.left_out);
-            let problem = if self.errors > 0 {
-                Diagnostic::error(message)
-            } else {
-                Diagnostic::warning(message)
-            };
-            problems.push(problem.at(Location::new(self.file, end..end)));
-        }
-        problems
+        self.problems
     }
 
     /// Returns how many errors were found so far. Compare it before and after reading several
@@ -178,12 +139,8 @@ impl Reader {
 
     /// Notes a problem that has a place already.
     pub fn note(&mut self, problem: Diagnostic) {
-        self.errors += usize::from(problem.severity == Severity::Error);
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(problem);
-        } else {
-            self.left_out += 1;
-        }
+        self.errors += usize::from(problem.is_error());
+        self.problems.push(problem);
     }
 
     /// Notes an error at a value.

@@ -87,10 +87,6 @@ impl Hook {
 impl Kind<'_> for Rollout {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let keys: RolloutKeys<'_> = reader.value(node, what)?;
-        if keys.fields.lacks("percent") {
-            let hint = "write `rollout: { percent: 10, by: host }`";
-            reader.error_with_hint(node, "a rollout needs `percent`", hint);
-        }
         let Count(percent) = keys.percent?;
         Some(Self { percent, by: keys.by.unwrap_or_default() })
     }

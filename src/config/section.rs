@@ -78,8 +78,8 @@ impl Key {
     }
 }
 
-/// Declares the keys of one mapping, each a row: field, name, type, what holds without it, what it
-/// means.
+/// Declares the keys of one mapping, each a row: field, name, type, the value that holds without it
+/// (or the error and its hint), the meaning.
 ///
 /// The struct has a field for each key, `None` when the key is missing or its value is broken. With a
 /// lifetime it also has `fields`: the keys that are written.
@@ -94,7 +94,8 @@ macro_rules! section {
     };
     (@keys $(#[$meta:meta])* $visible:vis $name:ident [$($generics:tt)*] $life:lifetime
      [$($written:ident)?], $what:literal:
-     $($field:ident $key:literal: $kind:ty, $default:literal, $doc:literal;)*) => {
+     $($field:ident $key:literal: $kind:ty, $default:literal $(($needed:literal, $hint:literal))?,
+       $doc:literal;)*) => {
         $(#[$meta])*
         #[derive(Default)]
         $visible struct $name $($generics)* {
@@ -147,6 +148,11 @@ macro_rules! section {
                 _: &str,
             ) -> Option<Self> {
                 let fields = reader.fields(node, $what, Self::NAMES)?;
+                $($(
+                    if fields.lacks($key) {
+                        reader.error_with_hint(node, $needed, $hint);
+                    }
+                )?)*
                 Some(Self::of(reader, fields))
             }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::layer::Layer;
+use crate::directories::DROP_INS;
 use crate::files::real;
 use crate::paths::in_one_line;
 
@@ -57,6 +58,17 @@ impl SourceFile {
     #[must_use]
     pub(crate) fn in_layer(self, layer: Layer) -> Self {
         Self { layer, ..self }
+    }
+
+    /// Returns the directory that it is in, as an absolute path.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns whether it stands in a `hooks.d`.
+    pub(crate) fn is_drop_in(&self) -> bool {
+        let directory = self.path.parent().and_then(Path::file_name);
+        directory.is_some_and(|name| name == DROP_INS)
     }
 
     fn line_starts(&self) -> &[usize] {

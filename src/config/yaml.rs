@@ -26,42 +26,16 @@ const MAX_NODES: usize = 50_000;
 /// How much text the aliases of a file may repeat, in bytes.
 const MAX_REPEATED: usize = 1 << 20;
 
-/// A text that is not valid YAML, or that exceeds a limit.
-#[derive(Debug)]
-pub(crate) struct SyntaxError {
-    /// What is wrong.
-    pub(crate) message: String,
-    /// Where, in bytes.
-    pub(crate) range: Range<usize>,
-    /// What to do.
-    pub(crate) hint: Option<String>,
-}
+/// A mistake and its place, in bytes.
+type Problem = (Diagnostic, Range<usize>);
 
-impl SyntaxError {
-    fn new(message: impl Into<String>, range: Range<usize>) -> Self {
-        Self { message: message.into(), range, hint: None }
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// Returns the problem in `file`.
-    pub(crate) fn at(self, file: &Arc<SourceFile>) -> Diagnostic {
-        let problem = Diagnostic { hint: self.hint, ..Diagnostic::error(self.message) };
-        problem.at(Location::new(Arc::clone(file), self.range))
-    }
-}
-
-/// Parses `text`, which has no byte order mark.
-pub(crate) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
+/// Parses the text of a file, which has no byte order mark.
+pub(crate) fn parse(file: &Arc<SourceFile>) -> Result<Node<'_>, Diagnostic> {
     let mut options = Options::default();
     options.set_emit_comments(false);
-    let parser = Parser::new_from_str_with_options(text, options);
     let tree = Tree {
-        text,
-        parser,
+        text: &file.text,
+        parser: Parser::new_from_str_with_options(&file.text, options),
         anchors: HashMap::new(),
         nodes: 0,
         repeated: 0,
@@ -69,7 +43,7 @@ pub(crate) fn parse(text: &str) -> Result<Node<'_>, SyntaxError> {
         read: 0,
         open: Vec::new(),
     };
-    tree.document()
+    tree.document().map_err(|(problem, range)| problem.at(Location::new(Arc::clone(file), range)))
 }
 
 /// The tree of one file while it is built from the parser's events.
@@ -93,7 +67,7 @@ struct Tree<'t> {
 type Entries<'t> = Vec<(Node<'t>, Node<'t>)>;
 
 impl<'t> Tree<'t> {
-    fn document(mut self) -> Result<Node<'t>, SyntaxError> {
+    fn document(mut self) -> Result<Node<'t>, Problem> {
         let mut root = None;
         loop {
             let (event, place) = self.next()?;
@@ -102,9 +76,9 @@ impl<'t> Tree<'t> {
                     return Ok(root.unwrap_or(Node { value: Value::Null, span: 0..0 }));
                 }
                 Event::DocumentStart(..) if root.is_some() => {
-                    let error = SyntaxError::new("a second document begins here", place);
+                    let error = Diagnostic::error("a second document begins here");
                     let hint = "a file holds one document; remove the `---` or split the file";
-                    return Err(error.hint(hint));
+                    return Err((error.hint(hint), place));
                 }
                 Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
                 event => root = Some(self.node(event, place, 0)?),
@@ -112,7 +86,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn next(&mut self) -> Result<(Event<'t>, Range<usize>), SyntaxError> {
+    fn next(&mut self) -> Result<(Event<'t>, Range<usize>), Problem> {
         match self.parser.next() {
             Some(Ok((event, span))) => {
                 let place = span.byte_range().unwrap_or(0..0);
@@ -125,7 +99,7 @@ impl<'t> Tree<'t> {
             Some(Err(error)) => Err(mistakes::explain(&error, self.text, &self.open, self.read)),
             None => {
                 let end = self.text.len();
-                Err(SyntaxError::new("the file ends too early", end..end))
+                Err((Diagnostic::error("the file ends too early"), end..end))
             }
         }
     }
@@ -136,20 +110,23 @@ impl<'t> Tree<'t> {
         event: Event<'t>,
         place: Range<usize>,
         depth: usize,
-    ) -> Result<Node<'t>, SyntaxError> {
-        self.count(1, 0, &place)?;
+    ) -> Result<Node<'t>, Problem> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err((Diagnostic::error(format!("more than {MAX_NODES} values")), place));
+        }
         if let Some(tag) = event.tag() {
-            return Err(self.unknown_tag(tag, &place));
+            return Err(self.unknown_tag(tag, place));
         }
         let anchor = event.anchor_id();
         if event.scalar().is_none() && !event.is_alias() {
             if depth >= MAX_DEPTH {
-                return Err(too_deep(&place));
+                return Err(too_deep(place));
             }
             self.anchors.extend(anchor.map(|anchor| (anchor, None)));
         }
         let value = match event {
-            Event::Alias(anchor) => return self.alias(anchor, &place, depth),
+            Event::Alias(anchor) => return self.alias(anchor, place, depth),
             Event::Scalar(content, ScalarStyle::Plain, ..) => scalar::plain(content),
             Event::Scalar(content, ..) => Value::Text(content),
             Event::SequenceStart(style, ..) => {
@@ -160,7 +137,7 @@ impl<'t> Tree<'t> {
                 self.open(style, &place);
                 self.map(style, depth)?
             }
-            event => return Err(SyntaxError::new(format!("unexpected {event:?}"), place)),
+            event => return Err((Diagnostic::error(format!("unexpected {event:?}")), place)),
         };
         let end = match value {
             Value::List(_) | Value::Map(_) => self.end.max(place.end),
@@ -173,7 +150,7 @@ impl<'t> Tree<'t> {
         Ok(node)
     }
 
-    fn list(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, SyntaxError> {
+    fn list(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, Problem> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
@@ -186,7 +163,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn map(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, SyntaxError> {
+    fn map(&mut self, style: StructureStyle, depth: usize) -> Result<Value<'t>, Problem> {
         let mut entries = Vec::new();
         let mut merge: Option<Node<'t>> = None;
         loop {
@@ -207,8 +184,8 @@ impl<'t> Tree<'t> {
             } else if merge.is_none() {
                 merge = Some(Node { span: key.span, ..value });
             } else {
-                let error = SyntaxError::new("a second `<<` in one mapping", key.span);
-                return Err(error.hint("merge several with one: `<<: [*a, *b]`"));
+                let error = Diagnostic::error("a second `<<` in one mapping");
+                return Err((error.hint("merge several with one: `<<: [*a, *b]`"), key.span));
             }
         }
     }
@@ -233,89 +210,71 @@ impl<'t> Tree<'t> {
     fn alias(
         &mut self,
         anchor: usize,
-        place: &Range<usize>,
+        place: Range<usize>,
         depth: usize,
-    ) -> Result<Node<'t>, SyntaxError> {
+    ) -> Result<Node<'t>, Problem> {
         let Some(Some(node)) = self.anchors.get(&anchor) else {
-            return Err(SyntaxError::new("an alias inside of its own anchor", place.clone()));
+            return Err((Diagnostic::error("an alias inside of its own anchor"), place));
         };
         let node = node.clone();
-        let size = Size::of(&node);
-        if depth + size.levels > MAX_DEPTH {
-            return Err(too_deep(place));
-        }
-        self.count(size.nodes, size.text, place)?;
+        self.count_copy(&node, &place, depth)?;
         Ok(node)
     }
 
-    /// Counts values, and the text of those that an alias repeats.
-    fn count(
+    /// Counts the values and the text that an alias repeats inside of `depth` others.
+    fn count_copy(
         &mut self,
-        nodes: usize,
-        repeated: usize,
+        node: &Node<'_>,
         place: &Range<usize>,
-    ) -> Result<(), SyntaxError> {
-        self.nodes += nodes;
-        self.repeated += repeated;
-        if self.nodes <= MAX_NODES && self.repeated <= MAX_REPEATED {
-            return Ok(());
+        depth: usize,
+    ) -> Result<(), Problem> {
+        self.nodes += 1;
+        self.repeated += node.as_text().map_or(0, str::len);
+        if self.nodes > MAX_NODES || self.repeated > MAX_REPEATED {
+            let message = format!(
+                "the aliases expand to more than {MAX_NODES} values or {MAX_REPEATED} bytes"
+            );
+            return Err((Diagnostic::error(message).hint("write the values out"), place.clone()));
         }
-        if nodes == 1 && repeated == 0 {
-            return Err(SyntaxError::new(format!("more than {MAX_NODES} values"), place.clone()));
+        if depth > MAX_DEPTH {
+            return Err(too_deep(place.clone()));
         }
-        let message =
-            format!("the aliases expand to more than {MAX_NODES} values or {MAX_REPEATED} bytes");
-        Err(SyntaxError::new(message, place.clone()).hint("write the values out"))
+        match &node.value {
+            Value::List(items) => {
+                for item in items {
+                    self.count_copy(item, place, depth + 1)?;
+                }
+            }
+            Value::Map(entries) => {
+                for (key, value) in entries {
+                    self.count_copy(key, place, depth + 1)?;
+                    self.count_copy(value, place, depth + 1)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Refuses a tag: readers of YAML disagree on what each of them means.
-    fn unknown_tag(&self, tag: &Tag, place: &Range<usize>) -> SyntaxError {
+    fn unknown_tag(&self, tag: &Tag, place: Range<usize>) -> Problem {
         let written = tag.original();
         let before = self.text.get(..place.start).and_then(|text| text.rfind(&written));
-        let range = before.map_or(place.clone(), |start| start..start + written.len());
-        let error = SyntaxError::new(format!("unknown tag `{written}`"), range);
-        error.hint("put quotes around a text that begins with `!`")
-    }
-}
-
-/// What a value adds to the tree when an alias repeats it.
-#[derive(Default)]
-struct Size {
-    nodes: usize,
-    text: usize,
-    levels: usize,
-}
-
-impl Size {
-    fn of(node: &Node<'_>) -> Self {
-        let mut size = Self { nodes: 1, ..Self::default() };
-        let mut add = |part: &Node<'_>| {
-            let part = Self::of(part);
-            size.nodes += part.nodes;
-            size.text += part.text;
-            size.levels = size.levels.max(part.levels + 1);
-        };
-        match &node.value {
-            Value::Text(text) => size.text = text.len(),
-            Value::List(items) => items.iter().for_each(add),
-            Value::Map(entries) => entries.iter().for_each(|(key, value)| {
-                add(key);
-                add(value);
-            }),
-            _ => {}
-        }
-        size
+        let range = before.map_or(place, |start| start..start + written.len());
+        let error = Diagnostic::error(format!("unknown tag `{written}`"));
+        (error.hint("put quotes around a text that begins with `!`"), range)
     }
 }
 
 /// Adds the entries of `source`, a mapping or a list of them, whose keys are not there yet.
 ///
 /// An event that is there already is an error: the merge would hide one of the two lists of hooks.
-fn merge_into<'t>(entries: &mut Entries<'t>, source: &Node<'t>) -> Result<(), SyntaxError> {
+fn merge_into<'t>(entries: &mut Entries<'t>, source: &Node<'t>) -> Result<(), Problem> {
     for mapping in source.one_or_many() {
         let Value::Map(merged) = &mapping.value else {
-            let error = SyntaxError::new("`<<` needs a mapping to merge", source.span.clone());
-            return Err(error.hint("merge an alias of a mapping: `<<: *name`"));
+            let error = Diagnostic::error("`<<` needs a mapping to merge");
+            let hint = "merge an alias of a mapping: `<<: *name`";
+            return Err((error.hint(hint), source.span.clone()));
         };
         for (key, value) in merged {
             let name = key.as_text();
@@ -323,14 +282,15 @@ fn merge_into<'t>(entries: &mut Entries<'t>, source: &Node<'t>) -> Result<(), Sy
                 entries.push((key.clone(), value.clone()));
             } else if let Some(event) = name.and_then(event::Event::from_name) {
                 let message = format!("the key `{event}` appears twice after this merge");
-                let error = SyntaxError::new(message, source.span.clone());
-                return Err(error.hint("write the hooks of both into one list"));
+                let error =
+                    Diagnostic::error(message).hint("write the hooks of both into one list");
+                return Err((error, source.span.clone()));
             }
         }
     }
     Ok(())
 }
 
-fn too_deep(place: &Range<usize>) -> SyntaxError {
-    SyntaxError::new(format!("nested deeper than {MAX_DEPTH} levels"), place.clone())
+fn too_deep(place: Range<usize>) -> Problem {
+    (Diagnostic::error(format!("nested deeper than {MAX_DEPTH} levels")), place)
 }

@@ -35,10 +35,6 @@ async fn a_default_makes_exit_codes_and_failures_stricter_and_relaxes_nothing() 
         // Nobody can be asked there.
         ("ask", UserPromptSubmit, Some(Deny), Some(Deny)),
         ("ask", SessionStart, None, None),
-        ("warn", PreToolUse, None, Some(Deny)),
-        ("warn", PermissionRequest, None, Some(Ask)),
-        ("ignore", PreToolUse, None, Some(Deny)),
-        ("ignore", UserPromptSubmit, None, None),
     ];
     for (on_error, event, exit, failure) in cases {
         let exits = "{ type: command, command: exit 1 }";
@@ -61,7 +57,6 @@ async fn a_process_with_the_shorthand_fails_like_one_with_hooks() {
     for (on_error, expected) in [
         ("block", [Some(Decision::Deny); 3]),
         ("ask", [Some(Decision::Deny), Some(Decision::Deny), Some(Decision::Ask)]),
-        ("warn", [None, None, Some(Decision::Ask)]),
     ] {
         for (event, expected) in events.into_iter().zip(expected) {
             let shorthand =

@@ -78,12 +78,11 @@ fn nesting_and_repetition_have_an_end() {
 fn a_file_of_nothing_but_mistakes_has_an_end_too() {
     let keys: Vec<String> = (0..20_000).map(|number| format!("key{number}: 1\n")).collect();
     let line = format!("stop: [{}]", "{ type: command, command: a, x: 1 }, ".repeat(4_000));
-    for (text, left_out) in [(keys.concat(), 19_000), (line, 3_000)] {
+    for (text, mistakes) in [(keys.concat(), 20_000), (line, 4_000)] {
         let problems = Config::from_yaml(&text, "many.yaml").unwrap_err();
-        assert_eq!(problems.iter().count(), 1_001);
-        let last = problems.iter().last().unwrap();
-        assert_eq!(last.message, format!("{left_out} more problems are not shown"));
-        assert!(problems.render(false).ends_with("... and 951 more\n"));
+        assert_eq!(problems.iter().count(), mistakes);
+        let rest = format!("... and {} more\n", mistakes - 50);
+        assert!(problems.render(false).ends_with(&rest));
         assert!(serde_json::to_string(&problems).is_ok());
     }
 }
@@ -109,23 +108,6 @@ fn patterns_cannot_take_stack_or_memory() {
         let problems = Config::from_yaml(&text, "large.yaml").unwrap_err().render(false);
         assert!(problems.contains(problem), "{problems}");
     }
-}
-
-#[test]
-fn files_together_have_an_end() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut options = hookexec::load::LoadOptions::default();
-    options.isolated = true;
-    options.managed_dir = Some(directory.path().join("none"));
-    for number in 0..5 {
-        let path = directory.path().join(format!("{number}.yaml"));
-        fs::write(&path, format!("hooks: {{}}\n#{}", "x".repeat(1_000_000))).unwrap();
-        options.files.push(path);
-    }
-    let problems = Config::load(&options).unwrap_err().render(false);
-    assert!(problems.contains("larger than 4 MiB together"), "{problems}");
-    options.files.pop();
-    assert!(Config::load(&options).is_ok());
 }
 
 proptest! {

@@ -9,8 +9,9 @@ use super::super::yaml;
 use super::*;
 
 fn read(text: &str) -> Result<Condition, String> {
-    let mut reader = Reader::new(Arc::new(SourceFile::new("when.yaml", text)));
-    let condition = Rule::read(&mut reader, &yaml::parse(text).unwrap(), "");
+    let file = Arc::new(SourceFile::new("when.yaml", text));
+    let mut reader = Reader::new(Arc::clone(&file));
+    let condition = Rule::read(&mut reader, &yaml::parse(&file).unwrap(), "");
     condition.map(Condition).ok_or_else(|| reader.into_problems().to_string())
 }
 
