@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde_with_macros::skip_serializing_none;
 
 use super::source::Location;
 
@@ -21,32 +21,29 @@ pub enum Severity {
 }
 
 /// One problem.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct Diagnostic {
+    /// Where; `None` without a text to point at, such as for a missing file.
+    #[serde(flatten)]
+    pub location: Option<Location>,
     /// How bad it is.
     pub severity: Severity,
-    /// What is wrong.
+    /// The problem, in one sentence.
     pub message: String,
-    /// Where; `None` without a text to point at, such as for a missing file.
-    pub location: Option<Location>,
     /// A word beside the caret.
     pub label: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
 impl Diagnostic {
     /// Returns an error.
     pub fn error(message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
-            message: message.into(),
-            location: None,
-            label: None,
-            hint: None,
-        }
+        let (severity, message) = (Severity::Error, message.into());
+        Self { location: None, severity, message, label: None, hint: None }
     }
 
     /// Returns a warning.
@@ -71,37 +68,10 @@ impl Diagnostic {
         self
     }
 
-    /// Sets what to do.
+    /// Sets the remedy.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
-    }
-}
-
-impl Serialize for Diagnostic {
-    /// Writes the place as `path`, `line`, `column`, `end_line` and `end_column`, which are left
-    /// out when there is none.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(location) = &self.location {
-            map.serialize_entry("path", &location.path().to_string_lossy())?;
-            if !location.file().text.is_empty() {
-                let (end_line, end_column) = location.end();
-                map.serialize_entry("line", &location.line())?;
-                map.serialize_entry("column", &location.column())?;
-                map.serialize_entry("end_line", &end_line)?;
-                map.serialize_entry("end_column", &end_column)?;
-            }
-        }
-        map.serialize_entry("severity", &self.severity)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(label) = &self.label {
-            map.serialize_entry("label", label)?;
-        }
-        if let Some(hint) = &self.hint {
-            map.serialize_entry("hint", hint)?;
-        }
-        map.end()
     }
 }
 

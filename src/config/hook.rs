@@ -141,7 +141,6 @@ fn hook_command(reader: &mut Reader, fields: &Fields<'_>) -> Option<Command> {
         let hint = "the first item is the program: `[python3, check.py]`";
         return read_argv(reader, value, Some(hint)).map(Command::Argv);
     }
-    warn_of_cut_command(reader, value);
     let Filled(text) = reader.value(value, "`command`")?;
     Some(Command::Text(text))
 }
@@ -159,17 +158,6 @@ pub(super) fn read_argv(
         return None;
     }
     Some(argv)
-}
-
-/// Warns of a command that YAML ends in the middle of a quoted text, at a ` #`.
-fn warn_of_cut_command(reader: &mut Reader, node: &Node) {
-    let Some(text) = node.as_text() else { return };
-    let (written, rest) = reader.line_from(node);
-    if written == text && rest.trim_start().starts_with('#') && has_open_quote(text) {
-        let problem = Diagnostic::warning("YAML ends this command before the ` #`");
-        let hint = "put the whole command in quotes, or write it below `command: |`";
-        reader.report(node, problem.hint(hint));
-    }
 }
 
 fn key_locations(reader: &Reader, fields: &Fields<'_>) -> KeyLocations {
@@ -206,22 +194,6 @@ impl Kind<'_> for InheritEnv {
             }
         }
     }
-}
-
-/// Returns whether a shell would look for the end of a quoted text behind `text`.
-fn has_open_quote(text: &str) -> bool {
-    let mut open = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (open, letter) {
-            (Some('\''), '\\') => {}
-            (_, '\\') => drop(letters.next()),
-            (None, '"' | '\'') => open = Some(letter),
-            (Some(quote), _) if quote == letter => open = None,
-            _ => {}
-        }
-    }
-    open.is_some()
 }
 
 impl Hook {

@@ -1,7 +1,6 @@
 //! The types of values that keys take.
 #![expect(clippy::exhaustive_structs, reason = "plain values that a table of keys hands over")]
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
@@ -90,52 +89,44 @@ impl<'n, T: Kind<'n>> Kind<'n> for At<'n, T> {
     }
 }
 
+/// Returns the words of a type.
+fn words<T: Words>() -> Vec<&'static str> {
+    T::WORDS.iter().map(|(word, _)| *word).collect()
+}
+
 impl<T: Words> Kind<'_> for T {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let words = || T::WORDS.iter().map(|(word, _)| *word);
-        let all = || format!("one of {}", words().collect::<Vec<_>>().join(", "));
         let Some(text) = node.as_text() else {
-            return reader.expected(what, &all(), node);
+            let expected = format!("one of {}", words::<T>().join(", "));
+            return reader.expected(what, &expected, node);
         };
         if let Some((_, value)) = T::WORDS.iter().find(|(word, _)| *word == text) {
             return Some(*value);
         }
-        let hint = suggest::hint_or_list(text, words(), "one of");
+        let hint = suggest::hint_or_list(text, words::<T>(), "one of");
         reader.refuse_with_hint(node, format!("unknown value `{text}` for {what}"), hint)
     }
 
     fn schema() -> Json {
-        json!({ "enum": T::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
+        json!({ "enum": words::<T>() })
     }
 }
 
 /// A text; a number or a boolean stands for the text it was written as.
-impl<'n> Kind<'n> for Cow<'n, str> {
+impl Kind<'_> for String {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/text" }"##;
 
-    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = match &node.value {
-            Value::Text(text) => Cow::Borrowed(&**text),
-            Value::Bool(_) | Value::Number(_) => Cow::Owned(reader.written(node).to_owned()),
-            Value::Null => {
-                return reader.refuse(node, format!("{what} has no value"));
-            }
-            Value::List(_) | Value::Map(_) => {
-                return reader.expected(what, "text", node);
-            }
+            Value::Text(text) => text.to_string(),
+            Value::Bool(_) | Value::Number(_) => reader.written(node).to_owned(),
+            Value::Null => return reader.refuse(node, format!("{what} has no value")),
+            Value::List(_) | Value::Map(_) => return reader.expected(what, "text", node),
         };
         if text.contains('\0') {
             return reader.refuse(node, format!("{what} contains a NUL character"));
         }
         Some(text)
-    }
-}
-
-impl Kind<'_> for String {
-    const SCHEMA: &'static str = <Cow<'_, str>>::SCHEMA;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        Cow::<str>::read(reader, node, what).map(Cow::into_owned)
     }
 }
 
@@ -156,7 +147,7 @@ impl Kind<'_> for Vec<String> {
         let items = reader.list(node, what)?;
         let what = format!("an item of {what}");
         let texts: Self = items.iter().filter_map(|item| reader.value(item, &what)).collect();
-        (texts.len() == items.len()).then_some(texts)
+        if texts.len() == items.len() { Some(texts) } else { None }
     }
 
     fn schema() -> Json {
@@ -184,12 +175,13 @@ impl Kind<'_> for bool {
 
 impl<const MAX: u64> Kind<'_> for Count<MAX> {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let count = node.as_number().and_then(serde_json::Number::as_u64);
-        let count = count.filter(|count| (1..=MAX).contains(count));
-        if count.is_none() {
-            reader.error(node, format!("{what} must be a number from 1 to {MAX}"));
+        if let Some(count) = node.as_number().and_then(serde_json::Number::as_u64)
+            && (1..=MAX).contains(&count)
+            && let Ok(count) = usize::try_from(count)
+        {
+            return Some(Self(count));
         }
-        count.and_then(|count| usize::try_from(count).ok()).map(Self)
+        reader.refuse(node, format!("{what} must be a number from 1 to {MAX}"))
     }
 
     fn schema() -> Json {
@@ -231,11 +223,11 @@ impl Kind<'_> for Json {
                 items.iter().filter_map(|item| Self::read(reader, item, "")).collect()
             }
             Value::Map(_) => {
-                let fields = reader.open_fields(node, "the value")?;
-                let entries = fields.iter().filter_map(|(name, _, value)| {
-                    Some((name.to_owned(), Self::read(reader, value, "")?))
-                });
-                Self::Object(entries.collect())
+                let mut entries = serde_json::Map::new();
+                for (name, _, value) in reader.open_fields(node, "the value")?.iter() {
+                    entries.insert(name.to_owned(), Self::read(reader, value, "")?);
+                }
+                Self::Object(entries)
             }
         })
     }

@@ -1,28 +1,26 @@
-//! `matcher:`: which tools, and what people write there that can't match any.
+//! `matcher:`: which tools, and the patterns of people that can't match any.
 
-use std::borrow::Cow;
-
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::Diagnostic;
 use super::node::{Node, Value};
 use super::reader::Reader;
 use super::section::Kind;
-use crate::matcher::{Matcher, MatcherError};
+use crate::matcher::Matcher;
 use crate::pattern::is_invisible;
 
 const CURLY_QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 
-impl<'n> Kind<'n> for Matcher {
+impl Kind<'_> for Matcher {
     const SCHEMA: &'static str = r#"{ "type": "string" }"#;
 
-    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if let Value::List(items) = &node.value {
             let names: Vec<&str> = items.iter().filter_map(Node::as_text).collect();
             let hint = format!("join the names with `|`: `matcher: \"{}\"`", names.join("|"));
             return reader.refuse_with_hint(node, format!("{what} must be text, not a list"), hint);
         }
-        let pattern = Cow::<str>::read(reader, node, what)?;
+        let pattern = String::read(reader, node, what)?;
         if let Some(problem) = permission_rule(&pattern) {
-            let is_error = problem.severity == Severity::Error;
+            let is_error = problem.is_error();
             reader.report(node, problem);
             if is_error {
                 return None;
@@ -32,20 +30,27 @@ impl<'n> Kind<'n> for Matcher {
             reader.report(node, problem.label(cause).hint(hint));
             return None;
         }
-        let problem = |error: MatcherError| {
-            let stars = pattern.split('|').any(|part| part == "*") || pattern.starts_with('*');
-            let hint = if looks_around(&pattern) {
-                "name the tools that are meant, or exclude some with \
-                 `when: { not: { field: tool_name, regex: '^(read|list)$' } }`"
-            } else if stars {
-                "a matcher is a regular expression: write `.*` for anything, or `*` alone"
-            } else {
-                "a matcher is a regular expression over the whole name of the tool"
-            };
-            let problem = Diagnostic::error(format!("{what} is not a valid regular expression"));
-            problem.label(error.cause).hint(hint)
-        };
-        Self::new(&pattern).map_err(|error| reader.report(node, problem(error))).ok()
+        match Self::new(&pattern) {
+            Ok(matcher) => Some(matcher),
+            Err(error) => {
+                let message = format!("{what} is not a valid regular expression");
+                let problem = Diagnostic::error(message).label(error.cause);
+                reader.report(node, problem.hint(regex_hint(&pattern)));
+                None
+            }
+        }
+    }
+}
+
+/// Returns what to do about a pattern that is not a valid regular expression.
+fn regex_hint(pattern: &str) -> &'static str {
+    if looks_around(pattern) {
+        "name the tools that are meant, or exclude some with \
+         `when: { not: { field: tool_name, regex: '^(read|list)$' } }`"
+    } else if pattern.starts_with('*') || pattern.split('|').any(|part| part == "*") {
+        "a matcher is a regular expression: write `.*` for anything, or `*` alone"
+    } else {
+        "a matcher is a regular expression over the whole name of the tool"
     }
 }
 
@@ -59,8 +64,8 @@ pub(super) fn looks_around(pattern: &str) -> bool {
 fn permission_rule(pattern: &str) -> Option<Diagnostic> {
     let (tool, rest) = pattern.split_once('(')?;
     let rule = rest.strip_suffix(')')?;
-    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    if tool.is_empty() || !tool.chars().all(is_name) || rule.contains('|') {
+    let is_name = tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if tool.is_empty() || !is_name || rule.contains('|') {
         return None;
     }
     if !rule.contains([':', ' ', '*', '/']) {
@@ -88,29 +93,20 @@ fn dead(pattern: &str) -> Option<(&'static str, &'static str)> {
     if pattern.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b',' | b'/')) {
         return None;
     }
-    let finds: [(bool, &str, &str); 6] = [
-        (pattern.contains('\u{a0}'), "a no-break space (U+00A0)", "remove it"),
-        (
-            pattern.contains(char::is_whitespace),
-            "a space or a newline",
-            "join names with `|` and nothing else, in quotes",
-        ),
-        (
-            pattern.contains(CURLY_QUOTES),
-            "a curly quote",
-            "write straight quotes (`\"`) around the matcher, or none",
-        ),
-        (
-            pattern.contains(is_invisible),
-            "an invisible character",
-            "type the matcher again by hand",
-        ),
-        (pattern.contains(',') && !pattern.contains('{'), "a comma", "join names with `|`"),
-        (
-            pattern.len() > 1 && pattern.starts_with('/') && pattern.ends_with('/'),
-            "slashes around it",
-            "write the regular expression without them",
-        ),
-    ];
-    finds.into_iter().find(|(found, ..)| *found).map(|(_, cause, hint)| (cause, hint))
+    let in_slashes = pattern.len() > 1 && pattern.starts_with('/') && pattern.ends_with('/');
+    if pattern.contains('\u{a0}') {
+        Some(("a no-break space (U+00A0)", "remove it"))
+    } else if pattern.contains(char::is_whitespace) {
+        Some(("a space or a newline", "join names with `|` and nothing else, in quotes"))
+    } else if pattern.contains(CURLY_QUOTES) {
+        Some(("a curly quote", "write straight quotes (`\"`) around the matcher, or none"))
+    } else if pattern.contains(is_invisible) {
+        Some(("an invisible character", "type the matcher again by hand"))
+    } else if pattern.contains(',') && !pattern.contains('{') {
+        Some(("a comma", "join names with `|`"))
+    } else if in_slashes {
+        Some(("slashes around it", "write the regular expression without them"))
+    } else {
+        None
+    }
 }

@@ -275,12 +275,8 @@ impl Kind<'_> for Milliseconds {
         let Some(number) = node.as_number() else {
             return reader.expected(what, "a number", node);
         };
-        let Some(milliseconds) = number.as_u64().filter(|number| *number > 0) else {
-            let name = what.trim_matches('`');
-            let warning = format!("`{name}: {number}` changes nothing: the default stays");
-            reader.report(node, Diagnostic::warning(warning));
-            return None;
-        };
+        // As in PicoClaw, the default stays with 0 and less.
+        let milliseconds = number.as_u64().filter(|number| *number > 0)?;
         Some(Self(Duration::from_millis(milliseconds.min(86_400_000))))
     }
 }

@@ -289,13 +289,6 @@ impl Reader {
         meant
     }
 
-    /// Returns how a value is written, and what follows it on its line.
-    pub(crate) fn line_from(&self, node: &Node) -> (&str, &str) {
-        let written = self.file.text.get(node.span.clone()).unwrap_or_default();
-        let rest = self.file.text.get(node.span.end..).unwrap_or_default();
-        (written, rest.lines().next().unwrap_or_default())
-    }
-
     /// Returns the text that a plain value was written as.
     pub fn written(&self, node: &Node) -> &str {
         let text = self.file.text.get(node.span.clone()).unwrap_or_default();

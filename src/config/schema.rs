@@ -56,7 +56,8 @@ fn with_events(mut schema: Value) -> Value {
 }
 
 fn events() -> Map<String, Value> {
-    let event = |event: Event| {
+    let mut events = Map::new();
+    for event in Event::all() {
         let contract = event.contract();
         let hook = if contract.may_block { "deciding_hook" } else { "observing_hook" };
         let mut item = reference(hook);
@@ -66,9 +67,9 @@ fn events() -> Map<String, Value> {
         }
         let mut schema = one_or_many(&item);
         schema["description"] = describe(contract).into();
-        (event.name().to_owned(), schema)
-    };
-    Event::all().map(event).collect()
+        events.insert(event.name().to_owned(), schema);
+    }
+    events
 }
 
 fn describe(contract: &Contract) -> String {
@@ -91,30 +92,21 @@ fn hook() -> Value {
 }
 
 fn condition() -> Value {
-    let all = ConditionKeys::schema();
-    let form = |keys: &[&str]| {
-        let properties = keys.iter().map(|key| ((*key).to_owned(), all["properties"][key].clone()));
-        json!({
-            "type": "object",
-            "properties": properties.collect::<Map<_, _>>(),
-            "required": keys,
-            "additionalProperties": false
-        })
-    };
-    let names = ConditionKeys::KEYS.iter().map(|key| key.name);
-    let forms =
-        names.filter(|name| !["field", "where"].contains(name)).flat_map(|name| match name {
-            "all" | "any" => vec![form(&[name]), form(&[name, "where"])],
-            "not" | "uncertain" => vec![form(&[name])],
-            operator => vec![
-                form(&["field", operator]),
-                form(&["any", "field", operator]),
-                form(&["all", "field", operator]),
-            ],
-        });
     let text = "A condition on the input: a field and one operator, or `all`, `any`, `not` of \
                 conditions.";
-    described(text, json!({ "anyOf": forms.collect::<Vec<_>>() }))
+    let mut schema = described(text, ConditionKeys::schema());
+    // `all`, `any`, `not` and `uncertain` have none.
+    schema["required"] = json!([]);
+    schema["minProperties"] = json!(1);
+    schema["dependencies"] = json!({
+        "field": { "minProperties": 2 },
+        "equals": ["field"],
+        "in": ["field"],
+        "regex": ["field"],
+        "glob": ["field"],
+        "exists": ["field"]
+    });
+    schema
 }
 
 fn one_or_many(item: &Value) -> Value {

@@ -1,10 +1,11 @@
 //! Where a thing was written: a file, and a place in it.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
+
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::layer::Layer;
 use crate::directories::DROP_INS;
@@ -180,7 +181,7 @@ impl Location {
 }
 
 /// Where the keys of one hook are.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct KeyLocations(pub(super) Vec<(&'static str, Location)>);
 
 impl KeyLocations {
@@ -195,10 +196,19 @@ impl KeyLocations {
     }
 }
 
-impl fmt::Debug for KeyLocations {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by_name: BTreeMap<_, _> = self.0.iter().map(|(name, place)| (name, place)).collect();
-        by_name.fmt(formatter)
+impl Serialize for Location {
+    /// Writes `path`, and `line`, `column`, `end_line` and `end_column` unless it is a whole file.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("path", &self.path().to_string_lossy())?;
+        if !self.file.text.is_empty() {
+            let (end_line, end_column) = self.end();
+            map.serialize_entry("line", &self.line())?;
+            map.serialize_entry("column", &self.column())?;
+            map.serialize_entry("end_line", &end_line)?;
+            map.serialize_entry("end_column", &end_column)?;
+        }
+        map.end()
     }
 }
 

@@ -32,51 +32,58 @@ impl Kind<'_> for Duration {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/duration" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let is_number = node.as_number().is_some();
-        let seconds = match &node.value {
-            Value::Number(number) => number.as_f64(),
-            Value::Text(text) => parse_seconds(text),
-            _ => None,
+        let (seconds, is_number) = match &node.value {
+            Value::Number(number) => (number.as_f64(), true),
+            Value::Text(text) => (parse_seconds(text), false),
+            _ => (None, false),
         };
-        let valid = seconds.and_then(|seconds| Self::try_from_secs_f64(seconds).ok());
-        if let Some(duration) = valid.filter(|it| (Self::from_millis(1)..=AN_HOUR).contains(it)) {
-            return Some(duration);
-        }
-        let shown = reader.written(node).to_owned();
         let Some(seconds) = seconds.filter(|seconds| seconds.is_finite()) else {
-            let (message, hint) = match &node.value {
-                Value::Null => (format!("{what} has no value"), DURATION_HINT.to_owned()),
-                Value::Text(text) if text.parse::<f64>().is_ok_and(f64::is_finite) => (
-                    format!("{what} is text and not a number: `\"{shown}\"`"),
-                    format!("remove the quotes, or add a unit: `{shown}s`"),
-                ),
-                _ => (format!("{what} is not a duration: `{shown}`"), DURATION_HINT.to_owned()),
-            };
-            return reader.refuse_with_hint(node, message, hint);
+            return refuse_duration(reader, node, what);
         };
         let duration = Self::try_from_secs_f64(seconds.abs()).unwrap_or(Self::MAX);
-        let (problem, hint) = if seconds <= 0.0 {
+        let shown = reader.written(node);
+        if seconds <= 0.0 {
             let sign = if seconds < 0.0 { "negative" } else { "zero" };
             let hint = "leave the key out for the default; a hook can't wait for ever";
-            (format!("{what} is {sign}"), hint.to_owned())
-        } else if duration < Self::from_millis(1) {
-            (format!("{what} is shorter than a millisecond: `{shown}`"), DURATION_HINT.to_owned())
-        } else if duration > MAX_DURATION {
-            let milliseconds =
-                format!("a number is in seconds; for milliseconds write `{shown}ms`");
-            let hint = if is_number { milliseconds } else { "the longest is `24h`".to_owned() };
-            (format!("{what} is longer than a day: `{shown}`"), hint)
-        } else {
-            if duration > AN_HOUR && is_number {
-                let minutes = duration.as_secs() / 60;
-                let message = format!("{what} is {shown} seconds, which is {minutes} minutes");
-                let hint =
-                    format!("for milliseconds write `{shown}ms`; if it is meant, `{minutes}m`");
-                reader.report(node, Diagnostic::warning(message).hint(hint));
-            }
-            return Some(duration);
-        };
-        reader.refuse_with_hint(node, problem, hint)
+            return reader.refuse_with_hint(node, format!("{what} is {sign}"), hint);
+        }
+        if duration < Self::from_millis(1) {
+            let message = format!("{what} is shorter than a millisecond: `{shown}`");
+            return reader.refuse_with_hint(node, message, DURATION_HINT);
+        }
+        if duration > MAX_DURATION {
+            let message = format!("{what} is longer than a day: `{shown}`");
+            let hint = if is_number {
+                format!("a number is in seconds; for milliseconds write `{shown}ms`")
+            } else {
+                "the longest is `24h`".to_owned()
+            };
+            return reader.refuse_with_hint(node, message, hint);
+        }
+        if duration > AN_HOUR && is_number {
+            let minutes = duration.as_secs() / 60;
+            let message = format!("{what} is {shown} seconds, which is {minutes} minutes");
+            let hint = format!("for milliseconds write `{shown}ms`; if it is meant, `{minutes}m`");
+            reader.report(node, Diagnostic::warning(message).hint(hint));
+        }
+        Some(duration)
+    }
+}
+
+/// Refuses a value that is not a duration.
+fn refuse_duration(reader: &mut Reader, node: &Node, what: &str) -> Option<Duration> {
+    let shown = reader.written(node);
+    match &node.value {
+        Value::Null => reader.refuse_with_hint(node, format!("{what} has no value"), DURATION_HINT),
+        Value::Text(text) if text.parse::<f64>().is_ok_and(f64::is_finite) => {
+            let message = format!("{what} is text and not a number: `\"{shown}\"`");
+            let hint = format!("remove the quotes, or add a unit: `{shown}s`");
+            reader.refuse_with_hint(node, message, hint)
+        }
+        _ => {
+            let message = format!("{what} is not a duration: `{shown}`");
+            reader.refuse_with_hint(node, message, DURATION_HINT)
+        }
     }
 }
 
@@ -86,16 +93,16 @@ impl Kind<'_> for LongDuration {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         const YEAR: f64 = 365.0 * 86_400.0;
-        let text = node.as_text().unwrap_or_default();
-        let days = split_unit(text).filter(|(_, unit)| *unit == "d");
-        let days = days.and_then(|(number, _)| number.parse::<f64>().ok());
-        let seconds = days.map(|days| days * 86_400.0).or_else(|| parse_seconds(text));
-        let seconds = seconds.filter(|seconds| (0.001..=YEAR).contains(seconds));
-        if seconds.is_none() {
-            let hint = "write a number with a unit, of at most a year: `12h`, `7d`";
-            reader.error_with_hint(node, format!("{what} is not a duration of this kind"), hint);
+        match parse_seconds(node.as_text().unwrap_or_default()) {
+            Some(seconds) if (0.001..=YEAR).contains(&seconds) => {
+                Some(Self(Duration::from_secs_f64(seconds)))
+            }
+            _ => {
+                let message = format!("{what} is not a duration of this kind");
+                let hint = "write a number with a unit, of at most a year: `12h`, `7d`";
+                reader.refuse_with_hint(node, message, hint)
+            }
         }
-        seconds.map(|seconds| Self(Duration::from_secs_f64(seconds)))
     }
 }
 
@@ -130,6 +137,7 @@ fn parse_seconds(text: &str) -> Option<f64> {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return None,
     };
     Some(number.parse::<f64>().ok()? * factor)
