@@ -25,9 +25,6 @@ use super::yaml;
 const MAX_PROJECT_BYTES: usize = 1 << 20;
 /// How many files a project may have: each is looked up among the approvals.
 const MAX_PROJECT_FILES: usize = 32;
-/// How many processes a project may have: each keeps three pipes open, and hooks of other layers
-/// need descriptors, too.
-const MAX_PROJECT_PROCESSES: usize = 32;
 /// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks
 /// of other layers never wait.
 const MAX_PROJECT_PARALLEL: usize = 32;
@@ -80,16 +77,6 @@ impl FileConfig {
     }
 }
 
-/// The files of the project so far.
-#[derive(Debug, Default)]
-struct ProjectAccount {
-    files: usize,
-    bytes: usize,
-    processes: usize,
-    /// Whether one of its files was over a bound: the files after it are not read.
-    is_full: bool,
-}
-
 /// A configuration that is put together from files.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
@@ -100,7 +87,8 @@ pub(crate) struct Assembly {
     /// The hooks that are left out, as far as they could be read.
     pub(crate) broken_hooks: Vec<Hook>,
     parts: Vec<FileConfig>,
-    project: ProjectAccount,
+    project_files: usize,
+    project_bytes: usize,
     /// Whether a file that was named is broken.
     is_refused: bool,
     /// Whether broken files are kept as far as they can be read.
@@ -119,14 +107,12 @@ impl Assembly {
         if layer != Layer::Project {
             return true;
         }
-        self.project.files += 1;
-        if self.project.files > MAX_PROJECT_FILES && !self.project.is_full {
-            self.end_project(
-                path,
-                format!("this layer has more than {MAX_PROJECT_FILES} hooks files"),
-            );
+        self.project_files += 1;
+        if self.project_files == MAX_PROJECT_FILES + 1 {
+            let problem = format!("this layer has more than {MAX_PROJECT_FILES} hooks files");
+            self.refuse_project(path, problem);
         }
-        !self.project.is_full
+        self.project_files <= MAX_PROJECT_FILES
     }
 
     /// Adds a file, and returns whether its project is within its bound of bytes.
@@ -135,21 +121,20 @@ impl Assembly {
         if file.layer != Layer::Project {
             return true;
         }
-        self.project.bytes = self.project.bytes.saturating_add(file.text.len());
-        if self.project.bytes <= MAX_PROJECT_BYTES {
+        self.project_bytes = self.project_bytes.saturating_add(file.text.len());
+        if self.project_bytes <= MAX_PROJECT_BYTES {
             return true;
         }
+        // The files after it are not read.
+        self.project_files = MAX_PROJECT_FILES + 1;
         let most = MAX_PROJECT_BYTES >> 20;
-        self.end_project(
-            &file.path,
-            format!("the hooks files of this layer are larger than {most} MiB together"),
-        );
+        let problem = format!("the hooks files of this layer are larger than {most} MiB together");
+        self.refuse_project(&file.path, problem);
         false
     }
 
-    /// Fails the project's file at `path`, which is over a bound. The files after it are not read.
-    fn end_project(&mut self, path: &Path, problem: String) {
-        self.project.is_full = true;
+    /// Fails the project's file at `path`, which is over a bound.
+    fn refuse_project(&mut self, path: &Path, problem: String) {
         let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
         let place = Location::of_file_in(Layer::Project, path);
         self.fail(Layer::Project, path, [problem.at(place)]);
@@ -169,15 +154,7 @@ impl Assembly {
         document.read(&root);
         let Document { reader, mut config, broken_hooks, .. } = document;
         self.broken_hooks.extend(broken_hooks);
-        let mut problems = reader.into_problems();
-        if file.layer == Layer::Project {
-            self.project.processes += config.processes.len();
-            if self.project.processes > MAX_PROJECT_PROCESSES {
-                let problem = format!("this layer has more than {MAX_PROJECT_PROCESSES} processes");
-                let problem = Diagnostic::error(problem).hint("let several hooks call one process");
-                problems.push(problem.at(Location::of_file_in(file.layer, &file.path)));
-            }
-        }
+        let problems = reader.into_problems();
         inspect(&mut config);
         let is_broken = problems.has_errors();
         if is_broken {

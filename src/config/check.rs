@@ -1,11 +1,11 @@
-//! What only the whole configuration shows.
+//! Checks what only the whole configuration shows, such as hooks that are the same.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::identity::Identity;
-use super::model::{Command, Config, Hook, OnError, Phase, Protocol};
-use crate::event::{Event, Permission, Rewrite};
+use super::model::{Command, Config, Hook, Protocol};
+use crate::event::Event;
 
 /// Completes `config`, and warns about what is allowed and probably not meant.
 pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
@@ -16,9 +16,6 @@ pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
     }
     unused_processes(config, problems);
     guards_that_open(config, problems);
-    for hook in config.hooks.iter().filter(|hook| !hook.location.file().text.is_empty()) {
-        without_effect(hook, problems);
-    }
     duplicates(config, problems);
 }
 
@@ -36,9 +33,11 @@ fn process_timeouts(config: &mut Config) {
 
 fn unused_processes(config: &Config, problems: &mut Diagnostics) {
     let used: HashSet<&str> = config.hooks.iter().filter_map(Hook::process).collect();
-    for process in config.processes.values().filter(|process| !used.contains(&*process.name)) {
-        let message = format!("no hook calls process `{}`", process.name);
-        let name = &process.name;
+    for (name, process) in &config.processes {
+        if used.contains(&**name) {
+            continue;
+        }
+        let message = format!("no hook calls process `{name}`");
         let hint = match process.protocol {
             Protocol::Hooks => format!(
                 "add a hook `{{ type: process, command: {name} }}`, or `intercept:` to the process"
@@ -57,21 +56,12 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
     // The first of each file, and how many there are: the hooks of a file stand together.
     let mut guards: Vec<(&Hook, usize)> = Vec::new();
     for hook in &config.hooks {
-        if hook.kind == "command"
-            && hook.enabled
-            && hook.on_error.or(hook.on_exit_code).is_none()
-            && hook.event.contract().fails_closed()
-            // There a crash counts as a missing answer, and that is a denial.
-            && hook.event != Event::Approval
-        {
-            match guards.last_mut() {
-                Some((first, count))
-                    if first.location.path().as_os_str() == hook.location.path().as_os_str() =>
-                {
-                    *count += 1;
-                }
-                _ => guards.push((hook, 1)),
-            }
+        if !lets_crashes_pass(hook) {
+            continue;
+        }
+        match guards.last_mut() {
+            Some((first, count)) if first.location.path() == hook.location.path() => *count += 1,
+            _ => guards.push((hook, 1)),
         }
     }
     for (first, count) in guards {
@@ -85,40 +75,20 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
             1 => "a guard".to_owned(),
             _ => format!("{count} guards, this one first,"),
         };
-        problems.push(
-            Diagnostic::warning(format!(
-                "{who} on `{event}` would let {what} after a crash (exit code 1)"
-            ))
-            .hint("set `on_error: block` on the hook or in `defaults:`")
-            .at(first.location.clone()),
-        );
+        let message = format!("{who} on `{event}` would let {what} after a crash (exit code 1)");
+        let problem = Diagnostic::warning(message).at(first.location.clone());
+        problems.push(problem.hint("set `on_error: block` on the hook or in `defaults:`"));
     }
 }
 
-/// Warns of keys that change nothing where they stand.
-fn without_effect(hook: &Hook, problems: &mut Diagnostics) {
-    let mut warn = |key: &str, message: String, hint: &str| {
-        if let Some(location) = hook.key_locations.get(key) {
-            problems.push(Diagnostic::warning(message).hint(hint).at(location.clone()));
-        }
-    };
-    let contract = hook.event.contract();
-    let may_rewrite =
-        contract.rewrite != Rewrite::None || contract.permission == Permission::Approves;
-    if hook.phase == Phase::Mutate && !may_rewrite {
-        let message = format!("`mutates` on `{}`, where nothing can be rewritten", hook.event);
-        warn("mutates", message, "without it the hook runs beside the others");
-    }
-    if matches!(hook.command, Some(Command::Argv(_))) {
-        let message = "`shell` has no effect on a `command` that is a list".to_owned();
-        warn("shell", message, "a list is run as it is; write the command as text for a shell");
-    }
-    if hook.phase == Phase::Background
-        && matches!(hook.on_error, Some(OnError::Block | OnError::Ask))
-    {
-        let message = "`on_error` has no effect on a hook in the background".to_owned();
-        warn("on_error", message, "the event does not wait for its answer");
-    }
+/// Returns whether a crash of the hook has no consequence, although its event fails closed.
+fn lets_crashes_pass(hook: &Hook) -> bool {
+    hook.kind == "command"
+        && hook.enabled
+        && hook.on_error.or(hook.on_exit_code).is_none()
+        && hook.event.contract().fails_closed()
+        // There a crash counts as a missing answer, and that is a denial.
+        && hook.event != Event::Approval
 }
 
 /// Warns of hooks that never run, because the same one stands before them.
@@ -128,14 +98,62 @@ fn duplicates(config: &Config, problems: &mut Diagnostics) {
     for hook in config.hooks.iter().filter(|hook| hook.enabled) {
         let alike = seen.entry(Identity(hook)).or_default();
         // The same hook under another matcher runs for the tools that only that one matches.
-        let covers =
-            |first: &&&Hook| first.matcher == hook.matcher || first.matcher.is_everything();
-        if let Some(first) = alike.iter().find(covers) {
+        let first = alike
+            .iter()
+            .find(|first| first.matcher == hook.matcher || first.matcher.is_everything());
+        if let Some(first) = first {
             let message =
                 format!("this hook is the same as the one at {}, and does not run", first.location);
             problems.push(Diagnostic::warning(message).at(hook.location.clone()));
         } else {
             alike.push(hook);
+        }
+    }
+}
+
+/// A hook that equals those of its layer that do the same in the same place: of those that match an
+/// input, only the first runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Identity<'h>(pub(crate) &'h Hook);
+
+impl Identity<'_> {
+    /// Returns what makes the difference.
+    fn parts(&self) -> impl PartialEq {
+        let hook = self.0;
+        (
+            (hook.event, &hook.kind, &hook.command, &hook.args, &hook.name, hook.timeout),
+            (&hook.env, &hook.working_dir, &hook.shell, &hook.inherit_env, hook.max_output),
+            (hook.on_error, hook.on_exit_code, hook.strict_output, hook.phase, hook.mode),
+            (&hook.when, &hook.limit, &hook.rollout, &hook.with, &hook.untrusted),
+            // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
+            // several tools, of which each matcher chooses its own.
+            hook.dialect.as_ref().map(|dialect| (dialect, &hook.matcher)),
+            // A script may live beside its file (`$HOOKEXEC_CONFIG_DIR`).
+            hook.location.directory(),
+            // A project must not replace the hook of another layer: its own limits would count.
+            hook.layer(),
+        )
+    }
+}
+
+impl PartialEq for Identity<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for Identity<'_> {}
+
+impl Hash for Identity<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Hooks that are alike in these and differ in others are few.
+        let texts = match &self.0.command {
+            Some(Command::Text(text)) => std::slice::from_ref(text),
+            Some(Command::Argv(argv)) => argv,
+            None => &[],
+        };
+        for text in texts.iter().chain(&self.0.args).chain(&self.0.name) {
+            state.write(text.as_bytes());
         }
     }
 }

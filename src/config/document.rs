@@ -280,15 +280,10 @@ impl Document {
 
 /// Returns the event whose name is written as Claude Code writes its own: `PreToolUse`.
 fn event_of_claude_code(name: &str) -> Option<Event> {
-    let mut ours = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && !ours.is_empty() {
-            ours.push('_');
-        }
-        ours.push(letter.to_ascii_lowercase());
+    if !name.starts_with(|first: char| first.is_ascii_uppercase()) {
+        return None;
     }
-    let is_theirs = name.starts_with(|first: char| first.is_ascii_uppercase());
-    ours.parse().ok().filter(|_| is_theirs)
+    Event::all().find(|event| event.name().replace('_', "").eq_ignore_ascii_case(name))
 }
 
 impl Reader {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::diagnostic::{Diagnostic, Severity};
+use super::diagnostic::Diagnostic;
 use super::model::{Hook, OnError};
 use super::source::Location;
 
@@ -10,9 +10,9 @@ use super::source::Location;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Untrusted {
-    /// What is wrong, in words that a model may read.
+    /// The cause, in words that a model may read.
     pub cause: Arc<str>,
-    /// What the user can do; a model must not see it.
+    /// The remedy of the user; a model must not see it.
     pub remedy: Arc<str>,
     /// Whether the hook stands for a whole file that fails.
     of_file: bool,
@@ -28,13 +28,13 @@ pub struct Untrusted {
 pub struct FailedFile {
     /// The file or directory, and its layer.
     pub location: Location,
-    /// What a failure means; the event's contract decides when `None`.
+    /// The meaning of a failure; the event's contract decides when `None`.
     pub on_error: Option<OnError>,
-    /// What is wrong, in words that a model may read.
+    /// The cause, in words that a model may read.
     pub cause: Arc<str>,
-    /// What the user can do; a model must not see it.
+    /// The remedy of the user; a model must not see it.
     pub remedy: Arc<str>,
-    /// What a person must do, in one word, if it fails because it is not as a person approved it.
+    /// The act of a person, in one word, if it fails because it is not as a person approved it.
     pub(crate) person_must: Option<&'static str>,
 }
 
@@ -95,17 +95,19 @@ impl FailedFile {
         location: Location,
         problems: impl IntoIterator<Item = &'p Diagnostic>,
     ) -> Self {
-        let errors = problems.into_iter().filter(|it| it.severity == Severity::Error);
-        let mut errors = errors.peekable();
         let mut cause = "this file can't be loaded".to_owned();
-        if let Some(first) = errors.next() {
-            cause.extend([": ", &first.message]);
-            cause.extend(first.hint.iter().flat_map(|hint| ["; ", hint]));
+        let mut errors = 0;
+        for error in problems.into_iter().filter(|problem| problem.is_error()) {
+            errors += 1;
+            if errors == 1 {
+                cause.extend([": ", &error.message]);
+                cause.extend(error.hint.iter().flat_map(|hint| ["; ", hint]));
+            }
         }
-        match errors.count() {
-            0 => {}
-            1 => cause.push_str(" (and 1 more error)"),
-            more => cause.extend([" (and ", &more.to_string(), " more errors)"]),
+        match errors {
+            0 | 1 => {}
+            2 => cause.push_str(" (and 1 more error)"),
+            _ => cause.extend([" (and ", &(errors - 1).to_string(), " more errors)"]),
         }
         Self::new(location, cause, "run `hookexec check`: it shows every error and its place")
     }

@@ -143,15 +143,14 @@ impl Kind<'_> for Filled {
 }
 
 impl Kind<'_> for Vec<String> {
+    const SCHEMA: &'static str =
+        r##"{ "type": "array", "items": { "$ref": "#/definitions/text" } }"##;
+
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let items = reader.list(node, what)?;
         let what = format!("an item of {what}");
         let texts: Self = items.iter().filter_map(|item| reader.value(item, &what)).collect();
         if texts.len() == items.len() { Some(texts) } else { None }
-    }
-
-    fn schema() -> Json {
-        json!({ "type": "array", "items": reference("text") })
     }
 }
 

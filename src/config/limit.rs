@@ -84,7 +84,10 @@ impl RunLimit {
         input: &Input,
     ) -> Result<bool, String> {
         let (window, span) = self.per.window(input)?;
-        let value = self.key.as_ref().map(|field| value_of(field, input)).unwrap_or_default();
+        let value = match &self.key {
+            Some(field) => value_of(field, input),
+            None => String::new(),
+        };
         let (most, key) = (self.times, &value);
         let counted = Counted { hook, key, window: &window, row: "", span, most, again: false };
         counts.count(&input.session_id, &counted)
@@ -94,16 +97,20 @@ impl RunLimit {
     pub(crate) fn reached(&self) -> String {
         let times =
             if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
-        let key = self.key.as_ref().map(|key| format!(" for this `{}`", key.written()));
-        let key = key.unwrap_or_default();
+        let key = match &self.key {
+            Some(key) => format!(" for this `{}`", key.written()),
+            None => String::new(),
+        };
         format!("it ran {times}{key} {}, which is its limit", self.per.phrase())
     }
 }
 
 /// Returns a short text for the value of a field; a missing one is a value, too.
 fn value_of(field: &Field, input: &Input) -> String {
-    let value = field.lookup(input).map(|value| value.to_string()).unwrap_or_default();
-    digest(value.as_bytes())
+    match field.lookup(input) {
+        Some(value) => digest(value.to_string().as_bytes()),
+        None => digest(b""),
+    }
 }
 
 impl Hook {
@@ -117,7 +124,9 @@ impl Hook {
                 self.event.name(),
                 (&self.kind, &self.name, &self.command, &self.args, self.matcher.to_string()),
                 (&self.when.as_ref().map(ToString::to_string), &self.with),
-                self.limit.as_ref().map(|it| (it.per, it.key.as_ref().map(Field::written))),
+                self.limit
+                    .as_ref()
+                    .map(|limit| (limit.per, limit.key.as_ref().map(Field::written))),
             )
         );
         CountingHook { name: digest(parts.as_bytes()) }

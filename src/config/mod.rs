@@ -8,7 +8,6 @@ mod diagnostic;
 mod document;
 pub(crate) mod failed;
 mod hook;
-mod identity;
 mod keys;
 pub(crate) mod kinds;
 mod layer;
@@ -31,12 +30,12 @@ mod yaml;
 
 pub(crate) use assembly::{Assembly, FileConfig};
 pub use audit::AuditSettings;
+pub(crate) use check::Identity;
 #[cfg(test)]
 pub(crate) use condition::Condition;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use failed::FailedFile;
 pub(crate) use failed::Untrusted;
-pub(crate) use identity::Identity;
 pub use layer::Layer;
 pub(crate) use limit::{Period, RunLimit};
 pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, SideEffects};

@@ -53,11 +53,10 @@ impl Policy {
     /// Returns the version in force, if its source and the key that signed it are still those of the
     /// hooks file.
     pub fn current(&self) -> Option<&InForce> {
-        let is_current = |in_force: &&InForce| {
-            in_force.source == self.settings.source.to_string()
-                && self.settings.keys.contains(&in_force.key)
-        };
-        self.state.in_force.as_ref().filter(is_current)
+        let in_force = self.state.in_force.as_ref()?;
+        let is_current = in_force.source == self.settings.source.to_string()
+            && self.settings.keys.contains(&in_force.key);
+        if is_current { Some(in_force) } else { None }
     }
 
     /// Returns when it is a failure, in the time of the system.
@@ -75,15 +74,15 @@ impl Policy {
                 self.settings.source
             ));
         }
-        let age = in_force.age();
-        (SystemTime::now() >= self.expires_at()?).then(|| {
-            format!(
-                "the policy {} has expired: the source last had it {} ago, and `expires` is {}",
-                self.settings.source,
-                spoken(age),
-                spoken(expires)
-            )
-        })
+        if SystemTime::now() < self.expires_at()? {
+            return None;
+        }
+        Some(format!(
+            "the policy {} has expired: the source last had it {} ago, and `expires` is {}",
+            self.settings.source,
+            spoken(in_force.age()),
+            spoken(expires)
+        ))
     }
 }
 
@@ -150,12 +149,11 @@ impl Kind<'_> for PublicKeys {
     ] }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let items = node.one_or_many();
         let mut keys = Vec::new();
-        for item in items {
-            let key = Filled::read(reader, item, what)?.0;
-            let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-            if key.len() != 56 || !key.starts_with("RW") || !key.bytes().all(is_base64) {
+        for item in node.one_or_many() {
+            let Filled(key) = reader.value(item, what)?;
+            let is_odd = |byte: u8| !byte.is_ascii_alphanumeric() && !b"+/=".contains(&byte);
+            if key.len() != 56 || !key.starts_with("RW") || key.bytes().any(is_odd) {
                 let hint =
                     "write the last line of the file that `minisign -G` made, `minisign.pub`";
                 return reader.refuse_with_hint(item, format!("`{key}` is not a public key"), hint);

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::hook::read_argv;
 use super::keys::{Defaults, ProcessKeys};
-use super::kinds::{Filled, reference};
+use super::kinds::Filled;
 use super::model::Process;
 use super::node::{Node, Value};
 use super::picoclaw::Shorthand;
@@ -78,6 +76,13 @@ pub(super) fn read_process(
 }
 
 impl Kind<'_> for Argv {
+    const SCHEMA: &'static str = r##"{
+        "type": "array",
+        "minItems": 1,
+        "items": [{ "type": "string", "pattern": "\\S" }],
+        "additionalItems": { "$ref": "#/definitions/text" }
+    }"##;
+
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if !matches!(node.value, Value::List(_)) {
             let message =
@@ -86,14 +91,5 @@ impl Kind<'_> for Argv {
             return reader.refuse_with_hint(node, message, hint);
         }
         read_argv(reader, node, None).map(Self)
-    }
-
-    fn schema() -> serde_json::Value {
-        json!({
-            "type": "array",
-            "minItems": 1,
-            "items": [Filled::schema()],
-            "additionalItems": reference("text")
-        })
     }
 }

@@ -14,14 +14,16 @@ impl Diagnostics {
     /// Returns all problems as a text for a terminal, each with the line it stands on.
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        let mut parts: Vec<String> =
-            self.iter().take(MAX_SHOWN).map(|problem| one(&renderer, problem)).collect();
-        let hidden = self.iter().count().saturating_sub(MAX_SHOWN);
-        if hidden > 0 {
-            parts.push(format!("... and {hidden} more"));
-        }
-        let mut text = parts.join("\n\n");
-        if !text.is_empty() {
+        let mut text = String::new();
+        for (index, problem) in self.iter().enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
+            if index == MAX_SHOWN {
+                text.push_str(&format!("... and {} more\n", self.iter().count() - MAX_SHOWN));
+                break;
+            }
+            text.push_str(&one(&renderer, problem));
             text.push('\n');
         }
         text

@@ -20,11 +20,11 @@ use crate::wire::Mode;
 pub struct Rollout {
     /// How many of a hundred.
     pub percent: usize,
-    /// What is counted.
+    /// The counted thing.
     pub by: RolloutBy,
 }
 
-/// What a rollout counts.
+/// The things that a rollout counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the three words of `by`")]
 pub enum RolloutBy {
@@ -38,17 +38,17 @@ pub enum RolloutBy {
 }
 
 impl RolloutBy {
-    /// Returns what the hook called `name` is given its place by; `None` if it is not known.
+    /// Returns the text that decides the place; `None` if it is not known.
     fn value(self, session: &str) -> Option<String> {
         let value = match self {
-            Self::Host => system::host_name(),
+            Self::Host => Some(system::host_name()),
             Self::User => {
-                let names = ["USER", "LOGNAME", "USERNAME"].into_iter();
-                names.filter_map(|name| std::env::var(name).ok()).find(|name| !name.is_empty())?
+                let names = ["USER", "LOGNAME", "USERNAME"].iter();
+                names.filter_map(|name| std::env::var(name).ok()).find(|name| !name.is_empty())
             }
-            Self::Session => session.to_owned(),
+            Self::Session => Some(session.to_owned()),
         };
-        (!value.is_empty()).then_some(value)
+        value.filter(|value| !value.is_empty())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a key of a file is, and the macro that turns a table of keys into a reader of them.
+//! Keys of a file, and the macro that turns a table of keys into a reader of them.
 #![expect(clippy::exhaustive_structs, reason = "the macro builds them")]
 
 use serde_json::{Map, Value, json};
@@ -10,9 +10,9 @@ use super::reader::Reader;
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What holds without it; `an error` if the mapping can't do without it.
+    /// The value that holds without it; `an error` if the mapping can't do without it.
     pub default: &'static str,
-    /// What it means, in Markdown.
+    /// The meaning, in Markdown.
     pub doc: &'static str,
     /// The schema of its value.
     pub schema: fn() -> Value,
@@ -38,14 +38,15 @@ pub trait Kind<'n>: Sized {
 
 /// Returns the schema of a mapping that has these keys and no others.
 pub fn object(keys: &[Key]) -> Value {
-    let properties = keys.iter().map(|key| (key.name.to_owned(), key.described()));
-    let mut schema = json!({
-        "type": "object",
-        "properties": properties.collect::<Map<_, _>>(),
-        "additionalProperties": false
-    });
-    let required = keys.iter().filter(|key| key.default == REQUIRED).map(|key| key.name);
-    let required: Vec<&str> = required.collect();
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for key in keys {
+        properties.insert(key.name.to_owned(), key.described());
+        if key.default == REQUIRED {
+            required.push(key.name);
+        }
+    }
+    let mut schema =
+        json!({ "type": "object", "properties": properties, "additionalProperties": false });
     if !required.is_empty() {
         schema["required"] = required.into();
     }
@@ -63,12 +64,12 @@ pub(crate) fn described(text: &str, schema: Value) -> Value {
 impl Key {
     /// Returns the schema of the value, with what the key means.
     fn described(&self) -> Value {
-        let mut text = String::new();
         // An editor shows `[text](address)` as it is.
-        for (index, part) in self.doc.split("](").enumerate() {
-            text.push_str(
-                part.split_once(')').filter(|_| index > 0).map_or(part, |(_, rest)| rest),
-            );
+        let mut parts = self.doc.split("](");
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let rest = part.split_once(')').map_or(part, |(_, rest)| rest);
+            text.push_str(rest);
         }
         let mut text = text.replace('[', "");
         if let Some(first) = text.get_mut(0..1) {

@@ -1,6 +1,6 @@
 //! Where a thing was written: a file, and a place in it.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -135,9 +135,7 @@ impl Location {
 
     /// Returns the place as text, as it is displayed.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::with_capacity(self.file.shown().len() + ":100000".len());
-        let _ = write!(text, "{self}");
-        text
+        self.to_string()
     }
 
     /// Returns the place as text, with the absolute path of its file; links before it are followed.

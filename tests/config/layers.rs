@@ -436,21 +436,6 @@ fn an_administrator_may_forbid_the_layers_below() {
 }
 
 #[test]
-fn a_project_has_a_bounded_number_of_processes() {
-    let machine = Machine::new();
-    for (count, is_refused) in [(32, false), (33, true)] {
-        let names = (0..count).map(|number| format!("  p{number}: {{ command: [x] }}\n"));
-        let text = format!("processes:\n{}", names.collect::<String>());
-        machine.file("etc/hooks.yaml", &text.replace("  p", "  q"));
-        machine.file("home/code/repo/hooks.yaml", &text);
-        let failures = machine.failures(&machine.options());
-        assert_eq!(failures.len(), usize::from(is_refused));
-        let is_told = failures.iter().any(|it| it.contains("more than 32 processes"));
-        assert_eq!(is_told, is_refused, "{failures:?}");
-    }
-}
-
-#[test]
 fn the_whole_configuration_of_another_program_is_refused_in_every_layer() {
     let machine = Machine::new();
     let docker = "agents: { root: { hooks: { stop: [] } } }\n";

@@ -170,9 +170,9 @@ hooks:
         - { type: command, command: ./c.sh, on_error: warn }
         - { type: command, command: ./d.sh, enabled: false }
         - { type: process, command: busy }
-        - { type: command, command: [x], shell: zsh, on_error: block }
+        - { type: command, command: [x], on_error: block }
   stop:
-    - { type: command, command: ./e.sh, mutates: true }
+    - { type: command, command: ./e.sh }
     - { type: command, command: ./f.sh }
     - { type: command, command: ./f.sh }
     - { type: command, command: ./g.sh, when: { field: tol_input.cmd, exists: true } }
@@ -195,22 +195,6 @@ hooks:
           |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
           |
           = help: set `on_error: block` on the hook or in `defaults:`
-
-        warning: `shell` has no effect on a `command` that is a list
-          --> hooks.yaml:13:49
-           |
-        13 |         - { type: command, command: [x], shell: zsh, on_error: block }
-           |                                                 ^^^
-           |
-           = help: a list is run as it is; write the command as text for a shell
-
-        warning: `mutates` on `stop`, where nothing can be rewritten
-          --> hooks.yaml:15:50
-           |
-        15 |     - { type: command, command: ./e.sh, mutates: true }
-           |                                                  ^^^^
-           |
-           = help: without it the hook runs beside the others
 
         warning: this hook is the same as the one at hooks.yaml:16, and does not run
           --> hooks.yaml:17:7
