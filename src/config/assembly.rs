@@ -146,11 +146,12 @@ impl Assembly {
         file: Arc<SourceFile>,
         inspect: impl FnOnce(&mut FileConfig),
     ) {
-        let root = match yaml::parse(&file) {
+        let source = Arc::clone(&file);
+        let root = match yaml::parse(&source) {
             Ok(root) => root,
             Err(problem) => return self.fail(file.layer, &file.path, [problem]),
         };
-        let mut document = Document::new(Reader::new(Arc::clone(&file)));
+        let mut document = Document::new(Reader::new(file));
         document.read(&root);
         let Document { reader, mut config, broken_hooks, .. } = document;
         self.broken_hooks.extend(broken_hooks);
@@ -158,7 +159,7 @@ impl Assembly {
         inspect(&mut config);
         let is_broken = problems.has_errors();
         if is_broken {
-            self.fail(file.layer, &file.path, problems);
+            self.fail(source.layer, &source.path, problems);
         } else {
             self.problems.extend(problems);
         }

@@ -14,19 +14,15 @@ impl Diagnostics {
     /// Returns all problems as a text for a terminal, each with the line it stands on.
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        let mut text = String::new();
-        for (index, problem) in self.iter().enumerate() {
-            if index > 0 {
-                text.push('\n');
-            }
-            if index == MAX_SHOWN {
-                text.push_str(&format!("... and {} more\n", self.iter().count() - MAX_SHOWN));
-                break;
-            }
-            text.push_str(&one(&renderer, problem));
-            text.push('\n');
+        let mut parts = Vec::new();
+        for problem in self.iter().take(MAX_SHOWN) {
+            parts.push(one(&renderer, problem) + "\n");
         }
-        text
+        let hidden = self.iter().count() - parts.len();
+        if hidden > 0 {
+            parts.push(format!("... and {hidden} more\n"));
+        }
+        parts.join("\n")
     }
 }
 
