@@ -318,23 +318,6 @@ fn a_matcher_that_cannot_be_imported_is_named_by_its_line() {
 }
 
 #[test]
-fn doctor_sees_that_the_originals_still_stand_in_the_settings() {
-    let sandbox = Sandbox::new();
-    let hooks = json!([{"type": "command", "command": "true"}]);
-    let settings = json!({"hooks": {"Stop": [{"hooks": hooks}]}});
-    let path = sandbox.home().join(".claude/settings.json");
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, settings.to_string()).unwrap();
-    let from = format!("claude-code:{}", path.display());
-    let _ = sandbox.hookexec(["init", "--from", &from, "-o", "hooks.yaml"]).run().exits(0);
-    sandbox.trust();
-    let doctor = || sandbox.hookexec(["doctor", "claude-code"]).run().stdout;
-    assert!(!doctor().contains("run twice"), "{}", doctor());
-    let _ = sandbox.hookexec(["install", "claude-code"]).run().exits(0);
-    assert!(doctor().contains("1 of the hooks there stand in the hooks files"), "{}", doctor());
-}
-
-#[test]
 fn hooks_of_gemini_and_codex_go_on_working_there() {
     let guard = "python3 -c 'import json,sys; d=json.load(sys.stdin); sys.exit(2 if \"rm\" in d[\"tool_input\"][\"command\"] else 0)'";
     let hook = json!([{"type": "command", "command": guard, "timeout": 5000}]);

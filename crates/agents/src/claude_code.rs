@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Measured, NativeEvent,
-    PackageMark, Plan, claude_dialect, events,
+    OffSwitch, PackageMark, Plan, claude_dialect, events,
 };
 use hookexec::wire::{Input, JsonObject};
 
@@ -18,7 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
 static SETTINGS: HookSettings = HookSettings {
     directory: ".claude",
     directory_variable: Some("CLAUDE_CONFIG_DIR"),
-    local_file: Some("settings.local.json"),
+    switch_files: &["settings.local.json"],
     // Versions before 2.1.295 ignore `onFailure`.
     members: &[
         EntryMember::Type,
@@ -33,8 +33,12 @@ static SETTINGS: HookSettings = HookSettings {
         "/Library/Application Support/ClaudeCode/managed-settings.json",
         "/Library/Application Support/ClaudeCode/managed-settings.d",
     ],
-    managed_only: &["allowManagedHooksOnly", "strictPluginOnlyCustomization"],
-    package: Some(PackageMark::Enabled("enabledPlugins")),
+    off_switches: &[
+        OffSwitch::is(&["disableAllHooks"], true),
+        OffSwitch::managed_only(&["allowManagedHooksOnly"]),
+        OffSwitch::managed_only(&["strictPluginOnlyCustomization"]),
+    ],
+    package: Some(PackageMark { file: "settings.json", key: Some("enabledPlugins") }),
     next_step: "Claude Code reads the change at once; `/hooks` shows it.",
     import: Some(ImportFormat { timeout: "10m", prompt_timeout: Some(30), ..ImportFormat::BASE }),
     ..HookSettings::GROUPS

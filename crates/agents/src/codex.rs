@@ -1,8 +1,8 @@
 //! Codex CLI.
 
 use super::{
-    Adapter, Agent, Answer, HookSettings, ImportFormat, Measured, NativeEvent, PackageMark, Plan,
-    ScriptWords, claude_dialect, events,
+    Adapter, Agent, Answer, HookSettings, ImportFormat, Measured, NativeEvent, OffSwitch,
+    PackageMark, Plan, ScriptWords, claude_dialect, events,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -18,11 +18,14 @@ static SETTINGS: HookSettings = HookSettings {
     directory_variable: Some("CODEX_HOME"),
     file: "hooks.json",
     lenient: false,
-    config_file: Some("config.toml"),
-    off_switches: &[(&["features", "hooks"], false), (&["features", "codex_hooks"], false)],
+    switch_files: &["config.toml"],
+    off_switches: &[
+        OffSwitch::is(&["features", "hooks"], false),
+        OffSwitch::is(&["features", "codex_hooks"], false),
+        OffSwitch::managed_only(&["allow_managed_hooks_only"]),
+    ],
     managed_files: &["/etc/codex/requirements.toml"],
-    managed_only: &["allow_managed_hooks_only"],
-    package: Some(PackageMark::EnabledTable("config.toml")),
+    package: Some(PackageMark { file: "config.toml", key: Some("plugins") }),
     // Codex waits no longer there, and warns at every start of a longer timeout.
     short_waits: &[("SessionEnd", 3), ("Interrupt", 3)],
     next_step: "NOT ACTIVE YET: run `hookexec install codex --approve`, or start `codex` and approve the \

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, events, members};
+use super::{
+    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, TrustedFolders, events,
+    members,
+};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 
@@ -21,6 +24,11 @@ static SETTINGS: HookSettings = HookSettings {
     project: Some((".github/hooks", "hookexec.json")),
     lenient: false,
     version: Some("1"),
+    trusted_folders: Some(TrustedFolders {
+        list: ("config.json", "trusted_folders"),
+        variable: "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS",
+        program: "copilot -p",
+    }),
     next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted. It also \
                 loads a project's settings of Claude Code: with hookexec in both, every hook runs twice.",
     ..HookSettings::LISTS

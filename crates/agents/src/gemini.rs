@@ -3,7 +3,8 @@
 use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Matching, Measured,
-    NativeEvent, PackageMark, Plan, ScriptWords, Wanted, claude_dialect, events, members,
+    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted, claude_dialect,
+    events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -24,14 +25,17 @@ static SETTINGS: HookSettings = HookSettings {
         EntryMember::Command,
         EntryMember::Milliseconds,
     ],
-    off_switches: &[(&["hooksConfig", "enabled"], false), (&["disableAllHooks"], true)],
-    // `/hooks disable hookexec` writes the name there.
-    disabled_names: Some(&["hooksConfig", "disabled"]),
+    off_switches: &[
+        OffSwitch::is(&["hooksConfig", "enabled"], false),
+        OffSwitch::is(&["disableAllHooks"], true),
+        // `/hooks disable hookexec` writes the name there.
+        OffSwitch { keys: &["hooksConfig", "disabled"], off: OffValue::NamesUs },
+    ],
     managed_files: &[
         "/etc/gemini-cli/settings.json",
         "/Library/Application Support/GeminiCli/settings.json",
     ],
-    package: Some(PackageMark::File("extensions/hookexec/gemini-extension.json")),
+    package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", key: None }),
     next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
     import: Some(ImportFormat {
         matching: Matching::Search,

@@ -43,7 +43,8 @@ pub use own_commands::{FOR_A_PERSON, is_own_program};
 pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, add_tool_kinds, read};
 pub use settings::{
-    EntryMember, EntryShape, HookSettings, ImportFormat, Matching, PackageMark, ScriptWords,
+    EntryMember, EntryShape, HookSettings, ImportFormat, Matching, OffSwitch, OffValue,
+    PackageMark, ScriptWords, TrustedFolders,
 };
 
 use hookexec::internal::suggest;

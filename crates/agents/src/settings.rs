@@ -21,10 +21,8 @@ pub struct HookSettings {
     /// A file beside `file` that the agent ignores once `file` exists, with its hooks under
     /// `hooks`.
     pub older_file: Option<&'static str>,
-    /// A file beside the project's that may turn hooks off as well.
-    pub local_file: Option<&'static str>,
-    /// A file beside `file` that may turn hooks off as well.
-    pub config_file: Option<&'static str>,
+    /// The files beside `file` that may turn hooks off as well.
+    pub switch_files: &'static [&'static str],
     /// The keys that lead to the events.
     pub root: &'static [&'static str],
     /// How entries are arranged.
@@ -36,16 +34,14 @@ pub struct HookSettings {
     pub lenient: bool,
     /// The `version` that the file must have, as JSON.
     pub version: Option<&'static str>,
-    /// The switches that turn all hooks off, each with the value that does.
-    pub off_switches: &'static [(&'static [&'static str], bool)],
-    /// The list of the names of disabled hooks.
-    pub disabled_names: Option<&'static [&'static str]>,
+    /// The switches that turn hooks off.
+    pub off_switches: &'static [OffSwitch],
+    /// Where the agent keeps the folders that its user trusts, if it runs the hooks of no other
+    /// project and the file is known.
+    pub trusted_folders: Option<TrustedFolders>,
     /// The files of the machine's administrator, whose switches count for everyone. A directory
     /// stands for the JSON files in it.
     pub managed_files: &'static [&'static str],
-    /// The switches that leave no hook but the administrator's, if they stand in such a file: `true`,
-    /// or a list that names `hooks`.
-    pub managed_only: &'static [&'static str],
     /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
     pub package: Option<PackageMark>,
     /// Events at which the agent waits only this many seconds, whatever the entry says.
@@ -58,17 +54,56 @@ pub struct HookSettings {
     pub import: Option<ImportFormat>,
 }
 
-/// What shows that an agent's own package of hookexec is installed.
+/// A setting that turns hooks off.
 #[derive(Debug, Clone, Copy)]
+pub struct OffSwitch {
+    /// The keys that lead to it.
+    pub keys: &'static [&'static str],
+    /// Which of its values do.
+    pub off: OffValue,
+}
+
+/// The values of a setting that turn hooks off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum PackageMark {
-    /// In a settings file, under this key, a member `hookexec@MARKETPLACE` that is `true`.
-    Enabled(&'static str),
-    /// In this TOML file of the agent's directory, a table `plugins."hookexec@MARKETPLACE"` with
-    /// `enabled = true`.
-    EnabledTable(&'static str),
-    /// This file in the agent's directory.
-    File(&'static str),
+pub enum OffValue {
+    /// This value turns every hook off.
+    Is(bool),
+    /// A list that names `hookexec` turns its hooks off.
+    NamesUs,
+    /// In a file of the administrator, `true` or a list that names `hooks` leaves no hook but the
+    /// administrator's.
+    ManagedOnly,
+}
+
+impl OffSwitch {
+    pub(super) const fn is(keys: &'static [&'static str], value: bool) -> Self {
+        Self { keys, off: OffValue::Is(value) }
+    }
+
+    pub(super) const fn managed_only(keys: &'static [&'static str]) -> Self {
+        Self { keys, off: OffValue::ManagedOnly }
+    }
+}
+
+/// The folders in which an agent runs the hooks of a project.
+#[derive(Debug, Clone, Copy)]
+pub struct TrustedFolders {
+    /// The file in the agent's directory, and the key of the list in it.
+    pub list: (&'static str, &'static str),
+    /// The variable that makes the agent run them in every folder if it is `true`.
+    pub variable: &'static str,
+    /// The program that runs no hooks elsewhere.
+    pub program: &'static str,
+}
+
+/// The sign that an agent's own package of hookexec is installed: a file beside the settings.
+#[derive(Debug, Clone, Copy)]
+pub struct PackageMark {
+    /// The file.
+    pub file: &'static str,
+    /// The key that must hold an enabled plugin `hookexec@MARKETPLACE`; `None` if the file is enough.
+    pub key: Option<&'static str>,
 }
 
 /// How an agent arranges the entries of hooks.
@@ -120,17 +155,15 @@ impl HookSettings {
         project: None,
         only_of_user: false,
         older_file: None,
-        local_file: None,
-        config_file: None,
+        switch_files: &[],
         root: &["hooks"],
         shape: EntryShape::Groups,
         members: &[EntryMember::Type, EntryMember::Command, EntryMember::Seconds],
         lenient: true,
         version: None,
-        off_switches: &[(&["disableAllHooks"], true)],
-        disabled_names: None,
+        off_switches: &[OffSwitch::is(&["disableAllHooks"], true)],
+        trusted_folders: None,
         managed_files: &[],
-        managed_only: &[],
         package: None,
         short_waits: &[],
         longest_wait: u64::MAX,

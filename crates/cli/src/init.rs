@@ -9,16 +9,14 @@ use super::install::no_home;
 use super::settings::Scope;
 use super::settings::inspect::AgentFile;
 use super::table::steps;
-use super::{CommandError, config, existing, import, output, starter};
+use super::{CommandError, config, import, output, starter};
 
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";
 
 /// Writes a commented `hooks.yaml` and `hooks.test.yaml` for what is found in the project
 ///
-/// Looks for git, for languages and for coding agents. Existing files are not overwritten: beside a
-/// `hooks.yaml` of yours only `hooks.test.yaml` is written, with a case for each of its
-/// matchers.
+/// Looks for git, for languages and for coding agents. Existing files are not overwritten.
 ///
 /// A model that works in the project can change the project's hooks. With `--user` the files go to
 /// your own layer, which counts in every project and which no project can change.
@@ -54,24 +52,18 @@ impl Args {
         let found = starter::Found::in_project(&project);
         let found = if self.user { found.for_every_project() } else { found };
         let directory = users.unwrap_or_else(|| project.clone());
-        let is_there = |name: &str| directory.join(name).symlink_metadata().is_ok();
-        let hooks_are_there = is_there(HOOKS);
-        if is_there(CASES) {
-            let path = directory.join(CASES);
-            let message = format!("{} is there already; nothing was written", path.display());
-            return Err(
-                CommandError::usage(message).hint("to start over, move or delete this file")
-            );
+        for name in [HOOKS, CASES] {
+            let path = directory.join(name);
+            if path.symlink_metadata().is_ok() {
+                let message = format!("{} is there already; nothing was written", path.display());
+                return Err(
+                    CommandError::usage(message).hint("to start over, move or delete this file")
+                );
+            }
         }
-        let said = if hooks_are_there {
-            // Read before anything is written.
-            output::create(&directory.join(CASES), &existing::cases(&directory.join(HOOKS))?)?;
-            format!("left {HOOKS} as it is, and wrote {CASES} for the hooks in it")
-        } else {
-            output::create(&directory.join(HOOKS), &starter::hooks(&found, self.user))?;
-            output::create(&directory.join(CASES), &starter::cases(&found))?;
-            format!("wrote {HOOKS} and {CASES} for {}", found.listed())
-        };
+        output::create(&directory.join(HOOKS), &starter::hooks(&found, self.user))?;
+        output::create(&directory.join(CASES), &starter::cases(&found))?;
+        let said = format!("wrote {HOOKS} and {CASES} for {}", found.listed());
         let place = if self.user { format!(" in {}", directory.display()) } else { String::new() };
         let next = self.next(&directory, &project, &found);
         let survives = if self.user {

@@ -1,7 +1,5 @@
 //! `hookexec install`: puts hookexec into a coding agent's own hook settings.
 
-mod approve;
-mod called;
 mod target;
 mod waits;
 
@@ -13,6 +11,7 @@ use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec::internal::shell::quoted;
 use hookexec_agents::Agent;
 
+use super::codex::{self, IN_CODEX};
 use super::config::{ConfigArgs, Purpose};
 use super::consent;
 use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
@@ -20,14 +19,14 @@ use super::output;
 use super::program::{self, Program};
 use super::report::counted;
 use super::settings::backup::Backup;
-use super::settings::entry::Entry;
-use super::settings::inspect::{AgentFile, inspect};
-use super::settings::{Scope, store};
+use super::settings::call::{Call, CallOptions};
+use super::settings::edit::PlannedEntry;
+use super::settings::inspect::AgentFile;
+use super::settings::{Scope, SettingsError, events, store};
 use super::system;
-use called::{Called, entries};
 pub(crate) use target::{ChangeArgs, TargetArgs};
-use waits::{LONGEST, approval_timeout, kept_timeout, within_of};
-pub(crate) use waits::{TIMEOUT, limits, timeout_for};
+use waits::{LONGEST, within_of};
+pub(crate) use waits::{TIMEOUT, kept_timeout, limits, needed_timeout, timeout_for};
 
 /// Puts hookexec into the hook settings of coding agents
 ///
@@ -42,7 +41,7 @@ pub(crate) struct Args {
     change: ChangeArgs,
 
     /// How long the agents wait for an answer; hookexec answers in nine tenths of it [default: as
-    /// installed, else 60; longer for hooks of `approval` with a `timeout`]
+    /// installed, else 60; longer for hooks with a longer `timeout`]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=LONGEST))]
     timeout: Option<u64>,
 
@@ -66,10 +65,10 @@ impl Args {
         own_home()?;
         let files = self.target.files()?;
         self.check(&files)?;
-        let called =
-            Called { configs: self.configs()?, socket: self.socket()?, program: self.program()? };
+        let (configs, socket) = (self.configs()?, self.socket()?);
+        let options = CallOptions { program: self.program()?, socket, configs };
         for file in &files {
-            self.install(file, &called)?;
+            self.install(file, options.clone())?;
         }
         if !self.change.dry_run {
             output::talk(&format!(
@@ -150,31 +149,29 @@ impl Args {
         utf8(&path.or_usage(format_args!("can't use {}", socket.display()))?).map(Some)
     }
 
-    fn install(&self, file: &AgentFile, called: &Called) -> Result<(), CommandError> {
+    fn install(&self, file: &AgentFile, options: CallOptions) -> Result<(), CommandError> {
         let (title, path) = (file.agent.title(), file.path.display());
-        let current = file.text.as_ref().or_usage(unreadable(&file.path))?.as_deref();
         if let Err(error) = &file.entries {
             return Err(uneditable(file, error));
         }
+        let current = file.text.as_deref();
         let backup = Backup::of(&file.path)?;
-        let called = called.with_kept(file)?;
-        let hooks = configured(&called.configs);
-        let asked = approval_timeout(&hooks).unwrap_or_default();
-        let timeout = self.timeout.unwrap_or_else(|| kept_timeout(&file.ours()).max(asked));
+        let options = with_kept(options, file)?;
+        let hooks = configured(&options.configs);
+        let needed = needed_timeout(&hooks).max(kept_timeout(&file.ours()));
+        let timeout = self.timeout.unwrap_or(needed);
         let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
-        let entries = entries(file.agent, &called, timeout, &events);
-        let (before, new) = if let Some(plugin) = file.plugin() {
-            let new = file.plugin_text(plugin.text, &called.program, within_of(timeout));
-            if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
-                return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
-                    .hint("move it to another name and try again"));
+        let entries = planned(file.agent, &options, timeout, &events);
+        let (before, new) = match file.plugin() {
+            Some(plugin) => {
+                let new = file.plugin_text(plugin.text, &options.program, within_of(timeout));
+                if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
+                    return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
+                        .hint("move it to another name and try again"));
+                }
+                (None, new)
             }
-            (None, new)
-        } else {
-            warn_of_others(file);
-            let before = backup.before(file, current).map_err(|error| uneditable(file, &error))?;
-            let new = file.with(before.as_deref().unwrap_or_default(), &entries);
-            (before, new.map_err(|error| uneditable(file, &error))?)
+            None => edited(file, &backup, &entries).map_err(|error| uneditable(file, &error))?,
         };
         if current == Some(&new) {
             output::talk(&format!("{title}: already installed in {path}\n"));
@@ -187,13 +184,11 @@ impl Args {
                 output::talk(&format!("  backup: {}\n", backup.path.display()));
             }
             match file.agent.settings() {
-                Some(layout) if !self.approve => {
-                    output::talk(&format!("  next: {}\n", layout.next_step));
-                }
-                Some(_) => {}
+                Some(_) if self.approve => {}
+                Some(layout) => output::talk(&format!("  next: {}\n", layout.next_step)),
                 None => output::talk(&format!("  next: start {title} again\n")),
             }
-            if let Some(socket) = &called.socket {
+            if let Some(socket) = &options.socket {
                 let socket = quoted(socket);
                 output::talk(&format!(
                     "  server: keep `hookexec serve --socket {socket}` running in your project; \
@@ -202,37 +197,92 @@ impl Args {
             }
         }
         if self.approve && file.agent == Agent::Codex && !self.change.dry_run {
-            approve::approve(file, entries)?;
+            approve(file, entries)?;
         }
         Ok(())
     }
 }
 
-/// Warns of entries that were changed by hand, and of those in the settings of the other scope.
-fn warn_of_others(file: &AgentFile) {
-    let (title, path) = (file.agent.title(), file.path.display());
-    for Entry { event, command, .. } in file.changed_by_hand() {
+/// Adds the options of the entries in the file, where the command line has no others.
+fn with_kept(mut options: CallOptions, file: &AgentFile) -> Result<CallOptions, CommandError> {
+    let ours = file.ours();
+    if let Some(kept) = ours.iter().find_map(|entry| entry.call.as_ref()) {
+        if options.configs.is_empty() {
+            options.configs.clone_from(&kept.options.configs);
+        }
+        if options.socket.is_none() {
+            options.socket.clone_from(&kept.options.socket);
+        }
+    }
+    if options.socket.is_none() || options.configs.is_empty() {
+        return Ok(options);
+    }
+    let (path, agent, scope) = (file.path.display(), file.agent, file.scope);
+    Err(CommandError::usage(format!(
+        "{path} has entries with `--connect` or `--config`, and no entry can have both: a server has \
+         its own files"
+    ))
+    .hint(format!("run `hookexec uninstall {agent} --scope {scope}` first")))
+}
+
+/// Returns the entries for `agent`, which waits `timeout` seconds.
+pub(crate) fn planned(
+    agent: Agent,
+    options: &CallOptions,
+    timeout: u64,
+    configured: &[Event],
+) -> Vec<PlannedEntry> {
+    let mut entries = Vec::new();
+    for native in events(agent, configured) {
+        let (timeout, within) = limits(agent, native, timeout);
+        let call = Call { options: options.clone(), agent, native, within };
+        entries.push(PlannedEntry { native, command: call.command(), timeout });
+    }
+    entries
+}
+
+/// Returns the text of the settings without hookexec, and with the entries. Warns of entries that were
+/// changed by hand.
+fn edited(
+    file: &AgentFile,
+    backup: &Backup,
+    entries: &[PlannedEntry],
+) -> Result<(Option<String>, String), SettingsError> {
+    for changed in file.changed_by_hand() {
+        let (path, event, command) = (file.path.display(), &changed.event, &changed.command);
         warn(&format!(
             "{path}, {event}: `{command}` was changed by hand and stays as it is; remove it to have \
              it written anew"
         ));
     }
-    if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
-        let path = path.display();
-        warn(&format!(
-            "{title} calls hookexec in {path} as well, and every hook runs twice here; keep one of \
-             them: `hookexec uninstall {agent} --scope {scope}`"
-        ));
-    }
+    let before = backup.before(file, file.text.as_deref())?;
+    let new = file.with(before.as_deref().unwrap_or_default(), entries)?;
+    Ok((before, new))
 }
 
-/// Returns the settings of the other scope, where these call hookexec as well.
-pub(crate) fn other_installation(file: &AgentFile) -> Option<AgentFile> {
-    let files = inspect(file.agent, &std::env::current_dir().ok()?);
-    files.into_iter().find(|other| {
-        let is_other = other.scope != file.scope && other.path != file.path;
-        is_other && !other.ours().is_empty()
-    })
+/// Shows the entries that were written to the file, and approves them in Codex. Those that were changed by
+/// hand are not approved.
+fn approve(file: &AgentFile, mut entries: Vec<PlannedEntry>) -> Result<(), CommandError> {
+    for changed in file.changed_by_hand() {
+        entries.retain(|entry| entry.native.name != changed.event);
+    }
+    let path = file.path.display();
+    output::talk(&format!("Codex: approves these entries in {path}:\n"));
+    for entry in &entries {
+        output::talk(&format!("  {}: {}\n", entry.native.name, entry.command));
+    }
+    let project = std::env::current_dir().unwrap_or_default();
+    let said = match codex::approve(&project, &file.path, &entries) {
+        Ok(0) => "approved before".to_owned(),
+        Ok(newly) => format!("approved {}", counted(newly, "event")),
+        Err(cause) => {
+            let problem = format!("Codex skips the entries in {path}: {cause}");
+            let hint = format!("start `codex` and {IN_CODEX}; `hookexec doctor codex` says more");
+            return Err(CommandError::negative(problem).hint(hint));
+        }
+    };
+    output::talk(&format!("Codex: {said}; they count from the next session on\n"));
+    Ok(())
 }
 
 /// Returns the hooks that are configured; none if the files have errors.
@@ -277,7 +327,7 @@ pub(crate) fn no_home() -> CommandError {
     CommandError::usage("the home directory is not known: set HOME")
 }
 
-pub(crate) fn uneditable(file: &AgentFile, error: &str) -> CommandError {
+pub(crate) fn uneditable(file: &AgentFile, error: &SettingsError) -> CommandError {
     let path = file.path.display();
     CommandError::usage(format!("can't edit {path}: {error}"))
         .hint("nothing was changed; mend the file and try again")

@@ -23,7 +23,6 @@ mod diff;
 mod docs;
 mod doctor;
 mod error;
-mod existing;
 mod exit;
 mod explain;
 mod from;

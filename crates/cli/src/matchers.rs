@@ -7,16 +7,10 @@ use hookexec::internal::tools;
 use hookexec_agents::Agent;
 
 use super::settings::inspect::{AgentFile, inspect};
-use super::settings::package::package;
 
 /// Returns the agents in which hookexec is installed, for the user or in the project.
 pub(crate) fn installed(project: &Path) -> impl Iterator<Item = Agent> {
-    Agent::all().filter(|agent| is_installed(&inspect(*agent, project)))
-}
-
-/// Returns whether the files of an agent call hookexec, or its own package does.
-pub(crate) fn is_installed(files: &[AgentFile]) -> bool {
-    files.iter().any(|file| !file.ours().is_empty()) || package(files).is_some()
+    Agent::all().filter(|agent| inspect(*agent, project).iter().any(AgentFile::is_installed))
 }
 
 /// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only

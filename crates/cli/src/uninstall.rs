@@ -1,7 +1,7 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
-use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
-use super::install::{ChangeArgs, TargetArgs, other_installation, own_home, uneditable};
+use super::error::{CommandError, OrCommandError as _, unwritable, warn};
+use super::install::{ChangeArgs, TargetArgs, own_home, uneditable};
 use super::output;
 use super::settings::backup::Backup;
 use super::settings::inspect::AgentFile;
@@ -25,13 +25,16 @@ impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         own_home()?;
         for file in self.target.files()? {
-            let current = file.text.as_ref().or_usage(unreadable(&file.path))?;
             if let Err(error) = &file.entries {
                 return Err(uneditable(&file, error));
             }
-            match current {
-                Some(current) if !file.ours().is_empty() => self.uninstall(&file, current)?,
-                _ => not_installed(&file),
+            match &file.text {
+                Some(current) if file.is_installed() => self.uninstall(&file, current)?,
+                _ => output::talk(&format!(
+                    "{}: not installed in {}; `hookexec doctor` shows where it is\n",
+                    file.agent.title(),
+                    file.path.display()
+                )),
             }
         }
         Ok(())
@@ -54,25 +57,15 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        let left = file.read_entries(&new.unwrap_or_default()).unwrap_or_default();
-        for entry in left.iter().filter(|entry| entry.is_ours) {
-            let command = &entry.command;
-            warn(&format!(
-                "{shown}: `{command}` was changed by hand and is still there; remove it by hand"
-            ));
+        if new.is_some() {
+            for entry in file.changed_by_hand() {
+                let command = &entry.command;
+                warn(&format!(
+                    "{shown}: `{command}` was changed by hand and is still there; remove it by hand"
+                ));
+            }
         }
         output::talk(&format!("{}: uninstalled from {shown}\n", file.agent.title()));
         Ok(())
-    }
-}
-
-fn not_installed(file: &AgentFile) {
-    let (title, path) = (file.agent.title(), file.path.display());
-    output::talk(&format!("{title}: not installed in {path}\n"));
-    if let Some(AgentFile { agent, scope, path, .. }) = other_installation(file) {
-        let path = path.display();
-        output::talk(&format!(
-            "  it is installed in {path}: `hookexec uninstall {agent} --scope {scope}`\n"
-        ));
     }
 }

@@ -1,5 +1,5 @@
-//! What Codex itself says about its hooks, and their approval. Codex runs no hook that was not
-//! approved there, and only it knows whether an approval still counts.
+//! Codex's own view of its hooks, and their approval. Codex runs no hook that was not approved there,
+//! and only it knows whether an approval still counts.
 
 mod server;
 
@@ -9,22 +9,23 @@ use hookexec::internal::files;
 use serde::Deserialize;
 use serde_json::{Map, json};
 
-use server::{Server, unreadable};
-
 use crate::runtime::Runtime;
 use crate::settings::edit::PlannedEntry;
+use crate::settings::inspect::AgentFile;
+pub(crate) use server::CodexError;
+use server::Server;
 
-/// What the user can do in Codex.
+/// The way to approve hooks in Codex itself.
 pub(crate) const IN_CODEX: &str = "open `/hooks` in `codex`";
 
 /// One hook as Codex sees it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct CodexHook {
+struct CodexHook {
     key: String,
     event_name: String,
     handler_type: String,
-    pub(crate) command: String,
+    command: String,
     matcher: Option<String>,
     timeout_sec: u64,
     r#async: bool,
@@ -36,55 +37,66 @@ pub(crate) struct CodexHook {
 }
 
 impl CodexHook {
-    /// Returns whether the hook is in the settings file `path`.
-    pub(crate) fn is_in(&self, path: &Path) -> bool {
+    fn is_in(&self, path: &Path) -> bool {
         files::real(Path::new(&self.source_path)) == files::real(path)
-    }
-
-    /// Returns whether the hook is of hookexec's own plugin.
-    pub(crate) fn is_of_plugin(&self) -> bool {
-        self.plugin_id.as_ref().is_some_and(|id| id.starts_with("hookexec@"))
     }
 
     fn is_approved(&self) -> bool {
         matches!(self.trust_status.as_str(), "trusted" | "managed")
     }
 
-    /// Returns whether it is `entry` as `install` writes it, with nothing added.
-    fn is(&self, entry: &PlannedEntry) -> bool {
+    /// Returns whether it calls hookexec because of `file`.
+    fn is_of(&self, file: &AgentFile) -> bool {
+        if file.is_package {
+            return self.plugin_id.as_ref().is_some_and(|id| id.starts_with("hookexec@"));
+        }
+        self.is_in(&file.path) && self.command.contains(" run --from codex ")
+    }
+
+    /// Returns whether it is one of `entries` in the file `path`, with nothing added.
+    fn is_one_of(&self, path: &Path, entries: &[PlannedEntry]) -> bool {
+        let is_plain = self.handler_type == "command" && self.matcher.is_none() && !self.r#async;
+        is_plain && self.is_in(path) && entries.iter().any(|entry| self.is_written_as(entry))
+    }
+
+    fn is_written_as(&self, entry: &PlannedEntry) -> bool {
         self.event_name.eq_ignore_ascii_case(entry.native.name)
             && self.command == entry.command
             && self.timeout_sec == entry.timeout
-            && self.handler_type == "command"
-            && self.matcher.is_none()
-            && !self.r#async
     }
 }
 
-/// Judges whether Codex runs these hooks, and returns why it does not.
-pub(crate) fn judge(hooks: &[CodexHook]) -> Result<(), &'static str> {
-    let is_changed = |hook: &CodexHook| hook.trust_status == "modified";
+/// Returns why Codex does not run the hooks of a file; `None` if it does.
+pub(crate) fn problem_of(
+    file: &AgentFile,
+    project: &Path,
+) -> Result<Option<&'static str>, CodexError> {
+    let mut hooks = wait_for(async { list(&mut Server::start(project).await?, project).await })?;
+    hooks.retain(|hook| hook.is_of(file));
+    Ok(problem(&hooks))
+}
+
+fn problem(hooks: &[CodexHook]) -> Option<&'static str> {
     if hooks.is_empty() {
-        Err("Codex does not see these hooks: are hooks, or this project, turned off there?")
-    } else if hooks.iter().any(|hook| !hook.is_approved() && !is_changed(hook)) {
-        Err("not approved in Codex, which skips it without a word")
-    } else if hooks.iter().any(is_changed) {
-        Err("changed since it was approved in Codex, which skips it without a word")
-    } else if hooks.iter().any(|hook| hook.enabled == Some(false)) {
-        Err("disabled in Codex")
-    } else {
-        Ok(())
+        return Some(
+            "Codex does not see these hooks: are hooks, or this project, turned off there?",
+        );
     }
-}
-
-/// Returns the hooks that Codex sees in the project.
-pub(crate) fn hooks(project: &Path) -> Result<Vec<CodexHook>, String> {
-    wait_for(async { list(&mut Server::start(project).await?, project).await })
-}
-
-fn wait_for<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-    let done = Runtime::new().and_then(|runtime| runtime.block_on(work));
-    done.map_err(|error| error.to_string())?
+    for hook in hooks {
+        match hook.trust_status.as_str() {
+            "trusted" | "managed" if hook.enabled == Some(false) => {
+                return Some("disabled in Codex");
+            }
+            "trusted" | "managed" => {}
+            "modified" => {
+                return Some(
+                    "changed since it was approved in Codex, which skips it without a word",
+                );
+            }
+            _ => return Some("not approved in Codex, which skips it without a word"),
+        }
+    }
+    None
 }
 
 /// Approves `entries` in the settings file `path`, and no other hook. Returns how many were not approved
@@ -99,47 +111,56 @@ pub(crate) fn approve(
     project: &Path,
     path: &Path,
     entries: &[PlannedEntry],
-) -> Result<usize, String> {
+) -> Result<usize, CodexError> {
     wait_for(async {
         let mut server = Server::start(project).await?;
-        let seen = seen(&mut server, project, path, entries).await?;
-        let mut wanting = Map::new();
-        for hook in seen.into_iter().filter(|hook| !hook.is_approved()) {
-            wanting.insert(hook.key, json!({ "trusted_hash": hook.current_hash }));
-        }
-        let newly = wanting.len();
-        if newly > 0 {
+        let mut hooks = list(&mut server, project).await?;
+        hooks.retain(|hook| hook.is_one_of(path, entries) && !hook.is_approved());
+        if !hooks.is_empty() {
+            let mut states = Map::new();
+            for hook in &hooks {
+                states.insert(hook.key.clone(), json!({ "trusted_hash": hook.current_hash }));
+            }
             let edit =
-                json!({ "keyPath": "hooks.state", "mergeStrategy": "upsert", "value": wanting });
+                json!({ "keyPath": "hooks.state", "mergeStrategy": "upsert", "value": states });
             server.ask("config/batchWrite", &json!({ "edits": [edit] })).await?;
         }
-        judge(&self::seen(&mut server, project, path, entries).await?)?;
-        Ok(newly)
+        let newly = hooks.len();
+        let mut hooks = list(&mut server, project).await?;
+        hooks.retain(|hook| hook.is_one_of(path, entries));
+        match problem(&hooks) {
+            Some(problem) => Err(CodexError::Skipped(problem)),
+            None => Ok(newly),
+        }
     })
 }
 
-/// Returns the hooks in `path` that are `entries`.
-async fn seen(
-    server: &mut Server,
-    project: &Path,
-    path: &Path,
-    entries: &[PlannedEntry],
-) -> Result<Vec<CodexHook>, String> {
-    let mut hooks = list(server, project).await?;
-    hooks.retain(|hook| hook.is_in(path) && entries.iter().any(|entry| hook.is(entry)));
-    Ok(hooks)
+fn wait_for<T>(work: impl Future<Output = Result<T, CodexError>>) -> Result<T, CodexError> {
+    match Runtime::new().and_then(|runtime| runtime.block_on(work)) {
+        Ok(done) => done,
+        Err(error) => Err(CodexError::Runtime(error.to_string())),
+    }
 }
 
-async fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, String> {
-    const METHOD: &str = "hooks/list";
-    let answer = server.ask(METHOD, &json!({ "cwds": [project] })).await?;
-    let mut hooks = Vec::new();
-    for project in answer["data"].as_array().ok_or_else(|| unreadable(METHOD, &answer))? {
+/// Returns the hooks that Codex sees in the project.
+async fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, CodexError> {
+    let method = "hooks/list";
+    let answer = server.ask(method, &json!({ "cwds": [project] })).await?;
+    let Some(projects) = answer["data"].as_array() else {
+        return Err(CodexError::Unreadable { method, answer: answer.to_string() });
+    };
+    let mut found = Vec::new();
+    for project in projects {
         for hook in project["hooks"].as_array().into_iter().flatten() {
-            hooks.push(CodexHook::deserialize(hook).map_err(|error| unreadable(METHOD, &error))?);
+            match CodexHook::deserialize(hook) {
+                Ok(hook) => found.push(hook),
+                Err(error) => {
+                    return Err(CodexError::Unreadable { method, answer: error.to_string() });
+                }
+            }
         }
     }
-    Ok(hooks)
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -158,7 +179,7 @@ mod tests {
             "async": false, "matcher": null, "timeoutSec": 60, "sourcePath": "/h", "new": [1],
         });
         let read = |hook: &Value| serde_json::from_value::<CodexHook>(hook.clone()).unwrap();
-        assert!(read(&hook).is(&entry));
+        assert!(read(&hook).is_one_of(Path::new("/h"), std::slice::from_ref(&entry)));
         for (key, other) in [
             ("eventName", json!("postToolUse")),
             ("handlerType", json!("mcp_tool")),
@@ -169,7 +190,10 @@ mod tests {
         ] {
             let mut hook = hook.clone();
             hook[key] = other;
-            assert!(!read(&hook).is(&entry), "{hook}");
+            assert!(
+                !read(&hook).is_one_of(Path::new("/h"), std::slice::from_ref(&entry)),
+                "{hook}"
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hookexec::internal::policy::now;
 use hookexec::internal::{Policy, spoken};
 
-use super::{Grade, Section};
+use super::section::{Grade, Section};
 
 /// Returns what is known about the policies, if there are some.
 pub(super) fn section(policies: &[Policy]) -> Option<Section> {

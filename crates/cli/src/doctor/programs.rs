@@ -6,19 +6,14 @@ use std::path::Path;
 use hookexec::internal::files::is_program;
 use hookexec_agents::{Agent, is_own_program};
 
-use super::Section;
-use super::installed::install;
+use super::agent::install;
+use super::section::Section;
 use crate::program::{VERSION, kept_version, on_search_path, passing};
 use crate::settings::Scope;
 
 /// Adds the findings about the programs that the settings of `agent` name. Settings of a project may name
 /// any program: none is started.
-pub(super) fn add<'c>(
-    section: &mut Section,
-    agent: Agent,
-    named: impl Iterator<Item = (&'c str, Scope)>,
-) {
-    let programs: BTreeMap<&str, Scope> = named.collect();
+pub(super) fn add(section: &mut Section, agent: Agent, programs: &BTreeMap<&str, Scope>) {
     for (program, scope) in programs {
         if !program.contains('/') {
             if on_search_path(program).is_none() {
@@ -26,10 +21,13 @@ pub(super) fn add<'c>(
             }
             continue;
         }
-        let again = format!("run `{}` again", install(agent, scope));
-        if let Some(problem) = problem(program) {
-            section.problem(format!("{problem}: {again}"));
-        } else if let Some(version) = kept_version(Path::new(program)).filter(|it| *it != VERSION) {
+        let again = format!("run `{}` again", install(agent, *scope));
+        let path = Path::new(program);
+        if let Some(problem) = problem(path) {
+            section.problem(format!("{program} is {problem}: {again}"));
+        } else if let Some(version) = kept_version(path)
+            && version != VERSION
+        {
             section.warning(format!(
                 "{program} is hookexec {version}, and the one that you run is {VERSION}: {again}"
             ));
@@ -37,17 +35,15 @@ pub(super) fn add<'c>(
     }
 }
 
-fn problem(program: &str) -> Option<String> {
-    let path = Path::new(program);
-    let this = std::env::current_exe().ok();
-    let has_this_name = this.is_some_and(|this| this.file_name() == path.file_name());
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+fn problem(path: &Path) -> Option<String> {
+    let this = std::env::current_exe().unwrap_or_default();
+    let name = path.file_name().unwrap_or_default();
     if !is_program(path) {
-        Some(format!("{program} is not a program any more"))
-    } else if !has_this_name && !is_own_program(&name) {
-        Some(format!("{program} is not hookexec"))
-    } else {
-        let kind = passing(path)?;
-        Some(format!("{program} is in {kind}, which may be deleted"))
+        return Some("not a program any more".to_owned());
     }
+    if this.file_name() != Some(name) && !is_own_program(&name.to_string_lossy()) {
+        return Some("not hookexec".to_owned());
+    }
+    let kind = passing(path)?;
+    Some(format!("in {kind}, which may be deleted"))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hookexec::load::LoadOptions;
 
-use super::{Finding, Grade, Section};
+use super::section::{Finding, Grade, Section};
 use crate::from::remedy;
 use crate::report::counted;
 use crate::runtime::Runtime;

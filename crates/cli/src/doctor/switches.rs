@@ -1,80 +1,88 @@
 //! Switches that turn hooks off: in the agent's settings, and in those of the machine's
 //! administrator.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hookexec_agents::HookSettings;
+use hookexec_agents::{HookSettings, OffValue};
 use serde_json::Value;
 
-use super::Section;
+use super::section::Section;
 use crate::settings::inspect::AgentFile;
-use crate::settings::{Scope, value_of};
+use crate::settings::value_of;
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
-    let Some(layout) = files.first().and_then(|file| file.agent.settings()) else { return };
+    let Some(file) = files.first() else { return };
+    let Some(layout) = file.agent.settings() else { return };
+    let mut paths = BTreeSet::new();
     for file in files {
-        let local = layout.local_file.filter(|_| file.scope == Scope::Project);
-        let beside = local.into_iter().chain(layout.config_file);
-        let beside = beside.map(|name| file.path.with_file_name(name));
-        for path in std::iter::once(file.path.clone()).chain(beside) {
-            if let Some(problem) = switched_off(layout, &path, &value_of(&path)) {
-                section.problem(problem);
-            }
+        for name in layout.switch_files {
+            paths.insert(file.path.with_file_name(name));
         }
+        paths.insert(file.path.clone());
+    }
+    for path in paths {
+        find(section, layout, &path, false);
     }
     for path in managed_files(layout, root) {
-        let value = value_of(&path);
-        let managed = managed_only(layout, &path, &value);
-        if let Some(problem) = managed.or_else(|| switched_off(layout, &path, &value)) {
-            section.problem(problem);
+        find(section, layout, &path, true);
+    }
+}
+
+/// Says which switch in a file turns hooks off.
+fn find(section: &mut Section, layout: &HookSettings, path: &Path, is_managed: bool) {
+    if let Some(switch) = switched_off(layout, &value_of(path), is_managed) {
+        section.problem(format!("{}: {switch}", path.display()));
+    }
+}
+
+/// Returns the switch in the value of a file that turns hooks off, and which hooks it turns off.
+fn switched_off(layout: &HookSettings, file: &Value, is_managed: bool) -> Option<String> {
+    for switch in layout.off_switches {
+        let mut value = file;
+        for key in switch.keys {
+            value = &value[key];
+        }
+        let is_off = match switch.off {
+            OffValue::Is(off) => *value == off,
+            OffValue::NamesUs => names(value, "hookexec"),
+            OffValue::ManagedOnly => is_managed && (*value == true || names(value, "hooks")),
+            _ => false,
+        };
+        if is_off {
+            let effect = match switch.off {
+                OffValue::ManagedOnly => {
+                    "turns off all hooks but the administrator's, so these never run; ask the \
+                     administrator to add hookexec there"
+                }
+                _ => "turns every hook off",
+            };
+            return Some(format!("`{}: {value}` {effect}", switch.keys.join(".")));
         }
     }
+    None
 }
 
-/// Says which switch in the value of a file turns hooks off.
-fn switched_off(layout: &HookSettings, path: &Path, value: &Value) -> Option<String> {
-    let at = |keys: &[&str]| keys.iter().fold(value, |value, key| &value[*key]);
-    let mut switches = layout.off_switches.iter();
-    let switch = if let Some((keys, off)) = switches.find(|(keys, off)| at(keys) == off) {
-        format!("{}: {off}", keys.join("."))
-    } else {
-        let keys = layout.disabled_names?;
-        at(keys).as_array()?.iter().find(|name| *name == "hookexec")?;
-        format!("{}: [\"hookexec\"]", keys.join("."))
-    };
-    Some(format!("{}: `{switch}` turns every hook off", path.display()))
+fn names(list: &Value, name: &str) -> bool {
+    list.as_array().is_some_and(|list| list.iter().any(|item| item == name))
 }
 
-/// Says which switch in the value of the administrator's file leaves no hook but theirs.
-fn managed_only(layout: &HookSettings, path: &Path, value: &Value) -> Option<String> {
-    let names_hooks = |list: &Vec<Value>| list.iter().any(|kind| kind == "hooks");
-    let is_on = |name: &&&str| {
-        let switch = &value[**name];
-        *switch == true || switch.as_array().is_some_and(names_hooks)
-    };
-    let name = layout.managed_only.iter().find(is_on)?;
-    Some(format!(
-        "{}: `{name}: {}` turns off all hooks but the administrator's, so these never run; ask the \
-         administrator to add hookexec there",
-        path.display(),
-        value[*name]
-    ))
-}
-
-/// Returns the administrator's files that exist.
+/// Returns the administrator's files. A directory stands for the JSON files in it.
 fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
+    let mut found = Vec::new();
     for file in layout.managed_files {
         let path = root.join(file.trim_start_matches('/'));
-        let inside = std::fs::read_dir(&path).into_iter().flatten().flatten();
-        let mut inside: Vec<PathBuf> = inside.map(|entry| entry.path()).collect();
+        let Ok(directory) = std::fs::read_dir(&path) else {
+            found.push(path);
+            continue;
+        };
+        let mut inside: Vec<PathBuf> = directory.flatten().map(|entry| entry.path()).collect();
         inside.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         inside.sort();
-        files.extend(inside);
-        files.extend(path.is_file().then_some(path));
+        found.extend(inside);
     }
-    files
+    found
 }
 
 #[cfg(test)]
@@ -84,6 +92,7 @@ mod tests {
     use hookexec_agents::Agent;
 
     use super::*;
+    use crate::settings::Scope;
 
     #[test]
     fn the_switch_is_found_where_codex_looks_for_it() {
@@ -99,14 +108,9 @@ mod tests {
             ("hooks = false", false),
             ("", false),
         ] {
-            assert_eq!(
-                switched_off(codex, Path::new(""), &toml(config)).is_some(),
-                off,
-                "{config}"
-            );
+            assert_eq!(switched_off(codex, &toml(config), false).is_some(), off, "{config}");
         }
-        let is_managed_only =
-            |text: &str| managed_only(codex, Path::new(""), &toml(text)).is_some();
+        let is_managed_only = |text: &str| switched_off(codex, &toml(text), true).is_some();
         assert!(is_managed_only("a = 1\nallow_managed_hooks_only = true # by order\n[hooks]\n"));
         // Codex 0.169 ignores it there.
         assert!(!is_managed_only("[hooks]\nallow_managed_hooks_only = true\n"));

@@ -34,7 +34,7 @@ use super::table::steps;
 use hooks::{Import, Imported};
 use settings::format;
 use yaml::Written;
-pub(super) use yaml::inline;
+use yaml::inline;
 
 /// Options of `init --from`.
 #[derive(Debug, clap::Args)]
@@ -157,8 +157,9 @@ impl ImportArgs {
                 None => Err(CommandError::config(imported.problems)),
             };
         }
-        let wrong = |error| CommandError::data(format!("{}: {error}", file.display()));
-        let Some(json @ Json::Object(_)) = parse(text).map_err(wrong)? else {
+        let wrong = |error: String| CommandError::data(format!("{}: {error}", file.display()));
+        let Some(json @ Json::Object(_)) = parse(text).map_err(|error| wrong(error.to_string()))?
+        else {
             return Err(wrong("it is not a JSON object".to_owned()));
         };
         let import = Import::new(file, text);

@@ -59,8 +59,10 @@ impl TargetArgs {
         let mut files: Vec<AgentFile> = Vec::new();
         for agent in &self.agents {
             if files.iter().all(|file| file.agent != *agent) {
-                let found = AgentFile::inspect(*agent, self.scope, &project);
-                files.push(found.ok_or_else(|| self.no_file(*agent))?);
+                match AgentFile::inspect(*agent, self.scope, &project) {
+                    Some(file) => files.push(file),
+                    None => return Err(self.no_file(*agent)),
+                }
             }
         }
         Ok(files)

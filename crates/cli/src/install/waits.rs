@@ -17,24 +17,33 @@ pub(super) const LONGEST: u64 = 900;
 /// The time for the hooks that run before a person is asked.
 const APPROVAL_MARGIN: Duration = Duration::from_secs(10);
 
-/// Returns how long an agent must wait for the slowest hook of `approval` that says how long a person
-/// may take.
-pub(super) fn approval_timeout(hooks: &[Hook]) -> Option<u64> {
-    let asks =
-        |hook: &&Hook| hook.event == Event::Approval && hook.enabled && hook.states_timeout();
-    let longest = hooks.iter().filter(asks).map(|hook| hook.timeout).max()?;
-    Some(timeout_for(longest + APPROVAL_MARGIN).unwrap_or(LONGEST))
+/// Returns how long an agent must wait for the slowest hook that states its `timeout`, in seconds. Hooks
+/// in the background are not waited for.
+pub(crate) fn needed_timeout<'h>(hooks: impl IntoIterator<Item = &'h Hook>) -> u64 {
+    let mut longest = Duration::ZERO;
+    for hook in hooks {
+        if hook.enabled && hook.states_timeout() && hook.phase.is_answered() {
+            let is_approval = hook.event == Event::Approval;
+            let margin = if is_approval { APPROVAL_MARGIN } else { Duration::ZERO };
+            longest = longest.max(hook.timeout + margin);
+        }
+    }
+    timeout_for(longest).unwrap_or(LONGEST)
 }
 
 /// Returns how long the agent waits as it is installed, in seconds.
-pub(super) fn kept_timeout(there: &[&Entry]) -> u64 {
-    let written = there.iter().filter_map(|entry| entry.timeout).fold(0.0, f64::max);
+pub(crate) fn kept_timeout(there: &[&Entry]) -> u64 {
+    let mut written = 0.0_f64;
+    let mut within = None;
+    for entry in there {
+        written = written.max(entry.timeout.unwrap_or_default());
+        within = within.max(entry.call.as_ref().map(|call| call.within));
+    }
     let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
     if (2..=LONGEST).contains(&written) {
         return written;
     }
     // An agent without timeouts in its settings: `--within` of the entries tells.
-    let within = there.iter().filter_map(|entry| Some(entry.call.as_ref()?.within)).max();
     (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
 }
 
@@ -52,18 +61,23 @@ pub(crate) fn timeout_for(within: Duration) -> Option<u64> {
 /// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its
 /// answer, in seconds.
 pub(crate) fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
-    let longest = agent.settings().map_or(u64::MAX, |settings| {
-        let short = settings.short_waits.iter().find(|(name, _)| *name == native.name);
-        short.map_or(settings.longest_wait, |(_, longest)| *longest)
-    });
-    let timeout = timeout.min(longest);
+    let mut timeout = timeout;
+    if let Some(layout) = agent.settings() {
+        timeout = timeout.min(layout.longest_wait);
+        for (name, longest) in layout.short_waits {
+            if *name == native.name {
+                timeout = timeout.min(*longest);
+            }
+        }
+    }
     (timeout, within_of(timeout))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::called::{Called, entries};
+    use crate::install::planned;
+    use crate::settings::call::CallOptions;
 
     #[test]
     fn an_agent_that_waits_as_long_as_it_is_told_to_gets_every_answer() {
@@ -80,7 +94,7 @@ mod tests {
     fn the_answer_comes_before_the_agent_gives_up() {
         for agent in Agent::with_settings() {
             for timeout in [2, 3, 5, 60, 900] {
-                for entry in entries(agent, &Called::default(), timeout, &[]) {
+                for entry in planned(agent, &CallOptions::default(), timeout, &[]) {
                     let within: u64 = entry.command.rsplit(' ').next().unwrap().parse().unwrap();
                     assert!(within >= 1 && within < entry.timeout, "{}", entry.command);
                 }

@@ -7,7 +7,7 @@ use hookexec::internal::{files, state_directory};
 use serde::{Deserialize, Serialize};
 
 use super::inspect::AgentFile;
-use super::store;
+use super::{SettingsError, store};
 use crate::error::{CommandError, OrCommandError as _, unwritable};
 use crate::install::no_home;
 
@@ -18,7 +18,7 @@ pub(crate) struct Backup {
     kept: Option<Kept>,
 }
 
-/// What an installation keeps.
+/// The content of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     settings: PathBuf,
@@ -26,8 +26,6 @@ struct Kept {
     before: Option<String>,
     /// The text with hookexec in it.
     installed: String,
-    /// The directories that `install` made, the deepest first.
-    directories: Vec<PathBuf>,
 }
 
 impl Backup {
@@ -43,7 +41,7 @@ impl Backup {
 
     /// Returns whether `text` is exactly what an installation left.
     pub(crate) fn is_of(&self, text: &str) -> bool {
-        self.kept.as_ref().is_some_and(|kept| kept.installed == text)
+        matches!(&self.kept, Some(kept) if kept.installed == text)
     }
 
     /// Returns the text of the file without hookexec: byte by byte as it was, if nothing changed since.
@@ -52,13 +50,13 @@ impl Backup {
         &self,
         file: &AgentFile,
         current: Option<&str>,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Option<String>, SettingsError> {
         let Some(current) = current else { return Ok(None) };
-        let Some(kept) = &self.kept else { return file.without(current, "").map(Some) };
+        let Some(kept) = &self.kept else { return Ok(Some(file.without(current)?)) };
         if kept.installed == current {
             return Ok(kept.before.clone());
         }
-        let text = file.without(current, kept.before.as_deref().unwrap_or_default())?;
+        let text = file.without(current)?;
         let is_left_over = kept.before.is_none() && file.is_bare(&text);
         Ok(if is_left_over { None } else { Some(text) })
     }
@@ -70,28 +68,18 @@ impl Backup {
         before: Option<&str>,
         installed: &str,
     ) -> Result<(), CommandError> {
-        let known = self.kept.as_ref().map(|kept| kept.directories.clone());
-        let mut directories = known.unwrap_or_default();
-        directories.extend(store::missing_directories(settings));
-        directories.extend(store::missing_directories(&self.path));
         let kept = Kept {
             settings: settings.to_owned(),
             before: before.map(str::to_owned),
             installed: installed.to_owned(),
-            directories,
         };
         let json = serde_json::to_string_pretty(&kept).or_internal(unwritable(&self.path))?;
         files::replace_private(&self.path, json.as_bytes()).or_internal(unwritable(&self.path))
     }
 
-    /// Removes the backup, and the directories that `install` made and that are empty now.
+    /// Removes the backup.
     pub(crate) fn forget(self) {
         let _ = fs::remove_file(&self.path);
-        let shared = self.path.ancestors().skip(1).take(2).map(Path::to_owned);
-        let made = self.kept.map(|kept| kept.directories).unwrap_or_default();
-        for directory in shared.chain(made) {
-            // Fails if other files are in there.
-            let _ = fs::remove_dir(directory);
-        }
+        store::remove_empty_directories(&self.path);
     }
 }

@@ -18,78 +18,79 @@ const DENY_WITHOUT_ANSWER: &str = concat!(
     r"exit 2; }' "
 );
 
-/// One call of hookexec.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
+/// The options that all calls of one installation have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct CallOptions {
     /// The program's path.
     pub(crate) program: String,
-    pub(crate) agent: Agent,
-    pub(crate) native: &'static NativeEvent,
-    /// How long it may take, in seconds.
-    pub(crate) within: u64,
     /// The server that answers instead of this process.
     pub(crate) socket: Option<String>,
     /// The hooks files that are named. A server has its own, so beside one there are none.
     pub(crate) configs: Vec<String>,
-    /// Whether the agent gets a denial when the program is missing or killed.
-    pub(crate) denies_without_answer: bool,
 }
 
-/// Returns whether the entry for `native` denies when hookexec is missing or killed.
-///
-/// At other events exit code 2 would block as well: a missing program would keep the model at work
-/// forever. On Windows no text denies in each of the shells that agents use.
-pub(crate) fn denies_without_answer(native: &NativeEvent) -> bool {
-    HAS_SH && native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
+/// One call of hookexec.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) options: CallOptions,
+    pub(crate) agent: Agent,
+    pub(crate) native: &'static NativeEvent,
+    /// How long it may take, in seconds.
+    pub(crate) within: u64,
 }
 
 impl Call {
     /// Reads a command; `None` for one that `install` does not write, since it may do anything
     /// else.
     pub(crate) fn of(agent: Agent, command: &str) -> Option<Self> {
-        let inner = command.strip_prefix(DENY_WITHOUT_ANSWER);
-        let script = read_script(inner.unwrap_or(command));
-        let mut words = script.commands.first()?.iter().map(|word| word.text.as_str());
-        let program = words.next()?.to_owned();
-        let mut fixed = |wanted: &str| (words.next()? == wanted).then_some(());
-        fixed("run")?;
-        fixed("--from")?;
-        fixed(agent.name())?;
-        fixed("--event")?;
-        let native = words.next()?;
-        let native = agent.events().iter().find(|row| row.name == native)?;
-        let within =
-            if words.next()? == "--within" { words.next()?.parse().ok()? } else { return None };
-        let (mut socket, mut configs) = (None, Vec::new());
-        while let Some(flag) = words.next() {
-            let value = words.next()?.to_owned();
+        let inner = command.strip_prefix(DENY_WITHOUT_ANSWER).unwrap_or(command);
+        let script = read_script(inner);
+        let words: Vec<&str> = script.commands.first()?.iter().map(|word| &*word.text).collect();
+        let [program, _, _, _, _, native, _, within, flags @ ..] = words.as_slice() else {
+            return None;
+        };
+        let native = agent.events().iter().find(|row| row.name == *native)?;
+        let within = within.parse().ok()?;
+        let options = CallOptions { program: (*program).to_owned(), ..CallOptions::default() };
+        let mut call = Self { options, agent, native, within };
+        for flag in flags.chunks(2) {
             match flag {
-                "--connect" if configs.is_empty() => socket = Some(value),
-                "--config" if socket.is_none() => configs.push(value),
+                ["--connect", socket] => call.options.socket = Some((*socket).to_owned()),
+                ["--config", path] => call.options.configs.push((*path).to_owned()),
                 _ => return None,
             }
         }
-        let denies_without_answer = inner.is_some();
-        let call = Self { program, agent, native, within, socket, configs, denies_without_answer };
         // Another spelling may mean something else to a shell.
-        (call.command() == command).then_some(call)
+        let is_same = call.command() == command;
+        let is_one_source = call.options.socket.is_none() || call.options.configs.is_empty();
+        if is_same && is_one_source { Some(call) } else { None }
     }
 
     /// Returns the command for a shell.
     pub(crate) fn command(&self) -> String {
-        let Self { program, agent, native, within, socket, configs, denies_without_answer } = self;
+        let Self { options, agent, native, within } = self;
         let mut command = format!(
             "{}{} run --from {agent} --event {} --within {within}",
-            if *denies_without_answer { DENY_WITHOUT_ANSWER } else { "" },
-            quoted(program),
+            if denies_without_answer(native) { DENY_WITHOUT_ANSWER } else { "" },
+            quoted(&options.program),
             native.name
         );
-        let servers = socket.iter().map(|path| ("--connect", path));
-        for (flag, path) in servers.chain(configs.iter().map(|path| ("--config", path))) {
-            let _ = write!(command, " {flag} {}", quoted(path));
+        if let Some(socket) = &options.socket {
+            let _ = write!(command, " --connect {}", quoted(socket));
+        }
+        for path in &options.configs {
+            let _ = write!(command, " --config {}", quoted(path));
         }
         command
     }
+}
+
+/// Returns whether the entry for `native` denies when hookexec is missing or killed.
+///
+/// At other events exit code 2 would block as well: a missing program would keep the model at work
+/// forever. On Windows no text denies in each of the shells that agents use.
+fn denies_without_answer(native: &NativeEvent) -> bool {
+    HAS_SH && native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
 }
 
 #[cfg(test)]
@@ -122,15 +123,8 @@ mod tests {
                 (vec![], Some("/run/it's here/socket".to_owned())),
                 (vec!["/x y/hooks.yaml".to_owned(), "/z".to_owned()], None),
             ] {
-                let call = Call {
-                    program: program.into(),
-                    agent: Agent::Codex,
-                    native,
-                    within: 54,
-                    denies_without_answer: configs.is_empty(),
-                    socket,
-                    configs,
-                };
+                let options = CallOptions { program: program.into(), socket, configs };
+                let call = Call { options, agent: Agent::Codex, native, within: 54 };
                 assert_eq!(Call::of(Agent::Codex, &call.command()), Some(call.clone()));
                 assert_eq!(Call::of(Agent::Gemini, &call.command()), None);
                 for (before, after) in [
@@ -149,6 +143,7 @@ mod tests {
                     ("timeout 30 ", ""),
                     ("/bin/sh -c '\"$0\" \"$@\" || true' ", ""),
                     ("! ", ""),
+                    ("env ", ""),
                 ] {
                     let changed = format!("{before}{}{after}", call.command());
                     assert_eq!(Call::of(Agent::Codex, &changed), None, "{changed}");

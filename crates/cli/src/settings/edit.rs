@@ -3,13 +3,14 @@
 use hookexec::Event;
 use hookexec_agents::{EntryMember, EntryShape, HookSettings, NativeEvent};
 use jsonc_parser::cst::CstInputValue as Json;
+use serde_json::Value;
 
 use super::call::Call;
 use super::inspect::AgentFile;
-use super::{text, toml};
+use super::{SettingsError, text, toml};
 
 /// The members of an object, in order.
-pub(super) type Members = Vec<(String, Json)>;
+pub(super) type Members = Vec<(&'static str, Value)>;
 
 /// The entry to write for one event.
 pub(crate) struct PlannedEntry {
@@ -27,7 +28,7 @@ impl PlannedEntry {
         let is_strict = decides || self.native.event == Some(Event::PostToolUse);
         let mut hook = Members::new();
         for member in layout.members {
-            let (key, value): (&str, Json) = match member {
+            let (key, value): (&str, Value) = match member {
                 EntryMember::Type => ("type", "command".into()),
                 EntryMember::Name => ("name", "hookexec".into()),
                 EntryMember::NameOfEvent => ("name", self.name()),
@@ -40,7 +41,7 @@ impl PlannedEntry {
                 EntryMember::Strict if is_strict => ("strict", true.into()),
                 _ => continue,
             };
-            hook.push((key.to_owned(), value));
+            hook.push((key, value));
         }
         hook
     }
@@ -51,14 +52,14 @@ impl PlannedEntry {
             return Members::new();
         }
         vec![
-            ("name".to_owned(), self.name()),
-            ("trigger".to_owned(), self.native.name.into()),
-            ("timeout".to_owned(), self.timeout.into()),
-            ("enabled".to_owned(), true.into()),
+            ("name", self.name()),
+            ("trigger", self.native.name.into()),
+            ("timeout", self.timeout.into()),
+            ("enabled", true.into()),
         ]
     }
 
-    fn name(&self) -> Json {
+    fn name(&self) -> Value {
         format!("hookexec {}", self.native.name).into()
     }
 }
@@ -66,56 +67,68 @@ impl PlannedEntry {
 impl AgentFile {
     /// Returns `text` with the entries in it, and without those of an earlier installation. An
     /// entry that the user changed by hand stays, and no second one is added for its event.
-    pub(crate) fn with(&self, text: &str, entries: &[PlannedEntry]) -> Result<String, String> {
-        let layout = self.agent.settings().ok_or("the agent has no settings")?;
-        let changed = self.changed_by_hand();
-        let is_kept =
-            |entry: &&PlannedEntry| changed.iter().all(|known| known.event != entry.native.name);
-        let entries = entries.iter().filter(is_kept);
-        let left = self.without(text, "")?;
+    pub(crate) fn with(
+        &self,
+        text: &str,
+        entries: &[PlannedEntry],
+    ) -> Result<String, SettingsError> {
+        let left = self.without(text)?;
+        let Some(layout) = self.agent.settings() else { return Ok(left) };
+        let mut missing: Vec<&PlannedEntry> = entries.iter().collect();
+        for changed in self.changed_by_hand() {
+            missing.retain(|entry| entry.native.name != changed.event);
+        }
         if self.is_toml() {
-            return toml::with(&left, entries.map(|entry| entry.hook(layout)));
+            let hooks: Vec<Members> = missing.iter().map(|entry| entry.hook(layout)).collect();
+            return toml::with(&left, &hooks);
         }
         let text = if left.trim().is_empty() { "{}\n" } else { &left };
         text::edited(text, |object| {
-            if let Some(version) = layout.version.filter(|_| object.get("version").is_none()) {
+            if let Some(version) = layout.version
+                && object.get("version").is_none()
+            {
                 object.append("version", Json::Number(version.to_owned()));
             }
-            for entry in entries {
-                let (list, hook) = (entry.native.name, Json::Object(entry.hook(layout)));
+            for entry in missing {
+                let (event, hook) = (entry.native.name, object_of(&entry.hook(layout)));
                 let (list, element) = match layout.shape {
                     EntryShape::Triggers => {
-                        ("hooks", object_of(entry.around(layout), "action", hook))
+                        let mut around = object_of(&entry.around(layout));
+                        around.push(("action".to_owned(), Json::Object(hook)));
+                        ("hooks", around)
                     }
                     EntryShape::Groups => {
-                        (list, object_of(Members::new(), "hooks", Json::Array(vec![hook])))
+                        (event, vec![("hooks".to_owned(), Json::Array(vec![Json::Object(hook)]))])
                     }
-                    _ => (list, hook),
+                    _ => (event, hook),
                 };
-                text::append(object, self.root, list, element)?;
+                text::append(object, self.root, list, Json::Object(element))?;
             }
             Ok(())
         })
     }
 
-    /// Returns `text` without the entries. Lists and objects that were empty `before` stay, and
-    /// entries that the user changed by hand.
-    pub(crate) fn without(&self, text: &str, before: &str) -> Result<String, String> {
-        let ours = |command: &str| Call::of(self.agent, command).is_some();
-        if self.is_toml() { toml::remove(text, ours) } else { text::remove(text, ours, before) }
+    /// Returns `text` without the entries, but with those that the user changed by hand.
+    pub(crate) fn without(&self, text: &str) -> Result<String, SettingsError> {
+        if self.is_toml() {
+            return toml::remove(text, |command| Call::of(self.agent, command).is_some());
+        }
+        text::remove(text, |command| Call::of(self.agent, command).is_some())
     }
 
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.
     pub(crate) fn is_bare(&self, text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
+        if bare.is_empty() || bare == "{}" {
+            return true;
+        }
         let version = self.agent.settings().and_then(|layout| layout.version);
-        let version = version.map(|version| format!("{{\"version\":{version}}}"));
-        bare.is_empty() || bare == "{}" || version.is_some_and(|version| bare == version)
+        version.is_some_and(|version| bare == format!("{{\"version\":{version}}}"))
     }
 
     /// Returns the plugin that calls `program` and waits `within` seconds.
     pub(crate) fn plugin_text(&self, text: &str, program: &str, within: u64) -> String {
-        let program = serde_json::Value::from(program);
+        let program = Value::from(program);
         let program = format!("process.env.HOOKEXEC ?? {program}");
         let seconds = format!("process.env.HOOKEXEC_SECONDS ?? {within}");
         let text = text.replace(PROGRAM, &program).replace(SECONDS, &seconds);
@@ -132,9 +145,17 @@ impl AgentFile {
     }
 }
 
-fn object_of(mut members: Members, key: &str, value: Json) -> Json {
-    members.push((key.to_owned(), value));
-    Json::Object(members)
+fn object_of(members: &Members) -> Vec<(String, Json)> {
+    let mut object = Vec::new();
+    for (key, value) in members {
+        let value = match value {
+            Value::String(text) => Json::String(text.clone()),
+            Value::Bool(value) => Json::Bool(*value),
+            other => Json::Number(other.to_string()),
+        };
+        object.push(((*key).to_owned(), value));
+    }
+    object
 }
 
 /// The parts of a plugin's text that name the program, the seconds that it waits, and the agent. An agent

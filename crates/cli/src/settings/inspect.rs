@@ -7,32 +7,38 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum as _;
 use hookexec::internal::{base_directory, files};
 use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
+use serde_json::Value;
 
 use super::entry::Entry;
-use super::{Scope, store, text, toml, user_directory, value_of};
+use super::{Scope, SettingsError, store, text, toml, user_directory, value_of};
 
-/// One file in which an agent looks for hooks, as it is on the disk: its settings, or the plugin of an
-/// agent that has no settings for hooks.
+/// One file in which an agent looks for hooks, as it is on the disk: its settings, the plugin of an
+/// agent that has no settings for hooks, or the file that names the agent's own package of hookexec.
 pub(crate) struct AgentFile {
     pub(crate) agent: Agent,
     pub(crate) scope: Scope,
     pub(crate) path: PathBuf,
+    /// Whether the agent itself installed hookexec, as a package.
+    pub(crate) is_package: bool,
     /// The keys that lead to the events.
     pub(super) root: &'static [&'static str],
-    /// The text; `None` if there is no file.
-    pub(crate) text: Result<Option<String>, String>,
-    /// The entries in it, or why the agent or hookexec can't understand it.
-    pub(crate) entries: Result<Vec<Entry>, String>,
+    /// The text; `None` if there is no file, or none that can be read.
+    pub(crate) text: Option<String>,
+    /// The entries in it, or why the agent or hookexec can't read it. A plugin and a package count as
+    /// one entry.
+    pub(crate) entries: Result<Vec<Entry>, SettingsError>,
 }
 
-/// Looks at the files of an agent in each scope, the user's first. In the home directory the
-/// project's file is the same: it counts once, as the user's.
+/// Looks at the files of an agent in each scope, the user's first, and at its package. In the home
+/// directory the project's file is the same: it counts once, as the user's.
 pub(crate) fn inspect(agent: Agent, project: &Path) -> Vec<AgentFile> {
     let mut found = Vec::new();
     for scope in Scope::value_variants() {
         found.extend(AgentFile::inspect(agent, *scope, project));
     }
     found.dedup_by_key(|file| files::real(&file.path));
+    let package = package(&found);
+    found.extend(package);
     found
 }
 
@@ -44,11 +50,15 @@ impl AgentFile {
             Some(layout) => settings_path(layout, scope, project)?,
             None => (plugin_path(&agent.plugin()?.file?, scope, project)?, &[][..]),
         };
-        let text = store::read(&path).map_err(|error| error.to_string());
-        let mut file = Self { agent, scope, path, root, text, entries: Ok(Vec::new()) };
-        file.entries = match &file.text {
-            Ok(text) => file.read_entries(text.as_deref().unwrap_or_default()),
-            Err(error) => Err(error.clone()),
+        let (text, error) = match store::read(&path) {
+            Ok(text) => (text, None),
+            Err(error) => (None, Some(error)),
+        };
+        let entries = Ok(Vec::new());
+        let mut file = Self { agent, scope, path, is_package: false, root, text, entries };
+        file.entries = match error {
+            Some(error) => Err(error.into()),
+            None => file.read_entries(file.text.as_deref().unwrap_or_default()),
         };
         Some(file)
     }
@@ -64,16 +74,25 @@ impl AgentFile {
         entries.iter().filter(|entry| entry.is_ours).collect()
     }
 
-    /// Returns those that the user changed by hand.
+    /// Returns the entries that call hookexec and are not as `install` writes them.
     pub(crate) fn changed_by_hand(&self) -> Vec<&Entry> {
-        self.ours().into_iter().filter(|entry| entry.call.is_none()).collect()
+        let mut changed = self.ours();
+        changed.retain(|entry| entry.call.is_none());
+        changed
+    }
+
+    /// Returns whether the agent calls hookexec because of this file.
+    pub(crate) fn is_installed(&self) -> bool {
+        !self.ours().is_empty()
     }
 
     /// Returns the servers that the entries ask, each with how many entries ask it.
     pub(crate) fn sockets(&self) -> BTreeMap<&str, usize> {
         let mut sockets = BTreeMap::new();
-        for call in self.ours().into_iter().filter_map(|entry| entry.call.as_ref()) {
-            if let Some(socket) = &call.socket {
+        for entry in self.ours() {
+            if let Some(call) = &entry.call
+                && let Some(socket) = &call.options.socket
+            {
                 *sockets.entry(socket.as_str()).or_default() += 1;
             }
         }
@@ -82,32 +101,30 @@ impl AgentFile {
 
     /// Returns whether the agent seems to be used here.
     pub(crate) fn is_found(&self) -> bool {
-        let Some(layout) = self.agent.settings() else {
-            return self.path.ancestors().nth(2).is_some_and(Path::is_dir);
+        let directory = match self.agent.settings() {
+            Some(layout) => user_directory(layout),
+            None => self.path.ancestors().nth(2).map(Path::to_owned),
         };
-        user_directory(layout).is_some_and(|directory| directory.is_dir()) || self.path.exists()
+        self.path.exists() || directory.is_some_and(|directory| directory.is_dir())
     }
 
     /// Returns the entries in a text.
     ///
     /// # Errors
     /// The agent reads no hook of the text, or it can't be understood.
-    pub(crate) fn read_entries(&self, text: &str) -> Result<Vec<Entry>, String> {
+    pub(crate) fn read_entries(&self, text: &str) -> Result<Vec<Entry>, SettingsError> {
         let Some(layout) = self.agent.settings() else {
-            let entry = Entry { is_ours: true, ..Entry::default() };
-            return Ok(if self.is_plugin(text) { vec![entry] } else { Vec::new() });
+            let is_ours = self.is_plugin(text);
+            return Ok(if is_ours { vec![Entry::of_package()] } else { Vec::new() });
         };
         if self.is_toml() {
-            return Ok(self.entries_in(&toml::value(text)?));
+            return Ok(self.entries_in(layout, &toml::value(text)?));
         }
-        let value = text::unambiguous(text, true)?;
-        if !layout.lenient && text::unambiguous(text, false).is_err() {
-            let title = self.agent.title();
-            return Err(format!(
-                "{title} ignores all hooks in a file with comments or trailing commas"
-            ));
+        let value = text::value(text, true)?;
+        if !layout.lenient && text::value(text, false).is_err() {
+            return Err(SettingsError::Comments(self.agent.title()));
         }
-        Ok(self.entries_in(&value))
+        Ok(self.entries_in(layout, &value))
     }
 
     /// Returns whether the settings are TOML.
@@ -132,7 +149,9 @@ fn settings_path(
         Scope::User => user_directory(layout)?.join(layout.file),
     };
     // A new file would switch the hooks in the older one off.
-    if let Some(older) = layout.older_file.filter(|_| !path.exists()) {
+    if let Some(older) = layout.older_file
+        && !path.exists()
+    {
         let older = path.with_file_name(older);
         if value_of(&older).get("hooks").is_some() {
             return Some((older, &["hooks"]));
@@ -150,4 +169,43 @@ fn plugin_path(file: &PluginFile, scope: Scope, project: &Path) -> Option<PathBu
         Scope::User => hookexec::home_directory()?.join(file.directory),
     };
     Some(directory.join(file.file))
+}
+
+/// Returns the package of hookexec that the agent says it has installed. Its sign is a file beside
+/// one of the agent's settings `files`.
+fn package(files: &[AgentFile]) -> Option<AgentFile> {
+    for file in files {
+        let mark = file.agent.settings()?.package?;
+        let path = file.path.with_file_name(mark.file);
+        let is_installed = match mark.key {
+            Some(key) => has_enabled_plugin(&value_of(&path)[key]),
+            None => path.is_file(),
+        };
+        if is_installed {
+            let entries = Ok(vec![Entry::of_package()]);
+            let (agent, scope) = (file.agent, file.scope);
+            let is_package = true;
+            return Some(AgentFile {
+                agent,
+                scope,
+                path,
+                is_package,
+                root: &[],
+                text: None,
+                entries,
+            });
+        }
+    }
+    None
+}
+
+/// Returns whether a plugin `hookexec` of any marketplace is enabled.
+fn has_enabled_plugin(plugins: &Value) -> bool {
+    let Some(plugins) = plugins.as_object() else { return false };
+    for (name, plugin) in plugins {
+        if name.starts_with("hookexec@") && (*plugin == true || plugin["enabled"] == true) {
+            return true;
+        }
+    }
+    false
 }

@@ -5,7 +5,6 @@ pub(crate) mod call;
 pub(crate) mod edit;
 pub(crate) mod entry;
 pub(crate) mod inspect;
-pub(crate) mod package;
 pub(crate) mod store;
 pub(crate) mod text;
 pub(crate) mod toml;
@@ -13,6 +12,7 @@ pub(crate) mod toml;
 use std::path::{Path, PathBuf};
 
 use hookexec::Event;
+use hookexec::wire::WireError;
 use hookexec_agents::{Agent, HookSettings, NativeEvent};
 use serde_json::Value;
 
@@ -31,55 +31,93 @@ impl std::fmt::Display for Scope {
     }
 }
 
+/// Why a settings file can't be read or edited.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+    #[error("it begins with a byte order mark (BOM): save it as UTF-8 without one")]
+    ByteOrderMark,
+    #[error("it is not valid JSON: {0}")]
+    Json(#[from] WireError),
+    #[error("it is not valid JSON: {0}")]
+    Syntax(#[from] serde_json::Error),
+    #[error("it is not valid JSON: {0}")]
+    Jsonc(#[from] jsonc_parser::errors::ParseError),
+    #[error("it is not valid TOML: {0}")]
+    Toml(#[from] toml_edit::TomlError),
+    #[error("{0} ignores all hooks in a file with comments or trailing commas")]
+    Comments(&'static str),
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    #[error("`{key}` is not {kind}")]
+    OtherKind { key: String, kind: &'static str },
+}
+
+impl SettingsError {
+    fn other_kind(key: &str, kind: &'static str) -> Self {
+        Self::OtherKind { key: key.to_owned(), kind }
+    }
+}
+
 /// Returns the value of a TOML file, or of a JSON file with comments; null if it can't be read.
+///
+/// Of a key that appears twice in JSON, the last value counts.
 pub(crate) fn value_of(path: &Path) -> Value {
     let text = store::text(path);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if path.extension().is_some_and(|extension| extension == "toml") {
         return toml::value(text).unwrap_or_default();
     }
-    text::parse(text).ok().flatten().map(Value::from).unwrap_or_default()
+    match text::parse(text) {
+        Ok(Some(node)) => Value::from(node),
+        _ => Value::Null,
+    }
 }
 
 /// Returns an agent's directory in the user's home.
 pub(crate) fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
-    let moved = layout.directory_variable.and_then(std::env::var_os);
-    match moved.filter(|path| !path.is_empty()) {
-        Some(path) => Some(path.into()),
-        None => Some(hookexec::home_directory()?.join(layout.directory)),
+    if let Some(variable) = layout.directory_variable
+        && let Some(path) = std::env::var_os(variable)
+        && !path.is_empty()
+    {
+        return Some(path.into());
     }
+    Some(hookexec::home_directory()?.join(layout.directory))
 }
 
 /// Returns the events to install: all but those that fire often or twice, unless hooks are
 /// configured that no other event fires.
 pub(crate) fn events(agent: Agent, configured: &[Event]) -> Vec<&'static NativeEvent> {
-    let mapped = || agent.events().iter().filter(|native| native.event.is_some());
-    let usual: Vec<Event> = mapped()
-        .filter(|native| !native.on_demand)
-        .flat_map(|native| native.fires(agent))
-        .collect();
-    let mut events: Vec<&NativeEvent> = mapped().collect();
-    events.retain(|native| {
-        let fires = native.fires(agent);
-        let needed = |event: &Event| configured.contains(event) && !usual.contains(event);
-        !native.on_demand || fires.iter().any(needed)
-    });
+    let mut usual = Vec::new();
+    for native in agent.events() {
+        if !native.on_demand {
+            usual.extend(native.fires(agent));
+        }
+    }
+    let mut events = Vec::new();
+    for native in agent.events() {
+        let mut fires = native.fires(agent);
+        fires.retain(|event| configured.contains(event) && !usual.contains(event));
+        let is_wanted = !native.on_demand || !fires.is_empty();
+        if native.event.is_some() && is_wanted {
+            events.push(native);
+        }
+    }
     events
 }
+
 #[cfg(test)]
 mod tests {
-    use super::call::Call;
+    use super::call::CallOptions;
     use super::edit::PlannedEntry;
     use super::inspect::AgentFile;
     use super::*;
+    use crate::install::planned;
 
     fn entries(agent: Agent) -> Vec<PlannedEntry> {
-        let entry = |native: &'static NativeEvent| PlannedEntry {
-            native,
-            command: format!("hookexec run --from {agent} --event {} --within 54", native.name),
-            timeout: 60,
-        };
-        events(agent, &[]).into_iter().map(entry).collect()
+        let options = CallOptions { program: "hookexec".to_owned(), ..CallOptions::default() };
+        planned(agent, &options, 60, &[])
     }
 
     #[test]
@@ -90,15 +128,13 @@ mod tests {
             let text = settings.with("", &entries(agent)).unwrap();
             let found = settings.read_entries(&text).unwrap();
             assert_eq!(found.len(), entries(agent).len(), "{text}");
-            for live in found {
-                assert!(live.differences.is_empty(), "{live:?}");
-                let waits = live.timeout.is_none_or(|seconds| (seconds - 60.0).abs() < 0.1);
-                assert!(waits, "{live:?}");
-                let native = agent.native_event(&live.event).unwrap();
-                assert_eq!(Call::of(agent, &live.command).unwrap().native, native, "{live:?}");
+            for (live, planned) in found.iter().zip(entries(agent)) {
+                assert_eq!(live.call.as_ref().unwrap().command(), live.command);
+                let waits = live.timeout.is_none_or(|seconds| seconds <= 60.0);
+                assert!(waits && found.iter().any(|live| live.event == planned.native.name));
             }
             assert_eq!(settings.with(&text, &entries(agent)).unwrap(), text);
-            assert!(settings.is_bare(&settings.without(&text, "").unwrap()), "{text}");
+            assert!(settings.is_bare(&settings.without(&text).unwrap()), "{text}");
             insta::assert_snapshot!(agent.name(), text);
         }
     }

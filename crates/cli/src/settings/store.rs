@@ -74,17 +74,19 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
     }
-    let broken = |error| {
+    dunce::canonicalize(path).map_err(|error| {
         let hint = "make the file that it points at, or remove the link";
         io::Error::other(format!("it is a link to nothing ({error}): {hint}"))
-    };
-    dunce::canonicalize(path).map_err(broken)
+    })
 }
 
-/// Removes a file, and leaves a link to it, unless it has another text than `known` by now.
+/// Removes a file and the directories that this leaves empty, unless the file has another text than
+/// `known` by now. A link to it stays.
 pub(crate) fn remove(path: &Path, known: &str) -> io::Result<()> {
     unchanged(path, Some(known))?;
-    fs::remove_file(target(path)?)
+    fs::remove_file(target(path)?)?;
+    remove_empty_directories(path);
+    Ok(())
 }
 
 fn unchanged(path: &Path, known: Option<&str>) -> io::Result<()> {
@@ -94,11 +96,18 @@ fn unchanged(path: &Path, known: Option<&str>) -> io::Result<()> {
     Err(io::Error::other("another program changed it at this moment: try again"))
 }
 
-/// Returns the directories above `path` that do not exist, the deepest first.
-pub(super) fn missing_directories(path: &Path) -> Vec<PathBuf> {
-    let above = path.ancestors().skip(1);
-    let missing = above.take_while(|path| !path.as_os_str().is_empty() && !path.exists());
-    missing.map(Path::to_owned).collect()
+/// Removes the directories above `path` that are empty now, below the user's home and the project.
+pub(super) fn remove_empty_directories(path: &Path) {
+    let project = std::env::current_dir().ok();
+    let roots: Vec<PathBuf> = hookexec::home_directory().into_iter().chain(project).collect();
+    for directory in path.ancestors().skip(1) {
+        let is_root = roots.iter().any(|root| directory == root);
+        let is_below = roots.iter().any(|root| directory.starts_with(root));
+        // `remove_dir` fails where other files are.
+        if is_root || !is_below || fs::remove_dir(directory).is_err() {
+            break;
+        }
+    }
 }
 
 #[cfg(test)]

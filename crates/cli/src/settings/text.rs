@@ -4,21 +4,23 @@
 //! Removing takes out the entries and the containers that become empty, not the line breaks. Only
 //! the backup of the text before gives back its exact bytes.
 
-use std::collections::BTreeSet;
-
+use hookexec::wire::parse_strict;
 use jsonc_parser::ast::Value as Node;
-use jsonc_parser::common::Ranged as _;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde::de::IgnoredAny;
 use serde_json::Value;
+
+use super::SettingsError;
 
 /// Returns the text after an `edit` of its outermost object.
 pub(super) fn edited(
     text: &str,
-    edit: impl FnOnce(&CstObject) -> Result<(), String>,
-) -> Result<String, String> {
+    edit: impl FnOnce(&CstObject) -> Result<(), SettingsError>,
+) -> Result<String, SettingsError> {
     let tree = tree(text)?;
-    edit(&tree.object_value().ok_or("it is not a JSON object")?)?;
+    edit(&tree.object_value().ok_or(SettingsError::NotAnObject)?)?;
     Ok(tree.to_string())
 }
 
@@ -28,46 +30,35 @@ pub(super) fn append(
     path: &[&str],
     list: &str,
     element: CstInputValue,
-) -> Result<(), String> {
+) -> Result<(), SettingsError> {
     let mut object = object.clone();
     for key in path {
         let inner = object.object_value_or_create(key);
-        object = inner.ok_or_else(|| format!("`{key}` is not an object"))?;
+        object = inner.ok_or_else(|| SettingsError::other_kind(key, "an object"))?;
     }
     let entries = object.array_value_or_create(list);
-    let entries = entries.ok_or_else(|| format!("`{list}` is not a list"))?;
+    let entries = entries.ok_or_else(|| SettingsError::other_kind(list, "a list"))?;
     entries.ensure_multiline();
     entries.append(element);
     Ok(())
 }
 
-/// Removes every object with a command that is `ours`, and the containers that become empty, except for
-/// those that the text `before` has as well.
-pub(super) fn remove(
-    text: &str,
-    ours: impl Fn(&str) -> bool,
-    before: &str,
-) -> Result<String, String> {
+/// Removes every object with a command that is `ours`, and the containers that become empty.
+pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, SettingsError> {
     let tree = tree(text)?;
-    let before = parse(before).ok().flatten().map(Value::from).unwrap_or_default();
     if let Some(root) = tree.value() {
-        strip(&root, Some(""), &ours, &before);
+        strip(&root, false, &ours);
     }
     Ok(tree.to_string())
 }
 
-/// Removes what is `ours` from `node`, and returns whether the node itself has to go: it is ours, or that
-/// leaves it without a purpose.
-///
-/// `path` is the JSON pointer of a `node` that is not in a list.
-fn strip(node: &CstNode, path: Option<&str>, ours: &dyn Fn(&str) -> bool, before: &Value) -> bool {
-    // The other members of a group of hooks, and of a trigger.
-    const LABELS: [&str; 7] =
-        ["matcher", "name", "description", "sequential", "trigger", "timeout", "enabled"];
+/// Removes what is `ours` from `node`, and returns whether the node itself has to go: it is ours, or
+/// nothing else is left in it. A group of hooks `in_list` goes with its labels when it has no hook.
+fn strip(node: &CstNode, in_list: bool, ours: &dyn Fn(&str) -> bool) -> bool {
     let mut changed = false;
     if let Some(list) = node.as_array() {
         for element in list.elements() {
-            if strip(&element, None, ours, before) {
+            if strip(&element, true, ours) {
                 element.remove();
                 changed = true;
             }
@@ -77,99 +68,65 @@ fn strip(node: &CstNode, path: Option<&str>, ours: &dyn Fn(&str) -> bool, before
     let Some(object) = node.as_object() else { return false };
     for member in object.properties() {
         let (Some(name), Some(value)) = (member.decoded_name(), member.value()) else { continue };
-        let text = value.as_string_lit().and_then(|text| text.decoded_value().ok());
-        if name == "command" && text.is_some_and(|command| ours(&command)) {
+        if name == "command"
+            && let Some(command) = value.as_string_lit()
+            && let Ok(command) = command.decoded_value()
+            && ours(&command)
+        {
             return true;
         }
-        let path = path.map(|path| format!("{path}/{name}"));
-        if strip(&value, path.as_deref(), ours, before)
-            && path.is_none_or(|path| before.pointer(&path).is_none())
-        {
+        if strip(&value, false, ours) {
             member.remove();
             changed = true;
         }
     }
-    let mut names = object.properties().into_iter().filter_map(|member| member.decoded_name());
-    changed && names.all(|name| path.is_none() && LABELS.contains(&&*name))
+    changed && (in_list || object.properties().is_empty())
 }
 
-/// Returns the value of a text in which no key appears twice in one object: agents differ in which
-/// of the two they use.
-pub(super) fn unambiguous(text: &str, lenient: bool) -> Result<Value, String> {
-    let Some(root) = parse_with(text, lenient)? else { return Ok(Value::Null) };
-    refuse_twins(&root)?;
-    Ok(root.into())
+fn tree(text: &str) -> Result<CstRootNode, SettingsError> {
+    value(text, true)?;
+    Ok(CstRootNode::parse(text, &ParseOptions::default())?)
 }
 
-fn refuse_twins(node: &Node<'_>) -> Result<(), String> {
-    match node {
-        Node::Array(array) => array.elements.iter().try_for_each(refuse_twins),
-        Node::Object(object) => {
-            let mut keys = BTreeSet::new();
-            for property in &object.properties {
-                let key = property.name.as_str();
-                if !keys.insert(key) {
-                    return Err(format!("the key `{key}` appears twice in one object"));
-                }
-                refuse_twins(&property.value)?;
-            }
-            Ok(())
-        }
-        _ => Ok(()),
+/// Returns the value of a text as `JSON.parse` reads it; where it is `lenient`, of one with comments
+/// and trailing commas. An empty text is null.
+///
+/// # Errors
+/// Also if a key appears twice in one object: agents differ in which of the two they use.
+pub(super) fn value(text: &str, lenient: bool) -> Result<Value, SettingsError> {
+    if text.starts_with('\u{feff}') {
+        return Err(SettingsError::ByteOrderMark);
     }
+    if text.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    if lenient { Ok(parse_strict(&without_comments(text)?)?) } else { Ok(parse_strict(text)?) }
 }
 
-fn tree(text: &str) -> Result<CstRootNode, String> {
-    unambiguous(text, true)?;
-    CstRootNode::parse(text, &options(true)).map_err(|error| invalid(&error))
+/// Reads a text with comments and trailing commas into a tree that knows the place of each value.
+pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, SettingsError> {
+    // The parser alone would also take single quotes, bare words and control characters.
+    let IgnoredAny = serde_json::from_str(&without_comments(text)?)?;
+    Ok(parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())?.value)
 }
 
-/// Reads a text with comments and trailing commas.
-pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, String> {
-    parse_with(text, true)
-}
-
-/// Reads a text as `JSON.parse` does; where it is `lenient`, with comments and trailing commas.
-fn parse_with(text: &str, lenient: bool) -> Result<Option<Node<'_>>, String> {
-    refuse_mark(text)?;
+/// Returns a text without its comments and trailing commas. Everything else keeps its line.
+fn without_comments(text: &str) -> Result<String, SettingsError> {
     let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
-    let parsed =
-        parse_to_ast(text, &collect, &options(lenient)).map_err(|error| invalid(&error))?;
-    for token in parsed.tokens.iter().flatten() {
-        let raw = token.range.text(text);
-        if raw.starts_with('"') && raw.contains(|letter: char| letter < ' ') {
-            let line = text[..token.range.start].matches('\n').count() + 1;
-            return Err(invalid(&format!(
-                "a control character in a text on line {line}; write it as an escape"
-            )));
+    let tokens = parse_to_ast(text, &collect, &ParseOptions::default())?.tokens.unwrap_or_default();
+    let mut plain = String::new();
+    let mut end = 0;
+    for (index, token) in tokens.iter().enumerate() {
+        let comment = &text[end..token.range.start];
+        plain.extend(comment.chars().filter(|letter| letter.is_ascii_whitespace()));
+        end = token.range.end;
+        let next = tokens.get(index + 1).map(|next| &next.token);
+        let is_last = matches!(next, Some(Token::CloseBrace | Token::CloseBracket));
+        if token.token != Token::Comma || !is_last {
+            plain.push_str(&text[token.range.start..end]);
         }
     }
-    Ok(parsed.value)
-}
-
-/// Refuses a text with a byte order mark.
-pub(super) fn refuse_mark(text: &str) -> Result<(), String> {
-    let why = "it begins with a byte order mark (BOM): save it as UTF-8 without one";
-    if text.starts_with('\u{feff}') { Err(why.to_owned()) } else { Ok(()) }
-}
-
-fn options(lenient: bool) -> ParseOptions {
-    ParseOptions {
-        allow_comments: lenient,
-        allow_trailing_commas: lenient,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
-}
-
-fn invalid(error: &dyn std::fmt::Display) -> String {
-    format!("it is not valid JSON: {error}")
+    Ok(plain)
 }
 
 #[cfg(test)]

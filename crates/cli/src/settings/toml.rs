@@ -1,104 +1,105 @@
 //! Edits of the list `[[hooks]]` of a TOML text that keep its comments, order and other entries.
 
-use jsonc_parser::cst::CstInputValue as Json;
-use serde_json::Value;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
+use std::fmt::Write as _;
 
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item, Table, Value as Toml};
+
+use super::SettingsError;
 use super::edit::Members;
-use super::text::refuse_mark;
 
 /// The key of the list.
 const HOOKS: &str = "hooks";
 
 /// Returns the value of a text.
-pub(crate) fn value(text: &str) -> Result<Value, String> {
-    Ok(of_item(parse(text)?.as_item()))
+pub(crate) fn value(text: &str) -> Result<Value, SettingsError> {
+    let table = parse(text)?.as_table().clone();
+    Ok(json(&table.into_inline_table().into()))
 }
 
-fn of_item(item: &Item) -> Value {
-    if let Some(table) = item.as_table_like() {
-        return table.iter().map(|(key, item)| (key.to_owned(), of_item(item))).collect();
-    }
-    match item {
-        Item::ArrayOfTables(tables) => {
-            tables.iter().map(|table| of_item(&Item::Table(table.clone()))).collect()
+fn json(value: &Toml) -> Value {
+    match value {
+        Toml::String(text) => text.value().as_str().into(),
+        Toml::Integer(number) => (*number.value()).into(),
+        Toml::Float(number) => (*number.value()).into(),
+        Toml::Boolean(flag) => (*flag.value()).into(),
+        Toml::Datetime(time) => time.to_string().into(),
+        Toml::Array(list) => list.iter().map(json).collect(),
+        Toml::InlineTable(table) => {
+            table.iter().map(|(key, value)| (key.to_owned(), json(value))).collect()
         }
-        Item::Value(toml_edit::Value::String(text)) => text.value().as_str().into(),
-        Item::Value(toml_edit::Value::Integer(number)) => (*number.value()).into(),
-        Item::Value(toml_edit::Value::Float(number)) => (*number.value()).into(),
-        Item::Value(toml_edit::Value::Boolean(flag)) => (*flag.value()).into(),
-        Item::Value(toml_edit::Value::Array(list)) => {
-            list.iter().map(|value| of_item(&Item::Value(value.clone()))).collect()
-        }
-        other => other.to_string().into(),
     }
 }
 
-/// Appends hooks.
-pub(super) fn with(text: &str, hooks: impl Iterator<Item = Members>) -> Result<String, String> {
-    let mut document = parse(text)?;
+/// Appends hooks at the end of the text.
+pub(super) fn with(text: &str, hooks: &[Members]) -> Result<String, SettingsError> {
+    if parse(text)?.get(HOOKS).is_some_and(|list| !list.is_array_of_tables()) {
+        return Err(SettingsError::other_kind(HOOKS, "a list of tables, `[[hooks]]`"));
+    }
+    let mut new = text.to_owned();
+    if !text.is_empty() && !text.ends_with('\n') {
+        new.push('\n');
+    }
     for hook in hooks {
-        let mut table = Table::new();
+        if !new.is_empty() {
+            new.push('\n');
+        }
+        let _ = writeln!(new, "[[{HOOKS}]]");
         for (key, value) in hook {
-            let item = match value {
-                Json::String(text) => toml_edit::value(text),
-                Json::Bool(value) => toml_edit::value(value),
-                Json::Number(number) => {
-                    toml_edit::value(number.parse::<i64>().map_err(|_| number)?)
-                }
-                _ => continue,
-            };
-            table.insert(&key, item);
+            match value.as_str() {
+                Some(text) => writeln!(new, "{key} = {}", Toml::from(text)),
+                None => writeln!(new, "{key} = {value}"),
+            }
+            .unwrap_or_default();
         }
-        // Comments that stand alone stay on top.
-        table.decor_mut().set_prefix(if document.is_empty() { text } else { "\n" });
-        if document.is_empty() {
-            document.set_trailing("");
-        }
-        let list = document.entry(HOOKS).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-        let tables = list.as_array_of_tables_mut();
-        let tables = tables.ok_or("`hooks` is not a list of tables, `[[hooks]]`")?;
-        tables.push(table);
     }
-    Ok(written(&document, text))
+    Ok(with_line_ends_of(text, new))
 }
 
 /// Removes every hook with a command that is `ours`, and the list if that leaves it empty. Comments
 /// above the hooks stay.
-pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, String> {
+pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, SettingsError> {
     let mut document = parse(text)?;
-    let Some(tables) = document.get_mut(HOOKS).and_then(Item::as_array_of_tables_mut) else {
+    let Some(Item::ArrayOfTables(tables)) = document.get_mut(HOOKS) else {
         return Ok(text.to_owned());
     };
-    let is_ours = |hook: &Table| hook.get("command").and_then(Item::as_str).is_some_and(&ours);
     let mut comments = String::new();
-    for table in tables.iter().filter(|table| is_ours(table)) {
-        let above = table.decor().prefix().and_then(|prefix| prefix.as_str());
-        comments.extend(above.filter(|above| !above.trim().is_empty()));
-    }
     let before = tables.len();
-    tables.retain(|table| !is_ours(table));
-    let left = tables.len();
-    if left == before {
+    tables.retain(|hook| {
+        let command = hook.get("command").and_then(Item::as_str);
+        let is_ours = command.is_some_and(&ours);
+        if is_ours {
+            comments += &comment_above(hook);
+        }
+        !is_ours
+    });
+    if tables.len() == before {
         return Ok(text.to_owned());
     }
-    if left == 0 {
+    if tables.is_empty() {
         document.remove(HOOKS);
     }
     let trailing = document.trailing().as_str().unwrap_or_default();
     document.set_trailing(comments + trailing);
-    Ok(written(&document, text))
+    Ok(with_line_ends_of(text, document.to_string()))
 }
 
-/// Returns the text of a document with the line ends that it had `before`.
-fn written(document: &DocumentMut, before: &str) -> String {
-    let text = document.to_string();
+/// Returns the comment above a table, without the blank line that follows it.
+fn comment_above(table: &Table) -> String {
+    let above = table.decor().prefix().and_then(|prefix| prefix.as_str());
+    let above = above.unwrap_or_default().trim_end();
+    if above.is_empty() { String::new() } else { format!("{above}\n") }
+}
+
+fn with_line_ends_of(before: &str, text: String) -> String {
     if before.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
 }
 
-fn parse(text: &str) -> Result<DocumentMut, String> {
-    refuse_mark(text)?;
-    text.parse().map_err(|error| format!("it is not valid TOML: {error}"))
+fn parse(text: &str) -> Result<DocumentMut, SettingsError> {
+    if text.starts_with('\u{feff}') {
+        return Err(SettingsError::ByteOrderMark);
+    }
+    Ok(text.parse()?)
 }
 
 #[cfg(test)]
@@ -106,15 +107,11 @@ mod tests {
     use super::*;
 
     fn hook() -> Members {
-        vec![
-            ("event".to_owned(), "Stop".into()),
-            ("command".to_owned(), "hookexec 1".into()),
-            ("timeout".to_owned(), 60.into()),
-        ]
+        vec![("event", "Stop".into()), ("command", "hookexec 1".into()), ("timeout", 60.into())]
     }
 
     fn installed(text: &str) -> String {
-        with(&with(text, [hook()].into_iter()).unwrap(), [hook()].into_iter()).unwrap()
+        with(&with(text, &[hook()]).unwrap(), &[hook()]).unwrap()
     }
 
     fn removed(text: &str) -> String {
@@ -151,7 +148,7 @@ mod tests {
     #[test]
     fn a_text_that_the_agent_cannot_read_is_not_edited() {
         for text in ["a = ", "a = 1\na = 2\n", "hooks = 1\n", "hooks = [{ command = 'x' }]\n"] {
-            assert!(with(text, [hook()].into_iter()).is_err(), "{text}");
+            assert!(with(text, &[hook()]).is_err(), "{text}");
         }
     }
 }
