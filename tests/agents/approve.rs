@@ -11,14 +11,13 @@ use crate::support::{Done, Sandbox};
 /// reads. After an approval `hooks/list` answers from `approved.json`.
 const CODEX: &str = r#"#!/bin/sh
 [ "$1" = app-server ] || exit 1
-list=listed.json
 while read -r line; do
   echo "$line" >> requests
   id=$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
   case $line in
     *'"initialize"'*) echo '{"method":"notice"}'; result='{}' ;;
-    *hooks/list*) result=$(cat $list) ;;
-    *config/batchWrite*) list=approved.json; result='{"status":"ok"}' ;;
+    *hooks/list*) if [ -e written ]; then list=approved.json; else list=listed.json; fi; result=$(cat $list) ;;
+    *config/batchWrite*) : > written; result='{"status":"ok"}' ;;
     *) continue ;;
   esac
   echo "{\"id\":$id,\"result\":$result}"

@@ -503,7 +503,8 @@ fn nothing_of_a_strange_project_moves_the_cursor() {
         }
         // A message may have several lines; a row has one.
         assert!(!rows || !said.contains("n\n\u{fffd}]0"), "{command:?}: {said:?}");
-        assert!(said.contains('\u{fffd}'), "{command:?}: {said:?}");
+        // `doctor` names the file alone.
+        assert!(said.contains('\u{fffd}') || command == ["doctor"], "{command:?}: {said:?}");
     }
 }
 

@@ -96,38 +96,14 @@ fn what_init_writes_passes_its_own_tests_and_reaches_everything_it_can() {
 #[test]
 fn init_writes_over_nothing() {
     let sandbox = Sandbox::new();
-    sandbox.write("hooks.test.yaml", "mine");
-    let done = sandbox.hookexec(["init"]).run().exits(64);
-    assert!(done.stderr.contains("nothing was written"), "{}", done.stderr);
-    assert_eq!(sandbox.read("hooks.test.yaml"), "mine");
-    assert!(!sandbox.project().join("hooks.yaml").exists());
-}
-
-#[test]
-fn beside_a_hooks_file_init_writes_tests_that_pass_and_run_none_of_its_hooks() {
-    let sandbox = Sandbox::new();
-    let hooks = r#"hooks:
-  pre_tool_use:
-    - matcher: "shell|edit_file"
-      hooks: [{ type: command, command: 'echo "1: 2" > ran; exit 2', on_error: block }]
-    - matcher: "mcp__.*"
-      hooks: [{ type: command, name: "yes: no", command: touch ran, on_error: block }]
-  stop: { type: command, command: touch ran }
-"#;
-    sandbox.write("hooks.yaml", hooks);
-    let done = sandbox.hookexec(["init"]).run().exits(0);
-    assert!(done.stdout.contains("left hooks.yaml as it is"), "{}", done.stdout);
-    assert_eq!(sandbox.read("hooks.yaml"), hooks);
-    let done = sandbox.hookexec(["test", "--min-coverage", "100"]).run().exits(0);
-    assert!(done.stdout.contains("3 passed, 0 failed"), "{}", done.stdout);
-    assert!(!sandbox.project().join("ran").exists());
-
-    // A file that can't be read has no tests.
-    let sandbox = Sandbox::new();
-    sandbox.write("hooks.yaml", "hooks: { pre_tool_usee: [] }");
-    let done = sandbox.hookexec(["init"]).run().exits(78);
-    assert!(done.stderr.contains("pre_tool_usee"), "{}", done.stderr);
-    assert!(!sandbox.project().join("hooks.test.yaml").exists());
+    for (mine, other) in [("hooks.test.yaml", "hooks.yaml"), ("hooks.yaml", "hooks.test.yaml")] {
+        sandbox.write(mine, "mine");
+        let done = sandbox.hookexec(["init"]).run().exits(64);
+        assert!(done.stderr.contains("nothing was written"), "{}", done.stderr);
+        assert_eq!(sandbox.read(mine), "mine");
+        assert!(!sandbox.project().join(other).exists());
+        std::fs::remove_file(sandbox.project().join(mine)).unwrap();
+    }
 }
 
 #[test]

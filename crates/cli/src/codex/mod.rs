@@ -9,11 +9,9 @@ use hookexec::internal::files;
 use serde::Deserialize;
 use serde_json::{Map, json};
 
-use crate::runtime::Runtime;
 use crate::settings::edit::PlannedEntry;
 use crate::settings::inspect::AgentFile;
-pub(crate) use server::CodexError;
-use server::Server;
+use server::{CodexError, ask};
 
 /// The way to approve hooks in Codex itself.
 pub(crate) const IN_CODEX: &str = "open `/hooks` in `codex`";
@@ -56,14 +54,24 @@ impl CodexHook {
     /// Returns whether it is one of `entries` in the file `path`, with nothing added.
     fn is_one_of(&self, path: &Path, entries: &[PlannedEntry]) -> bool {
         let is_plain = self.handler_type == "command" && self.matcher.is_none() && !self.r#async;
-        is_plain && self.is_in(path) && entries.iter().any(|entry| self.is_written_as(entry))
+        let is_planned = entries.iter().any(|entry| {
+            self.event_name.eq_ignore_ascii_case(entry.native.name)
+                && self.command == entry.command
+                && self.timeout_sec == entry.timeout
+        });
+        is_plain && is_planned && self.is_in(path)
     }
+}
 
-    fn is_written_as(&self, entry: &PlannedEntry) -> bool {
-        self.event_name.eq_ignore_ascii_case(entry.native.name)
-            && self.command == entry.command
-            && self.timeout_sec == entry.timeout
-    }
+/// The answer to `hooks/list`.
+#[derive(Deserialize)]
+struct Listed {
+    data: Vec<Project>,
+}
+
+#[derive(Deserialize)]
+struct Project {
+    hooks: Vec<CodexHook>,
 }
 
 /// Returns why Codex does not run the hooks of a file; `None` if it does.
@@ -71,7 +79,7 @@ pub(crate) fn problem_of(
     file: &AgentFile,
     project: &Path,
 ) -> Result<Option<&'static str>, CodexError> {
-    let mut hooks = wait_for(async { list(&mut Server::start(project).await?, project).await })?;
+    let mut hooks = list(project)?;
     hooks.retain(|hook| hook.is_of(file));
     Ok(problem(&hooks))
 }
@@ -83,17 +91,12 @@ fn problem(hooks: &[CodexHook]) -> Option<&'static str> {
         );
     }
     for hook in hooks {
-        match hook.trust_status.as_str() {
-            "trusted" | "managed" if hook.enabled == Some(false) => {
-                return Some("disabled in Codex");
-            }
-            "trusted" | "managed" => {}
-            "modified" => {
-                return Some(
-                    "changed since it was approved in Codex, which skips it without a word",
-                );
-            }
-            _ => return Some("not approved in Codex, which skips it without a word"),
+        if hook.trust_status == "modified" {
+            return Some("changed since it was approved in Codex, which skips it without a word");
+        } else if !hook.is_approved() {
+            return Some("not approved in Codex, which skips it without a word");
+        } else if hook.enabled == Some(false) {
+            return Some("disabled in Codex");
         }
     }
     None
@@ -112,55 +115,33 @@ pub(crate) fn approve(
     path: &Path,
     entries: &[PlannedEntry],
 ) -> Result<usize, CodexError> {
-    wait_for(async {
-        let mut server = Server::start(project).await?;
-        let mut hooks = list(&mut server, project).await?;
-        hooks.retain(|hook| hook.is_one_of(path, entries) && !hook.is_approved());
-        if !hooks.is_empty() {
-            let mut states = Map::new();
-            for hook in &hooks {
-                states.insert(hook.key.clone(), json!({ "trusted_hash": hook.current_hash }));
-            }
-            let edit =
-                json!({ "keyPath": "hooks.state", "mergeStrategy": "upsert", "value": states });
-            server.ask("config/batchWrite", &json!({ "edits": [edit] })).await?;
+    let mut states = Map::new();
+    for hook in list(project)? {
+        if hook.is_one_of(path, entries) && !hook.is_approved() {
+            states.insert(hook.key, json!({ "trusted_hash": hook.current_hash }));
         }
-        let newly = hooks.len();
-        let mut hooks = list(&mut server, project).await?;
-        hooks.retain(|hook| hook.is_one_of(path, entries));
-        match problem(&hooks) {
-            Some(problem) => Err(CodexError::Skipped(problem)),
-            None => Ok(newly),
-        }
-    })
-}
-
-fn wait_for<T>(work: impl Future<Output = Result<T, CodexError>>) -> Result<T, CodexError> {
-    match Runtime::new().and_then(|runtime| runtime.block_on(work)) {
-        Ok(done) => done,
-        Err(error) => Err(CodexError::Runtime(error.to_string())),
+    }
+    let newly = states.len();
+    if newly > 0 {
+        let edit = json!({ "keyPath": "hooks.state", "mergeStrategy": "upsert", "value": states });
+        ask(project, "config/batchWrite", &json!({ "edits": [edit] }))?;
+    }
+    let mut hooks = list(project)?;
+    hooks.retain(|hook| hook.is_one_of(path, entries));
+    match problem(&hooks) {
+        Some(problem) => Err(CodexError::Skipped(problem)),
+        None => Ok(newly),
     }
 }
 
 /// Returns the hooks that Codex sees in the project.
-async fn list(server: &mut Server, project: &Path) -> Result<Vec<CodexHook>, CodexError> {
-    let method = "hooks/list";
-    let answer = server.ask(method, &json!({ "cwds": [project] })).await?;
-    let Some(projects) = answer["data"].as_array() else {
-        return Err(CodexError::Unreadable { method, answer: answer.to_string() });
-    };
-    let mut found = Vec::new();
-    for project in projects {
-        for hook in project["hooks"].as_array().into_iter().flatten() {
-            match CodexHook::deserialize(hook) {
-                Ok(hook) => found.push(hook),
-                Err(error) => {
-                    return Err(CodexError::Unreadable { method, answer: error.to_string() });
-                }
-            }
-        }
+fn list(project: &Path) -> Result<Vec<CodexHook>, CodexError> {
+    const METHOD: &str = "hooks/list";
+    let answer = ask(project, METHOD, &json!({ "cwds": [project] }))?;
+    match Listed::deserialize(&answer) {
+        Ok(listed) => Ok(listed.data.into_iter().flat_map(|project| project.hooks).collect()),
+        Err(error) => Err(CodexError::Unreadable(METHOD, error.to_string())),
     }
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -172,11 +172,12 @@ impl<'v> Visit<'v> {
             return;
         }
         let folders = &value_of(&directory.join(file))[key];
-        let real = files::real(self.project);
+        let project = files::real(self.project);
         for folder in folders.as_array().into_iter().flatten() {
             // Folders in a trusted one are trusted as well.
-            let folder = folder.as_str().unwrap_or_default();
-            if !folder.is_empty() && (self.project.starts_with(folder) || real.starts_with(folder))
+            if let Some(folder) = folder.as_str()
+                && !folder.is_empty()
+                && project.starts_with(files::real(Path::new(folder)))
             {
                 return;
             }
@@ -188,31 +189,22 @@ impl<'v> Visit<'v> {
 
     /// Compares the entries of a file with those that `install` would write.
     fn entries(&mut self, file: &'v AgentFile) {
-        let again = format!("run `{}` again", install(self.agent, file.scope));
-        let mut others: BTreeSet<&str> = BTreeSet::new();
-        let written = written_again(file, self.check.configured());
+        let (ours, written) = (file.ours(), written_again(file, self.check.configured()));
+        let mut others = BTreeSet::new();
         for entry in &written {
-            if !file.ours().contains(&entry) {
-                others.insert(&entry.event);
+            if !ours.contains(&entry) {
+                others.insert(entry.event.as_str());
             }
         }
-        for entry in file.ours() {
-            let event = entry.event.as_str();
-            let Some(call) = &entry.call else {
-                let command = &entry.command;
-                let text = format!(
-                    "`{command}` is not what `install` writes: it may not deny; remove it and {again}"
-                );
-                self.section.about(event, self.grade(event), text);
-                continue;
-            };
-            if !written.contains(entry) {
-                others.insert(event);
+        for entry in ours {
+            if entry.call.is_none() || !written.contains(entry) {
+                others.insert(&entry.event);
             }
+            let Some(call) = &entry.call else { continue };
             for config in &call.options.configs {
                 if !Path::new(config).exists() {
                     let text = format!("{config} does not exist: nothing passes there");
-                    self.section.about(event, self.grade(event), text);
+                    self.section.about(&entry.event, self.grade(&entry.event), text);
                 }
             }
             self.calls.push(call);
@@ -221,7 +213,8 @@ impl<'v> Visit<'v> {
         for event in others {
             let text = format!(
                 "the entry is not as `install` writes it: it may not be called, not be waited for or \
-                 not deny; {again}, `--dry-run` shows the difference"
+                 not deny; remove it and run `{}` again",
+                install(self.agent, file.scope)
             );
             self.section.about(event, self.grade(event), text);
         }
