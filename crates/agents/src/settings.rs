@@ -56,6 +56,7 @@ pub struct HookSettings {
 
 /// A setting that turns hooks off.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct OffSwitch {
     /// The keys that lead to it.
     pub keys: &'static [&'static str],
@@ -88,6 +89,7 @@ impl OffSwitch {
 
 /// The folders in which an agent runs the hooks of a project.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct TrustedFolders {
     /// The file in the agent's directory, and the key of the list in it.
     pub list: (&'static str, &'static str),
@@ -99,6 +101,7 @@ pub struct TrustedFolders {
 
 /// The sign that an agent's own package of hookexec is installed: a file beside the settings.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct PackageMark {
     /// The file.
     pub file: &'static str,

@@ -152,9 +152,10 @@ impl<'v> Visit<'v> {
     /// Says whether Codex runs the hooks of a file: only Codex knows whether its approval still counts.
     fn codex_approval(&mut self, file: &AgentFile) {
         let install = install(Agent::Codex, file.scope);
-        let advice = match file.is_package {
-            true => IN_CODEX.to_owned(),
-            false => format!("run `{install} --approve`, or {IN_CODEX}"),
+        let advice = if file.is_package {
+            IN_CODEX.to_owned()
+        } else {
+            format!("run `{install} --approve`, or {IN_CODEX}")
         };
         match codex::problem_of(file, self.project) {
             Ok(None) => self.section.ok("approved in Codex"),
@@ -167,7 +168,7 @@ impl<'v> Visit<'v> {
 
     /// Says when the agent loads no hooks of the project, because its user does not trust the folder.
     fn folder_trust(&mut self, trusted: &TrustedFolders, directory: &Path) {
-        let TrustedFolders { list: (file, key), variable, program } = trusted;
+        let TrustedFolders { list: (file, key), variable, program, .. } = trusted;
         if std::env::var(variable).as_deref() == Ok("true") {
             return;
         }

@@ -91,7 +91,9 @@ fn hooks(check: &Check, project: &Path) -> Section {
         ));
     }
     for error in &errors {
-        troubled.extend(error.location.as_ref().map(|location| location.path()));
+        if let Some(location) = &error.location {
+            troubled.push(location.path());
+        }
     }
     for problem in check.left_out.iter() {
         section.problem(problem.to_string());

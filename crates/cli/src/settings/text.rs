@@ -118,7 +118,7 @@ fn without_comments(text: &str) -> Result<String, SettingsError> {
     let mut end = 0;
     for (index, token) in tokens.iter().enumerate() {
         let comment = &text[end..token.range.start];
-        plain.extend(comment.chars().filter(|letter| letter.is_ascii_whitespace()));
+        plain.extend(comment.chars().filter(char::is_ascii_whitespace));
         end = token.range.end;
         let next = tokens.get(index + 1).map(|next| &next.token);
         let is_last = matches!(next, Some(Token::CloseBrace | Token::CloseBracket));
