@@ -277,9 +277,10 @@ pub mod internal {
 
     /// Reads YAML files of other kinds with the same messages.
     pub mod reading {
+        pub use crate::config::document::{hooks_block, read_text};
         pub use crate::config::kinds::{At, Count, Filled, Words, reference};
         pub use crate::config::node::{Node, Value};
-        pub use crate::config::reader::{Fields, Reader, read_text};
+        pub use crate::config::reader::{Fields, Reader};
         pub use crate::config::schema::key_tables;
         pub use crate::config::section::{Key, Kind, object};
     }

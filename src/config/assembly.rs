@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::audit::AuditSettings;
 use super::check;
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::document::Document;
+use super::document::{Document, is_event};
 use super::failed::FailedFile;
 use super::layer::Layer;
 use super::model::{Config, Hook, Limits, Process};
@@ -67,7 +67,7 @@ pub(crate) struct FileConfig {
 
 impl FileConfig {
     fn rank(&self) -> usize {
-        self.location.file().layer.rank()
+        self.location.file().layer().rank()
     }
 
     /// Returns whether a hook calls a process of the file that is broken.
@@ -118,7 +118,7 @@ impl Assembly {
     /// Adds a file, and returns whether its project is within its bound of bytes.
     pub(crate) fn admit(&mut self, file: &SourceFile) -> bool {
         self.config.files.push(file.path.clone());
-        if file.layer != Layer::Project {
+        if file.layer() != Layer::Project {
             return true;
         }
         self.project_bytes = self.project_bytes.saturating_add(file.text.len());
@@ -147,9 +147,9 @@ impl Assembly {
         inspect: impl FnOnce(&mut FileConfig),
     ) {
         let source = Arc::clone(&file);
-        let root = match yaml::parse(&source) {
+        let root = match yaml::parse(&source, is_event) {
             Ok(root) => root,
-            Err(problem) => return self.fail(file.layer, &file.path, [problem]),
+            Err(problem) => return self.fail(file.layer(), &file.path, [problem]),
         };
         let mut document = Document::new(Reader::new(file));
         document.read(&root);
@@ -159,7 +159,7 @@ impl Assembly {
         inspect(&mut config);
         let is_broken = problems.has_errors();
         if is_broken {
-            self.fail(source.layer, &source.path, problems);
+            self.fail(source.layer(), &source.path, problems);
         } else {
             self.problems.extend(problems);
         }
@@ -179,7 +179,7 @@ impl Assembly {
         let problems: Vec<Diagnostic> = problems.into_iter().collect();
         if layer.may_fail(self.config.named_may_fail) {
             let mut places = problems.iter().filter_map(|problem| problem.location.clone());
-            let place = places.find(|place| place.file().layer == layer);
+            let place = places.find(|place| place.file().layer() == layer);
             let place = place.unwrap_or_else(|| Location::of_file_in(layer, path));
             self.config.failed.push(FailedFile::unloadable(place, &problems));
         } else {
@@ -226,7 +226,7 @@ impl Assembly {
         if problems.is_empty() {
             return true;
         }
-        self.fail(part.location.file().layer, part.location.path(), problems);
+        self.fail(part.location.file().layer(), part.location.path(), problems);
         false
     }
 
@@ -304,7 +304,7 @@ fn foreign_calls(part: &FileConfig, owners: &HashMap<String, Location>) -> Vec<D
     for hook in &part.hooks {
         if let Some(name) = hook.process()
             && let Some(owner) = owners.get(name)
-            && owner.file().layer.rank() != part.rank()
+            && owner.file().layer().rank() != part.rank()
         {
             let message = "this hook calls a process of another layer";
             let hint = "configure a process of its own, under another name, in the same file as \

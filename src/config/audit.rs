@@ -65,7 +65,7 @@ impl Kind<'_> for AuditSettings {
 /// The agent's own directory changes, and would scatter it. The log of a project lies in the
 /// project, because records are written and full files renamed with the rights of the user.
 fn log_path(reader: &mut Reader, node: &Node, written: &str) -> Option<PathBuf> {
-    let directory = reader.file.directory().to_owned();
+    let directory = reader.file().directory().to_owned();
     let path = match written.strip_prefix("~/") {
         None => directory.join(written),
         Some(rest) => match directories::home_directory() {
@@ -83,7 +83,7 @@ fn log_path(reader: &mut Reader, node: &Node, written: &str) -> Option<PathBuf> 
         return reader.refuse(node, format!("`{written}` is not a file"));
     }
     let project = directories::project_of(&directory);
-    if reader.file.layer == Layer::Project && !physical(&path).starts_with(physical(project)) {
+    if reader.file().layer() == Layer::Project && !physical(&path).starts_with(physical(project)) {
         let message = format!("`{written}` is not in the project `{}`", project.display());
         let hint = "write a path below it, or move `audit` to your own hooks file";
         return reader.refuse_with_hint(node, message, hint);

@@ -99,10 +99,9 @@ impl Diagnostics {
             ranks.entry(file).or_insert(next);
         }
         self.0.sort_by_cached_key(|problem| {
-            problem.location.as_ref().map(|location| {
-                let rank = ranks.get(location.path()).copied().unwrap_or(usize::MAX);
-                (rank, location.range().start)
-            })
+            let location = problem.location.as_ref()?;
+            let rank = ranks.get(location.path()).copied().unwrap_or(usize::MAX);
+            Some((rank, location.range().start))
         });
         // An alias brings what is wrong with its anchor along each time it is used.
         self.0.dedup();

@@ -1,19 +1,21 @@
 //! A whole file: which of its shapes it has, and the hooks of each event in it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::assembly::FileConfig;
 use super::condition::Condition;
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::hook::{Place, read_hook};
-use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawKeys};
+use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawDefaults, PicoclawKeys};
 use super::kinds::At;
 use super::layer::Layer;
 use super::model::{Hook, Limits};
 use super::node::{Node, Value};
 use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
-use super::source::Location;
+use super::source::{Location, SourceFile};
+use super::yaml;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::platform::MANAGED_DIRECTORY;
@@ -33,8 +35,9 @@ pub(super) struct Document {
 }
 
 impl Document {
-    pub(super) fn new(reader: Reader) -> Self {
-        let location = Location::new(Arc::clone(&reader.file), 0..0);
+    pub(super) fn new(mut reader: Reader) -> Self {
+        reader.parent_of = parent_of;
+        let location = Location::new(Arc::clone(reader.file()), 0..0);
         Self {
             reader,
             config: FileConfig { location, ..FileConfig::default() },
@@ -77,7 +80,7 @@ impl Document {
                 "$schema" | "defaults" | "audit" | "policy" => {}
                 "hooks" => self.hooks_block(value, &defaults),
                 "layers" => self.layers(key, value),
-                "processes" => self.processes(value, &defaults, None),
+                "processes" => self.processes(value, &defaults, &PicoclawDefaults::default()),
                 _ if Event::from_name(name).is_some() => self.event(name, key, value, &defaults),
                 _ => self.unknown_key(key, name),
             }
@@ -122,7 +125,8 @@ impl Document {
     /// Reads which layers an administrator allows below the managed one.
     fn layers(&mut self, key: &Node, value: &Node) {
         // A file of `hooks.d` is read after those that it would have to keep out.
-        if self.reader.file.layer != Layer::Managed || self.reader.file.is_drop_in() {
+        let file = self.reader.file();
+        if file.layer() != Layer::Managed || file.is_drop_in() {
             let message = "only the administrator's file says which layers count";
             let hint = format!("move it to {MANAGED_DIRECTORY}/hooks.yaml");
             return self.reader.error_with_hint(key, message, hint);
@@ -240,11 +244,7 @@ impl Document {
     /// Reads a matcher entry: which tools, and the hooks for them.
     fn entry(&mut self, node: &Node, place: &mut Place<'_>) {
         let event = place.event;
-        let has = |name: &str| {
-            let entries = node.as_map().unwrap_or_default();
-            entries.iter().any(|(key, _)| key.as_text() == Some(name))
-        };
-        if !has("hooks") && (has("type") || has("command")) {
+        if !has_key(node, "hooks") && (has_key(node, "type") || has_key(node, "command")) {
             let message = format!("a hook in the place of a matcher entry of `{event}`");
             return self.reader.error_with_hint(node, message, ENTRY_HINT);
         }
@@ -278,6 +278,11 @@ impl Document {
     }
 }
 
+fn has_key(node: &Node, name: &str) -> bool {
+    let entries = node.as_map().unwrap_or_default();
+    entries.iter().any(|(key, _)| key.as_text() == Some(name))
+}
+
 /// Returns the event whose name is written as Claude Code writes its own: `PreToolUse`.
 fn event_of_claude_code(name: &str) -> Option<Event> {
     if !name.starts_with(|first: char| first.is_ascii_uppercase()) {
@@ -286,14 +291,48 @@ fn event_of_claude_code(name: &str) -> Option<Event> {
     Event::all().find(|event| event.name().replace('_', "").eq_ignore_ascii_case(name))
 }
 
-impl Reader {
-    /// Reads the hooks block of another program's file.
-    pub fn hooks_block(&mut self, node: &Node) -> Vec<Hook> {
-        let mut document =
-            Document::new(std::mem::replace(self, Self::new(Arc::clone(&self.file))));
-        document.hooks_block(node, &Defaults::default());
-        document.add_chain();
-        *self = document.reader;
-        document.config.hooks
+/// Reads the hooks block of another program's file.
+pub fn hooks_block(reader: &mut Reader, node: &Node) -> Vec<Hook> {
+    let empty = Reader::new(Arc::clone(reader.file()));
+    let mut document = Document::new(std::mem::replace(reader, empty));
+    document.hooks_block(node, &Defaults::default());
+    document.add_chain();
+    *reader = document.reader;
+    document.config.hooks
+}
+
+/// Returns the key below which a parameter of http, mcp and model hooks belongs.
+fn parent_of(key: &str) -> Option<&'static str> {
+    match key {
+        "api" | "api_key" | "arguments" | "headers" | "model" | "prompt" | "secret" | "server"
+        | "tool" | "url" => Some("with"),
+        _ => None,
+    }
+}
+
+/// Returns whether a merge in a file must not hide the key: one of two lists of hooks would be lost.
+pub(super) fn is_event(key: &str) -> bool {
+    Event::from_name(key).is_some()
+}
+
+/// Reads `text` with `read`; `path` is what messages call it.
+///
+/// # Errors
+/// All problems of the text.
+pub fn read_text<T>(
+    path: &Path,
+    text: &str,
+    read: impl FnOnce(&mut Reader, &Node) -> Option<T>,
+) -> Result<T, Diagnostics> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let file = Arc::new(SourceFile::new(path, text));
+    let root = yaml::parse(&file, is_event)?;
+    let mut reader = Reader::new(Arc::clone(&file));
+    reader.parent_of = parent_of;
+    let value = read(&mut reader, &root);
+    let problems = reader.into_problems();
+    match value {
+        Some(value) if !problems.has_errors() => Ok(value),
+        _ => Err(problems),
     }
 }

@@ -16,7 +16,7 @@ use crate::event::{Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
 
-/// What a hook takes over from where it stands.
+/// The parts that a hook takes over from its place in the file.
 pub(super) struct Place<'a> {
     pub(super) event: Event,
     pub(super) matcher: Matcher,

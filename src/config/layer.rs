@@ -1,6 +1,11 @@
 //! Who brought a configuration file in.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde::Serialize;
+
+use super::source::{Location, SourceFile};
 
 /// Who brought a configuration file in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
@@ -9,16 +14,16 @@ use serde::Serialize;
 pub enum Layer {
     /// The machine's administrator: `/etc/hookexec`, on macOS
     /// `/Library/Application Support/hookexec`.
-    Managed,
+    Managed = 1,
     /// The user: `$XDG_CONFIG_HOME/hookexec`.
-    User,
+    User = 2,
     /// The project that is worked on.
-    Project,
+    Project = 3,
     /// The command line names the file.
-    CommandLine,
+    CommandLine = 4,
     /// The program itself.
     #[default]
-    Program,
+    Program = 0,
 }
 
 impl Layer {
@@ -53,5 +58,32 @@ impl Layer {
             Self::CommandLine => named_may_fail,
             Self::Program => false,
         }
+    }
+}
+
+impl SourceFile {
+    /// Sets who brought it in.
+    #[must_use]
+    pub(crate) fn in_layer(mut self, layer: Layer) -> Self {
+        self.tag = layer as u8;
+        self
+    }
+
+    /// Returns who brought it in.
+    pub fn layer(&self) -> Layer {
+        match self.tag {
+            1 => Layer::Managed,
+            2 => Layer::User,
+            3 => Layer::Project,
+            4 => Layer::CommandLine,
+            _ => Layer::Program,
+        }
+    }
+}
+
+impl Location {
+    /// Returns the place of a problem of the file of `layer` at `path` as a whole.
+    pub(crate) fn of_file_in(layer: Layer, path: &Path) -> Self {
+        Self::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
     }
 }

@@ -5,7 +5,7 @@ mod audit;
 mod check;
 pub(crate) mod condition;
 mod diagnostic;
-mod document;
+pub(crate) mod document;
 pub(crate) mod failed;
 mod hook;
 mod keys;

@@ -1,4 +1,4 @@
-//! What a configuration means: the resolved types, which nothing downstream checks again.
+//! The types of a resolved configuration, which nothing downstream checks again.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub struct Config {
     /// the administrator leaves out, and names that are nearly right. They are among the warnings,
     /// too.
     pub left_out: Diagnostics,
-    /// What is allowed and probably not meant, such as a guard whose crash lets the tool run.
+    /// Warnings of things that are allowed and probably not meant, such as a guard whose crash lets the tool run.
     pub warnings: Diagnostics,
 }
 
@@ -61,7 +61,7 @@ pub struct Hook {
     pub matcher: Matcher,
     /// Its type: `command`, `builtin`, `process`, or one of the host's own.
     pub kind: String,
-    /// What it runs.
+    /// The command.
     pub command: Option<Command>,
     /// Arguments for the handler.
     pub args: Vec<String>,
@@ -79,9 +79,9 @@ pub struct Hook {
     pub inherit_env: InheritEnv,
     /// The most that is captured of each of its output streams, in bytes.
     pub max_output: usize,
-    /// What its failure means; the event's contract decides when `None`.
+    /// The meaning of its failure; the event's contract decides when `None`.
     pub on_error: Option<OnError>,
-    /// What an exit code other than 0 and 2 means where `on_error` is `None`; a warning when
+    /// The meaning of an exit code other than 0 and 2 where `on_error` is `None`; a warning when
     /// `None`. `defaults: { on_error: ask }` sets it on events that fail closed: a failure stays a
     /// denial.
     pub on_exit_code: Option<OnError>,
@@ -101,7 +101,7 @@ pub struct Hook {
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
     #[doc(hidden)]
     pub dialect: Option<String>,
-    /// What running it leaves behind: whether a replay may run it.
+    /// The effects of running it: whether a replay may run it.
     pub side_effects: SideEffects,
     /// The condition that its input must meet.
     #[doc(hidden)]
@@ -142,7 +142,7 @@ impl Limits {
     }
 }
 
-/// What a hook runs.
+/// The command of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -153,7 +153,7 @@ pub enum Command {
     Argv(Vec<String>),
 }
 
-/// What a hook's failure means for the event.
+/// The meaning of a hook's failure for the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::exhaustive_enums, reason = "the four words of on_error")]
@@ -193,7 +193,7 @@ impl Phase {
     }
 }
 
-/// What running a hook leaves behind, as its author declares it.
+/// The effects of running a hook, as its author declares them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -218,7 +218,7 @@ pub enum InheritEnv {
     All,
     /// None.
     None,
-    /// Those named.
+    /// Only some, by name.
     Only(Vec<String>),
 }
 
@@ -246,7 +246,7 @@ pub struct Process {
     pub max_line: usize,
     /// The tools it may answer for; `*` is every tool.
     pub provides: Vec<String>,
-    /// What it speaks.
+    /// Its protocol.
     pub(crate) protocol: Protocol,
     /// Which method observers are notified with.
     pub(crate) event_method: EventMethod,
@@ -256,7 +256,7 @@ pub struct Process {
     pub location: Location,
 }
 
-/// What a process speaks: JSON-RPC with the methods of hooks, or with those of MCP.
+/// The protocol of a process: JSON-RPC with the methods of hooks, or with those of MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Protocol {
     #[default]
@@ -335,7 +335,7 @@ impl Hook {
 
     /// Returns who configured it.
     pub fn layer(&self) -> Layer {
-        self.location.file().layer
+        self.location.file().layer()
     }
 
     /// Returns the name of the process that it calls.

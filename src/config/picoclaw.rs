@@ -96,17 +96,16 @@ impl Document {
         }
         if let Some(processes) = keys.processes {
             let timeouts = keys.defaults.unwrap_or_default();
-            self.processes(processes.0, defaults, Some(&timeouts));
+            self.processes(processes.0, defaults, &timeouts);
         }
     }
 
-    /// Reads `processes`, and adds the hooks that they say they are. Only PicoClaw's `hooks` block
-    /// has `timeouts` for them.
+    /// Reads `processes`, and adds the hooks that they say they are.
     pub(super) fn processes(
         &mut self,
         node: &Node,
         defaults: &Defaults<'_>,
-        timeouts: Option<&PicoclawDefaults<'_>>,
+        timeouts: &PicoclawDefaults<'_>,
     ) {
         let Some(fields) = self.reader.open_fields(node, "`processes`") else { return };
         for (name, key, value) in fields.iter() {
@@ -117,11 +116,6 @@ impl Document {
             };
             if !shorthand.enabled {
                 continue;
-            }
-            if timeouts.is_some() && shorthand.stages.is_empty() && shorthand.observed.is_empty() {
-                let hint = "add `intercept: [before_tool]` or `observe: [\"*\"]`";
-                let message = format!("process `{name}` intercepts and observes nothing");
-                self.reader.report(key, Diagnostic::warning(message).hint(hint));
             }
             let hooks = shorthand.hooks(&process, defaults, timeouts);
             // The hooks of all processes follow the others of the file, lower priority first.
@@ -136,16 +130,9 @@ impl Shorthand {
         &self,
         process: &Process,
         defaults: &Defaults<'_>,
-        timeouts: Option<&PicoclawDefaults<'_>>,
+        timeouts: &PicoclawDefaults<'_>,
     ) -> Vec<Hook> {
-        let timeout_of = |stated: Option<Milliseconds>, otherwise| {
-            let own = stated.map_or(Duration::from_millis(otherwise), |stated| stated.0);
-            process.timeout.or(defaults.timeout).unwrap_or(own)
-        };
-        let (interceptor, approval, observer) = match timeouts {
-            Some(timeouts) => (timeouts.interceptor, timeouts.approval, timeouts.observer),
-            None => (None, None, None),
-        };
+        let stated = process.timeout.or(defaults.timeout);
         let mut hooks = Vec::new();
         for (_, (event, mutates)) in STAGES {
             if !self.stages.contains(&event) {
@@ -154,9 +141,9 @@ impl Shorthand {
             let mut hook = process_hook(process, event);
             if mutates {
                 hook.phase = Phase::Mutate;
-                hook.timeout = timeout_of(interceptor, 5_000);
+                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.interceptor, 5_000));
             } else {
-                hook.timeout = timeout_of(approval, 60_000);
+                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.approval, 60_000));
             }
             if event == Event::PermissionRequest {
                 // A broken approver denies, as in PicoClaw.
@@ -171,11 +158,15 @@ impl Shorthand {
             hook.phase = Phase::Observe;
             // The event does not wait for an observer, so its failure stops nothing.
             hook.on_error = Some(OnError::Ignore);
-            hook.timeout = timeout_of(observer, 500);
+            hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.observer, 500));
             hooks.push(hook);
         }
         hooks
     }
+}
+
+fn or_milliseconds(stated: Option<Milliseconds>, otherwise: u64) -> Duration {
+    stated.map_or(Duration::from_millis(otherwise), |stated| stated.0)
 }
 
 fn process_hook(process: &Process, event: Event) -> Hook {
@@ -188,8 +179,9 @@ fn refuse_builtins(reader: &mut Reader, node: &Node) {
     let Some(fields) = reader.open_fields(node, "`builtins`") else { return };
     for (name, key, value) in fields.iter() {
         let Some(entry) = reader.open_fields(value, "a builtin") else { continue };
-        let enabled = entry.get("enabled").map(|enabled| &enabled.value);
-        if !matches!(enabled, Some(Value::Bool(false))) {
+        let is_disabled =
+            entry.get("enabled").is_some_and(|node| matches!(node.value, Value::Bool(false)));
+        if !is_disabled {
             let message = format!("`{name}` is compiled into PicoClaw and does not exist here");
             let hint = "set `enabled: false`, or write a hook of `type: builtin` below its event";
             reader.error_with_hint(key, message, hint);
@@ -229,10 +221,16 @@ impl Words for (Event, bool) {
 impl Kind<'_> for Stages {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let items = reader.list(node, what)?;
-        // PicoClaw skips empty ones.
-        let items = items.iter().filter(|item| item.as_text() != Some(""));
-        let stages = items.filter_map(|item| reader.value::<(Event, bool)>(item, what));
-        Some(Self(stages.map(|(event, _)| event).collect()))
+        let mut events = BTreeSet::new();
+        for item in items {
+            // PicoClaw skips empty ones.
+            if item.as_text() != Some("")
+                && let Some((event, _)) = reader.value::<(Event, bool)>(item, what)
+            {
+                events.insert(event);
+            }
+        }
+        Some(Self(events))
     }
 
     fn schema() -> Json {
@@ -259,8 +257,8 @@ impl Kind<'_> for Observed {
                 reader.report(node, Diagnostic::warning(message));
             } else {
                 let names = KINDS.iter().flat_map(|(kind, legacy, _)| [*kind, *legacy]);
-                let all = || "`\"*\"` observes everything".to_owned();
-                let hint = suggest::hint(&item, names).unwrap_or_else(all);
+                let hint = suggest::hint(&item, names);
+                let hint = hint.unwrap_or_else(|| "`\"*\"` observes everything".to_owned());
                 reader.error_with_hint(node, format!("unknown event `{item}` in {what}"), hint);
             }
         }

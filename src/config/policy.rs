@@ -37,11 +37,11 @@ pub struct PolicySettings {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Policy {
-    /// What the hooks file says.
+    /// The settings in the hooks file.
     pub settings: PolicySettings,
     /// Where it is kept.
     pub store: Store,
-    /// What is known.
+    /// The known state.
     pub state: State,
     /// The files of the version in force.
     pub files: Vec<PathBuf>,
@@ -100,8 +100,8 @@ pub fn spoken(time: Duration) -> String {
 impl Kind<'_> for PolicySettings {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let errors = reader.errors();
-        let is_own = matches!(reader.file.layer, Layer::Managed | Layer::User);
-        if !is_own || reader.file.is_drop_in() {
+        let is_own = matches!(reader.file().layer(), Layer::Managed | Layer::User);
+        if !is_own || reader.file().is_drop_in() {
             let message =
                 "only `hooks.yaml` of the administrator and of the user may name a policy";
             let hint = "move it to `~/.config/hookexec/hooks.yaml`; `hookexec check` without a \
@@ -139,6 +139,10 @@ impl Kind<'_> for Source {
     }
 }
 
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
+}
+
 /// One public key, or several.
 pub(crate) struct PublicKeys(pub(super) Vec<String>);
 
@@ -152,8 +156,7 @@ impl Kind<'_> for PublicKeys {
         let mut keys = Vec::new();
         for item in node.one_or_many() {
             let Filled(key) = reader.value(item, what)?;
-            let is_odd = |byte: u8| !byte.is_ascii_alphanumeric() && !b"+/=".contains(&byte);
-            if key.len() != 56 || !key.starts_with("RW") || key.bytes().any(is_odd) {
+            if key.len() != 56 || !key.starts_with("RW") || !key.bytes().all(is_base64) {
                 let hint =
                     "write the last line of the file that `minisign -G` made, `minisign.pub`";
                 return reader.refuse_with_hint(item, format!("`{key}` is not a public key"), hint);

@@ -44,11 +44,6 @@ pub(super) fn read_process(
         let hint = "add the program and its arguments: `command: [python3, weather.py]`";
         reader.error_with_hint(key, message, hint);
     }
-    let mut directories =
-        keys.fields.iter().filter(|(name, ..)| ["dir", "working_dir"].contains(name));
-    if let Some((_, second, _)) = directories.nth(1) {
-        reader.error(second, "`dir` and `working_dir` mean the same; keep one");
-    }
     let inherit_env = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
     let process = Process {
         name: name.to_owned(),

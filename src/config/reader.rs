@@ -1,7 +1,6 @@
 //! Reads typed values out of the tree of a file, and collects what is wrong with it.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::condition::List;
@@ -11,29 +10,6 @@ use super::section::Kind;
 use super::source::{Location, SourceFile};
 use super::yaml;
 use crate::suggest;
-
-/// What other systems call our keys.
-const OTHER_NAMES: [(&str, &str); 14] = [
-    ("async", "background"),
-    ("condition", "when"),
-    ("cwd", "working_dir"),
-    ("dir", "working_dir"),
-    ("description", "name"),
-    ("disabled", "enabled"),
-    ("environment", "env"),
-    ("if", "when"),
-    ("parameters", "with"),
-    ("params", "with"),
-    ("run", "command"),
-    ("timeout_ms", "timeout"),
-    ("timeout_sec", "timeout"),
-    ("tool", "matcher"),
-];
-
-/// What http, mcp and model hooks have below `with:`.
-const PARAMETERS: [&str; 10] = [
-    "api", "api_key", "arguments", "headers", "model", "prompt", "secret", "server", "tool", "url",
-];
 
 /// After how many mistakes no suggestions are looked for any more: that would take the time of all
 /// the rest, for a file that is something else.
@@ -51,45 +27,36 @@ pub(crate) fn spelling(name: &str) -> Option<String> {
     Some(format!("a `-` needs a space behind it: `- {word}:`"))
 }
 
-/// Reads `text` with `read`; `path` is what messages call it.
-///
-/// # Errors
-/// All problems of the text.
-pub fn read_text<T>(
-    path: &Path,
-    text: &str,
-    read: impl FnOnce(&mut Reader, &Node) -> Option<T>,
-) -> Result<T, Diagnostics> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let file = Arc::new(SourceFile::new(path, text));
-    let root = yaml::parse(&file)?;
-    let mut reader = Reader::new(Arc::clone(&file));
-    let value = read(&mut reader, &root);
-    let problems = reader.into_problems();
-    value.filter(|_| !problems.has_errors()).ok_or(problems)
-}
-
 /// Reads one file.
 pub struct Reader {
-    pub(super) file: Arc<SourceFile>,
+    file: Arc<SourceFile>,
     problems: Diagnostics,
+    errors: usize,
+    /// Tells the key below which another key belongs.
+    pub(super) parent_of: fn(&str) -> Option<&'static str>,
     /// The list whose items the condition that is read now is about.
     pub(super) list: Option<List>,
-    errors: usize,
 }
 
 /// The keys of a mapping, each known and there once.
 #[derive(Default)]
 pub struct Fields<'n> {
     entries: Vec<(&'n str, &'n Node<'n>, &'n Node<'n>)>,
-    /// What unknown keys were probably meant to be.
+    /// The keys that unknown ones were probably meant to be.
     meant: Vec<String>,
 }
 
 impl<'n> Fields<'n> {
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&'n Node<'n>> {
-        self.iter().find(|(name, _, _)| *name == key).map(|(_, _, value)| value)
+        let (_, _, value) = self.iter().find(|(name, ..)| *name == key)?;
+        Some(value)
+    }
+
+    /// Returns the place of a key.
+    fn key(&self, key: &str) -> Option<&'n Node<'n>> {
+        let (_, node, _) = self.iter().find(|(name, ..)| *name == key)?;
+        Some(node)
     }
 
     /// Returns whether a key is missing, and was not just misspelt, which is reported already.
@@ -106,7 +73,13 @@ impl<'n> Fields<'n> {
 impl Reader {
     /// Returns a reader of `file`.
     pub fn new(file: Arc<SourceFile>) -> Self {
-        Self { file, problems: Diagnostics::default(), list: None, errors: 0 }
+        let problems = Diagnostics::default();
+        Self { file, problems, errors: 0, parent_of: |_| None, list: None }
+    }
+
+    /// Returns the file.
+    pub fn file(&self) -> &Arc<SourceFile> {
+        &self.file
     }
 
     /// Returns all problems that were found.
@@ -224,32 +197,27 @@ impl Reader {
             return self.expected(what, "a mapping", node);
         };
         // The few keys of most mappings are compared sooner than hashed.
-        let mut seen = (entries.len() > FEW).then(HashMap::<&str, &Node>::new);
+        let mut seen: HashMap<&str, &Node> = HashMap::new();
+        let is_hashed = entries.len() > FEW;
         let mut fields = Fields { entries: Vec::with_capacity(entries.len()), meant: Vec::new() };
         for (key, value) in entries {
             let Some(name) = key.as_text() else {
-                self.error_with_hint(
-                    key,
-                    format!("a key must be text, not {}", key.kind()),
-                    "put quotes around it",
-                );
+                let message = format!("a key must be text, not {}", key.kind());
+                self.error_with_hint(key, message, "put quotes around it");
                 continue;
             };
-            let first = match &seen {
-                Some(seen) => seen.get(name).copied(),
-                None => fields.iter().find(|(known, ..)| *known == name).map(|(_, key, _)| key),
-            };
+            let first = if is_hashed { seen.get(name).copied() } else { fields.key(name) };
             if let Some(first) = first {
                 let line = self.location(first).line();
+                let problem = Diagnostic::error(format!("the key `{name}` appears twice"));
+                let problem = problem.label(format!("first on line {line}"));
                 self.report(
                     key,
-                    Diagnostic::error(format!("the key `{name}` appears twice"))
-                        .label(format!("first on line {line}"))
-                        .hint("keep one of the two, or write both values into one"),
+                    problem.hint("keep one of the two, or write both values into one"),
                 );
                 continue;
             }
-            if let Some(seen) = &mut seen {
+            if is_hashed {
                 seen.insert(name, key);
             }
             fields.entries.push((name, key, value));
@@ -257,7 +225,7 @@ impl Reader {
         Some(fields)
     }
 
-    /// Reports an unknown key, and returns what it was probably meant to be.
+    /// Reports an unknown key, and returns the one that was probably meant.
     fn unknown_key(
         &mut self,
         key: &Node,
@@ -265,27 +233,24 @@ impl Reader {
         what: &str,
         known: &[&str],
     ) -> Option<String> {
+        let message = format!("unknown key `{name}` in {what}");
         if self.errors > MAX_SUGGESTIONS {
-            return self.refuse(key, format!("unknown key `{name}` in {what}"));
+            return self.refuse(key, message);
         }
-        if let Some(hint) = spelling(name) {
-            self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
-            return Some(name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).into());
-        }
-        if PARAMETERS.contains(&name) && known.contains(&"with") {
-            let hint = format!("put it below `with:`: `with: {{ {name}: ... }}`");
-            self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
-            return Some("with".to_owned());
-        }
-        let elsewhere =
-            OTHER_NAMES.iter().find(|(other, ours)| *other == name && known.contains(ours));
-        let meant = elsewhere
-            .map(|(_, ours)| *ours)
-            .or_else(|| suggest::closest(name, known.iter().copied()))
-            .map(str::to_owned);
-        let all = || format!("known here: {}", known.join(", "));
-        let hint = meant.as_deref().map_or_else(all, suggest::question);
-        self.error_with_hint(key, format!("unknown key `{name}` in {what}"), hint);
+        let (meant, hint) = if let Some(hint) = spelling(name) {
+            let meant = name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
+            (Some(meant.to_owned()), hint)
+        } else if let Some(parent) = (self.parent_of)(name)
+            && known.contains(&parent)
+        {
+            let hint = format!("put it below `{parent}:`: `{parent}: {{ {name}: ... }}`");
+            (Some(parent.to_owned()), hint)
+        } else if let Some(near) = suggest::closest(name, known.iter().copied()) {
+            (Some(near.to_owned()), suggest::question(near))
+        } else {
+            (None, format!("known here: {}", known.join(", ")))
+        };
+        self.error_with_hint(key, message, hint);
         meant
     }
 

@@ -12,7 +12,7 @@ use crate::event::{Contract, Event};
 
 /// Returns the schema (draft 7) of a configuration file, without the keys that a type of hook refuses.
 ///
-/// What no table of keys says is in `schema.json`.
+/// The rest, which no table of keys says, is in `schema.json`.
 pub(crate) fn config_schema() -> Value {
     let mut schema: Value = serde_json::from_str(include_str!("schema.json")).unwrap_or_default();
     if let (Some(schema), Value::Object(keys)) =
@@ -27,7 +27,6 @@ pub(crate) fn config_schema() -> Value {
     definitions["condition"] = condition();
     let process = "A long-lived process that speaks JSON-RPC, one object a line.";
     definitions["process"] = described(process, ProcessKeys::schema());
-    definitions["process"]["not"] = json!({ "required": ["dir", "working_dir"] });
     schema
 }
 

@@ -7,7 +7,6 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-use super::layer::Layer;
 use crate::directories::DROP_INS;
 use crate::files::real;
 use crate::paths::in_one_line;
@@ -20,8 +19,8 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
-    /// Who brought it in.
-    pub layer: Layer,
+    /// A mark of the program that reads it, for its own use.
+    pub tag: u8,
     directory: Arc<Path>,
     /// Where each line begins, in bytes; counted on first use, which for most files is never.
     line_starts: OnceLock<Vec<usize>>,
@@ -32,8 +31,8 @@ pub struct SourceFile {
 impl PartialEq for SourceFile {
     fn eq(&self, other: &Self) -> bool {
         // The rest follows from these, and may not be known yet of one of them.
-        let Self { path, text, layer, directory, line_starts: _, shown: _ } = self;
-        (path, text, layer, directory) == (&other.path, &other.text, &other.layer, &other.directory)
+        let Self { path, text, tag, directory, line_starts: _, shown: _ } = self;
+        (path, text, tag, directory) == (&other.path, &other.text, &other.tag, &other.directory)
     }
 }
 
@@ -44,21 +43,15 @@ impl SourceFile {
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         let path = path.into();
         let absolute = std::path::absolute(&path);
-        let directory = absolute.ok().and_then(|path| path.parent().map(Arc::from));
+        let directory = absolute.as_deref().ok().and_then(Path::parent);
         Self {
             path,
             text: text.into(),
             line_starts: OnceLock::new(),
             shown: OnceLock::new(),
-            layer: Layer::default(),
-            directory: directory.unwrap_or_else(|| Path::new("/").into()),
+            tag: 0,
+            directory: directory.unwrap_or(Path::new("/")).into(),
         }
-    }
-
-    /// Sets who brought it in.
-    #[must_use]
-    pub(crate) fn in_layer(self, layer: Layer) -> Self {
-        Self { layer, ..self }
     }
 
     /// Returns the directory that it is in, as an absolute path.
@@ -105,12 +98,7 @@ impl Location {
 
     /// Returns the place of a problem of the file at `path` as a whole.
     pub fn of_file(path: &Path) -> Self {
-        Self::of_file_in(Layer::default(), path)
-    }
-
-    /// Returns the place of a problem of the file of `layer` at `path` as a whole.
-    pub(crate) fn of_file_in(layer: Layer, path: &Path) -> Self {
-        Self::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
+        Self::new(Arc::new(SourceFile::new(path, "")), 0..0)
     }
 
     #[doc(hidden)]

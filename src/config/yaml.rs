@@ -16,7 +16,6 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, StrInput, StructureStyl
 use super::diagnostic::Diagnostic;
 use super::node::{Node, Value};
 use super::source::{Location, SourceFile};
-use crate::event;
 
 /// How deep a file may nest. A hook with a plain condition needs ten levels; reading a level takes
 /// some 40 KiB of stack in a debug build, and threads have 2 MiB.
@@ -29,14 +28,19 @@ const MAX_REPEATED: usize = 1 << 20;
 /// A mistake and its place, in bytes.
 type Problem = (Diagnostic, Range<usize>);
 
-/// Parses the text of a file, which has no byte order mark.
-pub(crate) fn parse(file: &Arc<SourceFile>) -> Result<Node<'_>, Diagnostic> {
+/// Parses the text of a file, which has no byte order mark. A merge must not hide a key that
+/// `must_show` tells.
+pub(crate) fn parse(
+    file: &Arc<SourceFile>,
+    must_show: fn(&str) -> bool,
+) -> Result<Node<'_>, Diagnostic> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let tree = Tree {
         text: &file.text,
         parser: Parser::new_from_str_with_options(&file.text, options),
         anchors: HashMap::new(),
+        must_show,
         nodes: 0,
         repeated: 0,
         end: 0,
@@ -52,6 +56,7 @@ struct Tree<'t> {
     parser: Parser<'t, StrInput<'t>>,
     /// The values that have an anchor; `None` until the value is complete.
     anchors: HashMap<usize, Option<Node<'t>>>,
+    must_show: fn(&str) -> bool,
     nodes: usize,
     /// The text that aliases have repeated so far, in bytes.
     repeated: usize,
@@ -171,7 +176,7 @@ impl<'t> Tree<'t> {
             if event == Event::MappingEnd {
                 self.close(style, &place);
                 if let Some(source) = &merge {
-                    merge_into(&mut entries, source)?;
+                    merge_into(&mut entries, source, self.must_show)?;
                 }
                 return Ok(Value::Map(entries));
             }
@@ -267,9 +272,11 @@ impl<'t> Tree<'t> {
 }
 
 /// Adds the entries of `source`, a mapping or a list of them, whose keys are not there yet.
-///
-/// An event that is there already is an error: the merge would hide one of the two lists of hooks.
-fn merge_into<'t>(entries: &mut Entries<'t>, source: &Node<'t>) -> Result<(), Problem> {
+fn merge_into<'t>(
+    entries: &mut Entries<'t>,
+    source: &Node<'t>,
+    must_show: fn(&str) -> bool,
+) -> Result<(), Problem> {
     for mapping in source.one_or_many() {
         let Value::Map(merged) = &mapping.value else {
             let error = Diagnostic::error("`<<` needs a mapping to merge");
@@ -280,8 +287,10 @@ fn merge_into<'t>(entries: &mut Entries<'t>, source: &Node<'t>) -> Result<(), Pr
             let name = key.as_text();
             if name.is_none() || !entries.iter().any(|(known, _)| known.as_text() == name) {
                 entries.push((key.clone(), value.clone()));
-            } else if let Some(event) = name.and_then(event::Event::from_name) {
-                let message = format!("the key `{event}` appears twice after this merge");
+            } else if let Some(name) = name
+                && must_show(name)
+            {
+                let message = format!("the key `{name}` appears twice after this merge");
                 let error =
                     Diagnostic::error(message).hint("write the hooks of both into one list");
                 return Err((error, source.span.clone()));

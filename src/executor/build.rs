@@ -191,7 +191,7 @@ fn broken_files(problems: &Diagnostics, may_fail: impl Fn(Layer) -> bool) -> Vec
     let mut broken: Vec<FailedFile> = Vec::new();
     for problem in problems.iter() {
         let Some(place) = &problem.location else { continue };
-        if may_fail(place.file().layer) && !broken.iter().any(|it| is_in(&it.location, place)) {
+        if may_fail(place.file().layer()) && !broken.iter().any(|it| is_in(&it.location, place)) {
             broken.push(FailedFile::unloadable(place.clone(), [problem]));
         }
     }

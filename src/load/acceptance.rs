@@ -85,7 +85,7 @@ impl Acceptance {
 
     /// Returns a project's file by its bytes, and whether it may run; `None` when no approval is needed.
     pub(super) fn project_file(&self, source: &SourceFile) -> Option<ProjectFile> {
-        if source.layer != Layer::Project || self.options.trust_projects {
+        if source.layer() != Layer::Project || self.options.trust_projects {
             return None;
         }
         let working_dir = self.working_dir.as_deref().unwrap_or(Path::new("."));

@@ -222,7 +222,7 @@ impl Loading {
     /// event.
     pub(super) fn unavailable(&mut self, location: &Location, cause: &str, remedy: &str) {
         let problem = Diagnostic::error(cause).hint(remedy).at(location.clone());
-        let layer = location.file().layer;
+        let layer = location.file().layer();
         if !layer.may_fail(self.assembly.config.named_may_fail) {
             return self.assembly.fail(layer, location.path(), [problem]);
         }

@@ -33,7 +33,7 @@ impl Loading {
         }
         self.assembly.config.policies.push(policy);
         for file in found.unwrap_or_default() {
-            if self.assembly.may_read(file.layer, &file.path) && self.assembly.admit(&file) {
+            if self.assembly.may_read(file.layer(), &file.path) && self.assembly.admit(&file) {
                 self.evaluate(&file, &mut None);
             }
         }
@@ -43,7 +43,7 @@ impl Loading {
 
 /// Returns the hooks files of the version in force, whose files are all as they were fetched.
 fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
-    let layer = policy.settings.location.file().layer;
+    let layer = policy.settings.location.file().layer();
     check_file(layer, &policy.store.state_file()).map_err(|problem| problem.message)?;
     policy.state = policy.store.state()?;
     let Some(in_force) = &policy.state.in_force else {

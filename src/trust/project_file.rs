@@ -146,7 +146,7 @@ impl ProjectFile {
     pub(crate) fn location(&self, file: &Arc<SourceFile>) -> Location {
         match &self.blocked {
             Some(Blocked::File { at, .. }) => Location::new(Arc::clone(file), *at..*at),
-            _ => Location::of_file_in(file.layer, &file.path),
+            _ => Location::of_file_in(file.layer(), &file.path),
         }
     }
 

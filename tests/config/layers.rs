@@ -50,7 +50,7 @@ impl Machine {
         let root = format!("{}/", self.root.path().display());
         let config = Config::load(options).unwrap_or_else(|e| panic!("{}", e.render(false)));
         let failure = |it: &FailedFile| {
-            format!("{:?} {}: {}", it.location.file().layer, it.location, it.cause)
+            format!("{:?} {}: {}", it.location.file().layer(), it.location, it.cause)
         };
         config.failed.iter().map(|it| failure(it).replace(&root, "")).collect()
     }

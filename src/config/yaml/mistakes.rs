@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use granit_parser::{ErrorKind as E, ScanError};
 
+use super::super::diagnostic::Diagnostic;
 use super::Problem;
-use crate::config::diagnostic::Diagnostic;
 
 /// The characters that look like a space and are not one for YAML.
 const ODD_SPACES: [char; 6] =

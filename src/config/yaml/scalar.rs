@@ -1,4 +1,4 @@
-//! What a scalar without quotes means.
+//! The meaning of a scalar without quotes.
 
 use std::borrow::Cow;
 

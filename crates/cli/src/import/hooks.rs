@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hookexec::Event;
 use hookexec::config::{Diagnostics, Severity};
 use hookexec::internal::SourceFile;
-use hookexec::internal::reading::{Node, Reader, Value};
+use hookexec::internal::reading::{Node, Reader, Value, hooks_block};
 
 use super::tree::{Mapping, made};
 use super::yaml::{Writer, Written};
@@ -90,7 +90,7 @@ impl<'n> Import<'n> {
     /// Returns the hooks that hookexec takes as YAML, and the problems of the others.
     pub(super) fn finish(mut self) -> Imported {
         let block = Node { value: Value::Map(self.hooks.clone()), span: 0..0 };
-        let sound = self.reader.hooks_block(&block).len();
+        let sound = hooks_block(&mut self.reader, &block).len();
         let mut problems = self.reader.into_problems();
         problems.sort(std::slice::from_ref(&self.source.path));
         let mut errors = Vec::new();
