@@ -3,7 +3,7 @@
 
 use crate::config::Layer;
 use crate::event::{Event, Permission};
-use crate::executor::{BEFORE_TOOL, Decided, DispatchOptions, Executor, JudgedBefore, final_call};
+use crate::executor::{BEFORE_TOOL, Decided, DispatchOptions, Executor, JudgedBefore};
 use crate::wire::{
     ApprovalQuestion, ApprovalReason, ApprovalReport, Decision, HookReport, HookStatus, Input,
     Verdict, call_digest,
@@ -137,7 +137,7 @@ impl Executor {
                 event: verdict.event,
                 verdicts: &[verdict.clone()],
                 original: input,
-                input: &final_call(input, &verdict),
+                input: &self.final_call(input, &verdict),
                 options,
                 consults: false,
                 host_asks: None,
@@ -197,7 +197,7 @@ impl Executor {
             return;
         }
         // A hook of `permission_request` may have rewritten the call: a person is asked about the result.
-        let last = final_call(input, verdict);
+        let last = self.final_call(input, verdict);
         let judged = &Judged { input: &last, ..*judged };
         if is_asked {
             let digest = call_digest(&self.complete(event, &last));

@@ -1,21 +1,22 @@
 //! What runs one configured hook: the contract between the executor and a handler.
 
 mod background;
+mod call;
 mod seats;
 #[cfg(test)]
 mod silent;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) use background::BACKGROUND_FULL;
+pub use call::Call;
+pub(crate) use call::{Shared, Sharing};
 pub(crate) use seats::{Capacity, Place, Seat};
 #[cfg(test)]
 pub(crate) use silent::Silent;
 
-use crate::calls::{Deeds, Reading};
 use crate::config::{Diagnostic, Hook};
 use crate::event::Event;
 use crate::wire::{Input, Output, Usage};
@@ -63,107 +64,6 @@ pub trait Handler: Send + Sync + 'static {
     /// model.
     fn remedy(&self) -> Option<&str> {
         None
-    }
-}
-
-/// One invocation of one hook.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Call<'a> {
-    /// The event.
-    pub event: Event,
-    /// The input as the hook sees it, earlier rewrites applied.
-    pub input: &'a Input,
-    /// The deadline of the answer.
-    pub deadline: Instant,
-    /// The input that the event came with, before any rewrite.
-    pub(crate) original: &'a Input,
-    pub(crate) place: Place<'a>,
-    pub(crate) shared: Sharing<'a>,
-}
-
-/// The values derived from the input of a call.
-#[derive(Debug)]
-pub(crate) enum Sharing<'a> {
-    /// Those of all hooks that see the same input.
-    All(&'a Shared),
-    Own(Box<Shared>),
-}
-
-impl<'a> Call<'a> {
-    /// Returns an invocation, for tests of a handler.
-    pub fn new(event: Event, input: &'a Input, deadline: Instant) -> Self {
-        Self {
-            event,
-            input,
-            deadline,
-            original: input,
-            place: Place::Free,
-            shared: Sharing::Own(Box::default()),
-        }
-    }
-
-    fn shared(&self) -> &Shared {
-        match &self.shared {
-            Sharing::All(shared) => shared,
-            Sharing::Own(shared) => shared,
-        }
-    }
-
-    /// Returns the input as one JSON object: what a command hook reads on stdin.
-    pub fn json(&self) -> Arc<[u8]> {
-        let json = || self.deeds().json_with(self.input).into();
-        Arc::clone(self.shared().json.get_or_init(json))
-    }
-
-    /// Returns what the tool call does.
-    pub(crate) fn deeds(&self) -> &Deeds {
-        self.reading().of(self.input)
-    }
-
-    /// Returns what was read of the tool call.
-    pub(crate) fn reading(&self) -> &Reading {
-        &self.shared().reading
-    }
-
-    /// Returns the input for a task that may outlive the call.
-    pub fn owned_input(&self) -> Arc<Input> {
-        self.shared().owned(self.input)
-    }
-}
-
-/// Values derived from one input: each is computed at most once, when a hook needs it.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    json: OnceLock<Arc<[u8]>>,
-    reading: Reading,
-    input: OnceLock<Arc<Input>>,
-    is_long: OnceLock<bool>,
-}
-
-/// How long the JSON of an input may be for conditions to be looked at where other hooks wait, in
-/// bytes: a guard's pattern takes microseconds on it, and the slowest that is valid two seconds.
-const SHORT_INPUT: usize = 8 << 10;
-
-impl Shared {
-    /// Returns the reading of the tool call: conditions and hooks read the call once.
-    pub(crate) fn reading(&self) -> &Reading {
-        &self.reading
-    }
-
-    /// Returns the input for a task of its own: it is copied once.
-    pub(crate) fn owned(&self, input: &Input) -> Arc<Input> {
-        Arc::clone(self.input.get_or_init(|| Arc::new(input.clone())))
-    }
-
-    /// Returns whether it can take long to look for a pattern in the input.
-    pub(crate) fn is_long(&self, input: &Input) -> bool {
-        *self.is_long.get_or_init(|| input.is_longer_than(SHORT_INPUT))
-    }
-
-    /// Returns values for an input with the same tool call.
-    pub(crate) fn with_same_call(&self) -> Self {
-        Self { reading: self.reading.share(), ..Self::default() }
     }
 }
 

@@ -217,6 +217,7 @@ mod calls;
 mod check;
 pub mod config;
 mod counts;
+pub mod describe;
 mod directories;
 pub mod event;
 pub mod executor;
@@ -301,7 +302,6 @@ pub mod internal {
     pub use crate::executor::course::{Course, Role, Step};
     pub use crate::executor::dispatch::{DispatchOptions, JudgedBefore, Observer};
     pub use crate::executor::explain::{Explanation, Selection};
-    pub use crate::executor::rewrite::final_call;
     pub use crate::executor::time::deadline_of_hooks;
     pub use crate::handlers::command::group::Group;
     pub use crate::handlers::depth;

@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+use crate::calls::KnownTools;
 use crate::config::{Diagnostic, Hook, Phase, config_schema};
 use crate::counts::Counts;
+use crate::describe::DescribeCall;
 use crate::dialect::claude_code::ClaudeCode;
 pub use crate::dialect::{Dialect, Payloads};
 use crate::handler::{BuildError, Handler};
@@ -174,6 +176,7 @@ pub struct Registry {
     builtins: BTreeMap<String, Builtin>,
     shipped: Option<Arc<ShippedBuiltins>>,
     dialects: Cow<'static, [&'static dyn Dialect]>,
+    describer: Option<&'static dyn DescribeCall>,
     /// The types that were registered although there was one of the name.
     registered_twice: Vec<String>,
 }
@@ -223,6 +226,7 @@ impl Registry {
             registry.types.insert(Cow::Borrowed(kind), factory.clone());
         }
         registry.dialects = Cow::Borrowed(&[&ClaudeCode]);
+        registry.describer = Some(&KnownTools);
         registry
     }
 
@@ -233,6 +237,7 @@ impl Registry {
             builtins: BTreeMap::new(),
             shipped: None,
             dialects: Cow::Borrowed(&[]),
+            describer: None,
             registered_twice: Vec::new(),
         }
     }
@@ -255,6 +260,18 @@ impl Registry {
         dialects.retain(|known| known.name() != dialect.name());
         dialects.push(dialect);
         self
+    }
+
+    /// Sets what reads tool calls: the commands that they run, and the files that they touch. Without it, a
+    /// condition on them is an error, and a tool that a hook renames is of no kind.
+    pub fn describe_calls_by(&mut self, describer: &'static dyn DescribeCall) -> &mut Self {
+        self.describer = Some(describer);
+        self
+    }
+
+    /// Returns what reads tool calls.
+    pub(crate) fn describer(&self) -> Option<&'static dyn DescribeCall> {
+        self.describer
     }
 
     /// Returns the words that a hook reads and answers in, if they are an agent's.
@@ -311,6 +328,14 @@ impl Registry {
         // A type that takes no dialect has said so.
         if !factory.refused.contains(&"dialect") {
             mistakes.extend(self.dialect_mistake(hook));
+        }
+        if let Some(when) = &hook.when
+            && when.looks_at_calls()
+            && self.describer.is_none()
+        {
+            let message = "`when` looks at commands or files, which this program does not read";
+            let hint = "write a condition on `tool_input`, or call `Registry::describe_calls_by`";
+            mistakes.push(BuildError::new(message).at("when").hint(hint));
         }
         mistakes
     }

@@ -7,7 +7,7 @@ use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use crate::calls::{Command, TouchedFile};
+use crate::describe::{Command, TouchedFile};
 use crate::registry::Registry;
 use crate::wire::{Input, OutputJson, Verdict};
 

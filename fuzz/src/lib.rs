@@ -9,6 +9,7 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 
 use hookexec::config::{Command, Hook};
+use hookexec::describe::Memo;
 use hookexec::handler::BoxFuture;
 use hookexec::internal::Condition;
 use hookexec::internal::rpc::{Incoming, Line, LineDecoder};
@@ -101,13 +102,13 @@ pub fn condition(bytes: &[u8]) {
     let arguments = serde_json::from_str(arguments).unwrap_or_default();
     let input = Input::for_tool("shell", arguments);
     let Some(plain) = when(written) else { return };
-    let holds = plain.holds(&input);
-    assert_eq!(plain.explain(&input).holds, holds);
+    let holds = plain.holds(&input, &Memo::default());
+    assert_eq!(plain.explain(&input, &Memo::default()).holds, holds);
     for (form, expected) in [("not", !holds), ("all", holds), ("any", holds)] {
         let inner = if form == "not" { written.to_owned() } else { format!("[{written}]") };
         // Wrapped once more it may be nested too deeply.
         if let Some(wrapped) = when(&format!("{{ {form}: {inner} }}")) {
-            assert_eq!(wrapped.holds(&input), expected, "{form}: {written}");
+            assert_eq!(wrapped.holds(&input, &Memo::default()), expected, "{form}: {written}");
         }
     }
 }

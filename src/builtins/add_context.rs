@@ -1,9 +1,11 @@
 //! `add_context`: gives the model a text with fields of the input in it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::{Surroundings, Work};
-use crate::handlers::builtin::{Asked, BuiltinError, too_long};
+use super::{Asked, Surroundings, Work};
+use crate::handlers::builtin::{BuiltinError, too_long};
 use crate::suggest;
 use crate::template;
 use crate::wire::{Input, Output};
@@ -27,7 +29,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
         return Err("it needs a text".to_owned());
     }
     let texts: Vec<Vec<Part>> = args.iter().map(|arg| parse(arg)).collect::<Result<_, _>>()?;
-    Ok(Box::new(move |asked| {
+    Ok(Arc::new(move |asked| {
         let text = render(&texts, asked)?;
         Ok((!text.trim().is_empty()).then(|| Output::context(text)))
     }))

@@ -1,5 +1,7 @@
 //! Builtins that show the model a git repository: its state, what changed, the last commits.
 
+use std::sync::Arc;
+
 use super::git::Git;
 use super::{Surroundings, Work, arguments};
 use crate::handlers::builtin::BuiltinError;
@@ -51,7 +53,7 @@ fn shown(
     ask: impl Fn(&Git) -> Result<String, BuiltinError> + Send + Sync + 'static,
 ) -> Work {
     let surroundings = surroundings.clone();
-    Box::new(move |input| {
+    Arc::new(move |input| {
         let Some(git) = Git::open(&surroundings, &input.cwd)? else { return Ok(None) };
         let text = ask(&git)?;
         let context = || Output::context(format!("{title}:\n{}", text::cut(&text, most)));

@@ -1,6 +1,7 @@
 //! Builtins that tell the model where it works: the date, its directory, the system, the user.
 
 use std::fs;
+use std::sync::Arc;
 
 use super::git::Git;
 use super::{Surroundings, Work, arguments};
@@ -21,7 +22,7 @@ pub(super) fn told(
 ) -> Result<Work, String> {
     arguments::none(args)?;
     let surroundings = surroundings.clone();
-    Ok(Box::new(move |input| Ok(tell(&surroundings, input)?.map(Output::context))))
+    Ok(Arc::new(move |input| Ok(tell(&surroundings, input)?.map(Output::context))))
 }
 
 pub(super) fn date(surroundings: &Surroundings) -> String {

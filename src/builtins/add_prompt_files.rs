@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Surroundings, Work, arguments};
 use crate::bounded::read_beginning;
@@ -25,7 +26,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     }
     let names: Vec<PathBuf> = names.into_iter().map(file_name).collect::<Result<_, _>>()?;
     let home = surroundings.home().map(Path::to_owned);
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let cwd = Path::new(&input.cwd);
         let mut sections = Vec::new();
         for (directory, name) in places(cwd, home.as_deref(), &names) {

@@ -1,5 +1,7 @@
 //! `allow_tools` and `deny_tools`: lists of tools, by whole name.
 
+use std::sync::Arc;
+
 use super::{Surroundings, Work};
 use crate::matcher::Matcher;
 use crate::pattern::is_invisible;
@@ -9,7 +11,7 @@ use crate::wire::Output;
 pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let listed = matchers(args)?;
     let names = args.join("`, `");
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let tool = input.tool();
         let is_listed = |name: &str| listed.iter().any(|matcher| matcher.matches(name));
         // `mcp__server__tool` can be read in several ways, and a tool can be of several kinds. An
@@ -29,7 +31,7 @@ pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, S
 
 pub(super) fn prepare_deny(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let listed = matchers(args)?;
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let tool = input.tool();
         // A host that trims a name would take `shell\n` for `shell`.
         if tool.is_empty() || tool != tool.trim() || tool.contains(is_invisible) {

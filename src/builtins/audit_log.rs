@@ -1,6 +1,7 @@
 //! `audit_log`: writes down what happens, a line of JSON each.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     let path = place(surroundings, path)?;
     let redactor = Redactor::new(surroundings.env());
     let surroundings = surroundings.clone();
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let record = record(&redactor, &surroundings.timestamp(), input)?;
         append_private(&path, &record).map_err(|error| {
             BuiltinError::from(format!(

@@ -1,5 +1,6 @@
 //! `elide_repeated_tool_results`: says "unchanged" where the model has the same response already.
 
+use std::sync::Arc;
 use std::sync::Mutex;
 
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
         .map(|arg| Matcher::new(arg).map_err(|error| error.to_string()))
         .collect::<Result<_, _>>()?;
     let memory = Mutex::new(Memory::default());
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let mut memory = locked(&memory);
         if input.hook_event_name.is_some_and(|event| FORGETTING.contains(&event)) {
             memory.0.retain(|(session, _)| *session != input.session_id);

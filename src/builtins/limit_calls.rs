@@ -1,14 +1,15 @@
 //! `limit_calls`, `limit_same_calls`, `limit_failed_calls`: what happens too often in a session.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
-use super::{Surroundings, Work, add_context};
+use super::{Asked, Surroundings, Work, add_context};
 use crate::config::Period;
 use crate::config::kinds::Words as _;
 use crate::counts::{Counted, MAX_TIMES};
 use crate::files::digest;
-use crate::handlers::builtin::Asked;
 use crate::wire::{Output, Stop, StopScope};
 
 pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
@@ -18,14 +19,14 @@ pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, S
     let per = options.word("per", Period::WORDS)?.unwrap_or_default();
     let named = |field: &str| Ok::<_, String>((field.to_owned(), add_context::path(field)?));
     let by = options.get("by").map(named).transpose()?;
-    Ok(Box::new(move |asked| {
+    Ok(Arc::new(move |asked| {
         let (window, span) = per.window(asked)?;
         let key = by
             .as_ref()
-            .map(|(_, path)| digest(text(asked.original.lookup(path).as_deref()).as_bytes()));
+            .map(|(_, path)| digest(text(asked.call.original.lookup(path).as_deref()).as_bytes()));
         let key = key.unwrap_or_default();
         let counted = Counted { key: &key, window: &window, span, ..once(asked, most) };
-        if asked.counter.counts.count(&asked.session_id, &counted)? {
+        if asked.counting.counts.count(&asked.session_id, &counted)? {
             return Ok(None);
         }
         let alike = by.as_ref().map(|(field, _)| format!(" with the same `{field}`"));
@@ -40,13 +41,13 @@ pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Wo
     let (options, others) = options(args, &["decision"])?;
     let most = number(&others)?;
     let decide = decision(&options)?;
-    Ok(Box::new(move |asked| {
+    Ok(Arc::new(move |asked| {
         // A rewrite of another layer must not make equal calls look different.
-        let made = asked.original;
+        let made = asked.call.original;
         let arguments = made.tool_input.clone().map(Value::Object);
         let call = digest(format!("{:?}{}", made.tool(), text(arguments.as_ref())).as_bytes());
         let counted = Counted { row: &call, ..once(asked, most) };
-        if asked.counter.counts.count(&asked.session_id, &counted)? {
+        if asked.counting.counts.count(&asked.session_id, &counted)? {
             return Ok(None);
         }
         let times = if most == 1 { "once".to_owned() } else { format!("{most} times in a row") };
@@ -57,13 +58,13 @@ pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Wo
 pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (_, others) = options(args, &[])?;
     let most = number(&others)?;
-    Ok(Box::new(move |asked| {
+    Ok(Arc::new(move |asked| {
         let Some(failed) = asked.tool_error else {
             return Err("the input has no `tool_error`, so failures can't be counted; the host \
                         must set it"
                 .into());
         };
-        let counts = &asked.counter.counts;
+        let counts = &asked.counting.counts;
         let row = counts.count_in_a_row(&asked.session_id, &once(asked, most), failed)?;
         let calls =
             if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
@@ -77,7 +78,7 @@ pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<
 
 /// Returns what is counted: the call, as long as the session.
 fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
-    let hook = &asked.counter.hook;
+    let hook = &asked.counting.hook;
     Counted { hook, key: "", window: "", row: "", span: None, most, again: asked.repeated }
 }
 

@@ -1,6 +1,7 @@
 //! `limit_large_tool_results`: keeps a large tool response out of the model's context.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -38,7 +39,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
         return Err(format!("it takes options only, found `{other}`"));
     }
     let temp_dir = surroundings.temp_dir().to_owned();
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let spill = Spill::of_session(&temp_dir, &input.session_id);
         if input.hook_event_name == Some(Event::SessionEnd) {
             spill.delete(&input.session_id)?;

@@ -27,17 +27,20 @@ mod surroundings;
 mod tool;
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use add_info::told;
 pub use page::Argument;
 pub use surroundings::Surroundings;
 
-use crate::calls::Reading;
+use crate::calls::KnownTools;
 use crate::config::{Command, Hook};
 use crate::counts::{CountingHook, Counts};
 use crate::event::{ContextMode, Contract, Event, Rewrite};
-use crate::handlers::builtin::{Asked, Builtin, BuiltinError, Counting, Function};
+use crate::handler::Call;
+use crate::handlers::builtin::{Builtin, BuiltinError, Counting, Function};
 use crate::locks::locked;
 use crate::registry::Registry;
 use crate::wire::{Input, Output};
@@ -148,8 +151,24 @@ type Prepare = fn(&Surroundings, &[String]) -> Result<Work, String>;
 /// A builtin with its arguments understood, ready to run any number of times.
 pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
 
-/// The same, for a hook: it shares with others what was read of the call, and what is counted.
-type Work = Box<dyn Fn(&Asked<'_>) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
+/// Works for each hook that has the arguments.
+type Work = Arc<dyn Fn(&Asked<'_>) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
+
+/// One call of a builtin, and the hook that calls it.
+struct Asked<'a> {
+    call: &'a Call<'a>,
+    counting: &'a Counting,
+    /// The most bytes of context that it may give.
+    max_output: usize,
+}
+
+impl Deref for Asked<'_> {
+    type Target = Input;
+
+    fn deref(&self) -> &Input {
+        self.call.input
+    }
+}
 
 /// Returns whether an event is about a tool call that can still be stopped.
 fn guards_tools(contract: &Contract) -> bool {
@@ -246,12 +265,12 @@ impl Shipped {
     ) -> Result<Prepared, String> {
         let work = (self.prepare)(surroundings, args)?;
         let counts = Arc::new(Counts::in_memory());
-        let counter = Counting { counts, hook: CountingHook::default() };
+        let counting = Counting { counts, hook: CountingHook::default() };
         let max_output = Hook::DEFAULT_MAX_OUTPUT;
         Ok(Box::new(move |input| {
-            let reading = &Reading::default();
-            let (original, args, counter) = (input, &[], &counter);
-            work(&Asked { input, original, args, max_output, reading, counter })
+            let event = input.hook_event_name.unwrap_or(Event::PreToolUse);
+            let call = Call::new(event, input, Instant::now()).described_by(&KnownTools);
+            work(&Asked { call: &call, counting: &counting, max_output })
         }))
     }
 
@@ -259,22 +278,24 @@ impl Shipped {
     /// what it remembers.
     fn registered(&'static self) -> Builtin {
         let surroundings = Surroundings::of_process();
-        let known: Mutex<HashMap<Vec<String>, Function>> = Mutex::default();
-        let prepare = move |event, args: &[String]| {
-            if !self.is_for(event) {
+        let known: Mutex<HashMap<Vec<String>, Work>> = Mutex::default();
+        let prepare = move |hook: &Hook, counting: Arc<Counting>| {
+            if !self.is_for(hook.event) {
                 let names: Vec<_> = self.events().map(Event::name).collect();
-                let names = names.join(", ");
+                let (event, names) = (hook.event, names.join(", "));
                 return Err(format!("it can do nothing on `{event}`; it is for {names}"));
             }
             let mut known = locked(&known);
-            if let Some(function) = known.get(args) {
-                return Ok(function.clone());
-            }
-            let work = (self.prepare)(&surroundings, args)?.into();
-            let function =
-                if self.inline { Function::Inline(work) } else { Function::Blocking(work) };
-            known.insert(args.to_vec(), function.clone());
-            Ok(function)
+            let work = match known.get(&hook.args) {
+                Some(work) => Arc::clone(work),
+                None => (self.prepare)(&surroundings, &hook.args)?,
+            };
+            known.insert(hook.args.clone(), Arc::clone(&work));
+            let max_output = hook.max_output;
+            let function = Arc::new(move |call: &Call<'_>| {
+                work(&Asked { call, counting: &counting, max_output })
+            });
+            Ok(if self.inline { Function::Inline(function) } else { Function::Blocking(function) })
         };
         Builtin::prepared(prepare)
             .with_about(self.about())

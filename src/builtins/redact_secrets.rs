@@ -1,5 +1,7 @@
 //! `redact_secrets`: keeps secrets from tools, from the model and from transcripts.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::secrets::Redactor;
@@ -10,7 +12,7 @@ use crate::wire::{Input, InputChange, JsonObject, Output};
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     arguments::none(args)?;
     let redactor = Redactor::new(surroundings.env());
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let rewrite = input.hook_event_name.map(|event| event.contract().rewrite);
         Ok(match rewrite {
             Some(Rewrite::ToolInput) => tool_input(&redactor, input),

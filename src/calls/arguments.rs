@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Command;
 use super::parse::commands_of_text;
 use super::simple::{Simple, expand};
+use super::unreadable;
 use super::walk::{Frame, Walk};
 use super::word::Word;
+use crate::describe::Command;
 use crate::tools::{Role, Roles, Special, TOOL_KINDS, kinds_anywhere, special};
 use crate::wire::{Input, JsonObject};
 
@@ -72,11 +73,11 @@ impl<'i> Arguments<'i> {
         let texts: Vec<&Value> = self.with_role(Role::Command).collect();
         let words: Vec<&Value> = self.with_role(Role::Words).collect();
         let mut commands = match (&*texts, &*words) {
-            _ if !self.is_text_of_shell() => vec![Command::unreadable()],
+            _ if !self.is_text_of_shell() => vec![unreadable()],
             ([Value::String(text)], []) => commands_of_text(text),
             ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
             ([Value::String(program)], [Value::Array(words)]) => commands_of_both(program, words),
-            _ => vec![Command::unreadable()],
+            _ => vec![unreadable()],
         };
         if self.unknown_argument().is_some() {
             for command in &mut commands {
@@ -147,7 +148,7 @@ fn commands_of_both(text: &str, words: &[Value]) -> Vec<Command> {
         commands_of_text(text)
     };
     if commands.is_empty() {
-        return vec![Command::unreadable()];
+        return vec![unreadable()];
     }
     if !is_plain(text) || !words.iter().all(|word| word.as_str().is_some_and(is_plain)) {
         for command in &mut commands {
@@ -163,7 +164,7 @@ fn commands_of_words(argv: &[Value]) -> Vec<Command> {
     let words: Option<Vec<Word>> =
         argv.iter().map(|word| Some(Word::literal(word.as_str()?))).collect();
     let Some(words) = words.filter(|words| !words.is_empty()) else {
-        return vec![Command::unreadable()];
+        return vec![unreadable()];
     };
     let mut walk = Walk::default();
     walk.pipeline = 1;

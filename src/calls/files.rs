@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arguments::Arguments;
-use super::{Command, Touched, TouchedFile};
+use crate::describe::{Command, Touched, TouchedFile};
 use crate::paths::lexical;
 use crate::tools::{Role, Special, patch};
 

@@ -4,8 +4,8 @@ use std::thread;
 
 use rable::Node;
 
-use super::Command;
-use super::walk;
+use super::{unreadable, walk};
+use crate::describe::Command;
 
 /// The longest text that is parsed, in bytes.
 const LONGEST: usize = 32 << 10;
@@ -25,7 +25,7 @@ pub(super) fn commands_of_text(text: &str) -> Vec<Command> {
     let is_comment = |line: &str| line.trim_start().starts_with('#') || line.trim().is_empty();
     let runs_something = !text.lines().all(is_comment);
     let commands = in_thread(text).filter(|found| !found.is_empty() || !runs_something);
-    commands.unwrap_or_else(|| vec![Command::unreadable()])
+    commands.unwrap_or_else(|| vec![unreadable()])
 }
 
 fn in_thread(text: &str) -> Option<Vec<Command>> {

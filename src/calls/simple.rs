@@ -1,10 +1,10 @@
 //! One simple command, and the command that it runs.
 
-use super::Command;
 use super::shells::{self, Hidden};
 use super::walk::{Frame, Walk};
 use super::word::Word;
 use super::wrappers;
+use crate::describe::Command;
 
 /// A simple command before it is known what it runs.
 pub(super) struct Simple {

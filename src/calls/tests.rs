@@ -1,13 +1,14 @@
 use serde_json::json;
 
 use super::*;
+use crate::describe::{Touched, TouchedFile};
 
 fn commands(input: &Input) -> Vec<Command> {
-    Deeds::of(input).commands
+    KnownTools.describe(input).commands
 }
 
 fn files(input: &Input) -> Vec<TouchedFile> {
-    Deeds::of(input).files
+    KnownTools.describe(input).files
 }
 
 /// Returns the commands of a text, each as one line: wrappers, program and arguments, and marks for

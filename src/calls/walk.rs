@@ -5,8 +5,9 @@ use rable::{CasePattern, ListItem, Node, NodeKind};
 use super::parse::{parse, substitutions};
 use super::shells::sets_evaluated;
 use super::simple::{Simple, expand};
+use super::unreadable;
 use super::word::{Sureness, Word};
-use super::{Command, Redirection};
+use crate::describe::{Command, Redirection};
 
 /// How deep texts of commands may stand in commands, as in `sh -c "sh -c x"`.
 const DEEPEST: usize = 6;
@@ -169,7 +170,7 @@ impl Walk {
                 let frame = self.redirected(redirects, outer);
                 self.evaluated(raw_content, "((", &frame);
             }
-            _ => self.commands.push(Command::unreadable()),
+            _ => self.commands.push(unreadable()),
         }
     }
 

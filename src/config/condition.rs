@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::calls::Reading;
+use crate::describe::Memo;
 use crate::pattern::Pattern;
 use crate::platform::Platform;
 use crate::wire::{Input, JsonObject, same_json};
@@ -17,19 +17,19 @@ use crate::wire::{Input, JsonObject, same_json};
 pub struct Condition(pub(super) Rule);
 
 impl Condition {
-    /// Returns whether `input` meets the condition.
-    pub fn holds(&self, input: &Input) -> bool {
-        self.holds_with(input, &Reading::default())
-    }
-
-    /// Like [`holds`](Self::holds), with what was read of the tool call.
-    pub(crate) fn holds_with(&self, input: &Input, reading: &Reading) -> bool {
-        self.0.holds(input, reading)
+    /// Returns whether `input` meets the condition. `memo` describes its tool call.
+    pub fn holds(&self, input: &Input, memo: &Memo) -> bool {
+        self.0.holds(input, memo)
     }
 
     /// Returns why `input` meets it, or does not.
-    pub fn explain(&self, input: &Input) -> Trace {
-        self.0.explain(input)
+    pub fn explain(&self, input: &Input, memo: &Memo) -> Trace {
+        self.0.explain(input, memo)
+    }
+
+    /// Returns whether it looks at what a tool call does.
+    pub(crate) fn looks_at_calls(&self) -> bool {
+        self.0.looks_at_calls()
     }
 }
 
@@ -95,17 +95,17 @@ impl List {
     }
 
     /// Returns the items for an input, each as an input of its own.
-    fn items(self, input: &Input, reading: &Reading) -> Vec<Input> {
+    fn items(self, input: &Input, memo: &Memo) -> Vec<Input> {
         match self {
-            Self::Commands => reading.of(input).commands.iter().map(item).collect(),
-            Self::Files => reading.of(input).files.iter().map(item).collect(),
+            Self::Commands => memo.of(input).commands.iter().map(item).collect(),
+            Self::Files => memo.of(input).files.iter().map(item).collect(),
         }
     }
 
-    fn is_uncertain(self, input: &Input, reading: &Reading) -> bool {
+    fn is_uncertain(self, input: &Input, memo: &Memo) -> bool {
         match self {
-            Self::Commands => reading.of(input).commands.iter().any(|command| command.uncertain),
-            Self::Files => reading.of(input).files.iter().any(|file| !file.certain),
+            Self::Commands => memo.of(input).commands.iter().any(|command| command.uncertain),
+            Self::Files => memo.of(input).files.iter().any(|file| !file.certain),
         }
     }
 }
@@ -164,41 +164,47 @@ pub struct Trace {
 
 impl Rule {
     /// Returns whether `input` meets it.
-    pub(super) fn holds(&self, input: &Input, reading: &Reading) -> bool {
+    pub(super) fn holds(&self, input: &Input, memo: &Memo) -> bool {
         match self {
-            Self::All(parts) => parts.iter().all(|part| part.holds(input, reading)),
-            Self::Any(parts) => parts.iter().any(|part| part.holds(input, reading)),
-            Self::Not(part) => !part.holds(input, reading),
+            Self::All(parts) => parts.iter().all(|part| part.holds(input, memo)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(input, memo)),
+            Self::Not(part) => !part.holds(input, memo),
             Self::AnyOf(list, part) => {
-                let items = list.items(input, reading);
-                items.iter().any(|item| part.holds(item, &Reading::default()))
+                let items = list.items(input, memo);
+                items.iter().any(|item| part.holds(item, &Memo::default()))
             }
             Self::AllOf(list, part) => {
-                let items = list.items(input, reading);
-                !items.is_empty() && items.iter().all(|item| part.holds(item, &Reading::default()))
+                let items = list.items(input, memo);
+                !items.is_empty() && items.iter().all(|item| part.holds(item, &Memo::default()))
             }
-            Self::Uncertain(list) => list.is_uncertain(input, reading),
+            Self::Uncertain(list) => list.is_uncertain(input, memo),
             Self::Leaf(leaf) => leaf.test.holds(leaf.field.lookup(input).as_deref()),
         }
     }
 
     /// Returns why `input` meets it, or does not.
-    pub(super) fn explain(&self, input: &Input) -> Trace {
-        let each = |list: List, part: &Self| {
-            let items = list.items(input, &Reading::default());
-            items.iter().map(|item| part.explain(item)).collect()
-        };
-        let (condition, parts) = match self {
-            Self::All(parts) => {
-                ("all".to_owned(), parts.iter().map(|part| part.explain(input)).collect())
+    pub(super) fn explain(&self, input: &Input, memo: &Memo) -> Trace {
+        let mut parts = Vec::new();
+        let condition = match self {
+            Self::All(all) | Self::Any(all) => {
+                for part in all {
+                    parts.push(part.explain(input, memo));
+                }
+                let is_all = matches!(self, Self::All(_));
+                if is_all { "all".to_owned() } else { "any".to_owned() }
             }
-            Self::Any(parts) => {
-                ("any".to_owned(), parts.iter().map(|part| part.explain(input)).collect())
+            Self::Not(part) => {
+                parts.push(part.explain(input, memo));
+                "not".to_owned()
             }
-            Self::Not(part) => ("not".to_owned(), vec![part.explain(input)]),
-            Self::AnyOf(list, part) => (format!("any of the {}", list.name()), each(*list, part)),
-            Self::AllOf(list, part) => (format!("all of the {}", list.name()), each(*list, part)),
-            Self::Uncertain(_) => (self.to_string(), Vec::new()),
+            Self::AnyOf(list, part) | Self::AllOf(list, part) => {
+                for item in list.items(input, memo) {
+                    parts.push(part.explain(&item, &Memo::default()));
+                }
+                let is_all = matches!(self, Self::AllOf(..));
+                format!("{} of the {}", if is_all { "all" } else { "any" }, list.name())
+            }
+            Self::Uncertain(_) => self.to_string(),
             Self::Leaf(leaf) => {
                 let value = leaf.field.lookup(input).map(Cow::into_owned);
                 let holds = leaf.test.holds(value.as_ref());
@@ -206,8 +212,19 @@ impl Rule {
                 return Trace { holds, condition, value, parts: Vec::new(), leaf: true };
             }
         };
-        let holds = self.holds(input, &Reading::default());
+        let holds = self.holds(input, memo);
         Trace { holds, condition, value: None, parts, leaf: false }
+    }
+}
+
+impl Rule {
+    fn looks_at_calls(&self) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::looks_at_calls),
+            Self::Not(part) => part.looks_at_calls(),
+            Self::AnyOf(..) | Self::AllOf(..) | Self::Uncertain(_) => true,
+            Self::Leaf(_) => false,
+        }
     }
 }
 

@@ -289,7 +289,9 @@ impl<'e> Moment<'e> {
         if outcome.output.updated_tool_name.is_none() {
             return;
         }
-        let Some(named) = rewritten(input, &outcome.output) else { return };
+        let Some(named) = rewritten(input, &outcome.output, self.executor.describer) else {
+            return;
+        };
         let Some(cause) = self.stages[hook.place].plan.why_no_choice(&named) else { return };
         let cause = format!("it renamed the tool: {cause}");
         let interpreter = self.interpreter(hook, input);

@@ -13,6 +13,7 @@ use super::run::run;
 use super::select::{Bound, Plan};
 use super::time::Deadlines;
 use crate::config::Phase;
+use crate::describe::Memo;
 use crate::event::Event;
 use crate::handler::{BACKGROUND_FULL, BoxFuture, Place, Seat, Shared};
 use crate::locks::locked;
@@ -87,9 +88,14 @@ impl Executor {
     pub fn start_background(&self, event: Event, input: &Input) {
         let input = self.complete(event, input).into_owned();
         let plan = self.plan(event);
-        let followers = plan.followers(&plan.matching(&input), &input, &Shared::default());
+        let followers = plan.followers(&plan.matching(&input), &input, &self.shared());
         let session = input.session_id.clone();
         self.start(event, followers, input, &session);
+    }
+
+    /// Returns values for an input of this executor's hooks.
+    fn shared(&self) -> Shared {
+        Shared::new(Memo::new(self.describer))
     }
 
     /// Starts hooks, or leaves them to another process, and returns the outcome of each.
@@ -127,18 +133,18 @@ impl Executor {
     fn start_one(&self, event: Event, bound: &Bound, input: &Arc<Input>, session: &str) -> Outcome {
         let mut begun = None;
         if bound.hook.phase == Phase::Observe {
-            let work = follow(event, bound.clone(), Arc::clone(input), None);
+            let work = follow(event, bound.clone(), Arc::clone(input), None, self.shared());
             let mut work: BoxFuture<'static, _> = Box::pin(work);
             if let Some(warnings) = (&mut work).now_or_never() {
                 return Outcome { warnings, ..Outcome::none(bound.index) };
             }
             begun = Some(work);
         }
-        let (hook, shown) = (bound.clone(), Arc::clone(input));
+        let (hook, shown, shared) = (bound.clone(), Arc::clone(input), self.shared());
         let spawned = self.capacity.background.spawn(bound.rank(), |seat| async move {
             match begun {
                 Some(work) => work.await,
-                None => follow(event, hook, shown, Some(seat)).await,
+                None => follow(event, hook, shown, Some(seat), shared).await,
             };
         });
         if spawned {
@@ -157,8 +163,14 @@ fn started(bound: &Bound) -> Outcome {
 }
 
 /// Calls a hook that nothing waits for, and returns its remarks. A failure is a warning in the log.
-async fn follow(event: Event, bound: Bound, input: Arc<Input>, seat: Option<Seat>) -> Vec<String> {
-    let (shared, until) = (Shared::default(), Deadlines::none().until(&bound, None));
+async fn follow(
+    event: Event,
+    bound: Bound,
+    input: Arc<Input>,
+    seat: Option<Seat>,
+    shared: Shared,
+) -> Vec<String> {
+    let until = Deadlines::none().until(&bound, None);
     let shown = (&*input, &shared);
     let place = match &seat {
         Some(seat) => Place::Background { seat },

@@ -150,6 +150,7 @@ impl ExecutorBuilder {
             plans: plans.collect(),
             configured,
             working_dir,
+            describer: registry.describer(),
             processes: environment.processes,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             auditor,

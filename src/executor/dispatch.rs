@@ -13,6 +13,7 @@ use super::evaluate::Evaluation;
 use super::select::Plan;
 use crate::audit::Auditor;
 use crate::config::Hook;
+use crate::describe::DescribeCall;
 use crate::event::Event;
 use crate::handler::Capacity;
 use crate::handlers::process::Processes;
@@ -42,6 +43,8 @@ pub struct Executor {
     /// Every configured hook, disabled ones included.
     pub(crate) configured: Vec<Arc<Hook>>,
     pub(super) working_dir: PathBuf,
+    /// Reads tool calls, if anything does.
+    pub(super) describer: Option<&'static dyn DescribeCall>,
     pub(super) processes: Arc<Processes>,
     pub(crate) max_parallel: usize,
     pub(super) auditor: Option<Auditor>,

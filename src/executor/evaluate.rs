@@ -75,7 +75,7 @@ impl<'e> Evaluation<'e> {
         let moment = Moment {
             executor,
             stages,
-            versions: Versions::new(input, events.len(), options.describe_tool),
+            versions: Versions::new(input, events.len(), executor.describer, options.describe_tool),
             deadlines,
             observer: options.observer,
             asked_by: options.asked_by,

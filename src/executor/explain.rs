@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::dispatch::Executor;
 use crate::config::Hook;
 use crate::config::condition::Trace;
+use crate::describe::Memo;
 use crate::event::Event;
 use crate::wire::Input;
 
@@ -84,6 +85,7 @@ impl Executor {
     fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {
         let plan = &self.plans[event.index()];
         let mut condition = None;
+        let memo = Memo::new(self.describer);
         let index = plan.hooks.iter().position(|bound| Arc::ptr_eq(&bound.hook, hook));
         let selection = if hook.event != event {
             Selection::OtherEvent(hook.event)
@@ -96,7 +98,7 @@ impl Executor {
                     Selection::DuplicateOf(plan.hooks[*first].hook.location.to_string())
                 }
                 Some(first) if *first == index => {
-                    condition = hook.when.as_ref().map(|when| when.explain(input));
+                    condition = hook.when.as_ref().map(|when| when.explain(input, &memo));
                     match &condition {
                         Some(trace) if !trace.holds => Selection::ConditionFails,
                         _ => match &hook.untrusted {

@@ -28,14 +28,12 @@ impl Runs {
         self: &Arc<Self>,
         call: &Call<'_>,
     ) -> Result<Option<String>, HandlerError> {
-        let (runs, input) = (Arc::clone(self), call.input.clone());
-        let seat = call.seat_for_thread().await?;
-        let counted = tokio::task::spawn_blocking(move || {
-            let _seat = seat;
-            let admitted = runs.limit.admits(&runs.counts, &runs.hook, &input)?;
-            Ok((!admitted).then(|| runs.limit.reached()))
-        });
-        let failed = |cause: String| HandlerError::new(Failure::Other, format!("`limit`: {cause}"));
-        counted.await.map_err(|error| failed(error.to_string()))?.map_err(failed)
+        let runs = Arc::clone(self);
+        let count = move |call: &Call<'_>| runs.limit.admits(&runs.counts, &runs.hook, call.input);
+        match call.blocking(count).await? {
+            Ok(true) => Ok(None),
+            Ok(false) => Ok(Some(self.limit.reached())),
+            Err(cause) => Err(HandlerError::new(Failure::Other, format!("`limit`: {cause}"))),
+        }
     }
 }

@@ -37,5 +37,4 @@ pub(crate) use conclude::Decided;
 pub use dispatch::Executor;
 pub(crate) use dispatch::{DispatchOptions, JudgedBefore};
 pub(crate) use parallel::Slots;
-pub(crate) use rewrite::final_call;
 pub(crate) use select::{Bound, Plan};

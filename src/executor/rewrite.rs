@@ -1,7 +1,11 @@
 //! What one answer makes of an input.
 
-use crate::tools::kinds_of;
+use super::dispatch::Executor;
+use crate::describe::DescribeCall;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
+
+/// Knows the kinds of a tool, if anything does.
+type Describer = Option<&'static dyn DescribeCall>;
 
 /// Puts into the verdict what differs between the input that the event came with and the final one.
 pub(super) fn report(original: &Input, last: &Input, verdict: &mut Verdict) {
@@ -32,12 +36,12 @@ pub(super) fn same(one: &Input, other: &Input) -> bool {
 }
 
 /// Returns `input` as `output` rewrites it, if that changes it.
-pub(super) fn rewritten(input: &Input, output: &Output) -> Option<Input> {
+pub(super) fn rewritten(input: &Input, output: &Output, describer: Describer) -> Option<Input> {
     if !changes(input, output) {
         return None;
     }
     let mut next = input.clone();
-    change(&mut next, output);
+    change(&mut next, output, describer);
     Some(next)
 }
 
@@ -70,26 +74,32 @@ fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
     new.is_some() && new != now
 }
 
-/// Returns the tool call of `input` as the hooks of `verdict` rewrote it.
-pub fn final_call(input: &Input, verdict: &Verdict) -> Input {
-    let mut input = input.clone();
-    let output = Output {
-        updated_tool_name: verdict.updated_tool_name.clone(),
-        updated_input: verdict.updated_input.clone().map(InputChange::Replace),
-        ..Output::default()
-    };
-    change(&mut input, &output);
-    input
+impl Executor {
+    /// Returns the tool call of `input` as the hooks of `verdict` rewrote it.
+    #[doc(hidden)]
+    pub fn final_call(&self, input: &Input, verdict: &Verdict) -> Input {
+        let mut input = input.clone();
+        let output = Output {
+            updated_tool_name: verdict.updated_tool_name.clone(),
+            updated_input: verdict.updated_input.clone().map(InputChange::Replace),
+            ..Output::default()
+        };
+        change(&mut input, &output, self.describer);
+        input
+    }
 }
 
 /// Gives the call another tool's name, and the kinds of that tool. Other facts about the old tool
 /// are removed.
-fn rename(input: &mut Input, name: &str) {
+fn rename(input: &mut Input, name: &str, describer: Describer) {
     if input.tool() == name {
         return;
     }
     input.tool_name = Some(name.to_owned());
-    input.tool_kinds = kinds_of(input.agent_name.as_deref(), name);
+    input.tool_kinds = match describer {
+        Some(describer) => describer.kinds(input.agent_name.as_deref(), name),
+        None => Vec::new(),
+    };
     (input.tool_category, input.tool_read_only) = (None, None);
 }
 
@@ -98,9 +108,9 @@ fn changed<T: PartialEq + Clone>(now: Option<&T>, before: Option<&T>) -> Option<
 }
 
 /// Applies the rewrites of one answer, key by key. Copies of what is rewritten follow.
-fn change(input: &mut Input, output: &Output) {
+fn change(input: &mut Input, output: &Output, describer: Describer) {
     if let Some(name) = &output.updated_tool_name {
-        rename(input, name);
+        rename(input, name, describer);
     }
     if let Some(change) = &output.updated_input {
         let before = input.tool_input.clone().unwrap_or_default();

@@ -170,7 +170,7 @@ impl Plan {
     /// looked at on another thread, once the hook is called.
     pub(crate) fn may_concern(&self, index: usize, (input, shared): (&Input, &Shared)) -> bool {
         let Some(when) = &self.hooks[index].hook.when else { return true };
-        shared.is_long(input) || when.holds_with(input, shared.reading())
+        shared.is_long(input) || when.holds(input, shared.memo())
     }
 }
 
@@ -188,11 +188,11 @@ pub(super) async fn concerns(
         return Ok(true);
     };
     let turn = ELSEWHERE[bound.rank()].acquire().await;
-    let (input, reading) = (shared.owned(input), shared.reading().share());
+    let (input, memo) = (shared.owned(input), shared.memo().share());
     let look = move || {
         // Kept until it is done, even if its dispatch is gone by then.
         let _turn = turn;
-        when.holds_with(&input, &reading)
+        when.holds(&input, &memo)
     };
     let looked = tokio::task::spawn_blocking(look).await;
     looked.map_err(|error| HandlerError::new(Failure::Panic, format!("its `when` failed: {error}")))

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use super::dispatch::DescribeTool;
 use super::rewrite::{rewritten, same};
+use crate::describe::{DescribeCall, Memo};
 use crate::event::Event;
 use crate::handler::Shared;
 use crate::wire::{Input, Output};
@@ -29,6 +30,8 @@ pub(super) struct Versions<'e> {
     rewritten: Vec<Version<'static>>,
     /// How many events fire together.
     events: usize,
+    /// Reads tool calls, if anything does.
+    describer: Option<&'static dyn DescribeCall>,
     describe_tool: Option<&'e DescribeTool>,
 }
 
@@ -59,8 +62,8 @@ impl Version<'_> {
 }
 
 impl<'e> Version<'e> {
-    fn new(input: Held<'e>) -> Self {
-        Self { input, shared: Shared::default(), shown: OnceLock::new() }
+    fn new(input: Held<'e>, describer: Option<&'static dyn DescribeCall>) -> Self {
+        Self { input, shared: Shared::new(Memo::new(describer)), shown: OnceLock::new() }
     }
 }
 
@@ -68,13 +71,15 @@ impl<'e> Versions<'e> {
     pub(super) fn new(
         original: Cow<'e, Input>,
         events: usize,
+        describer: Option<&'static dyn DescribeCall>,
         describe_tool: Option<&'e DescribeTool>,
     ) -> Self {
         let held = match original {
             Cow::Borrowed(input) => Held::Given(input),
             Cow::Owned(input) => Held::Own(Box::new(input)),
         };
-        Self { original: Version::new(held), rewritten: Vec::new(), events, describe_tool }
+        let original = Version::new(held, describer);
+        Self { original, rewritten: Vec::new(), events, describer, describe_tool }
     }
 
     fn version(&self, number: usize) -> &Version<'_> {
@@ -120,7 +125,7 @@ impl<'e> Versions<'e> {
     /// Returns the version that an answer makes of another one; the same one if it changes nothing.
     pub(super) fn rewrite(&mut self, number: usize, output: &Output) -> usize {
         let before = self.input(number);
-        let Some(mut next) = rewritten(before, output) else { return number };
+        let Some(mut next) = rewritten(before, output, self.describer) else { return number };
         if next.tool_name != before.tool_name
             && let Some(describe) = self.describe_tool
         {
@@ -147,7 +152,7 @@ impl<'e> Versions<'e> {
                 return known;
             }
         }
-        self.rewritten.push(Version::new(Held::Own(Box::new(next))));
+        self.rewritten.push(Version::new(Held::Own(Box::new(next)), self.describer));
         self.rewritten.len()
     }
 

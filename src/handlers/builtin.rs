@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::calls::{self, Reading};
 use crate::config::{Command, Hook, Layer};
 use crate::counts::{CountingHook, Counts};
 use crate::event::Event;
@@ -17,40 +15,12 @@ use crate::wire::{Input, Output};
 pub type BuiltinError = Box<dyn std::error::Error + Send + Sync>;
 
 type Answer = Result<Option<Output>, BuiltinError>;
-pub(crate) type PlainFunction = dyn Fn(&Asked<'_>) -> Answer + Send + Sync;
-type AsyncFunction = dyn Fn(Arc<Input>, Arc<[String]>) -> BoxFuture<'static, Answer> + Send + Sync;
-/// Checks a hook's arguments when it is loaded, and returns what runs with them.
-type Prepare = dyn Fn(Event, &[String]) -> Result<Function, String> + Send + Sync;
+type PlainFunction = dyn Fn(&Call<'_>) -> Answer + Send + Sync;
+type AsyncFunction = dyn Fn(Arc<Input>) -> BoxFuture<'static, Answer> + Send + Sync;
+/// Checks a hook when it is loaded, and returns the function that runs for it.
+type Prepare = dyn Fn(&Hook, Arc<Counting>) -> Result<Function, String> + Send + Sync;
 /// Answers for a hook that failed.
 type OnFailure = fn(Event) -> Option<Output>;
-
-/// One call of a builtin: its input, and what shipped builtins may need beside it.
-pub(crate) struct Asked<'a> {
-    pub(crate) input: &'a Input,
-    /// The input as the event came with it, before any rewrite.
-    pub(crate) original: &'a Input,
-    pub(crate) args: &'a [String],
-    /// The most bytes of context that it may give.
-    pub(crate) max_output: usize,
-    /// What the tool call of the input does, read once for all hooks.
-    pub(crate) reading: &'a Reading,
-    pub(crate) counter: &'a Counting,
-}
-
-impl Asked<'_> {
-    /// Returns what the call does.
-    pub(crate) fn deeds(&self) -> &calls::Deeds {
-        self.reading.of(self.input)
-    }
-}
-
-impl Deref for Asked<'_> {
-    type Target = Input;
-
-    fn deref(&self) -> &Input {
-        self.input
-    }
-}
 
 /// What one hook counts, and where.
 pub(crate) struct Counting {
@@ -70,6 +40,7 @@ pub struct Builtin {
     about: &'static str,
 }
 
+/// The function of a builtin, for one hook.
 #[derive(Clone)]
 pub(crate) enum Function {
     /// Fast enough to be called in place.
@@ -85,7 +56,8 @@ impl Builtin {
     pub fn inline<E: Into<BuiltinError>>(
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
-        Self::of(Function::Inline(plain(function)))
+        let function = Arc::new(function);
+        Self::prepared(move |hook, _| Ok(Function::Inline(plain(&function, hook))))
     }
 
     /// Returns a builtin that may block: it runs on Tokio's blocking threads. At the hook's timeout
@@ -93,7 +65,8 @@ impl Builtin {
     pub fn blocking<E: Into<BuiltinError>>(
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
-        Self::of(Function::Blocking(plain(function)))
+        let function = Arc::new(function);
+        Self::prepared(move |hook, _| Ok(Function::Blocking(plain(&function, hook))))
     }
 
     /// Returns a builtin of an async function, which must not block. At the hook's timeout its
@@ -105,19 +78,20 @@ impl Builtin {
         R: Future<Output = Result<Option<Output>, E>> + Send + 'static,
         E: Into<BuiltinError>,
     {
-        Self::of(Function::Async(Arc::new(move |input, args| {
-            let answer = function(input, args);
-            Box::pin(async move { answer.await.map_err(Into::into) })
-        })))
+        let function = Arc::new(function);
+        Self::prepared(move |hook, _| {
+            let function = Arc::clone(&function);
+            let args: Arc<[String]> = hook.args.clone().into();
+            Ok(Function::Async(Arc::new(move |input| {
+                let answer = function(input, Arc::clone(&args));
+                Box::pin(async move { answer.await.map_err(Into::into) })
+            })))
+        })
     }
 
-    fn of(function: Function) -> Self {
-        Self::prepared(move |_, _| Ok(function.clone()))
-    }
-
-    /// Returns a builtin that understands its arguments when the hook is loaded.
+    /// Returns a builtin that checks its hook when it is loaded.
     pub(crate) fn prepared(
-        prepare: impl Fn(Event, &[String]) -> Result<Function, String> + Send + Sync + 'static,
+        prepare: impl Fn(&Hook, Arc<Counting>) -> Result<Function, String> + Send + Sync + 'static,
     ) -> Self {
         Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false, about: "" }
     }
@@ -153,10 +127,14 @@ impl fmt::Debug for Builtin {
     }
 }
 
-fn plain<E: Into<BuiltinError>>(
-    function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
-) -> Arc<PlainFunction> {
-    Arc::new(move |asked| function(asked.input, asked.args).map_err(Into::into))
+/// Returns a function for the arguments of one hook.
+fn plain<F, E>(function: &Arc<F>, hook: &Hook) -> Arc<PlainFunction>
+where
+    F: Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    E: Into<BuiltinError>,
+{
+    let (function, args) = (Arc::clone(function), hook.args.clone());
+    Arc::new(move |call| function(call.input, &args).map_err(Into::into))
 }
 
 /// Builds the handler of a hook of `type: builtin`, which names one of `names`.
@@ -180,74 +158,52 @@ pub(crate) fn build<'n>(
         };
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };
-    let function = (builtin.prepare)(hook.event, &hook.args)
-        .map_err(|problem| BuildError::new(format!("builtin `{name}`: {problem}")).at("args"))?;
-    let function = match function {
-        // The timers of all hooks run on this thread.
-        Function::Inline(function) if hook.layer() == Layer::Project => {
-            Function::Blocking(function)
+    let counting = Counting { counts: Arc::clone(counts), hook: hook.counter() };
+    let mut function = match (builtin.prepare)(hook, Arc::new(counting)) {
+        Ok(function) => function,
+        Err(problem) => {
+            return Err(BuildError::new(format!("builtin `{name}`: {problem}")).at("args"));
         }
-        other => other,
     };
-    Ok(Arc::new(BuiltinHandler {
-        function,
-        on_failure: builtin.on_failure,
-        rewrites: builtin.rewrites,
-        args: hook.args.clone().into(),
-        max_output: hook.max_output,
-        counter: Arc::new(Counting { counts: Arc::clone(counts), hook: hook.counter() }),
-    }))
+    // The timers of all hooks run on this thread.
+    if let Function::Inline(inline) = &function
+        && hook.layer() == Layer::Project
+    {
+        function = Function::Blocking(Arc::clone(inline));
+    }
+    let (on_failure, rewrites, max_output) =
+        (builtin.on_failure, builtin.rewrites, hook.max_output);
+    Ok(Arc::new(BuiltinHandler { function, on_failure, rewrites, max_output }))
 }
 
 struct BuiltinHandler {
     function: Function,
     on_failure: OnFailure,
     rewrites: bool,
-    args: Arc<[String]>,
     max_output: usize,
-    counter: Arc<Counting>,
 }
 
 impl Handler for BuiltinHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
-            let max_output = self.max_output;
             let answer = match &self.function {
-                Function::Inline(function) => function(&Asked {
-                    input: call.input,
-                    original: call.original,
-                    args: &self.args,
-                    max_output,
-                    reading: call.reading(),
-                    counter: &self.counter,
-                }),
-                Function::Async(function) => {
-                    function(call.owned_input(), Arc::clone(&self.args)).await
-                }
+                Function::Inline(function) => function(call),
+                Function::Async(function) => function(call.owned_input()).await,
                 Function::Blocking(function) => {
                     let function = Arc::clone(function);
-                    let args = Arc::clone(&self.args);
-                    let (input, reading) = (call.owned_input(), call.reading().share());
-                    let counter = Arc::clone(&self.counter);
-                    let is_same = std::ptr::eq(call.input, call.original);
-                    let original =
-                        if is_same { Arc::clone(&input) } else { Arc::new(call.original.clone()) };
-                    // A function that is late can't be stopped: until it ends, it keeps its seat.
-                    let seat = call.seat_for_thread().await?;
-                    let work = move || {
-                        let _seat = seat;
-                        let (input, original, args) = (&input, &original, &args);
-                        let (reading, counter) = (&reading, &counter);
-                        function(&Asked { input, original, args, max_output, reading, counter })
-                    };
-                    tokio::task::spawn_blocking(work).await.map_err(joined)?
+                    call.blocking(move |call| function(call)).await?
                 }
             };
-            let answer =
-                answer.map_err(|error| HandlerError::new(Failure::Other, with_causes(&*error)))?;
-            let context = answer.as_ref().and_then(|output| output.additional_context.as_ref());
-            if context.is_some_and(|context| context.len() > max_output) {
-                return Err(HandlerError::new(Failure::OutputLimit, too_long(max_output)));
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    return Err(HandlerError::new(Failure::Other, with_causes(&*error)));
+                }
+            };
+            if let Some(Output { additional_context: Some(context), .. }) = &answer
+                && context.len() > self.max_output
+            {
+                return Err(HandlerError::new(Failure::OutputLimit, too_long(self.max_output)));
             }
             Ok(HandlerResult::from(answer))
         })
@@ -270,13 +226,6 @@ impl Handler for BuiltinHandler {
 /// Returns the failure of a builtin that gives more context than its hook may.
 pub(crate) fn too_long(max_output: usize) -> String {
     format!("it gives more than {max_output} bytes of context; give less, or raise `max_output`")
-}
-
-pub(super) fn joined(error: tokio::task::JoinError) -> HandlerError {
-    match error.try_into_panic() {
-        Ok(panic) => HandlerError::panicked(&*panic),
-        Err(_) => HandlerError::new(Failure::Other, "the runtime is shutting down"),
-    }
 }
 
 /// Returns an error's text with the texts of its causes.

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use super::builtin::joined;
 use super::command::expand::{Variables, required_env_references};
 use crate::config::Hook;
 use crate::handler::{BuildError, Call, Failure, HandlerError};
@@ -95,10 +94,5 @@ pub(super) async fn on_thread<T: Send + 'static>(
     call: &Call<'_>,
     work: impl FnOnce(Instant) -> Result<T, HandlerError> + Send + 'static,
 ) -> Result<T, HandlerError> {
-    let (seat, deadline) = (call.seat_for_thread().await?, call.deadline);
-    let work = tokio::task::spawn_blocking(move || {
-        let _seat = seat;
-        work(deadline)
-    });
-    work.await.unwrap_or_else(|error| Err(joined(error)))
+    call.blocking(move |call| work(call.deadline)).await?
 }

@@ -155,13 +155,22 @@ impl fmt::Debug for HandlerFactory {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::describe::{self, CallDescription, DescribeCall};
     use crate::dialect::{Dialect, Payloads};
     use crate::event::Event;
     use crate::executor::Executor;
-    use crate::handler::Silent;
+    use crate::handler::{BoxFuture, Call, HandlerError, HandlerResult, Silent};
     use crate::matcher::Matcher;
     use crate::registry::Registry;
     use crate::wire::{Input, Output};
+
+    struct Denying;
+
+    impl Handler for Denying {
+        fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+            Box::pin(async { Ok(Output::deny("no").into()) })
+        }
+    }
 
     fn silent() -> HandlerFactory {
         HandlerFactory::new(|_, _| Ok(Arc::new(Silent)))
@@ -260,6 +269,49 @@ mod tests {
         let executor = Executor::builder(config).registry(registry).build().unwrap();
         let verdict = executor.dispatch(Event::PreToolUse, &Input::call("shell")).await;
         assert_eq!(verdict.message.as_deref(), Some("no"), "{verdict:#?}");
+    }
+
+    /// Takes the argument `run` of every tool for a program.
+    #[derive(Debug)]
+    struct Runs;
+
+    impl DescribeCall for Runs {
+        fn describe(&self, input: &Input) -> CallDescription {
+            let mut description = CallDescription::default();
+            if let Some(program) = input.tool_input.as_ref().and_then(|all| all["run"].as_str()) {
+                let program = program.to_owned();
+                description.commands.push(describe::Command { program, ..Default::default() });
+            }
+            description
+        }
+
+        fn kinds(&self, _: Option<&str>, tool: &str) -> Vec<String> {
+            vec![tool.to_lowercase()]
+        }
+    }
+
+    #[tokio::test]
+    async fn conditions_on_commands_need_something_that_reads_them() {
+        let text = "
+pre_tool_use:
+  - hooks:
+      - { type: own, when: { any: commands, field: program, equals: rm } }";
+        let config = Config::from_yaml(text, "hooks.yaml").unwrap();
+        let mut registry = Registry::empty();
+        registry.register("own", HandlerFactory::new(|_, _| Ok(Arc::new(Denying))));
+        let build = |registry: &Registry| {
+            Executor::builder(config.clone()).registry(registry.clone()).build()
+        };
+        let problems = build(&registry).err().unwrap().to_string();
+        assert!(problems.contains("hooks.yaml:4: `when` looks at commands or files"), "{problems}");
+
+        registry.describe_calls_by(&Runs);
+        let executor = build(&registry).unwrap();
+        for (program, allowed) in [("rm", false), ("ls", true)] {
+            let input = Input::call("tool").arg("run", program);
+            let verdict = executor.dispatch(Event::PreToolUse, &input).await;
+            assert_eq!(verdict.allowed, allowed, "{program}: {verdict:#?}");
+        }
     }
 
     #[test]

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 35] = [
+const LAYERS: [&str; 36] = [
     "suggest", "template", "text", "bounded", "locks", "platform", "files", "paths", "directories",
-    "counts", "shell", "pattern", "event", "wire", "policy", "rpc", "answer", "tools", "matcher",
-    "calls", "dialect", "config", "handler", "http", "handlers", "registry", "schema", "builtins",
-    "audit", "executor", "asks", "lifecycle", "trust", "load", "check",
+    "counts", "shell", "pattern", "event", "wire", "policy", "rpc", "answer", "describe", "tools",
+    "matcher", "calls", "dialect", "config", "handler", "http", "handlers", "registry", "schema",
+    "builtins", "audit", "executor", "asks", "lifecycle", "trust", "load", "check",
 ];
 
 #[test]

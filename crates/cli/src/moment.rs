@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hookexec::internal::builtins::Shipped;
-use hookexec::internal::{Course, DispatchOptions, Explanation, Selection, final_call};
+use hookexec::internal::{Course, DispatchOptions, Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::NativeCall;
@@ -72,6 +72,7 @@ impl Moment {
     /// Returns why a hook had no opinion, if it is a builtin that can say that.
     pub(crate) fn why_no_opinion(
         &self,
+        executor: &Executor,
         hook: &Explanation,
         report: &HookReport,
         verdict: &Verdict,
@@ -81,7 +82,7 @@ impl Moment {
         }
         let builtin = Shipped::of_hook(&hook.hook)?;
         // Guards judge what the rewriters made of the call.
-        builtin.why_no_opinion(&hook.hook.args, &final_call(self.input(), verdict))
+        builtin.why_no_opinion(&hook.hook.args, &executor.final_call(self.input(), verdict))
     }
 
     /// Returns the events whose hooks run, in order.

@@ -1,5 +1,7 @@
 //! `allow_commands`, `deny_commands`, `ask_commands`: lists of commands, by their words.
 
+use std::sync::Arc;
+
 mod hazards;
 mod patterns;
 mod unlisted;
@@ -8,7 +10,8 @@ use std::borrow::Cow;
 
 use super::arguments::{DECISIONS, Decide, options};
 use super::{Surroundings, Work};
-use crate::calls::{Command, Deeds, kinds};
+use crate::calls::{KnownTools, kinds};
+use crate::describe::{Command, DescribeCall as _};
 use crate::text::shortened;
 use crate::wire::{Input, Output};
 use patterns::{Match, Pattern};
@@ -18,11 +21,11 @@ pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, S
     let (options, texts) = options(args, &["otherwise"])?;
     let otherwise = options.word("otherwise", &DECISIONS)?;
     let patterns = Pattern::list(&texts)?;
-    Ok(Box::new(move |asked| {
+    Ok(Arc::new(move |asked| {
         if !is_shell(asked) {
             return Ok(None);
         }
-        Ok(match unlisted(asked.deeds(), &patterns) {
+        Ok(match unlisted(asked.call.description(), &patterns) {
             None => Some(Output::allow()),
             Some(reason) => otherwise.map(|decide| decide(reason)),
         })
@@ -35,7 +38,7 @@ pub(super) fn why_not_allowed(args: &[String], input: &Input) -> Option<String> 
         return Some(format!("`{}` is not a tool that runs commands", input.tool()));
     }
     let (_, texts) = options(args, &["otherwise"]).ok()?;
-    unlisted(&Deeds::of(input), &Pattern::list(&texts).ok()?)
+    unlisted(&KnownTools.describe(input), &Pattern::list(&texts).ok()?)
 }
 
 fn is_shell(input: &Input) -> bool {
@@ -54,9 +57,9 @@ fn prepare_list(args: &[String], is: &'static str, decide: Decide) -> Result<Wor
     let (options, texts) = options(args, &["uncertain"])?;
     let if_uncertain = options.word("uncertain", &DECISIONS)?.unwrap_or(Output::ask);
     let patterns = Pattern::list(&texts)?;
-    Ok(Box::new(move |asked| {
+    Ok(Arc::new(move |asked| {
         let mut uncertain = None;
-        for command in &asked.deeds().commands {
+        for command in &asked.call.description().commands {
             for pattern in &patterns {
                 match pattern.finds(command) {
                     Match::Yes => {

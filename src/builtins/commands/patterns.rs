@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::hazards::is_hazard;
-use crate::calls::{Command, base_name};
+use crate::calls::base_name;
+use crate::describe::Command;
 
 /// Words of a command.
 #[derive(Debug)]

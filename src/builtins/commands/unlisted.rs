@@ -2,11 +2,11 @@
 
 use super::patterns::{Listed, Pattern};
 use super::{cut, name_of};
-use crate::calls::{Command, Deeds, Redirection};
+use crate::describe::{CallDescription, Command, Redirection};
 
 /// Returns the first command of a shell's call that is not allowed, and why; `None` if each of them
 /// is listed, and nothing in it is uncertain.
-pub(super) fn unlisted(call: &Deeds, patterns: &[Pattern]) -> Option<String> {
+pub(super) fn unlisted(call: &CallDescription, patterns: &[Pattern]) -> Option<String> {
     match &*call.commands {
         [] => Some("the call names no command".to_owned()),
         [only] if is_unreadable(only) => Some(
@@ -65,7 +65,7 @@ fn not_listed(command: &Command, patterns: &[Pattern]) -> Option<String> {
     })
 }
 
-fn uncertain(command: &Command, call: &Deeds) -> Option<String> {
+fn uncertain(command: &Command, call: &CallDescription) -> Option<String> {
     if !command.uncertain {
         return None;
     }

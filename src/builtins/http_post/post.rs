@@ -1,5 +1,6 @@
 //! The post itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::builtins::secrets::Redactor;
@@ -16,7 +17,7 @@ const READ: usize = 64 << 10;
 
 pub(crate) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let post = Post::parse(surroundings, args)?;
-    Ok(Box::new(move |input| post.send(input).map(|()| None)))
+    Ok(Arc::new(move |input| post.send(input).map(|()| None)))
 }
 
 /// A post, ready to be sent.

@@ -1,5 +1,7 @@
 //! `protect_paths`: keeps tools away from files.
 
+use std::sync::Arc;
+
 mod rules;
 mod targets;
 mod texts;
@@ -28,7 +30,7 @@ const MOST_PATHS: usize = 200_000;
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     let rules = Rules::parse(args, surroundings.home(), Platform::HERE)?;
     let surroundings = surroundings.clone();
-    Ok(Box::new(move |input| {
+    Ok(Arc::new(move |input| {
         let check = Check { rules: rules.here(), surroundings: &surroundings };
         check.call(input).map(|reason| reason.map(Output::deny))
     }))

@@ -7,6 +7,8 @@ use super::super::condition::found;
 use super::super::source::SourceFile;
 use super::super::yaml;
 use super::*;
+use crate::calls::KnownTools;
+use crate::describe::Memo;
 
 fn read(text: &str) -> Result<Condition, String> {
     let file = Arc::new(SourceFile::new("when.yaml", text));
@@ -105,8 +107,12 @@ fn the_truth_table() {
     let input = input();
     for (text, expected) in cases {
         let condition = read(text).unwrap();
-        assert_eq!(condition.holds(&input), expected, "{text}");
-        assert_eq!(condition.explain(&input).holds, expected, "{text}");
+        assert_eq!(condition.holds(&input, &Memo::new(Some(&KnownTools))), expected, "{text}");
+        assert_eq!(
+            condition.explain(&input, &Memo::new(Some(&KnownTools))).holds,
+            expected,
+            "{text}"
+        );
     }
 }
 
@@ -151,13 +157,21 @@ fn conditions_look_at_each_command_and_file() {
         let mut input = Input::call("Bash").arg("command", command);
         input.cwd = "/p".into();
         let condition = read(text).unwrap();
-        assert_eq!(condition.holds(&input), expected, "{text}: {command}");
-        assert_eq!(condition.explain(&input).holds, expected, "{text}: {command}");
+        assert_eq!(
+            condition.holds(&input, &Memo::new(Some(&KnownTools))),
+            expected,
+            "{text}: {command}"
+        );
+        assert_eq!(
+            condition.explain(&input, &Memo::new(Some(&KnownTools))).holds,
+            expected,
+            "{text}: {command}"
+        );
     }
     let trace = read("{ any: commands, field: program, equals: rm }").unwrap();
     let input = Input::call("Bash").arg("command", "ls; rm x");
     assert_eq!(
-        trace.explain(&input).to_string(),
+        trace.explain(&input, &Memo::new(Some(&KnownTools))).to_string(),
         "yes any of the commands\n\
          no    program equals \"rm\"  (is \"ls\")\n\
          yes   program equals \"rm\"  (is \"rm\")"
@@ -234,7 +248,7 @@ fn a_trace_shows_which_leaf_failed_and_what_was_seen() {
     )
     .unwrap();
     assert_eq!(
-        condition.explain(&input()).to_string(),
+        condition.explain(&input(), &Memo::default()).to_string(),
         "no  all\n\
          no    tool_input.cmd regex \"^git\"  (is \"rm -rf /\")\n\
          yes   not\n\

@@ -154,7 +154,7 @@ impl Environment {
 /// finds all of it on stdin.
 pub(super) fn set_call_variables(call: &Call<'_>, command: &mut Command) {
     let tool = call.input.tool_name.as_deref().filter(|name| !name.is_empty());
-    let files = call.deeds().certain_files();
+    let files = call.description().certain_files();
     let one = files.as_ref().filter(|files| !files.contains('\n'));
     for (name, value) in [
         (EVENT, Some(call.event.name())),
@@ -163,7 +163,7 @@ pub(super) fn set_call_variables(call: &Call<'_>, command: &mut Command) {
         (REPEATED, call.input.repeated.then_some("true")),
         (FILE, one.map(String::as_str)),
         (FILES, files.as_deref()),
-        (COMMAND, call.deeds().text.as_deref()),
+        (COMMAND, call.description().text.as_deref()),
     ] {
         if let Some(value) = value.filter(|value| fits(OsStr::new(name), OsStr::new(value))) {
             command.env(name, value);

@@ -240,8 +240,9 @@ fn explained(
         }
         let answered = report.zip(verdict.as_ref());
         let effect = answered.and_then(effect);
-        let no_opinion = answered
-            .and_then(|(report, verdict)| moment.why_no_opinion(&explanation, report, verdict));
+        let no_opinion = answered.and_then(|(report, verdict)| {
+            moment.why_no_opinion(executor, &explanation, report, verdict)
+        });
         let rollout = rollout(&explanation.hook, &moment.input().session_id);
         let report = report.cloned();
         hooks.push(ExplainedHook { explanation, rollout, report, effect, no_opinion });

@@ -10,6 +10,7 @@ use super::case::Case;
 use super::compare::{Difference, differences};
 use super::coverage::{Coverage, CoverageReport};
 use super::stub::executor;
+use hookexec::Executor;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
 use hookexec::internal::{Explanation, suggest};
 use hookexec::wire::Verdict;
@@ -105,7 +106,7 @@ impl Bench {
         let differences = differences(&case.expect, &verdict);
         let no_opinions = match &*differences {
             [] => Vec::new(),
-            _ => no_opinions(case, &explanations, &verdict),
+            _ => no_opinions(case, &executor, &explanations, &verdict),
         };
         Ok(CaseReport {
             name: case.name.clone(),
@@ -126,12 +127,17 @@ impl Bench {
 
 /// Returns which builtins had no opinion, and why; those in whose place a stub answered are left
 /// out.
-fn no_opinions(case: &Case, explanations: &[Explanation], verdict: &Verdict) -> Vec<NoOpinion> {
+fn no_opinions(
+    case: &Case,
+    executor: &Executor,
+    explanations: &[Explanation],
+    verdict: &Verdict,
+) -> Vec<NoOpinion> {
     let reports = reports_of(explanations, verdict);
     let answered = explanations.iter().zip(reports).filter_map(|(it, report)| Some((it, report?)));
     let is_stub = |hook: &str| case.stubs.iter().any(|(name, ..)| name == hook);
     let found = answered.filter(|(it, _)| !is_stub(&it.name)).filter_map(|(it, report)| {
-        let why = case.moment.why_no_opinion(it, report, verdict)?;
+        let why = case.moment.why_no_opinion(executor, it, report, verdict)?;
         Some(NoOpinion { hook: it.name.clone(), source: it.source.clone(), why })
     });
     found.collect()

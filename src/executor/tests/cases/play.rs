@@ -12,7 +12,6 @@ use super::*;
 use crate::asks::Judged;
 use crate::config::Assembly;
 use crate::executor::DispatchOptions;
-use crate::executor::rewrite::final_call;
 use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::lifecycle::{Session, TurnEnd};
 use crate::locks::locked;
@@ -272,7 +271,7 @@ async fn call_tool(executor: &Executor, scenario: &Scenario, case: &Case) -> See
             event: PreToolUse,
             verdicts: &decided.verdicts,
             original: &input,
-            input: &final_call(&input, &verdict),
+            input: &executor.final_call(&input, &verdict),
             options,
             consults: true,
             host_asks: agent.asks.then_some("the agent asks its user"),
@@ -281,7 +280,7 @@ async fn call_tool(executor: &Executor, scenario: &Scenario, case: &Case) -> See
         executor.settle(&mut verdict, &judged).await;
         verdict
     };
-    let last = text_of(PreToolUse, &final_call(&input, &verdict));
+    let last = text_of(PreToolUse, &executor.final_call(&input, &verdict));
     Seen { verdict, last, waited: began.elapsed(), stops: None, calls: Vec::new() }
 }
 

@@ -1,0 +1,143 @@
+//! One invocation of a hook, and what all hooks of an event share of its input.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use super::{Failure, HandlerError, Place};
+use crate::describe::{CallDescription, DescribeCall, Memo};
+use crate::event::Event;
+use crate::wire::Input;
+
+/// One invocation of one hook.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Call<'a> {
+    /// The event.
+    pub event: Event,
+    /// The input as the hook sees it, earlier rewrites applied.
+    pub input: &'a Input,
+    /// The input that the event came with, before any rewrite.
+    pub original: &'a Input,
+    /// The deadline of the answer.
+    pub deadline: Instant,
+    pub(crate) place: Place<'a>,
+    pub(crate) shared: Sharing<'a>,
+}
+
+/// The values derived from the input of a call.
+#[derive(Debug)]
+pub(crate) enum Sharing<'a> {
+    /// Those of all hooks that see the same input.
+    All(&'a Shared),
+    Own(Box<Shared>),
+}
+
+impl<'a> Call<'a> {
+    /// Returns an invocation, for tests of a handler.
+    pub fn new(event: Event, input: &'a Input, deadline: Instant) -> Self {
+        let shared = Sharing::Own(Box::default());
+        Self { event, input, original: input, deadline, place: Place::Free, shared }
+    }
+
+    /// Sets what reads the tool call, which is else not known.
+    #[must_use]
+    pub fn described_by(mut self, describer: &'static dyn DescribeCall) -> Self {
+        self.shared = Sharing::Own(Box::new(Shared::new(Memo::new(Some(describer)))));
+        self
+    }
+
+    fn shared(&self) -> &Shared {
+        match &self.shared {
+            Sharing::All(shared) => shared,
+            Sharing::Own(shared) => shared,
+        }
+    }
+
+    /// Returns the input as one JSON object: what a command hook reads on stdin.
+    pub fn json(&self) -> Arc<[u8]> {
+        let json =
+            self.shared().json.get_or_init(|| self.description().json_with(self.input).into());
+        Arc::clone(json)
+    }
+
+    /// Returns the commands that the tool call runs, and the files that it touches. They are read once
+    /// for all hooks.
+    pub fn description(&self) -> &CallDescription {
+        self.shared().memo.of(self.input)
+    }
+
+    /// Returns the input for a task that may outlive the call.
+    pub fn owned_input(&self) -> Arc<Input> {
+        self.shared().owned(self.input)
+    }
+
+    /// Runs work that blocks on one of Tokio's blocking threads, with a copy of the call. Work that is
+    /// late can't be stopped: it ends on its own, its result is lost, and until then it counts among
+    /// the hooks that run.
+    ///
+    /// # Errors
+    /// When no thread is free before the deadline, or the work panics.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Call<'_>) -> T + Send + 'static,
+    ) -> Result<T, HandlerError> {
+        let (event, deadline, input) = (self.event, self.deadline, self.owned_input());
+        let original = if std::ptr::eq(self.input, self.original) {
+            Arc::clone(&input)
+        } else {
+            Arc::new(self.original.clone())
+        };
+        let shared = Sharing::Own(Box::new(self.shared().with_same_call()));
+        let seat = self.seat_for_thread().await?;
+        let blocked = tokio::task::spawn_blocking(move || {
+            let _seat = seat;
+            let (input, original, place) = (&*input, &*original, Place::Free);
+            work(&Call { event, input, original, deadline, place, shared })
+        });
+        match blocked.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(result) => Ok(result),
+            Err(Ok(panic)) => Err(HandlerError::panicked(&*panic)),
+            Err(Err(_)) => Err(HandlerError::new(Failure::Other, "the runtime is shutting down")),
+        }
+    }
+}
+
+/// Values derived from one input: each is computed at most once, when a hook needs it.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    json: OnceLock<Arc<[u8]>>,
+    memo: Memo,
+    input: OnceLock<Arc<Input>>,
+    is_long: OnceLock<bool>,
+}
+
+/// The largest JSON of an input, in bytes, for which conditions are evaluated where other hooks wait: a
+/// guard's pattern takes microseconds on it, and the slowest that is valid two seconds.
+const SHORT_INPUT: usize = 8 << 10;
+
+impl Shared {
+    /// Returns values for an input whose tool call `memo` describes.
+    pub(crate) fn new(memo: Memo) -> Self {
+        Self { memo, ..Self::default() }
+    }
+
+    /// Returns the description of the tool call: conditions and hooks read the call once.
+    pub(crate) fn memo(&self) -> &Memo {
+        &self.memo
+    }
+
+    /// Returns the input for a task of its own: it is copied once.
+    pub(crate) fn owned(&self, input: &Input) -> Arc<Input> {
+        Arc::clone(self.input.get_or_init(|| Arc::new(input.clone())))
+    }
+
+    /// Returns whether it can take long to look for a pattern in the input.
+    pub(crate) fn is_long(&self, input: &Input) -> bool {
+        *self.is_long.get_or_init(|| input.is_longer_than(SHORT_INPUT))
+    }
+
+    /// Returns values for an input with the same tool call.
+    pub(crate) fn with_same_call(&self) -> Self {
+        Self::new(self.memo.share())
+    }
+}
