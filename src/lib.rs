@@ -232,9 +232,11 @@ pub mod matcher;
 mod paths;
 mod pattern;
 mod platform;
+mod recorder;
 pub mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;
+mod shipped;
 pub mod wire;
 
 pub use config::Config;

@@ -11,23 +11,18 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::calls::KnownTools;
-use crate::config::{Diagnostic, Hook, Phase, config_schema};
+use crate::config::{Config, Diagnostic, Hook, Phase, config_schema};
 use crate::counts::Counts;
 use crate::describe::DescribeCall;
-use crate::dialect::claude_code::ClaudeCode;
 pub use crate::dialect::{Dialect, Payloads};
 use crate::handler::{BuildError, Handler};
-use crate::handlers;
-use crate::handlers::builtin;
 pub use crate::handlers::builtin::{Builtin, BuiltinError};
-use crate::handlers::payloads::words;
 use crate::handlers::process::Processes;
-use crate::handlers::{command, process, receiver};
 use crate::locks::locked;
+pub use crate::recorder::{MakeRecorder, Recorded, Recorder};
 use crate::suggest;
 
-use factory::{Build, CommandKey};
+pub(crate) use factory::{Build, CommandKey};
 pub use factory::{BuildResult, HandlerFactory};
 
 /// What a factory may need in addition to the hook's definition.
@@ -62,113 +57,6 @@ impl HandlerEnv {
     }
 }
 
-/// The hook types that come with the crate.
-const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
-    (
-        "command",
-        HandlerFactory {
-            build: Build::Shipped(|env, hook| {
-                let words = words(env.registry.dialect_of(hook), hook);
-                command::build(&env.working_dir, &env.env, words, hook)
-            }),
-            command: CommandKey::Program(
-                "what to run: `command: ./check.sh` or `command: [python3, check.py]`",
-            ),
-            refused: Cow::Borrowed(&["with"]),
-            hint: "it holds the parameters of other hook types; use `args`",
-        },
-    ),
-    (
-        "builtin",
-        HandlerFactory {
-            build: Build::Shipped(|env, hook| {
-                let registry = &env.registry;
-                let find = |name: &str| registry.builtin(name);
-                builtin::build(find, || registry.builtin_names(), &env.counts, hook)
-            }),
-            command: CommandKey::Name("the name of the builtin: `command: protect_paths`"),
-            refused: Cow::Borrowed(&[
-                "env", "inherit_env", "working_dir", "shell", "strict_output", "dialect", "with",
-            ]),
-            hint: "a builtin takes its parameters in `args`; it starts no program and prints nothing",
-        },
-    ),
-    (
-        "process",
-        HandlerFactory {
-            build: Build::Shipped(|env, hook| process::build(&env.processes, hook)),
-            command: CommandKey::Name("the name of an entry of `processes:`: `command: weather`"),
-            refused: Cow::Borrowed(&[
-                "args", "env", "inherit_env", "working_dir", "shell", "max_output", "dialect",
-                "with",
-            ]),
-            hint: "remove it: the entry of `processes:` says what runs, and how",
-        },
-    ),
-    (
-        "mcp",
-        HandlerFactory {
-            build: Build::Shipped(|env, hook| {
-                let words = words(env.registry.dialect_of(hook), hook);
-                handlers::mcp::build(&env.env, &env.processes, words, hook)
-            }),
-            command: CommandKey::Optional,
-            refused: Cow::Borrowed(OF_PROGRAMS),
-            hint: "an mcp hook takes `with: { server: NAME, tool: NAME }`",
-        },
-    ),
-    (
-        "receiver",
-        HandlerFactory {
-            build: Build::Shipped(|_, hook| receiver::build(hook)),
-            command: CommandKey::Optional,
-            refused: Cow::Borrowed(&[
-                "command", "args", "env", "inherit_env", "working_dir", "shell", "scripts",
-                "dialect", "with",
-            ]),
-            hint: "a receiver takes nothing but a `timeout`",
-        },
-    ),
-    (
-        "http",
-        HandlerFactory {
-            #[cfg(feature = "http")]
-            build: Build::Shipped(|env, hook| {
-                handlers::http::build(&env.env, words(env.registry.dialect_of(hook), hook), hook)
-            }),
-            #[cfg(not(feature = "http"))]
-            build: Build::Shipped(without_http),
-            command: CommandKey::Optional,
-            refused: Cow::Borrowed(OF_PROGRAMS),
-            hint: "an http hook takes `with: { url: https://... }`",
-        },
-    ),
-    (
-        "model",
-        HandlerFactory {
-            #[cfg(feature = "http")]
-            build: Build::Shipped(|env, hook| handlers::model::build(&env.env, &env.counts, hook)),
-            #[cfg(not(feature = "http"))]
-            build: Build::Shipped(without_http),
-            command: CommandKey::Optional,
-            refused: Cow::Borrowed(&[
-                "command", "args", "env", "inherit_env", "working_dir", "shell", "scripts",
-                "dialect",
-            ]),
-            hint: "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`",
-        },
-    ),
-];
-
-/// The keys that are for a program which hookexec starts.
-const OF_PROGRAMS: &[&str] =
-    &["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts"];
-
-#[cfg(not(feature = "http"))]
-fn without_http(_: &HandlerEnv, _: &Hook) -> BuildResult {
-    Err(BuildError::new("this hookexec was built without the feature `http`").at("type"))
-}
-
 /// Maps hook types to factories, and names to builtin functions.
 #[derive(Clone)]
 pub struct Registry {
@@ -177,6 +65,7 @@ pub struct Registry {
     shipped: Option<Arc<ShippedBuiltins>>,
     dialects: Cow<'static, [&'static dyn Dialect]>,
     describer: Option<&'static dyn DescribeCall>,
+    make_recorder: Option<MakeRecorder>,
     /// The types that were registered although there was one of the name.
     registered_twice: Vec<String>,
 }
@@ -218,18 +107,6 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Returns a registry with the types `command`, `builtin`, `process`, `mcp`, `receiver`, `http` and
-    /// `model`, without builtins. The last two need the feature `http`.
-    pub fn new() -> Self {
-        let mut registry = Self::empty();
-        for (kind, factory) in SHIPPED_TYPES {
-            registry.types.insert(Cow::Borrowed(kind), factory.clone());
-        }
-        registry.dialects = Cow::Borrowed(&[&ClaudeCode]);
-        registry.describer = Some(&KnownTools);
-        registry
-    }
-
     /// Returns a registry without hook types and builtins.
     pub const fn empty() -> Self {
         Self {
@@ -238,17 +115,22 @@ impl Registry {
             shipped: None,
             dialects: Cow::Borrowed(&[]),
             describer: None,
+            make_recorder: None,
             registered_twice: Vec::new(),
         }
     }
 
     /// Maps a hook type to its factory. If there is one of this name, building an executor fails.
-    pub fn register(&mut self, kind: impl Into<String>, factory: HandlerFactory) -> &mut Self {
+    pub fn register(
+        &mut self,
+        kind: impl Into<Cow<'static, str>>,
+        factory: HandlerFactory,
+    ) -> &mut Self {
         let kind = kind.into();
         if self.types.contains_key(&*kind) {
-            self.registered_twice.push(kind);
+            self.registered_twice.push(kind.into_owned());
         } else {
-            self.types.insert(Cow::Owned(kind), factory);
+            self.types.insert(kind, factory);
         }
         self
     }
@@ -267,6 +149,33 @@ impl Registry {
     pub fn describe_calls_by(&mut self, describer: &'static dyn DescribeCall) -> &mut Self {
         self.describer = Some(describer);
         self
+    }
+
+    /// Sets what records the verdicts in the logs that a configuration names in `audit:`. Without it, such a
+    /// log is an error.
+    pub fn record_by(&mut self, make: MakeRecorder) -> &mut Self {
+        self.make_recorder = Some(make);
+        self
+    }
+
+    /// Returns the recorder of a configuration, if it has one.
+    pub(crate) fn recorder(
+        &self,
+        config: &Config,
+        env: &BTreeMap<OsString, OsString>,
+    ) -> Option<Arc<dyn Recorder>> {
+        self.make_recorder.and_then(|make| make(config, env))
+    }
+
+    /// Returns the mistake of a configuration that names a log which nothing records.
+    pub(crate) fn missing_recorder(&self, config: &Config) -> Option<Diagnostic> {
+        let log = config.audit.first()?;
+        if self.make_recorder.is_some() {
+            return None;
+        }
+        let path = log.path.display();
+        let problem = Diagnostic::error(format!("`audit`: nothing records verdicts in `{path}`"));
+        Some(problem.hint("remove `audit`, or call `Registry::record_by` in the program"))
     }
 
     /// Returns what reads tool calls.

@@ -8,5 +8,5 @@ mod sources;
 mod writer;
 
 pub use record::{BEGINNING, Record, rewritten};
-pub(crate) use writer::Auditor;
 pub use writer::numbered;
+pub(crate) use writer::recorder;

@@ -20,7 +20,9 @@ use crate::builtins::secrets::Redactor;
 use crate::config::{AuditSettings, Config};
 use crate::directories::resolve;
 use crate::files::{append_private, try_lock};
+use crate::handler::BoxFuture;
 use crate::platform::system;
+use crate::recorder::{Recorded, Recorder};
 use crate::wire::{Input, JsonObject, Verdict};
 
 /// How long a verdict waits for its record, to say when it can't be written.
@@ -42,7 +44,7 @@ const LOST: &str = "the audit log is slow: this event is not recorded";
 /// * A record is written after the verdict is decided, on another thread. A slow disk delays a verdict
 ///   by [`PATIENCE`] at most, and never beyond the deadline.
 /// * What can't be written is said in the verdict's `system_message`; it decides nothing.
-pub(crate) struct Auditor(Arc<Inner>);
+struct Auditor(Arc<Inner>);
 
 struct Inner {
     logs: Vec<AuditSettings>,
@@ -56,9 +58,19 @@ struct Inner {
     is_slow: AtomicBool,
 }
 
+/// Returns the recorder of a configuration; `None` when no file says `audit:`.
+pub(crate) fn recorder(
+    config: &Config,
+    env: &BTreeMap<OsString, OsString>,
+) -> Option<Arc<dyn Recorder>> {
+    match Auditor::of(config, env) {
+        Some(auditor) => Some(Arc::new(auditor)),
+        None => None,
+    }
+}
+
 impl Auditor {
-    /// Returns the auditor of a configuration; `None` when no file says `audit:`.
-    pub(crate) fn of(config: &Config, env: &BTreeMap<OsString, OsString>) -> Option<Self> {
+    fn of(config: &Config, env: &BTreeMap<OsString, OsString>) -> Option<Self> {
         if config.audit.is_empty() {
             return None;
         }
@@ -71,21 +83,9 @@ impl Auditor {
         Some(Self(Arc::new(Inner { logs, redactor, sources, traceparent, room, is_slow })))
     }
 
-    /// Returns whether a log wants events that no hook is configured for.
-    pub(crate) fn records_all(&self) -> bool {
-        self.0.logs.iter().any(|log| log.all_events)
-    }
-
-    /// Writes down a verdict, `hooked` or without a hook that is configured, and returns what could
-    /// not be written. Waits for a tenth of the time until `deadline`, at most.
-    pub(crate) async fn record(
-        &self,
-        input: &Input,
-        verdict: &Verdict,
-        hooked: bool,
-        took: Duration,
-        deadline: Option<Instant>,
-    ) -> Vec<String> {
+    /// Waits for a tenth of the time until the deadline, at most.
+    async fn write_down(&self, decided: Recorded<'_>) -> Vec<String> {
+        let Recorded { input, verdict, is_hooked, took, deadline } = decided;
         let event = verdict.event;
         let patience = self.0.patience(deadline);
         let room = timeout(patience, Arc::clone(&self.0.room).acquire_owned()).await;
@@ -98,7 +98,7 @@ impl Auditor {
         let has_inputs = self.0.logs.iter().any(|log| log.inputs);
         let input = has_inputs.then(|| (input.clone(), verdict.updated_input.clone()));
         let write = move || {
-            let problems = inner.write(record, input.as_ref(), hooked);
+            let problems = inner.write(record, input.as_ref(), is_hooked);
             // Also those that come too late for the verdict.
             for problem in &problems {
                 tracing::warn!(%event, "{problem}");
@@ -117,11 +117,22 @@ impl Auditor {
             }
         }
     }
+}
 
-    /// Waits until the records are written, and not much longer than `patience`.
-    pub(crate) async fn settle(&self, patience: Duration) {
+impl Recorder for Auditor {
+    fn records_all(&self) -> bool {
+        self.0.logs.iter().any(|log| log.all_events)
+    }
+
+    fn record<'a>(&'a self, decided: Recorded<'a>) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(self.write_down(decided))
+    }
+
+    fn settle(&self, patience: Duration) -> BoxFuture<'_, ()> {
         let patience = patience.clamp(PATIENCE, LAST_PATIENCE);
-        let _ = timeout(patience, self.0.room.acquire_many(MAX_WAITING)).await;
+        Box::pin(async move {
+            let _ = timeout(patience, self.0.room.acquire_many(MAX_WAITING)).await;
+        })
     }
 }
 
@@ -310,12 +321,12 @@ mod tests {
         let _all = room.acquire_many(MAX_WAITING).await.unwrap();
         let verdict = Verdict::denied(Event::PreToolUse, "no");
         let started = tokio::time::Instant::now();
-        let (input, took) = (Input::default(), Duration::ZERO);
-        let problems = auditor.record(&input, &verdict, true, took, None).await;
+        let (input, verdict, took) = (&Input::default(), &verdict, Duration::ZERO);
+        let decided = Recorded { input, verdict, is_hooked: true, took, deadline: None };
+        let problems = auditor.record(decided).await;
         assert!(started.elapsed() <= PATIENCE + Duration::from_millis(1));
         assert_eq!(problems, [LOST]);
-        let over = Some(Instant::now());
-        auditor.record(&input, &verdict, true, took, over).await;
+        auditor.record(Recorded { deadline: Some(Instant::now()), ..decided }).await;
         auditor.settle(Duration::from_hours(1)).await;
         assert!(started.elapsed() <= PATIENCE + LAST_PATIENCE + Duration::from_millis(5));
     }

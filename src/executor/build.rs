@@ -10,7 +10,6 @@ use super::dispatch::Executor;
 
 use super::limit::Runs;
 use super::select::{Bound, Plan};
-use crate::audit::Auditor;
 use crate::config::{Command, Config, Diagnostics, FailedFile, Hook, Identity, Layer, Location};
 use crate::counts::Counts;
 use crate::event::Event;
@@ -110,8 +109,9 @@ impl ExecutorBuilder {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
-        let auditor = Auditor::of(&self.config, &env);
         let registry = Arc::new(self.registry);
+        let recorder = registry.recorder(&self.config, &env);
+        let missing_recorder = registry.missing_recorder(&self.config);
         let counts = Arc::new(self.counts.unwrap_or_else(Counts::of_user));
         let Config { hooks, mut processes, mut failed, files, .. } = self.config;
         let mut configured: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
@@ -153,12 +153,12 @@ impl ExecutorBuilder {
             describer: registry.describer(),
             processes: environment.processes,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
-            auditor,
+            recorder,
             capacity: Arc::default(),
             is_replaced: AtomicBool::new(false),
             handed_over: None,
         };
-        problems.extend(registry.problems());
+        problems.extend(registry.problems().chain(missing_recorder));
         problems.sort(&files);
         (executor, problems)
     }

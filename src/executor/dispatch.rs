@@ -11,7 +11,6 @@ use super::background::HandedOver;
 use super::conclude::{Concluded, Decided};
 use super::evaluate::Evaluation;
 use super::select::Plan;
-use crate::audit::Auditor;
 use crate::config::Hook;
 use crate::describe::DescribeCall;
 use crate::event::Event;
@@ -20,6 +19,7 @@ use crate::handlers::process::Processes;
 use crate::handlers::process::processes::ProcessCheck;
 use crate::handlers::process::statistics::ProcessStatistics;
 use crate::locks::locked;
+use crate::recorder::{Recorded, Recorder};
 use crate::wire::{HookReport, Input, Verdict};
 
 /// Runs the hooks of a configuration.
@@ -47,7 +47,7 @@ pub struct Executor {
     pub(super) describer: Option<&'static dyn DescribeCall>,
     pub(super) processes: Arc<Processes>,
     pub(crate) max_parallel: usize,
-    pub(super) auditor: Option<Auditor>,
+    pub(super) recorder: Option<Arc<dyn Recorder>>,
     pub(super) capacity: Arc<Capacity>,
     /// Whether another executor has taken over what can go on.
     pub(super) is_replaced: AtomicBool,
@@ -113,14 +113,14 @@ impl Executor {
     pub fn has(&self, event: Event) -> bool {
         !self.plan(event).hooks.is_empty()
             || event == Event::PermissionRequest && !self.plan(Event::Approval).hooks.is_empty()
-            || self.auditor.as_ref().is_some_and(Auditor::records_all)
+            || self.recorder.as_ref().is_some_and(|recorder| recorder.records_all())
     }
 
     /// Returns whether a dispatch of `input` would do anything. If not, the verdict is
     /// [`Verdict::no_opinion`], and a caller needs no runtime. Conditions are not evaluated.
     pub fn concerns(&self, event: Event, input: &Input) -> bool {
         let plan = &self.plans[event.index()];
-        self.auditor.is_some() && self.has(event)
+        self.recorder.is_some() && self.has(event)
             || event == Event::PermissionRequest && self.has_channel(input)
             || !plan.hooks.is_empty()
                 && (plan.why_no_choice(input).is_some() || !plan.matching(input).is_empty())
@@ -240,7 +240,7 @@ impl Executor {
         }
         let mut concluded = evaluation.conclude(true);
         drop(evaluation);
-        if self.auditor.is_some() {
+        if self.recorder.is_some() {
             self.record(&mut concluded, input, options.until).await;
         }
         let Some((verdict, _)) = concluded.verdicts.pop() else {
@@ -269,7 +269,7 @@ impl Executor {
         let mut concluded = evaluation.conclude(true);
         let rewritten = evaluation.rewritten();
         drop(evaluation);
-        if self.auditor.is_some() {
+        if self.recorder.is_some() {
             self.record(&mut concluded, input, options.until).await;
         }
         let mut verdicts = Vec::with_capacity(concluded.verdicts.len());
@@ -285,9 +285,11 @@ impl Executor {
     /// Writes a verdict that no hook gave into the logs of decisions.
     #[doc(hidden)]
     pub async fn record_own(&self, verdict: &mut Verdict, input: &Input) {
-        let Some(auditor) = &self.auditor else { return };
-        let input = self.complete(verdict.event, input);
-        for problem in auditor.record(&input, verdict, true, Duration::ZERO, None).await {
+        let Some(recorder) = &self.recorder else { return };
+        let input = &*self.complete(verdict.event, input);
+        let took = Duration::ZERO;
+        let decided = Recorded { input, verdict, is_hooked: true, took, deadline: None };
+        for problem in recorder.record(decided).await {
             verdict.tell(&problem);
         }
     }
@@ -295,15 +297,16 @@ impl Executor {
     /// Writes the verdicts of a moment into the logs of decisions. A problem of writing becomes a message
     /// of the verdict, and of that of the whole moment.
     async fn record(&self, concluded: &mut Concluded, input: &Input, until: Option<Instant>) {
-        let Some(auditor) = &self.auditor else { return };
+        let Some(recorder) = &self.recorder else { return };
         for (verdict, took) in &mut concluded.verdicts {
             let event = verdict.event;
             if !self.has(event) {
                 continue;
             }
-            let hooked = !self.plan(event).hooks.is_empty();
-            let input = self.complete(event, input);
-            for problem in auditor.record(&input, verdict, hooked, *took, until).await {
+            let is_hooked = !self.plan(event).hooks.is_empty();
+            let input = &*self.complete(event, input);
+            let decided = Recorded { input, verdict, is_hooked, took: *took, deadline: until };
+            for problem in recorder.record(decided).await {
                 verdict.tell(&problem);
                 if let Some(whole) = &mut concluded.whole {
                     whole.tell(&problem);
@@ -348,8 +351,8 @@ impl Executor {
             );
             background.shutdown().await;
         }
-        if let Some(auditor) = &self.auditor {
-            auditor.settle(patience).await;
+        if let Some(recorder) = &self.recorder {
+            recorder.settle(patience).await;
         }
         self.processes.shutdown().await;
     }

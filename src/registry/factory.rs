@@ -167,7 +167,10 @@ mod tests {
     struct Denying;
 
     impl Handler for Denying {
-        fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        fn run<'a>(
+            &'a self,
+            _: &'a Call<'a>,
+        ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
             Box::pin(async { Ok(Output::deny("no").into()) })
         }
     }

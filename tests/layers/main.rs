@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 36] = [
+const LAYERS: [&str; 38] = [
     "suggest", "template", "text", "bounded", "locks", "platform", "files", "paths", "directories",
     "counts", "shell", "pattern", "event", "wire", "policy", "rpc", "answer", "describe", "tools",
-    "matcher", "calls", "dialect", "config", "handler", "http", "handlers", "registry", "schema",
-    "builtins", "audit", "executor", "asks", "lifecycle", "trust", "load", "check",
+    "matcher", "calls", "dialect", "config", "handler", "recorder", "http", "handlers", "registry",
+    "schema", "builtins", "audit", "shipped", "executor", "asks", "lifecycle", "trust", "load",
+    "check",
 ];
 
 #[test]
