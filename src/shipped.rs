@@ -112,7 +112,11 @@ const OF_PROGRAMS: &[&str] =
     &["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts"];
 
 #[cfg(not(feature = "http"))]
-fn without_http(_: &HandlerEnv, _: &Hook) -> BuildResult {
+fn without_http(
+    _: &crate::registry::HandlerEnv,
+    _: &crate::config::Hook,
+) -> crate::registry::BuildResult {
+    use crate::handler::BuildError;
     Err(BuildError::new("this hookexec was built without the feature `http`").at("type"))
 }
 
