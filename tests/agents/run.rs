@@ -110,7 +110,7 @@ fn an_agent_nobody_knows_is_refused_the_way_all_heed() {
     let sandbox = Sandbox::new();
     let done = sandbox.hookexec(["run", "--from", "codx", "--event", "PreToolUse"]).run().exits(2);
     assert_eq!(done.stdout, "");
-    assert!(done.stderr.contains("did you mean `codex`?"), "{}", done.stderr);
+    assert!(done.stderr.contains("a similar value exists: 'codex'"), "{}", done.stderr);
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn a_person_reads_the_call_and_answers_it() {
     terminal.shows("an order was refused: no open question has the ID `00000000`");
     assert_eq!(interrupted(terminal).0, 0);
     let (code, said) = says(&sandbox, &["allow", &id]);
-    assert!(code == 64 && said.contains("nothing listens at"), "{said}");
+    assert!(code == 64 && said.contains("is not there"), "{said}");
     assert!(said.contains("`hookexec approve` must run in another terminal"), "{said}");
 }
 

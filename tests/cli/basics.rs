@@ -72,7 +72,7 @@ fn one_event_is_told_in_sentences() {
     let row: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(row, serde_json::to_value(Event::Stop.contract()).unwrap());
     let done = sandbox.hookexec(["docs", "events", "stopp"]).run().exits(64);
-    assert!(done.stderr.contains("`stop`"), "{}", done.stderr);
+    assert!(done.stderr.contains("a similar value exists: 'stop'"), "{}", done.stderr);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn an_event_that_nobody_knows_exits_64_with_the_one_meant() {
     let sandbox = with_hook("true");
     let done = run(&sandbox, "PreToolUse", TOOL).exits(64);
     assert_eq!(done.stdout, "");
-    assert!(done.stderr.contains("did you mean `pre_tool_use`?"), "{}", done.stderr);
+    assert!(done.stderr.contains("a similar value exists: 'pre_tool_use'"), "{}", done.stderr);
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn a_server_that_is_gone_denies_what_fails_closed() {
     let done = run(&sandbox, "PreToolUse", &gone, "ls");
     let said = denial(&done);
     let socket = sandbox.plain(gone.to_str().unwrap());
-    assert!(said.contains(&format!("nothing listens at {socket}")), "{said}");
+    assert!(said.contains(&format!("the server at {socket} is not there")), "{said}");
     assert!(said.contains(&format!("`hookexec serve --socket {socket}`")), "{said}");
     // An event that only observes goes on.
     let done = run(&sandbox, "Notification", &gone, "").exits(0);
@@ -138,7 +138,7 @@ fn a_hook_that_must_not_fail_counts_without_its_server() {
     payload["prompt"] = "hello".into();
     let call = call("UserPromptSubmit", &gone, &[]);
     let done = sandbox.hookexec(call).stdin(payload.to_string()).run();
-    assert!(format!("{}{}", done.stdout, done.stderr).contains("nothing listens at"), "{done:?}");
+    assert!(format!("{}{}", done.stdout, done.stderr).contains("is not there"), "{done:?}");
     assert!(done.code() == Some(2) || done.stdout.contains("block"), "{done:?}");
 }
 

@@ -70,7 +70,7 @@ async fn a_call_goes_on_only_by_what_it_waits_for() {
         ("tool.approve", json!({ "call": 1, "granted": true }), "the call waits for the end"),
         ("tool.end", json!({ "call": 1 }), "give one of `response`, `error` and `cancelled`"),
         ("tool.end", json!({ "call": 1, "response": 1, "error": 1 }), "give one of"),
-        ("tool.end", json!({ "call": 1, "respond": 1 }), "give one of"),
+        ("tool.end", json!({ "call": 1, "respond": 1 }), "unknown parameter `respond`"),
         ("tool.end", json!({ "call": 2, "response": 1 }), "`call` 2 is not open"),
         ("tool.end", json!({ "response": 1 }), "`call` must be a whole number"),
     ] {

@@ -78,11 +78,11 @@ fn an_installed_entry_asks_the_server_and_denies_when_it_is_gone() {
     assert_eq!(serving.ended(), Some(0));
     let output = call(&sandbox, "ls");
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("\"deny\"") && said.contains("nothing listens at"), "{output:?}");
+    assert!(said.contains("\"deny\"") && said.contains("is not there"), "{output:?}");
     let doctor = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1);
     let line = line(&doctor, &socket, &sandbox);
     for part in [
-        "PROBLEM  15 events in [SANDBOX]/home/.claude/settings.json: nothing listens at ",
+        "PROBLEM  15 events in [SANDBOX]/home/.claude/settings.json: the server at ",
         "a guarded call is denied and never allowed",
         "start it anew with `hookexec serve --socket [SANDBOX]/home/",
     ] {
@@ -175,7 +175,7 @@ fn a_server_that_hangs_costs_the_doctor_seconds() {
     let doctor = hookexec(&sandbox, &["doctor", "claude-code"]).exits(1);
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     let line = line(&doctor, &socket, &sandbox);
-    assert!(line.contains("no answer came from ") && line.contains("timed out"), "{line}");
+    assert!(line.contains("does not answer: timed out"), "{line}");
 }
 
 #[test]

@@ -243,7 +243,7 @@ async fn who_has_asked_everything_still_gets_the_answers() {
 
 #[tokio::test]
 async fn who_does_not_read_holds_up_only_himself() {
-    let server = server(HOOKS, &Gate::new(), limits(|limits| limits.unsent = 4));
+    let server = server(HOOKS, &Gate::new(), Limits::default());
     let mut deaf = Partner::with_room(&server, 512);
     // More answers than fit anywhere: the server stops to read, and the writer gets stuck.
     let flood = async {

@@ -47,17 +47,26 @@ impl ConfigArgs {
 
     /// Returns the arguments on a command line that name the same files, for another process.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
-        let files = self.config.iter().flat_map(|file| ["--config".into(), file.into()]);
-        let cwd = self.cwd.iter().flat_map(|path| ["--cwd".into(), path.into()]);
-        let isolated = self.isolated.then(|| "--isolated".into());
-        let without_project = self.without_project.then(|| "--without-project".into());
-        files.chain(cwd).chain(isolated).chain(without_project).collect()
+        let mut arguments = Vec::new();
+        for file in &self.config {
+            arguments.extend(["--config".into(), file.into()]);
+        }
+        if let Some(directory) = &self.cwd {
+            arguments.extend(["--cwd".into(), directory.into()]);
+        }
+        if self.isolated {
+            arguments.push("--isolated".into());
+        }
+        if self.without_project {
+            arguments.push("--without-project".into());
+        }
+        arguments
     }
 
     /// Makes `directory` the project, unless one was given or it isn't there.
     pub(crate) fn in_project(mut self, directory: &str) -> Self {
         if self.cwd.is_none() {
-            self.cwd = Some(Path::new(directory)).and_then(|it| project(Some(it)).ok());
+            self.cwd = project(Some(Path::new(directory))).ok();
         }
         self
     }
@@ -69,13 +78,13 @@ impl ConfigArgs {
 
     /// Leaves out a directory that can't be worked in.
     pub(crate) fn in_any_directory(self) -> Self {
-        let cwd = self.cwd.filter(|directory| project(Some(directory)).is_ok());
+        if self.cwd.is_some() && self.project().is_ok() {
+            return self;
+        }
         // A working directory may be deleted while an agent works in it.
-        let is_gone = cwd.is_none() && project(None).is_err();
-        Self {
-            cwd: if is_gone { Some("/".into()) } else { cwd },
-            without_project: self.without_project || is_gone,
-            ..self
+        match project(None) {
+            Ok(_) => Self { cwd: None, ..self },
+            Err(_) => Self { cwd: Some("/".into()), without_project: true, ..self },
         }
     }
 
@@ -83,23 +92,25 @@ impl ConfigArgs {
     /// [`not_too_deep`].
     pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded, CommandError> {
         let options = self.options(purpose)?;
-        Loaded::of(&options).map_err(|first| match purpose {
-            Purpose::Run => all_problems(options, first),
-            Purpose::Judge | Purpose::Show => CommandError::config(first),
-        })
+        match (Loaded::of(&options), purpose) {
+            (Ok(loaded), _) => Ok(loaded),
+            (Err(first), Purpose::Run) => Err(all_problems(options, first)),
+            (Err(first), Purpose::Judge | Purpose::Show) => Err(CommandError::config(first)),
+        }
     }
 
     /// Returns what to load.
     pub(crate) fn options(&self, purpose: Purpose) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
         // Without time for the project, its directory is not looked at.
-        let unseen = self.without_project.then(|| match &self.cwd {
-            Some(directory) => std::path::absolute(directory),
-            None => std::env::current_dir(),
-        });
+        let unseen = match &self.cwd {
+            _ if !self.without_project => None,
+            Some(directory) => std::path::absolute(directory).ok(),
+            None => std::env::current_dir().ok(),
+        };
         options.working_dir = Some(match unseen {
-            Some(Ok(directory)) => directory,
-            _ => self.project()?,
+            Some(directory) => directory,
+            None => self.project()?,
         });
         options.files.clone_from(&self.config);
         options.isolated = self.isolated;
@@ -122,15 +133,17 @@ impl ConfigArgs {
 
 /// Returns the project's directory, absolute; the current one unless another is named.
 pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
-    let directory = named.unwrap_or_else(|| Path::new("."));
-    let absolute = match named {
+    let mut absolute = match named {
         // As the system knows it, which is without links.
         None => std::env::current_dir(),
         Some(directory) => dunce::canonicalize(directory),
     };
-    let absolute = absolute.and_then(|path| {
-        if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
-    });
+    if let Ok(path) = &absolute
+        && !path.is_dir()
+    {
+        absolute = Err(std::io::ErrorKind::NotADirectory.into());
+    }
+    let directory = named.unwrap_or(Path::new("."));
     absolute.or_usage(format_args!("can't work in {}", directory.display()))
 }
 
@@ -233,9 +246,9 @@ impl Notices {
 /// because an agent may cut what is long.
 pub(crate) fn tell_absent(absent: &[String], verdict: &mut Verdict) {
     if verdict.event == Event::SessionStart && !absent.is_empty() {
-        let said = verdict.system_message.take().into_iter();
-        let absent = absent.iter().map(|absence| format!("hookexec: {absence}"));
-        verdict.system_message = Some(said.chain(absent).collect::<Vec<_>>().join("\n"));
+        let mut said = Vec::from_iter(verdict.system_message.take());
+        said.extend(absent.iter().map(|absence| format!("hookexec: {absence}")));
+        verdict.system_message = Some(said.join("\n"));
     }
 }
 

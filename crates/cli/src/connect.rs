@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use hookexec::Verdict;
 use hookexec::internal::depth;
+use hookexec::internal::shell::quoted;
 use hookexec::load::LoadOptions;
 
 use super::config::ConfigArgs;
-use super::server::{self, NoVerdict, Question};
+use super::server::{self, Question};
 
 /// Which server to ask.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -25,45 +26,86 @@ pub(crate) struct ConnectArgs {
 /// Names the server where no argument does.
 const VARIABLE: &str = "HOOKEXEC_SOCKET";
 
+/// What counts if the server gives no verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WithoutVerdict {
+    /// The hooks run in this process.
+    RunHere,
+    /// The call fails, unless no hook can have run. The settings of a project can set variables, so
+    /// that none names the server.
+    Fail,
+}
+
+/// The server that answers.
+pub(crate) struct Server {
+    pub(super) socket: PathBuf,
+    pub(super) without_verdict: WithoutVerdict,
+}
+
+/// What comes of asking a server.
+pub(crate) enum Reply {
+    Verdict(Verdict),
+    /// The hooks run in this process, for the reason that is given.
+    RunHere(Option<String>),
+    /// The call fails: why, and what to do about it.
+    Fail(String),
+}
+
 impl ConnectArgs {
-    /// Returns the server that an argument or the variable names.
-    pub(crate) fn socket(&self, config: &ConfigArgs) -> Option<PathBuf> {
-        // The user wants the files on the command line, and a server has its own.
-        let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
-        let path = path.filter(|_| config.is_default() && !is_nested()).map(PathBuf::from);
-        self.named().map(Path::to_owned).or(path)
-    }
-
-    /// Returns the server that an argument names. An agent's call asks no other: the settings of a
-    /// project can set variables.
-    pub(crate) fn named(&self) -> Option<&Path> {
-        self.connect.as_deref().filter(|_| !is_nested())
+    /// Returns the server that an argument or the variable names. It is none for a hook's own call: a
+    /// server does not know how deep that is nested.
+    pub(crate) fn server(
+        &self,
+        config: &ConfigArgs,
+        without_verdict: WithoutVerdict,
+    ) -> Option<Server> {
+        if std::env::var_os(depth::VARIABLE).is_some() {
+            return None;
+        }
+        let mut socket = self.connect.clone();
+        // A server has its own files, and not those on the command line.
+        if socket.is_none() && without_verdict == WithoutVerdict::RunHere && config.is_default() {
+            socket = std::env::var_os(VARIABLE).map(PathBuf::from);
+        }
+        let socket = socket.filter(|socket| !socket.as_os_str().is_empty())?;
+        Some(Server { socket, without_verdict })
     }
 }
 
-/// Returns whether a hook made this call. Its hooks run here: a server does not know how deep the call
-/// is nested.
-fn is_nested() -> bool {
-    std::env::var_os(depth::VARIABLE).is_some()
+impl Server {
+    /// Asks the server, unless the project could not be found in time or the administrator has hooks.
+    /// Those run in the process of the call, with all others: another program may have put its own
+    /// server there, which does not know them.
+    pub(crate) async fn answer(
+        &self,
+        options: &LoadOptions,
+        question: Question<'_>,
+        until: Option<Instant>,
+    ) -> Reply {
+        if options.without_project || options.has_managed_files() {
+            return Reply::RunHere(None);
+        }
+        let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
+        let problem = match server::verdict(&self.socket, question, project, until).await {
+            Ok(verdict) => return Reply::Verdict(verdict),
+            Err(problem) => problem,
+        };
+        let socket = self.socket.display();
+        if self.without_verdict == WithoutVerdict::RunHere || problem.ran_nothing() {
+            let why = format!("the server at {socket} {problem}; the hooks run without it");
+            return Reply::RunHere(Some(why));
+        }
+        Reply::Fail(format!("the server at {socket} {problem}; {}", remedy(&self.socket)))
+    }
 }
 
-/// Returns the verdict of the server at `socket`; `None` where the project could not be found in time,
-/// and where the administrator has hooks. Those run in the process of the call, with all others:
-/// another program may have put its own server there, which does not know them.
-///
-/// # Errors
-/// Why the server gives no verdict.
-pub(crate) async fn ask(
-    socket: &Path,
-    options: &LoadOptions,
-    question: Question<'_>,
-    until: Option<Instant>,
-) -> Result<Option<Verdict>, NoVerdict> {
-    if options.without_project || options.has_managed_files() {
-        return Ok(None);
-    }
-    let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
-    server::verdict(socket, question, project, until).await.map(Some)
+/// Returns what to do about a server that gives no verdict.
+pub(crate) fn remedy(socket: &Path) -> String {
+    let socket = quoted(&socket.display().to_string());
+    format!(
+        "start it anew with `hookexec serve --socket {socket}` in the project, or take `--connect` \
+         out of the agent's settings: `hookexec uninstall AGENT`, then `hookexec install AGENT`"
+    )
 }
 
 #[cfg(test)]
@@ -78,12 +120,10 @@ mod tests {
         let mut options = LoadOptions::default();
         options.managed_dir = Some(managed.path().into());
         let input = Input::default();
-        let ask_nobody = || {
-            let question = Question::own(Event::Stop, &input);
-            ask(Path::new("/nowhere"), &options, question, None)
-        };
-        assert!(matches!(ask_nobody().await, Err(NoVerdict::Failed(_))));
+        let server = Server { socket: "/nowhere".into(), without_verdict: WithoutVerdict::Fail };
+        let ask = || server.answer(&options, Question::Own(Event::Stop, &input), None);
+        assert!(matches!(ask().await, Reply::Fail(_)));
         std::fs::create_dir(managed.path().join("hooks.d")).unwrap();
-        assert!(matches!(ask_nobody().await, Ok(None)));
+        assert!(matches!(ask().await, Reply::RunHere(None)));
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec::internal::text::shortened;
+use hookexec::internal::{MANAGED_DIRECTORY, locked};
 
 use super::report::{BAD, DOUBTFUL};
 use super::{Exit, output};
@@ -33,11 +33,10 @@ pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
     let mut left = MOST_LINES;
     let mut warnings = warnings.into_iter();
     for warning in warnings.by_ref() {
-        let lines: Vec<String> = warning
-            .lines()
-            .take(left)
-            .map(|line| shortened(line, LONGEST_LINE).into_owned())
-            .collect();
+        let mut lines = Vec::new();
+        for line in warning.lines().take(left) {
+            lines.push(shortened(line, LONGEST_LINE));
+        }
         left -= lines.len();
         warn(&lines.join("\n"));
         if left == 0 {
@@ -51,14 +50,14 @@ pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
 }
 
 /// Why a command failed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     exit: Exit,
     cause: Cause,
     hints: Vec<String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Cause {
     Message(String),
     Config(Diagnostics),
@@ -134,6 +133,9 @@ pub(crate) trait OrCommandError<T> {
     /// Returns an error in the arguments, or in a file that they name.
     fn or_usage(self, what: impl Display) -> Result<T, CommandError>;
 
+    /// Returns an error in what stands on stdin.
+    fn or_data(self, what: impl Display) -> Result<T, CommandError>;
+
     /// Returns an error of the program itself.
     fn or_internal(self, what: impl Display) -> Result<T, CommandError>;
 }
@@ -143,12 +145,15 @@ impl<T, E: Display> OrCommandError<T> for Result<T, E> {
         self.map_err(|error| CommandError::usage(format!("{what}: {error}")))
     }
 
+    fn or_data(self, what: impl Display) -> Result<T, CommandError> {
+        self.map_err(|error| CommandError::data(format!("{what}: {error}")))
+    }
+
     fn or_internal(self, what: impl Display) -> Result<T, CommandError> {
         self.map_err(|error| CommandError::internal(format!("{what}: {error}")))
     }
 }
 
-/// What went wrong and what to do, without colours.
 /// Says that a file can't be read, for [`OrCommandError`].
 pub(crate) fn unreadable(path: &Path) -> String {
     format!("can't read {}", path.display())
@@ -159,6 +164,7 @@ pub(crate) fn unwritable(path: &Path) -> String {
     format!("can't write {}", path.display())
 }
 
+/// Writes the problem and the remedies, without colours.
 impl Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
@@ -190,15 +196,16 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// Keeps a panic for [`panicked`]; a hook's own panic is caught by the executor, which reports it.
 pub(crate) fn remember_panic(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("no message");
-    let place = info.location().map(|place| format!(" at {}:{}", place.file(), place.line()));
-    if let Ok(mut last) = PANIC.lock() {
-        *last = Some(format!("{message}{}", place.unwrap_or_default()));
+    let mut cause = message.to_owned();
+    if let Some(place) = info.location() {
+        cause += &format!(" at {}:{}", place.file(), place.line());
     }
+    *locked(&PANIC) = Some(cause);
 }
 
 /// Returns the error that the last panic is.
 pub(crate) fn panicked() -> CommandError {
-    let cause = PANIC.lock().ok().and_then(|mut last| last.take()).unwrap_or_default();
+    let cause = locked(&PANIC).take().unwrap_or_default();
     CommandError::internal(format!("internal error: {cause}"))
         .hint("this is a defect of hookexec, and no answer to the event; please report it")
 }

@@ -7,25 +7,23 @@
 mod caller;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hookexec::event::FailureMode;
-use hookexec::internal::shell::quoted;
 use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
 use super::config::{ConfigArgs, Notices, Purpose, not_too_deep, tell_absent};
-use super::connect;
+use super::connect::{Reply, Server};
 use super::error::{CommandError, warn_all};
 use super::run::Shown;
 use super::runtime::{self, Runtime};
-use super::server::{NoVerdict, Question};
+use super::server::Question;
 use super::system::Signals;
 use super::{Exit, input, output, stops, system};
 pub(crate) use caller::Caller;
@@ -36,7 +34,7 @@ use caller::{Standing, give};
 #[command(next_help_heading = "Under a coding agent")]
 pub(crate) struct FromArgs {
     /// Reads the payload of this agent and answers in its dialect; `hookexec docs agents` lists them
-    #[arg(long, value_name = "AGENT", value_parser = super::run::AGENT)]
+    #[arg(long, value_name = "AGENT", value_parser = super::run::agent_name())]
     pub(super) from: Option<Agent>,
 
     /// The agent's name for the event. Needed when the payload has none
@@ -54,16 +52,21 @@ const WITHIN: Duration = Duration::from_secs(25);
 /// How much later than asked for the last resort answers: a stuck program, not a slow hook.
 const LAST_RESORT: Duration = Duration::from_millis(500);
 
-/// Reads a time on the command line.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds: &f64| *seconds > 0.0);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "give it in seconds, more than none".to_owned())
-}
+/// Why an argument is not a time.
+#[derive(Debug, thiserror::Error)]
+#[error("give it in seconds, more than none")]
+pub(super) struct NotSeconds;
 
-/// Hooks that are loaded, and the arguments that name their files.
-type Hooks = (Executor, ConfigArgs);
+/// Reads a time on the command line.
+pub(super) fn seconds(text: &str) -> Result<Duration, NotSeconds> {
+    if let Ok(seconds) = text.parse()
+        && seconds > 0.0
+        && let Ok(time) = Duration::try_from_secs_f64(seconds)
+    {
+        return Ok(time);
+    }
+    Err(NotSeconds)
+}
 
 impl FromArgs {
     /// Answers the `agent`. The `server` is asked if there is one.
@@ -72,7 +75,7 @@ impl FromArgs {
         agent: Agent,
         event: Option<Event>,
         config: &ConfigArgs,
-        server: Option<&Path>,
+        server: Option<Server>,
         shown: Shown,
     ) -> Exit {
         let started = Instant::now();
@@ -81,35 +84,47 @@ impl FromArgs {
         let caller = Caller { agent: Some(agent), hint };
         let standing = Standing::default();
         caller.clone().watch(within + LAST_RESORT, Arc::clone(&standing));
-        let done = Runtime::new().and_then(|runtime| {
-            let done = runtime.block_on(async {
-                let (signals, late) = (runtime::listen()?, format!("no answer within {within:?}"));
+        let mut work = Work {
+            caller: &caller,
+            agent,
+            config,
+            server,
+            within,
+            until: deadline_of_hooks(started, within),
+            standing,
+            shown,
+            call: None,
+            hooks: None,
+            absent: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let late = format!("no answer within {within:?}");
+        let answered = Runtime::new().and_then(|runtime| {
+            let answer = runtime.block_on(async {
+                let signals = runtime::listen()?;
                 let end = End { signals, at: started + within, late, reached: None };
-                let (hooks, absent, warnings) = (None, Vec::new(), Vec::new());
-                let caller = &caller;
-                let mut work =
-                    Work { agent, caller, config, server, within, end, hooks, absent, warnings };
-                let (answer, call) =
-                    work.answer(deadline_of_hooks(started, within), &standing, shown).await;
-                Ok((work.hooks, work.warnings, answer, call))
+                Ok(work.answer(end).await)
             });
-            Ok((runtime, done.flatten()?))
+            Ok((runtime, answer.flatten()?))
         });
-        let (runtime, (hooks, warnings, answer, call)) = match done {
-            Ok(done) => done,
+        let (runtime, answer) = match answered {
+            Ok(answered) => answered,
             Err(error) => return caller.fail(&error.to_string()),
         };
         let exit = give(&answer);
         if answer.exit_code == 0 {
-            warn_all(warnings);
+            warn_all(work.warnings);
         }
         // A person who tries a call out reads the answer at a terminal, or leaves out what every entry
         // of `install` says.
         let is_as_installed = self.native.is_some() && self.within.is_some();
-        if let Some(call) = call.filter(|_| is_as_installed && !std::io::stdout().is_terminal()) {
+        if let Some(call) = work.call
+            && is_as_installed
+            && !std::io::stdout().is_terminal()
+        {
             note_firing(&call);
         }
-        if let Some((executor, config)) = hooks {
+        if let Some((executor, config)) = work.hooks {
             for hooks in executor.take_handed_over() {
                 if let Err(error) = hand_over(&config, &hooks) {
                     output::talk(&format!("hookexec: hooks in the background: {error}\n"));
@@ -129,7 +144,7 @@ struct End {
     /// What is said of it if it is the time.
     late: String,
     /// Why no more work is done, once the end is reached.
-    reached: Option<String>,
+    reached: Option<CommandError>,
 }
 
 impl End {
@@ -137,31 +152,40 @@ impl End {
     ///
     /// # Errors
     /// Why it was not done, or not to its end.
-    async fn before<T>(&mut self, work: impl Future<Output = T>) -> Result<T, String> {
+    async fn before<T>(&mut self, work: impl Future<Output = T>) -> Result<T, CommandError> {
         if let Some(why) = &self.reached {
             return Err(why.clone());
         }
         let why = tokio::select! {
             biased;
-            (name, number) = self.signals.next() => {
-                CommandError::interrupted(name, number).to_string()
-            }
+            (name, number) = self.signals.next() => CommandError::interrupted(name, number),
             done = work => return Ok(done),
-            () = sleep_until(self.at.into()) => self.late.clone(),
+            () = sleep_until(self.at.into()) => self.late(),
         };
         self.reached = Some(why.clone());
         Err(why)
     }
+
+    fn late(&self) -> CommandError {
+        CommandError::internal(&*self.late)
+    }
 }
 
-/// The work on the answer to one call.
+/// Hooks that are loaded, and the arguments that name their files.
+type Hooks = (Executor, ConfigArgs);
+
+/// The work on the answer to one call, and what is left to do after it.
 struct Work<'c> {
-    agent: Agent,
     caller: &'c Caller,
+    agent: Agent,
     config: &'c ConfigArgs,
-    server: Option<&'c Path>,
+    server: Option<Server>,
     within: Duration,
-    end: End,
+    /// When hooks must have answered.
+    until: Option<Instant>,
+    standing: Standing,
+    shown: Shown,
+    call: Option<NativeCall>,
     /// The hooks, once they are loaded.
     hooks: Option<Hooks>,
     /// Guards that are missing. The agent reads of them once a session.
@@ -171,46 +195,40 @@ struct Work<'c> {
 }
 
 impl Work<'_> {
-    /// Returns the answer to the call on stdin, and the call if it could be read. Hooks must answer by
-    /// the time `until`.
-    async fn answer(
-        &mut self,
-        until: Option<Instant>,
-        standing: &Standing,
-        shown: Shown,
-    ) -> (Answer, Option<NativeCall>) {
-        let agent = self.agent;
-        let call = match self.read_call().await {
+    /// Returns the answer to the call on stdin.
+    async fn answer(&mut self, mut end: End) -> Answer {
+        let call = match self.read_call(&mut end).await {
             Ok(call) => call,
-            Err((problem, native)) => {
-                let _ = self.load(self.config.clone()).await;
+            Err(Unreadable { problem, native }) => {
+                let _ = self.load(self.config.clone(), &mut end).await;
                 let native = native.or_else(|| self.caller.native());
-                return (hookexec_agents::failure(agent, native, self.executor(), &problem), None);
+                let problem = problem.to_string();
+                return hookexec_agents::failure(self.agent, native, self.executor(), &problem);
             }
         };
-        let answer = match self.verdict(&call, until, standing).await {
+        let answer = match self.verdict(&call, &mut end).await {
             Ok(mut verdict) => {
                 stops::limit(&call, &mut verdict);
-                shown.show(self.executor(), &call, &verdict);
+                self.shown.show(self.executor(), &call, &verdict);
                 tell_absent(&self.absent, &mut verdict);
                 hookexec_agents::answer(&call, &verdict)
             }
-            Err(problem) => hookexec_agents::failure_of(&call, self.executor(), &problem),
+            Err(problem) => {
+                hookexec_agents::failure_of(&call, self.executor(), &problem.to_string())
+            }
         };
-        (answer, Some(call))
+        self.call = Some(call);
+        answer
     }
 
-    /// Reads the call from stdin; an error comes with the agent's event, as far as it is known.
-    async fn read_call(&mut self) -> Result<NativeCall, (String, Option<&'static str>)> {
+    /// Reads the call from stdin.
+    async fn read_call(&self, end: &mut End) -> Result<NativeCall, Unreadable> {
         let (agent, hint) = (self.agent, self.caller.hint.clone());
         let reading = spawn_blocking(move || payload(agent, hint.as_deref()));
         // In the rest of the time the hooks are loaded, which say what a missing payload means.
-        let read = timeout(self.within / 4 * 3, reading);
-        match self.end.before(read).await {
-            Ok(Ok(Ok(read))) => read,
-            Ok(Ok(Err(panic))) => Err((panic.to_string(), None)),
-            Ok(Err(_)) => Err((self.end.late.clone(), None)),
-            Err(problem) => Err((problem, None)),
+        match end.before(timeout(self.within / 4 * 3, reading)).await? {
+            Ok(read) => read.unwrap_or_else(|panic| Err(died(&panic).into())),
+            Err(_) => Err(end.late().into()),
         }
     }
 
@@ -218,49 +236,42 @@ impl Work<'_> {
     ///
     /// # Errors
     /// Why neither has one.
-    async fn verdict(
-        &mut self,
-        call: &NativeCall,
-        until: Option<Instant>,
-        standing: &Standing,
-    ) -> Result<Verdict, String> {
+    async fn verdict(&mut self, call: &NativeCall, end: &mut End) -> Result<Verdict, CommandError> {
         let mut moment = Moment::new(call);
         if call.event.is_none() {
             return Ok(moment.into_verdict(call));
         }
-        let unknown = hookexec_agents::failure_of(call, None, &self.end.late);
-        *locked(standing) = Some(unknown);
+        let unknown = hookexec_agents::failure_of(call, None, &end.late);
+        *locked(&self.standing) = Some(unknown);
         // A project has half of the time, to be found as to be loaded.
         let found = in_project(self.config, &call.project, self.within / 2);
-        let config = self.end.before(found).await?;
-        if let Some(server) = self.server
+        let config = end.before(found).await?;
+        if let Some(server) = &self.server
             && let Ok(options) = config.options(Purpose::Judge)
         {
-            let question = Question::native(call);
-            match self.end.before(connect::ask(server, &options, question, until)).await? {
-                Ok(Some(verdict)) => return Ok(verdict),
-                Ok(None) => {}
-                Err(NoVerdict::NotRun(problem)) => {
-                    self.warnings.push(format!("{problem}; the hooks run without it"));
-                }
-                Err(NoVerdict::Failed(problem)) => {
-                    let problem = format!("{problem}; {}", remedy(server));
+            let reply = server.answer(&options, Question::Native(call), self.until);
+            match end.before(reply).await? {
+                Reply::Verdict(verdict) => return Ok(verdict),
+                Reply::RunHere(why) => self.warnings.extend(why),
+                Reply::Fail(problem) => {
                     // The hooks, if there is time to load them, say what their failure means.
-                    let _ = self.load(config).await;
-                    let Some(executor) = self.executor() else { return Err(problem) };
+                    let _ = self.load(config, end).await;
+                    let Some(executor) = self.executor() else {
+                        return Err(CommandError::internal(problem));
+                    };
                     return Ok(without_server(executor, call, &problem));
                 }
             }
         }
-        let notices = self.load(config).await?;
+        let notices = self.load(config, end).await?;
         self.warnings.extend(notices.failures(""));
         self.absent = notices.absent;
-        not_too_deep().map_err(|error| error.to_string())?;
-        let Some((executor, _)) = &self.hooks else { return Err(self.end.late.clone()) };
-        let last = hookexec_agents::unanswered(executor, call, &self.end.late);
-        *locked(standing) = Some(hookexec_agents::answer(call, &last));
-        if let Err(problem) = self.end.before(moment.run(executor, call, until)).await {
-            moment.give_up(executor, call, &problem);
+        not_too_deep()?;
+        let Some(executor) = self.executor() else { return Err(end.late()) };
+        let last = hookexec_agents::unanswered(executor, call, &end.late);
+        *locked(&self.standing) = Some(hookexec_agents::answer(call, &last));
+        if let Err(problem) = end.before(moment.run(executor, call, self.until)).await {
+            moment.give_up(executor, call, &problem.to_string());
         }
         Ok(moment.into_verdict(call))
     }
@@ -274,9 +285,9 @@ impl Work<'_> {
     /// # Errors
     /// Why they can't be loaded in this directory. Then the hooks are those of other places, which judge
     /// the missing answer.
-    async fn load(&mut self, config: ConfigArgs) -> Result<Notices, String> {
+    async fn load(&mut self, config: ConfigArgs, end: &mut End) -> Result<Notices, CommandError> {
         let until = Instant::now() + self.within / 2;
-        let problem = match self.end.before(load_until(config.clone(), until)).await? {
+        let problem = match end.before(load_until(config.clone(), until)).await? {
             Ok((hooks, notices)) => {
                 self.hooks = Some(hooks);
                 return Ok(notices);
@@ -284,7 +295,7 @@ impl Work<'_> {
             Err(problem) => problem,
         };
         let others = load_until(config.in_any_directory(), until);
-        if let Ok((hooks, _)) = self.end.before(others).await? {
+        if let Ok((hooks, _)) = end.before(others).await? {
             self.hooks = Some(hooks);
         }
         Err(problem)
@@ -295,23 +306,11 @@ impl Work<'_> {
 /// denied, and each hook that matches has failed, by its own `on_error`.
 fn without_server(executor: &Executor, call: &NativeCall, problem: &str) -> Verdict {
     let event = call.event.unwrap_or(Event::Notification);
-    let mut verdict = match event.contract().failure {
-        FailureMode::Open => Verdict::no_opinion(event),
-        _ => Verdict::failed(event, &format!("hookexec: {problem}")),
-    };
+    let mut verdict = Verdict::failed(event, &format!("hookexec: {problem}"));
     let mut moment = Moment::new(call);
     moment.give_up(executor, call, problem);
     verdict.absorb(moment.into_verdict(call));
     verdict
-}
-
-/// Returns what to do about a server that gives no verdict.
-pub(crate) fn remedy(server: &Path) -> String {
-    let server = quoted(&server.display().to_string());
-    format!(
-        "start it anew with `hookexec serve --socket {server}` in the project, or take `--connect` \
-         out of the agent's settings: `hookexec uninstall AGENT`, then `hookexec install AGENT`"
-    )
 }
 
 /// Has hookexec work in the directory of a project. One that can't be found in time counts like one that
@@ -327,27 +326,47 @@ async fn in_project(config: &ConfigArgs, project: &str, within: Duration) -> Con
 
 /// Loads the hooks. If a project's files take longer, this is a failure of the project's layer, and the
 /// hooks of the others run.
-async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Notices), String> {
-    let load = |config: ConfigArgs| {
-        let mut loaded = config.load(Purpose::Judge)?;
-        let notices = std::mem::take(&mut loaded.notices);
-        Ok(((loaded.executor()?.handing_over_background(), config), notices))
-    };
-    let load = move |config| load(config).map_err(|error: CommandError| error.to_string());
+async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Notices), CommandError> {
     let all = config.clone();
     let loading = spawn_blocking(move || load(all));
     match timeout_at(until.into(), loading).await {
-        Ok(Ok(loaded)) => loaded,
-        Ok(Err(panic)) => Err(panic.to_string()),
+        Ok(loaded) => loaded.unwrap_or_else(|panic| Err(died(&panic))),
         Err(_) => load(config.without_project()),
     }
 }
 
-/// Reads the agent's call from stdin; an error comes with the agent's event, as far as it is known.
-fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, (String, Option<&'static str>)> {
-    let stdin = input::read_stdin().map_err(|error| (error.to_string(), None))?;
-    hookexec_agents::read(agent, hint, &stdin, |name| std::env::var(name).ok())
-        .map_err(|error| (error.to_string(), error.native))
+fn load(config: ConfigArgs) -> Result<(Hooks, Notices), CommandError> {
+    let mut loaded = config.load(Purpose::Judge)?;
+    let notices = std::mem::take(&mut loaded.notices);
+    Ok(((loaded.executor()?.handing_over_background(), config), notices))
+}
+
+fn died(panic: &JoinError) -> CommandError {
+    CommandError::internal(panic.to_string())
+}
+
+/// A call that can't be read, and the agent's event as far as it is known.
+struct Unreadable {
+    problem: CommandError,
+    native: Option<&'static str>,
+}
+
+impl From<CommandError> for Unreadable {
+    fn from(problem: CommandError) -> Self {
+        Self { problem, native: None }
+    }
+}
+
+/// Reads the agent's call from stdin.
+fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
+    let stdin = input::read_stdin()?;
+    match hookexec_agents::read(agent, hint, &stdin, |name| std::env::var(name).ok()) {
+        Ok(call) => Ok(call),
+        Err(error) => {
+            let problem = CommandError::data(error.to_string());
+            Err(Unreadable { problem, native: error.native })
+        }
+    }
 }
 
 /// Leaves hooks in the background to a process of its own, which holds none of the pipes that the agent

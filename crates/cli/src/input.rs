@@ -3,11 +3,11 @@
 use std::io::{ErrorKind, IsTerminal};
 
 use hookexec::internal::bounded::read_whole;
-use hookexec::wire::parse_strict;
+use hookexec::wire::{JsonObject, parse_strict};
 use hookexec::{Event, Input};
 use serde_json::Value;
 
-use super::error::{CommandError, warn};
+use super::error::{CommandError, OrCommandError as _, warn};
 use super::output;
 
 /// The largest input, in bytes: many times the largest that any agent was seen to send.
@@ -21,44 +21,55 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
             "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
         );
     }
-    read_whole(stdin, MAX_INPUT).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => {
-            CommandError::data(format!("the input on stdin is larger than {} MiB", MAX_INPUT >> 20))
+    match read_whole(stdin, MAX_INPUT) {
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            let most = MAX_INPUT >> 20;
+            Err(CommandError::data(format!("the input on stdin is larger than {most} MiB")))
         }
-        _ => CommandError::data(format!("can't read stdin: {error}")),
-    })
+        read => read.or_data("can't read stdin"),
+    }
 }
 
 /// Reads the input of `event` from `bytes`, for the subcommand `command`.
 pub(crate) fn parse(command: &str, event: Event, bytes: &[u8]) -> Result<Input, CommandError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let refused = |message: String| CommandError::data(message).hint(example(command, event));
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| refused(format!("the input on stdin is not UTF-8: {error}")))?;
-    if text.trim().is_empty() {
-        let message = format!("stdin is empty; `{command}` reads the event's input from it");
-        return Err(refused(message));
-    }
-    let value = parse_strict(text)
-        .map_err(|error| refused(format!("the input on stdin is not valid JSON: {error}")))?;
-    let Value::Object(object) = value else {
-        return Err(refused("the input on stdin is not a JSON object".to_owned()));
+    let object = match read_object(command, bytes) {
+        Ok(object) => object,
+        Err(error) => return Err(error.hint(example(command, event))),
     };
-    let mut input = Input::from_json(object).map_err(|error| {
-        let native = error.key == Some("hook_event_name");
-        let key = error.key.unwrap_or_default();
-        let message = format!("`{key}` in the input can't be read: {}", error.problem);
-        CommandError::data(message).hint(if native { NATIVE } else { SCHEMA })
-    })?;
-    if let Some(said) = input.hook_event_name.filter(|said| *said != event) {
+    let mut input = match Input::from_json(object) {
+        Ok(input) => input,
+        Err(error) => {
+            let key = error.key.unwrap_or_default();
+            let message = format!("`{key}` in the input can't be read: {}", error.problem);
+            let hint = if key == "hook_event_name" { NATIVE } else { SCHEMA };
+            return Err(CommandError::data(message).hint(hint));
+        }
+    };
+    if let Some(said) = input.hook_event_name
+        && said != event
+    {
         warn(&format!("the input says `{said}`, and `{event}` was asked for; it is run as that"));
     }
     if event.contract().tool_matched && input.tool().is_empty() {
-        let message = "the input has no `tool_name`, so no hook could be chosen";
-        return Err(refused(format!("{message} for `{event}`")));
+        let message =
+            format!("the input has no `tool_name`, so no hook could be chosen for `{event}`");
+        return Err(CommandError::data(message).hint(example(command, event)));
     }
     hookexec_agents::add_tool_kinds(&mut input);
     Ok(input)
+}
+
+fn read_object(command: &str, bytes: &[u8]) -> Result<JsonObject, CommandError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).or_data("the input on stdin is not UTF-8")?;
+    if text.trim().is_empty() {
+        let message = format!("stdin is empty; `{command}` reads the event's input from it");
+        return Err(CommandError::data(message));
+    }
+    match parse_strict(text).or_data("the input on stdin is not valid JSON")? {
+        Value::Object(object) => Ok(object),
+        _ => Err(CommandError::data("the input on stdin is not a JSON object")),
+    }
 }
 
 const SCHEMA: &str = "`hookexec docs schema input` prints what an input looks like";

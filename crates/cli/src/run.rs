@@ -2,19 +2,17 @@
 
 mod plain;
 
-use clap::builder::{PossibleValue, TypedValueParser};
-use hookexec::event::UnknownEvent;
-use hookexec::internal::Explanation;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hookexec::{Event, Executor, Input, Verdict};
-use hookexec_agents::{Agent, NativeCall, UnknownAgent};
+use hookexec_agents::{Agent, NativeCall};
 
 use super::config::{ConfigArgs, Notices, Purpose, not_too_deep};
-use super::connect::{self, ConnectArgs};
+use super::connect::{ConnectArgs, Reply, WithoutVerdict};
 use super::error::{CommandError, warn, warn_all};
 use super::from::FromArgs;
 use super::output::{self, PlainFormat};
 use super::runtime::{PATIENCE, Runtime};
-use super::server::{NoVerdict, Question};
+use super::server::Question;
 use super::{Exit, input, log, report, system};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
@@ -26,7 +24,7 @@ use super::{Exit, input, log, report, system};
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec docs events` lists them
-    #[arg(value_parser = EVENT, required_unless_present = "from")]
+    #[arg(value_parser = event_name(), required_unless_present = "from")]
     event: Option<Event>,
 
     #[command(flatten)]
@@ -57,19 +55,15 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         if let Some(agent) = self.from.from {
             self.log.start();
-            let text = self.format == Some(PlainFormat::Text);
-            let shown = Shown { hooks: self.log.verbose(), verdict: text };
-            let server = self.connect.named();
+            let verdict = self.format == Some(PlainFormat::Text);
+            let shown = Shown { hooks: self.log.verbose(), verdict };
+            let server = self.connect.server(&self.config, WithoutVerdict::Fail);
             return Ok(self.from.execute(agent, self.event, &self.config, server, shown));
         }
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec docs events` lists them"));
         };
         if self.background { self.in_background(event) } else { self.dispatch(event) }
-    }
-
-    fn format(&self) -> PlainFormat {
-        self.format.unwrap_or(PlainFormat::Json)
     }
 
     /// Does what another `hookexec` had no time for.
@@ -97,23 +91,27 @@ impl Args {
             && too_deep.is_none()
             && let Some(verdict) = self.ask_server(event, input)?
         {
-            return self.answer(&verdict, &Notices::default(), Vec::new);
+            return self.answer(&verdict, &Notices::default(), None);
         }
         let mut loaded = self.config.load(Purpose::Run)?;
         let notices = std::mem::take(&mut loaded.notices);
-        match self.format() {
-            PlainFormat::Json => notices.warn(),
-            PlainFormat::Text => warn_all(notices.absent.iter().cloned()),
+        match self.format {
+            Some(PlainFormat::Text) => warn_all(notices.absent.iter().cloned()),
+            _ => notices.warn(),
         }
         let executor = loaded.executor()?;
         if let Some(why) = too_deep {
-            let verdict = failed(&executor, event, input.as_ref().ok(), &why.to_string());
-            return self.answer(&verdict, &Notices::default(), Vec::new);
+            // The hooks must not run: each fails by its own `on_error`, and the event is denied where
+            // it fails closed.
+            let why = why.to_string();
+            let mut verdict = Verdict::failed(event, &why);
+            verdict.absorb(executor.failed(event, input.as_ref().ok(), &why));
+            return self.answer(&verdict, &Notices::default(), None);
         }
         let input = input?;
-        let not_run = || executor.explain(event, &input);
         if !executor.concerns(event, &input) {
-            let exit = self.answer(&Verdict::no_opinion(event), &notices, not_run);
+            let verdict = Verdict::no_opinion(event);
+            let exit = self.answer(&verdict, &notices, Some((&executor, &input)));
             // Nothing was started, and the process ends: the system frees all at once.
             std::mem::forget((executor, input));
             return exit;
@@ -126,7 +124,7 @@ impl Args {
             let verdict = executor.dispatch(event, &input).await;
             executor.approve(verdict, &input).await
         }))?;
-        let exit = self.answer(&verdict, &notices, not_run)?;
+        let exit = self.answer(&verdict, &notices, Some((&executor, &input)))?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and
         // changes nothing about the answer that was given.
         let _ = runtime.run(executor.shutdown(PATIENCE));
@@ -138,41 +136,40 @@ impl Args {
     /// Returns the verdict of the server that is named; `None` when the hooks have to run here.
     fn ask_server(&self, event: Event, input: &Input) -> Result<Option<Verdict>, CommandError> {
         // Without a server the project is not looked for twice.
-        let Some(socket) = self.connect.socket(&self.config) else { return Ok(None) };
+        let Some(server) = self.connect.server(&self.config, WithoutVerdict::RunHere) else {
+            return Ok(None);
+        };
         let options = self.config.options(Purpose::Run)?;
-        let asked = connect::ask(&socket, &options, Question::own(event, input), None);
-        match Runtime::new()?.block_on(asked)? {
-            Ok(None) => {
-                warn("this machine has managed hooks: no server is asked, all hooks run here");
-                Ok(None)
-            }
-            Ok(verdict) => Ok(verdict),
-            Err(NoVerdict::NotRun(problem) | NoVerdict::Failed(problem)) => {
-                warn(&format!("{problem}; the hooks run without it"));
-                Ok(None)
-            }
+        let reply = server.answer(&options, Question::Own(event, input), None);
+        match Runtime::new()?.block_on(reply)? {
+            Reply::Verdict(verdict) => return Ok(Some(verdict)),
+            Reply::RunHere(Some(why)) => warn(&why),
+            Reply::RunHere(None) => {}
+            Reply::Fail(problem) => return Err(CommandError::internal(problem)),
         }
+        Ok(None)
     }
 
-    /// Answers, and warns about the `notices` that the verdict does not say. `not_run` explains the
-    /// hooks that are not in the verdict.
+    /// Answers, and warns about the `notices` that the verdict does not say. With `loaded` hooks it
+    /// explains those that are not in the verdict, if that is wanted.
     fn answer(
         &self,
         verdict: &Verdict,
         notices: &Notices,
-        not_run: impl FnOnce() -> Vec<Explanation>,
+        loaded: Option<(&Executor, &Input)>,
     ) -> Result<Exit, CommandError> {
         if self.log.verbose() {
             output::talk(&report::hooks(&verdict.hooks));
-            output::talk(&report::not_run(&not_run()));
-        }
-        match self.format() {
-            PlainFormat::Json => output::print_json_line(verdict)?,
-            PlainFormat::Text => {
-                let text = report::verdict(verdict);
-                notices.warn_untold(&text);
-                output::print(&text)?;
+            if let Some((executor, input)) = loaded {
+                output::talk(&report::not_run(&executor.explain(verdict.event, input)));
             }
+        }
+        if self.format == Some(PlainFormat::Text) {
+            let text = report::verdict(verdict);
+            notices.warn_untold(&text);
+            output::print(&text)?;
+        } else {
+            output::print_json_line(verdict)?;
         }
         Ok(Exit::of(verdict))
     }
@@ -192,8 +189,9 @@ impl Shown {
     pub(super) fn show(self, executor: Option<&Executor>, call: &NativeCall, verdict: &Verdict) {
         if self.hooks {
             output::talk(&report::hooks(&verdict.hooks));
-            let not_run = executor.map(|executor| hookexec_agents::explain(executor, call));
-            output::talk(&report::not_run(&not_run.unwrap_or_default()));
+            if let Some(executor) = executor {
+                output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
+            }
         }
         if self.verdict {
             output::talk(&report::verdict(verdict));
@@ -201,63 +199,21 @@ impl Shown {
     }
 }
 
-/// Returns the verdict on an event whose hooks must not run: each fails by its own `on_error`, and the
-/// event is denied where it fails closed.
-fn failed(executor: &Executor, event: Event, input: Option<&Input>, why: &str) -> Verdict {
-    let mut verdict = Verdict::failed(event, why);
-    verdict.absorb(executor.failed(event, input, why));
-    verdict
+/// Reads an agent's name. Offers those that are [installable](is_installable).
+pub(crate) fn agent_name() -> impl TypedValueParser<Value = Agent> {
+    let names =
+        Agent::all().map(|agent| PossibleValue::new(agent.name()).hide(!is_installable(&agent)));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Agent>())
 }
 
-/// Reads one name of a table; completions offer all of them.
-#[derive(Debug, Clone)]
-pub(crate) struct NameParser<T> {
-    parse: fn(&str) -> Result<T, String>,
-    names: fn() -> Vec<&'static str>,
+/// Returns whether `install` can write something for an agent. For the others it says what to do
+/// instead.
+pub(crate) fn is_installable(agent: &Agent) -> bool {
+    agent.plugin().is_none_or(|plugin| plugin.file.is_some())
 }
-
-impl<T> NameParser<T> {
-    /// Returns the names that it offers.
-    pub(crate) fn names(&self) -> Vec<&'static str> {
-        (self.names)()
-    }
-}
-
-/// Reads an agent's name.
-pub(crate) const AGENT: NameParser<Agent> = NameParser {
-    parse: |name| name.parse().map_err(|error: UnknownAgent| error.to_string()),
-    names: || Agent::all().map(Agent::name).collect(),
-};
-
-/// Reads the name of an agent to install in. Offers only those for which `install` can write something;
-/// for the others it says what to do instead.
-pub(crate) const INSTALLABLE: NameParser<Agent> = NameParser {
-    names: || {
-        let writes_file = |agent: &Agent| agent.plugin().is_none_or(|plugin| plugin.file.is_some());
-        Agent::all().filter(writes_file).map(Agent::name).collect()
-    },
-    ..AGENT
-};
 
 /// Reads an event's name.
-pub(crate) const EVENT: NameParser<Event> = NameParser {
-    parse: |name| name.parse().map_err(|error: UnknownEvent| error.to_string()),
-    names: || Event::all().map(Event::name).collect(),
-};
-
-impl<T: Clone + Send + Sync + 'static> TypedValueParser for NameParser<T> {
-    type Value = T;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<T, clap::Error> {
-        TypedValueParser::parse_ref(&self.parse, command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
-    }
+pub(crate) fn event_name() -> impl TypedValueParser<Value = Event> {
+    let names = Event::all().map(Event::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Event>())
 }

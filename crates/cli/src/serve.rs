@@ -79,8 +79,7 @@ impl Args {
     /// Returns what loads the configuration any number of times.
     fn loader(&self) -> Result<Box<Load>, CommandError> {
         let mut registry = Registry::with_shipped_builtins();
-        register_host_builtins(&mut registry, &self.builtin)
-            .map_err(|problem| CommandError::usage(format!("`--builtin`: {problem}")))?;
+        register_host_builtins(&mut registry, &self.builtin)?;
         loader(self.config.options(Purpose::Run)?, registry)
     }
 

@@ -11,6 +11,7 @@ use hookexec::event::MAX_CONTINUES;
 use hookexec::internal::{files, state_directory};
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
+use serde_json::Value;
 
 /// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`] in a
 /// row. A prompt of the user, and a stop that goes through, begin a new count.
@@ -25,29 +26,39 @@ pub(super) fn limit(call: &NativeCall, verdict: &mut Verdict) {
     };
     let count = count_of(call);
     if !stops || verdict.decision != Some(Decision::Deny) {
-        let _ = count.map(fs::remove_file);
+        if let Some(path) = count {
+            let _ = fs::remove_file(path);
+        }
         return;
     }
-    let added = count.ok_or_else(|| io::ErrorKind::NotFound.into()).and_then(|path| add_one(&path));
+    let added = match count {
+        Some(path) => add_one(&path),
+        None => Err(io::ErrorKind::NotFound.into()),
+    };
     let told = match added {
         Ok(true) => return,
         Ok(false) => format!("hooks kept the model at work {MAX_CONTINUES} times in a row"),
         Err(error) => format!("can't count how often hooks kept the model at work: {error}"),
     };
     let reason = verdict.message.take().unwrap_or_default();
-    let told = format!("hookexec: {told}, it may stop now; the last reason was: {reason}");
-    let said = verdict.system_message.take();
-    verdict.system_message = Some(said.into_iter().chain([told]).collect::<Vec<_>>().join("\n"));
+    let mut said = Vec::from_iter(verdict.system_message.take());
+    said.push(format!("hookexec: {told}, it may stop now; the last reason was: {reason}"));
+    verdict.system_message = Some(said.join("\n"));
     verdict.decision = None;
     verdict.allowed = true;
 }
 
 /// Returns the file with the count of a session, or of one of its subagents.
 fn count_of(call: &NativeCall) -> Option<PathBuf> {
-    let subagent = call.input.extra.get("agent_id").and_then(|id| id.as_str());
-    let subagent = subagent.filter(|_| call.event == Some(Event::SubagentStop));
-    let parts = [call.agent.name(), &call.input.session_id, subagent.unwrap_or_default()];
-    let name = &files::digest(parts.map(|part| format!("{part}\0")).concat().as_bytes())[..32];
+    let mut subagent = "";
+    if call.event == Some(Event::SubagentStop)
+        && let Some(Value::String(id)) = call.input.extra.get("agent_id")
+    {
+        subagent = id;
+    }
+    let (agent, session) = (call.agent.name(), &call.input.session_id);
+    let key = format!("{agent}\0{session}\0{subagent}\0");
+    let name = &files::digest(key.as_bytes())[..32];
     Some(state_directory()?.join("hookexec/stops").join(name))
 }
 

@@ -51,6 +51,7 @@ impl Order {
         line.push(b'\n');
         let answer = Runtime::new()?.run(server::exchange(&path, &line))?;
         let answer = answer.map_err(|problem| {
+            let problem = format!("`hookexec approve` at {} {problem}", path.display());
             CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
         })?;
         let reply: Reply = read(&answer).or_internal("the answer is not valid")?;

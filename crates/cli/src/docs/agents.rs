@@ -5,7 +5,7 @@ use hookexec_agents::{Agent, Ask, Deny, Measured, NativeEvent, Response, Rewrite
 
 use super::Shown;
 use crate::CommandError;
-use crate::run::AGENT;
+use crate::run::agent_name;
 use crate::table::Table;
 
 /// Shows the coding agents, their events and what each of them does with an answer
@@ -13,7 +13,7 @@ use crate::table::Table;
 #[command(after_help = "Example: hookexec docs agents codex")]
 pub(crate) struct Args {
     /// Only these agents
-    #[arg(value_name = "AGENT", value_parser = AGENT)]
+    #[arg(value_name = "AGENT", value_parser = agent_name())]
     agents: Vec<Agent>,
     #[command(flatten)]
     shown: Shown,

@@ -7,7 +7,7 @@ use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rew
 use super::Shown;
 use crate::CommandError;
 use crate::input::example_of;
-use crate::run::EVENT;
+use crate::run::event_name;
 use crate::table::Table;
 
 /// Shows the events and what hooks can do at each
@@ -15,7 +15,7 @@ use crate::table::Table;
 #[command(after_help = "Example: hookexec docs events pre_tool_use")]
 pub(crate) struct Args {
     /// Only this one, in sentences
-    #[arg(value_name = "NAME", value_parser = EVENT, hide_possible_values = true)]
+    #[arg(value_name = "NAME", value_parser = event_name(), hide_possible_values = true)]
     event: Option<Event>,
 
     #[command(flatten)]

@@ -23,7 +23,7 @@ use super::exit::Exit;
 use super::output::PlainFormat;
 use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
-use super::run::{AGENT, INSTALLABLE};
+use super::run::{agent_name, is_installable};
 use super::scripts::missing;
 use super::settings::inspect::{AgentFile, inspect};
 use agent::Visit;
@@ -38,7 +38,7 @@ use section::{Grade, Section};
 #[command(after_help = "Example: hookexec doctor claude-code")]
 pub(crate) struct Args {
     /// Only these agents, and each of them must have hookexec installed
-    #[arg(value_name = "AGENT", value_parser = AGENT)]
+    #[arg(value_name = "AGENT", value_parser = agent_name())]
     agents: Vec<Agent>,
 
     /// How to show the findings
@@ -66,10 +66,11 @@ impl Args {
             }
         }
         if sections.len() == before {
+            let names: Vec<&str> = Agent::all().filter(is_installable).map(Agent::name).collect();
             let mut section = Section::new("Agents");
             section.warning(format!(
                 "no coding agent is found here; next: `hookexec install AGENT`, where AGENT is one of {}",
-                INSTALLABLE.names().join(", ")
+                names.join(", ")
             ));
             sections.push(section);
         }

@@ -6,10 +6,10 @@ use std::path::Path;
 use hookexec::load::LoadOptions;
 
 use super::section::{Finding, Grade, Section};
-use crate::from::remedy;
+use crate::connect::remedy;
 use crate::report::counted;
 use crate::runtime::Runtime;
-use crate::server::{self, NoVerdict};
+use crate::server;
 use crate::settings::inspect::AgentFile;
 
 /// Returns what is found about the servers; `None` if no entry asks one.
@@ -42,12 +42,14 @@ pub(super) fn section(files: &[AgentFile], options: &LoadOptions) -> Option<Sect
 
 fn ask(socket: &Path, project: &Path) -> (Grade, String) {
     let asked = Runtime::new().and_then(|runtime| runtime.block_on(server::ping(socket, project)));
+    let place = socket.display();
     let problem = match asked {
-        Ok(Ok(())) => return (Grade::Ok, format!("the server at {} answers", socket.display())),
-        Ok(Err(NoVerdict::NotRun(why))) => {
-            return (Grade::Ok, format!("{why}; here the hooks run in the process of the call"));
+        Ok(Ok(())) => return (Grade::Ok, format!("the server at {place} answers")),
+        Ok(Err(problem)) if problem.ran_nothing() => {
+            let here = "here the hooks run in the process of the call";
+            return (Grade::Ok, format!("the server at {place} {problem}; {here}"));
         }
-        Ok(Err(NoVerdict::Failed(problem))) => problem,
+        Ok(Err(problem)) => format!("the server at {place} {problem}"),
         Err(error) => error.to_string(),
     };
     let remedy = remedy(socket);
@@ -83,7 +85,7 @@ mod tests {
         let alone = lines(&options);
         assert_eq!(alone.len(), 1);
         assert!(alone[0].starts_with("1 event in "), "{alone:?}");
-        assert!(alone[0].contains("nothing listens at /nowhere/socket"), "{alone:?}");
+        assert!(alone[0].contains("the server at /nowhere/socket is not there"), "{alone:?}");
         std::fs::create_dir(place.path().join("hooks.d")).unwrap();
         let managed = lines(&options);
         assert_eq!(managed.len(), 1);

@@ -17,7 +17,7 @@ use crate::error::warn_all;
 use crate::moment::Moment;
 use crate::output::PlainFormat;
 use crate::records::is_wanted;
-use crate::run::{AGENT, EVENT};
+use crate::run::{agent_name, event_name};
 use crate::runtime::{PATIENCE, Runtime};
 use crate::summary::rollout;
 use crate::{CommandError, input, log};
@@ -31,12 +31,12 @@ use course::ExplainedCourse;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec docs events` lists them
-    #[arg(group = "moment", value_parser = EVENT, hide_possible_values = true)]
+    #[arg(group = "moment", value_parser = event_name(), hide_possible_values = true)]
     event: Option<Event>,
 
     /// Reads the payload of this agent and judges as `run --from` does; `hookexec docs agents`
     /// lists them
-    #[arg(long, group = "moment", value_name = "AGENT", value_parser = AGENT)]
+    #[arg(long, group = "moment", value_name = "AGENT", value_parser = agent_name())]
     from: Option<Agent>,
 
     /// The agent's name for the event. Needed when the payload has none

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, TryLockError};
+use std::thread::{Builder, sleep};
 use std::time::Duration;
 
 use hookexec::internal::locked;
@@ -21,36 +22,20 @@ impl Caller {
     /// Finds the calling agent in the arguments as they are: also when they are wrong, and the
     /// parser's exit code would let a tool through.
     pub(crate) fn of(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Self> {
-        let text = |argument: &OsStr| argument.to_string_lossy().into_owned();
-        let arguments: Vec<String> =
-            arguments.into_iter().map(|argument| text(argument.as_ref())).collect();
-        let value = |flag: &str| {
-            let joined = format!("{flag}=");
-            let is_flag = |argument: &String| argument == flag || argument.starts_with(&joined);
-            let place = arguments.iter().position(is_flag)?;
-            let next = || arguments.get(place + 1).cloned().unwrap_or_default();
-            Some(arguments[place].strip_prefix(&joined).map_or_else(next, str::to_owned))
-        };
-        let runs = arguments.iter().skip(1).find(|argument| !argument.starts_with('-'));
-        if runs.map(String::as_str) != Some("run") {
-            return None;
+        let mut words = Vec::new();
+        for argument in arguments {
+            words.push(argument.as_ref().to_string_lossy().into_owned());
         }
-        Some(Self { agent: value("--from")?.parse().ok(), hint: value("--event") })
+        let command = words.iter().skip(1).find(|word| !word.starts_with('-'));
+        let from = value(&words, "--from").filter(|_| command.is_some_and(|word| word == "run"))?;
+        Some(Self { agent: from.parse().ok(), hint: value(&words, "--event") })
     }
 
     /// Answers that hookexec could not decide.
     pub(crate) fn fail(&self, message: &str) -> Exit {
-        give(&self.failure(message))
-    }
-
-    fn failure(&self, message: &str) -> Answer {
         // Exit code 2 with a reason on standard error is a denial for every agent.
-        hookexec_agents::failure(
-            self.agent.unwrap_or(Agent::ClaudeCode),
-            self.native(),
-            None,
-            message,
-        )
+        let agent = self.agent.unwrap_or(Agent::ClaudeCode);
+        give(&hookexec_agents::failure(agent, self.native(), None, message))
     }
 
     pub(super) fn native(&self) -> Option<&'static str> {
@@ -59,22 +44,40 @@ impl Caller {
 
     /// Answers in the last moment, if nothing else has by then.
     pub(super) fn watch(self, last: Duration, standing: Standing) {
-        let late = move || {
-            std::thread::sleep(last);
-            let exit = match GIVEN.try_lock() {
-                // Another thread is blocked while it writes its answer.
-                Err(TryLockError::WouldBlock) => Exit::Denied,
-                given => {
-                    drop(given);
-                    let failure = || self.failure(&format!("no answer within {last:?}"));
-                    give(&locked(&standing).take().unwrap_or_else(failure))
-                }
-            };
-            std::process::exit(i32::from(exit.code()));
-        };
         // Without a thread for it there is still the timer of the runtime.
-        let _ = std::thread::Builder::new().name("last resort".to_owned()).spawn(late);
+        let _ = Builder::new().name("last resort".to_owned()).spawn(move || {
+            sleep(last);
+            let exit = self.last_resort(last, &standing);
+            std::process::exit(i32::from(exit.code()));
+        });
     }
+
+    fn last_resort(&self, last: Duration, standing: &Standing) -> Exit {
+        if matches!(GIVEN.try_lock(), Err(TryLockError::WouldBlock)) {
+            // Another thread is blocked while it writes its answer.
+            return Exit::Denied;
+        }
+        match locked(standing).take() {
+            Some(answer) => give(&answer),
+            None => self.fail(&format!("no answer within {last:?}")),
+        }
+    }
+}
+
+/// Returns the value of an option, which may be empty.
+fn value(words: &[String], flag: &str) -> Option<String> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == flag {
+            return Some(words.next().cloned().unwrap_or_default());
+        }
+        if let Some(value) = word.strip_prefix(flag)
+            && let Some(value) = value.strip_prefix('=')
+        {
+            return Some(value.to_owned());
+        }
+    }
+    None
 }
 
 /// The answer that is given if hookexec itself is stuck, once the hooks are known.
@@ -92,16 +95,15 @@ pub(super) fn give(answer: &Answer) -> Exit {
     if let Some(exit) = *given {
         return exit;
     }
-    let (exit, last_word) = match (output::answer(&answer.stdout), &answer.fallback) {
-        (Ok(()), _) if answer.exit_code == 0 => (Exit::Success, String::new()),
-        (Ok(()), _) => (Exit::Denied, String::new()),
-        (Err(error), Some(reason)) => {
-            (Exit::Denied, format!("{reason}\nhookexec: can't write to stdout: {error}\n"))
+    let mut last_word = String::new();
+    let mut exit = if answer.exit_code == 0 { Exit::Success } else { Exit::Denied };
+    if let Err(error) = output::answer(&answer.stdout) {
+        last_word = format!("hookexec: can't write to stdout: {error}\n");
+        if let Some(reason) = &answer.fallback {
+            last_word = format!("{reason}\n{last_word}");
+            exit = Exit::Denied;
         }
-        (Err(error), None) => {
-            (Exit::Success, format!("hookexec: can't write to stdout: {error}\n"))
-        }
-    };
+    }
     *given = Some(exit);
     drop(given);
     output::talk(&last_word);

@@ -7,7 +7,7 @@ use hookexec_agents::Agent;
 use super::no_home;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::output;
-use crate::run::INSTALLABLE;
+use crate::run::agent_name;
 use crate::settings::Scope;
 use crate::settings::inspect::AgentFile;
 
@@ -15,7 +15,7 @@ use crate::settings::inspect::AgentFile;
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
     /// The agents
-    #[arg(required = true, value_name = "AGENT", value_parser = INSTALLABLE)]
+    #[arg(required = true, value_name = "AGENT", value_parser = agent_name())]
     pub(super) agents: Vec<Agent>,
 
     /// Whose settings

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
 use super::statistics::word;
-use crate::run::EVENT;
+use crate::run::event_name;
 use crate::testing::Expected;
 use hookexec::event::Event;
 use hookexec::internal::audit::{BEGINNING, Record, numbered};
@@ -25,7 +25,7 @@ pub(crate) type LogLine = Option<Box<Record>>;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Filter {
     /// Only records of this event
-    #[arg(long, value_parser = EVENT, hide_possible_values = true)]
+    #[arg(long, value_parser = event_name(), hide_possible_values = true)]
     pub(crate) event: Option<Event>,
 
     /// Only records of this decision; `none` if no hook had an opinion

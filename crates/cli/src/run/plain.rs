@@ -15,34 +15,49 @@ impl Args {
     /// explain: whatever is read here, clap reads the same.
     pub(crate) fn plain(words: &[OsString]) -> Option<Self> {
         let mut args = Self::default();
-        let mut words = words.iter().map(|word| word.to_str());
+        let mut words = words.iter();
         while let Some(word) = words.next() {
-            let (word, mut attached) = match word?.split_once('=') {
+            let word = word.to_str()?;
+            let (option, mut attached) = match word.split_once('=') {
                 Some((name, value)) if name.starts_with("--") => (name, Some(value)),
-                _ => (word?, None),
+                _ => (word, None),
             };
-            let mut value = || {
-                let value = attached.take().or_else(|| words.next().flatten());
-                value.filter(|value| !value.is_empty() && !value.starts_with('-'))
-            };
-            match word {
-                "--from" => set(&mut args.from.from, value()?.parse().ok()?)?,
-                "--event" => set(&mut args.from.native, value()?.to_owned())?,
-                "--within" => set(&mut args.from.within, seconds(value()?).ok()?)?,
-                "--config" => args.config.config.push(value()?.into()),
-                "--cwd" => set(&mut args.config.cwd, value()?.into())?,
-                "--connect" => set(&mut args.connect.connect, value()?.into())?,
-                "--format" => set(&mut args.format, PlainFormat::from_str(value()?, false).ok()?)?,
+            match option {
                 "--isolated" if !args.config.isolated => args.config.isolated = true,
                 "-v" | "--verbose" => args.log.verbose = args.log.verbose.checked_add(1)?,
                 event if !event.starts_with('-') => set(&mut args.event, event.parse().ok()?)?,
-                _ => return None,
+                _ => {
+                    let value = match attached.take() {
+                        Some(value) => value,
+                        None => words.next()?.to_str()?,
+                    };
+                    args.set_option(option, value)?;
+                }
             }
             if attached.is_some() {
                 return None;
             }
         }
-        args.is_complete().then_some(args)
+        if args.is_complete() { Some(args) } else { None }
+    }
+
+    fn set_option(&mut self, option: &str, value: &str) -> Option<()> {
+        if value.is_empty() || value.starts_with('-') {
+            return None;
+        }
+        match option {
+            "--from" => set(&mut self.from.from, value.parse().ok()?),
+            "--event" => set(&mut self.from.native, value.to_owned()),
+            "--within" => set(&mut self.from.within, seconds(value).ok()?),
+            "--config" => {
+                self.config.config.push(value.into());
+                Some(())
+            }
+            "--cwd" => set(&mut self.config.cwd, value.into()),
+            "--connect" => set(&mut self.connect.connect, value.into()),
+            "--format" => set(&mut self.format, PlainFormat::from_str(value, false).ok()?),
+            _ => None,
+        }
     }
 
     /// Returns whether what is there goes together, and nothing is missing.
@@ -56,7 +71,11 @@ impl Args {
 
 /// Sets what is not set yet.
 fn set<T>(place: &mut Option<T>, value: T) -> Option<()> {
-    place.is_none().then(|| *place = Some(value))
+    if place.is_some() {
+        return None;
+    }
+    *place = Some(value);
+    Some(())
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use hookexec::internal::locked;
+use hookexec::{Builtin, Input, Output, Registry};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
-use super::protocol::{Reply, request};
-use hookexec::internal::locked;
-use hookexec::{Builtin, Input, Output, Registry};
+use super::protocol::{ErrorCode, Refusal, request};
+use crate::error::CommandError;
 
 tokio::task_local! {
     /// The client whose request is being answered.
@@ -19,15 +20,15 @@ tokio::task_local! {
 
 /// The way to ask one client.
 pub(super) struct ClientLink {
-    outbox: Sender<Vec<u8>>,
+    pub(super) outbox: Sender<Vec<u8>>,
     next_id: AtomicU64,
     /// The hooks that wait for the client's answers.
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, String>>>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Refusal>>>>,
 }
 
 impl ClientLink {
-    pub(super) fn new(outbox: Sender<Vec<u8>>) -> Arc<Self> {
-        Arc::new(Self { outbox, next_id: AtomicU64::new(1), waiting: Mutex::default() })
+    pub(super) fn new(outbox: Sender<Vec<u8>>) -> Self {
+        Self { outbox, next_id: AtomicU64::new(1), waiting: Mutex::default() }
     }
 
     /// Runs `work`, whose hooks may ask this client.
@@ -36,27 +37,31 @@ impl ClientLink {
     }
 
     /// Passes an answer of the client to the hook that waits for it.
-    pub(super) fn answered(&self, reply: Reply) {
-        let hook = locked(&self.waiting).remove(&reply.id);
-        if hook.is_none_or(|hook| hook.send(reply.outcome).is_err()) {
-            tracing::debug!(reply.id, "the answer of a client comes too late");
+    pub(super) fn answered(&self, id: u64, answer: Result<Value, Refusal>) {
+        let hook = locked(&self.waiting).remove(&id);
+        if hook.is_none_or(|hook| hook.send(answer).is_err()) {
+            tracing::debug!(id, "the answer of a client comes too late");
         }
     }
 
-    async fn ask(&self, name: &str, args: &[String], input: &Input) -> Result<Value, String> {
+    /// Calls the function `name` of the client.
+    async fn ask(&self, name: &str, args: &[String], input: &Input) -> Result<Value, Refusal> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (hook, answer) = oneshot::channel();
         {
             let mut waiting = locked(&self.waiting);
-            // Those whose hook no longer waits.
+            // Their hooks no longer wait.
             waiting.retain(|_, hook| !hook.is_closed());
             waiting.insert(id, hook);
         }
         let params = json!({ "name": name, "args": args, "input": input });
         let sent = self.outbox.send(request(id, "builtin", &params)).await;
-        let gone = || "the client is gone".to_owned();
-        sent.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        if sent.is_ok()
+            && let Ok(answer) = answer.await
+        {
+            return answer;
+        }
+        Err(Refusal::new(ErrorCode::Internal, "the client is gone"))
     }
 }
 
@@ -68,40 +73,47 @@ impl ClientLink {
 pub(crate) fn register_host_builtins(
     registry: &mut Registry,
     names: &[String],
-) -> Result<(), String> {
+) -> Result<(), CommandError> {
     for name in names {
         if name.is_empty() {
-            return Err("a builtin needs a name".to_owned());
+            return Err(CommandError::usage("`--builtin`: a builtin needs a name"));
         }
         if registry.builtin(name).is_some() {
-            return Err(format!("`{name}` is the name of another builtin: choose another name"));
+            let problem = format!("`--builtin`: `{name}` is the name of another builtin");
+            return Err(CommandError::usage(problem).hint("choose another name"));
         }
-        let own = name.clone();
-        let ask = move |input: Arc<Input>, args: Arc<[String]>| {
-            let name = own.clone();
-            async move { ask_client(&name, &args, &input).await }
-        };
-        registry.register_builtin(name, Builtin::future(ask));
+        let called = name.clone();
+        let builtin = Builtin::future(move |input: Arc<Input>, args: Arc<[String]>| {
+            let name = called.clone();
+            async move { call_client(&name, &args, &input).await }
+        });
+        registry.register_builtin(name, builtin);
     }
     Ok(())
 }
 
-async fn ask_client(name: &str, args: &[String], input: &Input) -> Result<Option<Output>, String> {
+/// Returns what the client's function `name` answers for a hook.
+async fn call_client(
+    name: &str,
+    args: &[String],
+    input: &Input,
+) -> Result<Option<Output>, Refusal> {
     let Ok(client) = CLIENT.try_with(Arc::clone) else {
-        return Err(format!(
-            "`{name}` is a function of the client, which no background hook can call"
-        ));
+        return Err(failed(name, "no background hook can call it"));
     };
-    let answer = client.ask(name, args, input).await;
-    let answer = answer.map_err(|problem| format!("builtin `{name}` of the client: {problem}"))?;
-    if answer.is_null() {
-        return Ok(None);
-    }
-    let output = Output::from_value(answer)
-        .map_err(|problem| format!("the answer of the client's builtin `{name}`: {problem}"))?;
+    let output = match client.ask(name, args, input).await {
+        Ok(Value::Null) => return Ok(None),
+        Ok(answer) => Output::from_value(answer),
+        Err(refusal) => return Err(failed(name, &refusal.message)),
+    };
+    let output = output.map_err(|problem| failed(name, &format!("its answer: {problem}")))?;
     let unknown = output.unknown_keys().next();
     match unknown {
         None => Ok(Some(output)),
-        Some(key) => Err(format!("the answer of the client's builtin `{name}`: {key}")),
+        Some(key) => Err(failed(name, &format!("its answer: {key}"))),
     }
+}
+
+fn failed(name: &str, why: &str) -> Refusal {
+    Refusal::new(ErrorCode::Internal, format!("builtin `{name}` of the client: {why}"))
 }

@@ -1,7 +1,7 @@
 //! The configuration in use, and how a new one takes its place.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use hookexec::config::{Diagnostic, Diagnostics};
@@ -48,26 +48,20 @@ pub(crate) struct Engine {
 }
 
 struct State {
-    current: InUse,
+    in_use: Arc<InUse>,
     stamps: Stamps,
 }
 
-/// A configuration that does not end while this is held.
-#[derive(Clone)]
+/// A configuration. Its processes end with its last user.
 pub(crate) struct InUse {
-    generation: Arc<Generation>,
-    /// Why a newer configuration is not in use, for the user.
-    pub(super) problem: Option<Arc<str>>,
-}
-
-/// One configuration. Its processes end with its last user.
-struct Generation {
     executor: Arc<Executor>,
     has_files: bool,
-    absent: Vec<String>,
+    pub(super) absent: Vec<String>,
+    /// Why a newer configuration is not in use, for the user.
+    problem: Mutex<Option<String>>,
 }
 
-impl Drop for Generation {
+impl Drop for InUse {
     fn drop(&mut self) {
         let executor = Arc::clone(&self.executor);
         // Without a runtime the whole program ends.
@@ -79,73 +73,89 @@ impl Drop for Generation {
 
 impl InUse {
     pub(super) fn executor(&self) -> &Executor {
-        &self.generation.executor
+        &self.executor
     }
 
     /// Returns the executor for a session of its own, which must not outlive `self`.
     pub(crate) fn shared(&self) -> Arc<Executor> {
-        Arc::clone(&self.generation.executor)
+        Arc::clone(&self.executor)
     }
 
-    pub(super) fn absent(&self) -> &[String] {
-        &self.generation.absent
+    pub(super) fn problem(&self) -> Option<String> {
+        locked(&self.problem).clone()
+    }
+
+    /// Goes on although the newest files have `problems`.
+    fn keep(&self, problems: &Diagnostics) {
+        let what =
+            "the configuration has changed and is broken, the one loaded before still counts";
+        tracing::warn!("{what}:\n{problems}");
+        let text = problems.to_string();
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let more = match lines.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        *locked(&self.problem) = Some(format!("{what}: {first}{more}"));
     }
 }
+
+/// The files have changed, and no hook may run: another file could hold the guard for this request.
+#[derive(Debug, thiserror::Error)]
+#[error("the hooks files have changed and could not be read in time")]
+pub(crate) struct NotRead;
 
 impl Engine {
     /// Loads the first configuration.
     pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
-        let (generation, stamps) = start(load()?, Stamps::default(), since);
-        let current = InUse { generation, problem: None };
-        Ok(Self { load, state: Mutex::new(State { current, stamps }), reading: Arc::default() })
+        let state = State::start(load()?, Stamps::default(), since);
+        Ok(Self { load, state: Mutex::new(state), reading: Arc::default() })
     }
 
     /// Returns the configuration, the one on disk when that is another by now and is sound.
     ///
     /// # Errors
     /// When reading the files takes longer than [`RELOAD_TIME`], or than half of the time until
-    /// `deadline`. No hook may run then: another file could hold the guard for this request.
+    /// `deadline`.
     pub(crate) async fn current(
         self: &Arc<Self>,
         deadline: Option<Instant>,
-    ) -> Result<InUse, &'static str> {
-        if self.state().stamps.outdated() {
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let longest = left.map_or(RELOAD_TIME, |left| RELOAD_TIME.min(left / 2));
-            let read = timeout(longest, self.read_changes()).await;
-            read.map_err(|_| "the hooks files have changed and could not be read in time")?;
+    ) -> Result<Arc<InUse>, NotRead> {
+        if locked(&self.state).stamps.outdated() {
+            let mut longest = RELOAD_TIME;
+            if let Some(deadline) = deadline {
+                longest = longest.min(deadline.saturating_duration_since(Instant::now()) / 2);
+            }
+            timeout(longest, self.read_changes()).await.map_err(|_| NotRead)?;
         }
         Ok(self.in_use())
     }
 
     /// Returns the configuration as it is, without looking at the disk.
-    pub(super) fn in_use(&self) -> InUse {
-        self.state().current.clone()
+    pub(super) fn in_use(&self) -> Arc<InUse> {
+        Arc::clone(&locked(&self.state).in_use)
     }
 
     /// Stops the processes, once the hooks in the background are done or `patience` is over.
     pub(crate) async fn shutdown(&self, patience: Duration) {
-        self.in_use().executor().shutdown(patience).await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.state)
+        self.in_use().executor.shutdown(patience).await;
     }
 
     /// Reads the files on another thread, once no other reading is under way; nothing if none has
     /// changed since. A reading that has begun comes to its end.
     async fn read_changes(self: &Arc<Self>) {
         let held = Arc::clone(&self.reading).lock_owned().await;
-        if !self.state().stamps.outdated() {
+        if !locked(&self.state).stamps.outdated() {
             return;
         }
         let engine = Arc::clone(self);
-        let read = move || {
+        let _ = spawn_blocking(move || {
             engine.renew();
             drop(held);
-        };
-        let _ = spawn_blocking(read).await;
+        })
+        .await;
     }
 
     /// Puts what is on disk in the place of what is in use, all of it or nothing.
@@ -154,54 +164,39 @@ impl Engine {
     /// once more before the next event.
     fn renew(&self) {
         let since = SystemTime::now();
-        let before = self.state().stamps.again(since);
+        let before = locked(&self.state).stamps.again(since);
         let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)()));
         let loaded = loaded.unwrap_or_else(|_| {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
         });
-        let mut state = self.state();
-        let old = Arc::clone(&state.current.generation);
-        match loaded {
+        let old = self.in_use();
+        let problems = match loaded {
             Ok(loaded) if old.has_files && !loaded.has_files => {
                 let hint = "to go on without hooks, restart the server";
-                let gone = Diagnostic::error("the hooks files are gone").hint(hint);
-                state.keep(&gone.into(), before);
+                Diagnostic::error("the hooks files are gone").hint(hint).into()
             }
             Ok(mut loaded) => {
                 // A change of a project's file would otherwise reset the guards of the user.
                 loaded.executor.take_over(&old.executor);
-                let (generation, stamps) = start(loaded, before, since);
-                tracing::info!(hooks = generation.executor.hooks().len(), "loaded anew");
-                *state = State { current: InUse { generation, problem: None }, stamps };
+                let state = State::start(loaded, before, since);
+                tracing::info!(hooks = state.in_use.executor.hooks().len(), "loaded anew");
+                *locked(&self.state) = state;
+                return;
             }
-            Err(problems) => state.keep(&problems, before),
-        }
+            Err(problems) => problems,
+        };
+        old.keep(&problems);
+        locked(&self.state).stamps = before;
     }
 }
 
 impl State {
-    /// Goes on with the configuration in use because of the `problems` of the newest files.
-    fn keep(&mut self, problems: &Diagnostics, stamps: Stamps) {
-        let what =
-            "the configuration has changed and is broken, the one loaded before still counts";
-        tracing::warn!("{what}:\n{problems}");
-        let text = problems.to_string();
-        let mut lines = text.lines();
-        let first = lines.next().unwrap_or_default();
-        let problem = match lines.count() {
-            0 => format!("{what}: {first}"),
-            more => format!("{what}: {first} (and {more} more)"),
-        };
-        self.current.problem = Some(problem.into());
-        self.stamps = stamps;
+    /// Starts what was loaded. The places were like `before` when the reading began, at `since`.
+    fn start(loaded: Loaded, before: Stamps, since: SystemTime) -> Self {
+        let Loaded { executor, has_files, watched, absent, expires } = loaded;
+        executor.start_processes();
+        let problem = Mutex::default();
+        let in_use = InUse { executor: Arc::new(executor), has_files, absent, problem };
+        Self { in_use: Arc::new(in_use), stamps: Stamps::take(watched, before, since, expires) }
     }
-}
-
-/// Starts what was loaded. The places were like `before` when the reading began, at `since`.
-fn start(loaded: Loaded, before: Stamps, since: SystemTime) -> (Arc<Generation>, Stamps) {
-    let Loaded { executor, has_files, watched, absent, expires } = loaded;
-    executor.start_processes();
-    let generation = Generation { executor: Arc::new(executor), has_files, absent };
-    let stamps = Stamps::take(watched, before, since).until(expires);
-    (Arc::new(generation), stamps)
 }

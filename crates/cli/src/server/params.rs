@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use hookexec::event::{Event, UnknownEvent};
+use hookexec::event::Event;
 use hookexec::internal::{CallerDeadline, deadline_of_hooks, tools};
 use hookexec::lifecycle::{
     DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
 };
 use hookexec::wire::{Input, JsonObject};
-use hookexec_agents::{Agent, NativeCall, UnknownAgent};
+use hookexec_agents::{Agent, NativeCall};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::protocol::Refusal;
 use crate::moment::Moment;
 
 /// What all events of a session have in common.
@@ -31,7 +33,9 @@ struct SessionParams {
     fires: Vec<Event>,
 }
 
-/// The parameters of one request, taken out one after another.
+const IN_ALL_METHODS: [&str; 5] = ["session", "turn", "project", "version", "within_ms"];
+
+/// The parameters of one request, taken out one after another. `null` counts as missing.
 ///
 /// Values that belong to the host (arguments, messages, responses) are taken as they are: reading
 /// them by serde would change numbers and objects that look like serde's own.
@@ -43,14 +47,17 @@ impl Params {
         Self(params)
     }
 
-    /// Checks that nothing is left: a misspelt parameter would be ignored.
-    pub(super) fn end(self) -> Result<(), String> {
-        match self.0.keys().next() {
-            None => Ok(()),
-            Some(key) => Err(format!("unknown parameter `{key}`")),
+    /// Checks that there are only `known` ones: a misspelt parameter would be ignored.
+    pub(super) fn check(&self, known: &[&str]) -> Result<(), Refusal> {
+        for key in self.0.keys() {
+            if !IN_ALL_METHODS.contains(&key.as_str()) && !known.contains(&key.as_str()) {
+                return Err(Refusal::params(format!("unknown parameter `{key}`")));
+            }
         }
+        Ok(())
     }
 
+    /// Takes a value, which may be `null`.
     pub(super) fn value(&mut self, key: &str) -> Option<Value> {
         self.0.remove(key)
     }
@@ -59,87 +66,89 @@ impl Params {
         self.0.remove(key).filter(|value| !value.is_null())
     }
 
-    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, String> {
-        match self.given(key) {
+    /// Takes a value that is not the host's.
+    fn read<T: DeserializeOwned>(&mut self, key: &str, kind: &str) -> Result<Option<T>, Refusal> {
+        match self.given(key).map(serde_json::from_value) {
             None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(format!("`{key}` must be a text")),
+            Some(Ok(value)) => Ok(Some(value)),
+            Some(Err(_)) => Err(Refusal::params(format!("`{key}` must be {kind}"))),
         }
     }
 
-    pub(super) fn required(&mut self, key: &str) -> Result<String, String> {
-        self.text(key)?.ok_or_else(|| format!("`{key}` is missing"))
+    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, Refusal> {
+        self.read(key, "a text")
     }
 
-    pub(super) fn flag(&mut self, key: &str) -> Result<Option<bool>, String> {
-        match self.given(key) {
-            None => Ok(None),
-            Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(_) => Err(format!("`{key}` must be true or false")),
-        }
+    pub(super) fn required(&mut self, key: &str) -> Result<String, Refusal> {
+        self.text(key)?.ok_or_else(|| missing(key))
     }
 
-    pub(super) fn number(&mut self, key: &str) -> Result<Option<u64>, String> {
-        match self.given(key).map(|value| value.as_u64()) {
-            None => Ok(None),
-            Some(Some(number)) => Ok(Some(number)),
-            Some(None) => Err(format!("`{key}` must be a whole number")),
-        }
+    pub(super) fn flag(&mut self, key: &str) -> Result<Option<bool>, Refusal> {
+        self.read(key, "true or false")
     }
 
-    pub(super) fn object(&mut self, key: &str) -> Result<Option<JsonObject>, String> {
+    pub(super) fn number(&mut self, key: &str) -> Result<Option<u64>, Refusal> {
+        self.read(key, "a whole number")
+    }
+
+    pub(super) fn object(&mut self, key: &str) -> Result<Option<JsonObject>, Refusal> {
         match self.given(key) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object)),
-            Some(_) => Err(format!("`{key}` must be an object")),
+            Some(_) => Err(Refusal::params(format!("`{key}` must be an object"))),
         }
     }
 
-    pub(super) fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, String> {
+    pub(super) fn list(&mut self, key: &str) -> Result<Vec<Value>, Refusal> {
         match self.given(key) {
-            None => Ok(None),
-            Some(Value::Array(list)) => Ok(Some(list)),
-            Some(_) => Err(format!("`{key}` must be a list")),
+            None => Ok(Vec::new()),
+            Some(Value::Array(list)) => Ok(list),
+            Some(_) => Err(Refusal::params(format!("`{key}` must be a list"))),
         }
     }
 
     /// Returns when the client needs the answer.
-    pub(super) fn deadline(&mut self) -> Result<Option<Instant>, String> {
-        let within = self.number("within_ms")?.map(Duration::from_millis);
-        Ok(within.and_then(|within| deadline_of_hooks(Instant::now(), within)))
+    pub(super) fn deadline(&mut self) -> Result<Option<Instant>, Refusal> {
+        let Some(within) = self.number("within_ms")? else { return Ok(None) };
+        Ok(deadline_of_hooks(Instant::now(), Duration::from_millis(within)))
     }
 
     /// Reads which event fired, one of ours or with `agent` one of that agent's, and its input. An
     /// input that can't be read leaves the event known.
-    pub(super) fn moment(&mut self) -> Result<(Event, Result<Moment, String>), String> {
-        let name = self.text("event").ok().flatten();
-        let name = name.ok_or("`event` must be the name of an event")?;
+    pub(super) fn moment(&mut self) -> Result<(Event, Result<Moment, Refusal>), Refusal> {
+        let Ok(Some(name)) = self.text("event") else {
+            return Err(Refusal::params("`event` must be the name of an event"));
+        };
         let Some(agent) = self.text("agent")? else {
-            let event = name.parse().map_err(|error: UnknownEvent| error.to_string())?;
-            let input = self.input();
-            return Ok((event, input.map(|input| Moment::Own(event, Box::new(input)))));
+            let event = name.parse::<Event>().map_err(in_params)?;
+            let moment = self.input().map(|input| Moment::Own(event, Box::new(input)));
+            return Ok((event, moment));
         };
-        let agent: Agent = agent.parse().map_err(|error: UnknownAgent| error.to_string())?;
-        let native = agent.native_event(&name);
-        let Some((native, event)) = native.and_then(|native| Some((native, native.event?))) else {
-            return Err(format!("no hook runs at the event `{name}` of {}", agent.title()));
-        };
-        let project = self.0.get("project").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let call = self.input().map(|input| NativeCall::new(agent, native, input, project));
-        Ok((event, call.map(|call| Moment::Native(Box::new(call)))))
+        let agent: Agent = agent.parse().map_err(in_params)?;
+        if let Some(native) = agent.native_event(&name)
+            && let Some(event) = native.event
+        {
+            let project = self.0.get("project").and_then(Value::as_str).unwrap_or_default();
+            let project = project.to_owned();
+            let call = self.input().map(|input| NativeCall::new(agent, native, input, project));
+            return Ok((event, call.map(|call| Moment::Native(Box::new(call)))));
+        }
+        let agent = agent.title();
+        Err(Refusal::params(format!("no hook runs at the event `{name}` of {agent}")))
     }
 
-    fn input(&mut self) -> Result<Input, String> {
-        let input = self.object("input")?.ok_or("`input` must be an object")?;
-        Input::from_json(input).map_err(|error| format!("`input` can't be read: {error}"))
+    fn input(&mut self) -> Result<Input, Refusal> {
+        match self.object("input")?.map(Input::from_json) {
+            Some(Ok(input)) => Ok(input),
+            Some(Err(error)) => Err(Refusal::params(format!("`input` can't be read: {error}"))),
+            None => Err(Refusal::params("`input` must be an object")),
+        }
     }
 
     /// Reads the session, whose hooks end by `deadline`.
-    pub(super) fn session(&mut self, deadline: &CallerDeadline) -> Result<SessionBuilder, String> {
-        let params = self.given("session").ok_or("`session` is missing")?;
-        let params: SessionParams =
-            serde_json::from_value(params).map_err(|error| format!("`session`: {error}"))?;
-        let SessionParams { session_id, cwd, agent_name, model_id, tools, fires } = params;
+    pub(super) fn session(&mut self, deadline: &CallerDeadline) -> Result<SessionBuilder, Refusal> {
+        let SessionParams { session_id, cwd, agent_name, model_id, tools, fires } =
+            self.state("session")?.ok_or_else(|| missing("session"))?;
         let known = tools::of_agent(agent_name.as_deref().unwrap_or_default());
         let describe = move |name: &str| {
             let mut facts = ToolFacts::default();
@@ -163,36 +172,47 @@ impl Params {
         Ok(session)
     }
 
-    pub(super) fn turn(&mut self) -> Result<Option<TurnState>, String> {
-        let turn = self.given("turn").map(serde_json::from_value).transpose();
-        turn.map_err(|error| format!("`turn`: {error}"))
+    pub(super) fn turn(&mut self) -> Result<Option<TurnState>, Refusal> {
+        self.state("turn")
     }
 
-    pub(super) fn source(&mut self) -> Result<SessionSource, String> {
+    /// Takes the state of a session or a turn, which says itself what is wrong with it.
+    fn state<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, Refusal> {
+        match self.given(key).map(serde_json::from_value) {
+            None => Ok(None),
+            Some(Ok(state)) => Ok(Some(state)),
+            Some(Err(error)) => Err(Refusal::params(format!("`{key}`: {error}"))),
+        }
+    }
+
+    pub(super) fn source(&mut self) -> Result<SessionSource, Refusal> {
         match self.text("source")?.as_deref() {
             None | Some("startup") => Ok(SessionSource::Startup),
             Some("resume") => Ok(SessionSource::Resume),
             Some("clear") => Ok(SessionSource::Clear),
             Some("compact") => Ok(SessionSource::Compact),
-            Some(other) => {
-                let known = "known are startup, resume, clear and compact";
-                Err(format!("unknown `source` `{other}`; {known}"))
-            }
+            Some(other) => Err(Refusal::params(format!(
+                "unknown `source` `{other}`; known are startup, resume, clear and compact"
+            ))),
         }
     }
 
     /// Reads how a turn ends: by `response`, `error` or `reason`.
-    pub(super) fn turn_end(&mut self) -> Result<TurnEnd, String> {
+    pub(super) fn turn_end(&mut self) -> Result<TurnEnd, Refusal> {
         match (self.text("response")?, self.text("error")?, self.text("reason")?) {
             (Some(response), None, None) => Ok(TurnEnd::finished(response)),
             (None, Some(error), None) => Ok(TurnEnd::failed(error)),
-            (None, None, Some(reason)) => Ok(match reason.as_str() {
-                "canceled" => TurnEnd::Canceled,
-                "hook_blocked" => TurnEnd::HookBlocked,
-                "steered" => TurnEnd::Steered,
-                _ => TurnEnd::Other(reason),
-            }),
-            _ => Err("give one of `response`, `error` and `reason`".to_owned()),
+            (None, None, Some(reason)) => Ok(TurnEnd::Other(reason)),
+            _ => Err(Refusal::params("give one of `response`, `error` and `reason`")),
         }
     }
+}
+
+/// Returns the error that a parameter is missing.
+pub(super) fn missing(key: &str) -> Refusal {
+    Refusal::params(format!("`{key}` is missing"))
+}
+
+fn in_params(error: impl std::error::Error) -> Refusal {
+    Refusal::params(error.to_string())
 }

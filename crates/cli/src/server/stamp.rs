@@ -17,56 +17,46 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     places: BTreeMap<Place, Option<Stamp>>,
-    /// Until when a change might go unnoticed, because the newest was made while they were read.
-    unsettled_until: Option<SystemTime>,
-    /// When what was read counts no more.
-    expires: Option<SystemTime>,
+    /// From when on they count no more.
+    end: Option<SystemTime>,
 }
 
 impl Stamps {
-    /// Looks at `places`, whose content is read from `since` on. For a place that `before` has, that
-    /// counts: what has changed since may have been read as it was.
-    pub(super) fn take(places: Vec<Place>, mut before: Self, since: SystemTime) -> Self {
-        let (mut stamps, mut has_new) = (BTreeMap::new(), false);
+    /// Looks at `places`, whose content is read from `since` on and counts until `expires`. For a place
+    /// that `before` has, that counts: what has changed since may have been read as it was.
+    pub(super) fn take(
+        places: Vec<Place>,
+        mut before: Self,
+        since: SystemTime,
+        expires: Option<SystemTime>,
+    ) -> Self {
+        let (mut stamps, mut newest, mut has_new) = (BTreeMap::new(), None, false);
         for place in places {
             let known = before.places.remove(&place);
             has_new |= known.is_none();
             let stamp = known.unwrap_or_else(|| stamp_of(&place));
+            newest = newest.max(stamp.as_ref().map(Stamp::time));
             stamps.insert(place, stamp);
         }
-        let mut unsettled_until = unsettled(&stamps, since);
+        // Another change of the newest place might go unnoticed.
+        let settled = newest.map(|newest| newest + COARSE).filter(|settled| *settled > since);
         let at_once = since.elapsed().is_ok_and(|took| took <= AT_ONCE);
-        if has_new && !at_once {
-            // A new place may have changed while the others were read.
-            unsettled_until = Some(SystemTime::UNIX_EPOCH);
-        }
-        Self { places: stamps, unsettled_until, expires: None }
+        // A new place may have changed while the others were read.
+        let slow = if has_new && !at_once { Some(SystemTime::UNIX_EPOCH) } else { None };
+        let end = [settled, slow, expires].into_iter().flatten().min();
+        Self { places: stamps, end }
     }
 
     /// Looks at the same places again, at the time `since`.
     pub(super) fn again(&self, since: SystemTime) -> Self {
-        let stamps = self.places.keys().map(|place| (place.clone(), stamp_of(place)));
-        let places = stamps.collect();
-        Self { unsettled_until: unsettled(&places, since), places, expires: None }
-    }
-
-    /// Makes them outdated from a time on.
-    pub(super) fn until(self, expires: Option<SystemTime>) -> Self {
-        Self { expires, ..self }
+        Self::take(self.places.keys().cloned().collect(), Self::default(), since, None)
     }
 
     /// Returns whether something may have changed since.
     pub(super) fn outdated(&self) -> bool {
-        let is_over = |until: &SystemTime| SystemTime::now() >= *until;
-        self.unsettled_until.iter().chain(&self.expires).any(is_over)
+        self.end.is_some_and(|end| SystemTime::now() >= end)
             || self.places.iter().any(|(place, stamp)| stamp_of(place) != *stamp)
     }
-}
-
-/// Returns until when a change of the newest place might go unnoticed, if it was read from `since` on.
-fn unsettled(places: &BTreeMap<Place, Option<Stamp>>, since: SystemTime) -> Option<SystemTime> {
-    let newest = places.values().flatten().map(Stamp::time).max()?;
-    Some(newest + COARSE).filter(|until| *until > since)
 }
 
 fn stamp_of(place: &Place) -> Option<Stamp> {
@@ -83,8 +73,8 @@ mod tests {
     fn settled(places: &[&Path]) -> Stamps {
         let places = || places.iter().map(|path| Place::at(path.to_path_buf())).collect();
         loop {
-            let stamps = Stamps::take(places(), Stamps::default(), SystemTime::now());
-            if stamps.unsettled_until.is_none() {
+            let stamps = Stamps::take(places(), Stamps::default(), SystemTime::now(), None);
+            if stamps.end.is_none() {
                 return stamps;
             }
             std::thread::sleep(COARSE);
@@ -127,13 +117,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("hooks.yaml");
         fs::write(&file, "a").unwrap();
-        let stamps = Stamps::take(vec![Place::at(file)], Stamps::default(), SystemTime::now());
+        let places = vec![Place::at(file)];
+        let stamps = Stamps::take(places, Stamps::default(), SystemTime::now(), None);
         // On a machine that is stopped in between, the time may be over already.
-        if stamps.unsettled_until.is_some() {
+        if stamps.end.is_some() {
             while !stamps.outdated() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        assert!(stamps.outdated() || stamps.unsettled_until.is_none());
+        assert!(stamps.outdated() || stamps.end.is_none());
     }
 }

@@ -5,26 +5,44 @@
 //! one ended. The server keeps only the calls that are open: a tool or a model that the host runs
 //! between two requests. They belong to one connection, and end with it.
 
-mod answers;
 mod open;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use hookexec::Executor;
 use hookexec::internal::{CallerDeadline, locked};
-use hookexec::lifecycle::{Session, SessionBuilder, Turn};
+use hookexec::lifecycle::{Refused, Trail};
 use serde_json::{Value, json};
 
 use self::open::OpenCall;
-use super::engine::InUse;
-use super::params::Params;
+use super::params::{Params, missing};
+use super::protocol::{ErrorCode, Refusal};
 
-/// The methods of hosts.
-pub(super) const METHODS: [&str; 10] = [
-    "session.begin", "session.end", "turn.begin", "turn.finish", "turn.end", "tool.begin",
-    "tool.approve", "tool.end", "model.begin", "model.end",
+/// The methods of hosts, each with its parameters beside those that all of them may have.
+const METHODS: [(&str, &[&str]); 10] = [
+    ("session.begin", &["source"]),
+    ("session.end", &["reason"]),
+    ("turn.begin", &["turn_id", "prompt"]),
+    ("turn.finish", &["response"]),
+    ("turn.end", &["response", "error", "reason"]),
+    ("tool.begin", &["tool_name", "tool_input", "tool_use_id", "ask", "can_ask"]),
+    ("tool.approve", &["call", "granted", "reason"]),
+    ("tool.end", &["call", "response", "error", "cancelled"]),
+    ("model.begin", &["messages", "model", "tools", "options"]),
+    ("model.end", &["call", "response", "error", "cancelled"]),
 ];
+
+/// Checks that a host may call `method` with these parameters.
+pub(super) fn check(method: &str, params: &Params) -> Result<(), Refusal> {
+    if let Some((_, known)) = METHODS.iter().find(|(name, _)| *name == method) {
+        return params.check(known);
+    }
+    let known = METHODS.map(|(name, _)| name).join(", ");
+    let message = format!("unknown method `{method}`; known are dispatch, ping, {known}");
+    Err(Refusal::new(ErrorCode::MethodNotFound, message))
+}
 
 /// How many tool calls and model calls of one connection may be open at once.
 const MOST_OPEN: usize = 1024;
@@ -40,63 +58,96 @@ struct OpenCalls {
 }
 
 impl Host {
-    /// Answers one of [`METHODS`] by the time `until`; an error is about the parameters, and no hook
-    /// ran.
-    pub(super) async fn call(
+    /// Answers a method that was [checked](check) by the time `until`. After an error no hook ran.
+    pub(super) async fn answer(
         &self,
-        current: InUse,
+        executor: Arc<Executor>,
         method: &str,
         mut params: Params,
         until: Option<Instant>,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, Refusal> {
         if let "tool.approve" | "tool.end" | "model.end" = method {
-            let id = params.number("call")?.ok_or("`call` must be a whole number")?;
-            return self.resume(id, method, params, until).await;
+            return self.resume(method, params, until).await;
         }
         let deadline = CallerDeadline::default();
         deadline.set(until);
         let session = params.session(&deadline)?;
         if method == "session.begin" {
-            return session_begin(session, &current, params).await;
+            let session = session.start(executor, params.source()?).await;
+            let mut answer = trail(session.opening());
+            let unfired: Vec<String> = session.unfired().iter().map(ToString::to_string).collect();
+            answer["unfired"] = json!(unfired);
+            session.detach();
+            return Ok(answer);
         }
-        let session = session.attach(current.shared());
+        let session = session.attach(executor);
         let turn = params.turn()?.map(|turn| session.attach_turn(turn));
-        let request = HostRequest { session, turn, params, current, deadline };
         match method {
-            "session.end" => request.session_end().await,
-            "turn.begin" => request.turn_begin().await,
-            "turn.finish" => request.turn_finish().await,
-            "turn.end" => request.turn_end().await,
-            "tool.begin" => self.begin(OpenCall::tool(request)?).await,
-            _ => self.begin(OpenCall::model(request)?).await,
+            "session.end" => {
+                let reason = params.text("reason")?.unwrap_or_else(|| "exit".to_owned());
+                Ok(trail(&session.end(reason).await))
+            }
+            "turn.begin" => {
+                let (turn_id, prompt) = (params.required("turn_id")?, params.text("prompt")?);
+                let turn = match session.begin_turn(turn_id, prompt).await {
+                    Ok(turn) => turn,
+                    Err(refused) => return Ok(self::refused(&refused)),
+                };
+                let mut answer = trail(turn.opening());
+                answer["turn"] = json!(turn.detach());
+                Ok(answer)
+            }
+            "turn.finish" => {
+                let turn = turn.ok_or_else(|| missing("turn"))?;
+                let go_on = turn.finish(&params.required("response")?).await;
+                Ok(json!({ "go_on": go_on, "turn": turn.state() }))
+            }
+            "turn.end" => {
+                let turn = turn.ok_or_else(|| missing("turn"))?;
+                Ok(trail(&turn.end(params.turn_end()?).await))
+            }
+            "tool.begin" => {
+                let call = OpenCall::tool(&session, turn, params, deadline)?;
+                Ok(self.proceed(self.new_id()?, call).await)
+            }
+            _ => {
+                let call = OpenCall::model(&session, turn, params, deadline)?;
+                Ok(self.proceed(self.new_id()?, call).await)
+            }
         }
     }
 
-    async fn begin(&self, call: OpenCall) -> Result<Value, String> {
-        let id = {
-            let mut calls = locked(&self.0);
-            if calls.by_id.len() >= MOST_OPEN {
-                return Err(format!("overloaded: {MOST_OPEN} calls of this connection are open"));
-            }
-            calls.last += 1;
-            calls.last
-        };
-        Ok(self.proceed(id, call).await)
+    fn new_id(&self) -> Result<u64, Refusal> {
+        let mut calls = locked(&self.0);
+        if calls.by_id.len() >= MOST_OPEN {
+            let message = format!("overloaded: {MOST_OPEN} calls of this connection are open");
+            return Err(Refusal::new(ErrorCode::Overloaded, message));
+        }
+        calls.last += 1;
+        Ok(calls.last)
     }
 
     /// Goes on with an open call by what the host has done.
     async fn resume(
         &self,
-        id: u64,
         method: &str,
-        params: Params,
+        mut params: Params,
         until: Option<Instant>,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, Refusal> {
+        let Some(id) = params.number("call")? else {
+            return Err(Refusal::params("`call` must be a whole number"));
+        };
         let call = {
             let mut calls = locked(&self.0);
-            let unknown = || format!("`call` {id} is not open, or another request is about it");
-            calls.by_id.get_mut(&id).ok_or_else(unknown)?.take(method, params, until)?;
-            calls.by_id.remove(&id).ok_or_else(unknown)?
+            let Some(mut call) = calls.by_id.remove(&id) else {
+                let problem = format!("`call` {id} is not open, or another request is about it");
+                return Err(Refusal::params(problem));
+            };
+            if let Err(refusal) = call.take(method, params, until) {
+                calls.by_id.insert(id, call);
+                return Err(refusal);
+            }
+            call
         };
         Ok(self.proceed(id, call).await)
     }
@@ -112,62 +163,20 @@ impl Host {
     }
 }
 
-async fn session_begin(
-    session: SessionBuilder,
-    current: &InUse,
-    mut params: Params,
-) -> Result<Value, String> {
-    let source = params.source()?;
-    params.end()?;
-    let session = session.start(current.shared(), source).await;
-    let mut answer = answers::trail(session.opening(), current);
-    let unfired: Vec<String> = session.unfired().iter().map(ToString::to_string).collect();
-    answer["unfired"] = json!(unfired);
-    session.detach();
-    Ok(answer)
+/// Returns what hooks said on the way, for the model, the user and the operators.
+fn trail(trail: &Trail) -> Value {
+    let messages: Vec<&str> = trail.system_messages().map(|(_, message)| message).collect();
+    let failed_open: Vec<&str> = trail.failed_open().map(|(_, hook)| hook).collect();
+    json!({
+        "additional_context": trail.additional_context(),
+        "system_messages": messages,
+        "failed_open": failed_open,
+    })
 }
 
-/// A request within a session that has begun.
-struct HostRequest {
-    session: Session,
-    turn: Option<Turn>,
-    params: Params,
-    current: InUse,
-    deadline: CallerDeadline,
-}
-
-impl HostRequest {
-    async fn session_end(mut self) -> Result<Value, String> {
-        let reason = self.params.text("reason")?.unwrap_or_else(|| "exit".to_owned());
-        self.params.end()?;
-        Ok(answers::trail(&self.session.end(reason).await, &self.current))
-    }
-
-    async fn turn_begin(mut self) -> Result<Value, String> {
-        let (turn_id, prompt) = (self.params.required("turn_id")?, self.params.text("prompt")?);
-        self.params.end()?;
-        match self.session.begin_turn(turn_id, prompt).await {
-            Ok(turn) => {
-                let mut answer = answers::trail(turn.opening(), &self.current);
-                answer["turn"] = json!(turn.detach());
-                Ok(answer)
-            }
-            Err(refused) => Ok(answers::refused(&refused, &self.current)),
-        }
-    }
-
-    async fn turn_finish(mut self) -> Result<Value, String> {
-        let turn = self.turn.ok_or("`turn` is missing")?;
-        let response = self.params.required("response")?;
-        self.params.end()?;
-        let go_on = turn.finish(&response).await;
-        Ok(json!({ "go_on": go_on, "turn": turn.state() }))
-    }
-
-    async fn turn_end(mut self) -> Result<Value, String> {
-        let turn = self.turn.ok_or("`turn` is missing")?;
-        let end = self.params.turn_end()?;
-        self.params.end()?;
-        Ok(answers::trail(&turn.end(end).await, &self.current))
-    }
+fn refused(refused: &Refused) -> Value {
+    let mut answer = trail(&refused.trail);
+    let Refused { by, message, stop, .. } = refused;
+    answer["refused"] = json!({ "by": by, "message": message, "stop": stop });
+    answer
 }

@@ -1,97 +1,104 @@
 //! A tool call or a model call that the host runs between two requests.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Instant;
 
 use hookexec::internal::CallerDeadline;
 use hookexec::lifecycle::{
-    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, ToolCall, ToolError, ToolRun, Turn,
+    Approval, ApprovalRequest, AuthorizedCall, ModelOutcome, ModelRequest, Session, Stage,
+    ToolCall, ToolEnd, ToolError, ToolOutcome, Turn,
 };
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::super::engine::InUse;
-use super::super::params::Params;
-use super::{HostRequest, answers};
-use crate::runtime::sent;
+use super::super::params::{Params, missing};
+use super::super::protocol::Refusal;
+use super::{refused, trail};
 
-/// What the host has done.
-enum HostAnswer {
-    /// Whether the user granted it, and why.
-    Approval(bool, Option<String>),
-    /// What the tool or the model returned, or its error.
-    Work(Result<Value, Value>),
-}
+/// What a tool or a model returned, or its error. Of an approval, the reason: granted or refused.
+type HostAnswer = Result<Value, Value>;
 
-/// What waits for the host's answer.
-struct Waiting {
+/// A point at which the host must act.
+struct Pause {
+    /// What the host does next.
+    step: Value,
     /// Whether it is an approval, and not work, that the host must answer.
     is_approval: bool,
     answer: oneshot::Sender<HostAnswer>,
 }
 
-type Driver = Pin<Box<dyn Future<Output = Value> + Send>>;
-
 /// A call on its way. It makes progress only in [`step`](Self::step).
 pub(super) struct OpenCall {
     /// When the host needs the next answer.
     deadline: CallerDeadline,
-    driver: Driver,
-    /// The points at which the host must act.
-    pauses: mpsc::Receiver<(Value, Waiting)>,
+    driver: Pin<Box<dyn Future<Output = Value> + Send>>,
+    pauses: mpsc::Receiver<Pause>,
     /// `None` once the host has answered.
-    waiting: Option<Waiting>,
-    cancel: Option<oneshot::Sender<()>>,
+    waiting: Option<Pause>,
+    cancel: Arc<Notify>,
 }
 
 impl OpenCall {
-    fn new<D>(
-        deadline: CallerDeadline,
-        drive: impl FnOnce(Host, oneshot::Receiver<()>) -> D,
-    ) -> Self
+    fn new<D>(deadline: CallerDeadline, drive: impl FnOnce(Host, Arc<Notify>) -> D) -> Self
     where
         D: Future<Output = Value> + Send + 'static,
     {
         let (host, pauses) = mpsc::channel(1);
-        let (cancel, cancelled) = oneshot::channel();
-        let driver = Box::pin(drive(Host(host), cancelled));
-        Self { deadline, driver, pauses, waiting: None, cancel: Some(cancel) }
+        let cancel = Arc::new(Notify::new());
+        let driver = Box::pin(drive(Host(host), Arc::clone(&cancel)));
+        Self { deadline, driver, pauses, waiting: None, cancel }
     }
 
     /// Begins a tool call.
-    pub(super) fn tool(request: HostRequest) -> Result<Self, String> {
-        let HostRequest { session, turn, mut params, current, deadline } = request;
+    pub(super) fn tool(
+        session: &Session,
+        turn: Option<Turn>,
+        mut params: Params,
+        deadline: CallerDeadline,
+    ) -> Result<Self, Refusal> {
         let name = params.required("tool_name")?;
         let mut call = ToolCall::new(name, params.object("tool_input")?.unwrap_or_default());
         call.id = params.text("tool_use_id")?;
-        let (asks, can_ask) = (params.text("ask")?, params.flag("can_ask")?.unwrap_or_default());
-        params.end()?;
         let mut run = match turn {
             Some(turn) => turn.tool_call(call),
             None => session.tool_call(call),
         };
-        if let Some(reason) = asks {
+        if let Some(reason) = params.text("ask")? {
             run = run.ask_unless_allowed(reason);
         }
-        Ok(Self::new(deadline, |host, cancelled| {
-            drive_tool(run, can_ask, host, cancelled, current)
+        let can_ask = params.flag("can_ask")?.unwrap_or_default();
+        Ok(Self::new(deadline, move |host, cancel| async move {
+            if can_ask {
+                let host = host.clone();
+                run = run.approve_with(async move |request| host.approve(request).await);
+            }
+            let work = async |call: AuthorizedCall| {
+                let (name, input) = (call.name(), call.arguments());
+                let step = json!({ "next": "run", "tool_name": name, "tool_input": input });
+                host.work(step).await.map_err(ToolError::with_response)
+            };
+            let outcome = run.cancelled_by(cancel.notified_owned()).run(work).await;
+            tool_end(&outcome)
         }))
     }
 
     /// Begins a model call.
-    pub(super) fn model(request: HostRequest) -> Result<Self, String> {
-        let HostRequest { session, turn, mut params, current, deadline } = request;
-        let mut request = ModelRequest::new(params.list("messages")?.unwrap_or_default());
+    pub(super) fn model(
+        session: &Session,
+        turn: Option<Turn>,
+        mut params: Params,
+        deadline: CallerDeadline,
+    ) -> Result<Self, Refusal> {
+        let mut request = ModelRequest::new(params.list("messages")?);
         request.model = params.text("model")?;
-        request.tools = params.list("tools")?.unwrap_or_default();
+        request.tools = params.list("tools")?;
         request.options = params.object("options")?.unwrap_or_default();
-        params.end()?;
         let call = match &turn {
             Some(turn) => turn.model_call(request),
             None => session.model_call(request),
         };
-        Ok(Self::new(deadline, |host, cancelled| async move {
-            let state = || turn.as_ref().map(Turn::state);
+        Ok(Self::new(deadline, |host, cancel| async move {
             let work = async |request: ModelRequest| {
                 let step = json!({
                     "next": "run",
@@ -99,16 +106,17 @@ impl OpenCall {
                     "model": request.model,
                     "tools": request.tools,
                     "options": request.options,
-                    "turn": state(),
+                    "turn": turn.as_ref().map(Turn::state),
                 });
-                host.work(step).await.map_err(|error| match error {
-                    Value::String(text) => text,
-                    error => error.to_string(),
-                })
+                match host.work(step).await {
+                    Ok(response) => Ok(response),
+                    Err(Value::String(text)) => Err(text),
+                    Err(error) => Err(error.to_string()),
+                }
             };
-            let outcome = call.cancelled_by(sent(cancelled)).run(work).await;
-            let mut answer = answers::model(outcome, &current);
-            answer["turn"] = json!(state());
+            let outcome = call.cancelled_by(cancel.notified_owned()).run(work).await;
+            let mut answer = model_end(outcome);
+            answer["turn"] = json!(turn.as_ref().map(Turn::state));
             answer
         }))
     }
@@ -120,31 +128,33 @@ impl OpenCall {
         method: &str,
         mut params: Params,
         until: Option<Instant>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let is_approval = method == "tool.approve";
         let answer = if is_approval {
-            let granted = params.flag("granted")?.ok_or("`granted` is missing")?;
-            Some(HostAnswer::Approval(granted, params.text("reason")?))
+            let granted = params.flag("granted")?.ok_or_else(|| missing("granted"))?;
+            let reason = json!(params.text("reason")?);
+            Some(if granted { Ok(reason) } else { Err(reason) })
         } else {
             let is_cancelled = params.flag("cancelled")?.unwrap_or_default();
             match (params.value("response"), params.value("error"), is_cancelled) {
-                (Some(response), None, false) => Some(HostAnswer::Work(Ok(response))),
-                (None, Some(error), false) => Some(HostAnswer::Work(Err(error))),
+                (Some(response), None, false) => Some(Ok(response)),
+                (None, Some(error), false) => Some(Err(error)),
                 (None, None, true) => None,
-                _ => return Err("give one of `response`, `error` and `cancelled`".to_owned()),
+                _ => {
+                    let problem = "give one of `response`, `error` and `cancelled`";
+                    return Err(Refusal::params(problem));
+                }
             }
         };
-        params.end()?;
         if let Some(answer) = answer {
-            let Some(waiting) = self.waiting.take_if(|waits| waits.is_approval == is_approval)
-            else {
+            let Some(pause) = self.waiting.take_if(|pause| pause.is_approval == is_approval) else {
                 let next = if is_approval { "the end of its work" } else { "an approval" };
-                return Err(format!("the call waits for {next}"));
+                return Err(Refusal::params(format!("the call waits for {next}")));
             };
-            let _ = waiting.answer.send(answer);
-        } else if let Some(cancel) = self.cancel.take() {
+            let _ = pause.answer.send(answer);
+        } else {
             // What waits stays: the driver must not take its end for an answer.
-            let _ = cancel.send(());
+            self.cancel.notify_one();
         }
         self.deadline.set(until);
         Ok(())
@@ -154,8 +164,9 @@ impl OpenCall {
     pub(super) async fn step(mut self) -> (Option<Self>, Value) {
         tokio::select! {
             biased;
-            Some((step, waiting)) = self.pauses.recv() => {
-                self.waiting = Some(waiting);
+            Some(mut pause) = self.pauses.recv() => {
+                let step = pause.step.take();
+                self.waiting = Some(pause);
                 (Some(self), step)
             }
             end = &mut self.driver => (None, end),
@@ -165,20 +176,19 @@ impl OpenCall {
 
 /// The host, as a driver calls it.
 #[derive(Clone)]
-struct Host(mpsc::Sender<(Value, Waiting)>);
+struct Host(mpsc::Sender<Pause>);
 
 impl Host {
+    /// Returns `None` if the host gives no answer.
     async fn ask(&self, step: Value, is_approval: bool) -> Option<HostAnswer> {
         let (answer, given) = oneshot::channel();
-        let _ = self.0.send((step, Waiting { is_approval, answer })).await;
+        let _ = self.0.send(Pause { step, is_approval, answer }).await;
         given.await.ok()
     }
 
-    async fn work(&self, step: Value) -> Result<Value, Value> {
-        match self.ask(step, false).await {
-            Some(HostAnswer::Work(done)) => done,
-            _ => Err("the host gave no answer".into()),
-        }
+    async fn work(&self, step: Value) -> HostAnswer {
+        let done = self.ask(step, false).await;
+        done.unwrap_or_else(|| Err("the host gave no answer".into()))
     }
 
     async fn approve(&self, request: ApprovalRequest) -> Approval {
@@ -191,35 +201,63 @@ impl Host {
             "metadata": request.metadata(),
         });
         match self.ask(step, true).await {
-            Some(HostAnswer::Approval(true, None)) => request.grant(),
-            Some(HostAnswer::Approval(true, Some(source))) => request.grant_as(source),
-            Some(HostAnswer::Approval(false, reason)) => {
-                request.refuse(reason.unwrap_or_else(|| "the user refused".to_owned()))
-            }
-            _ => request.cancel(),
+            Some(Ok(Value::String(source))) => request.grant_as(source),
+            Some(Ok(_)) => request.grant(),
+            Some(Err(Value::String(reason))) => request.refuse(reason),
+            Some(Err(_)) => request.refuse("the user refused"),
+            None => request.cancel(),
         }
     }
 }
 
-async fn drive_tool(
-    mut run: ToolRun<'static>,
-    can_ask: bool,
-    host: Host,
-    cancelled: oneshot::Receiver<()>,
-    current: InUse,
-) -> Value {
-    if can_ask {
-        let host = host.clone();
-        run = run.approve_with(async move |request| host.approve(request).await);
-    }
-    let work = async |call: AuthorizedCall| {
-        let step = json!({
-            "next": "run",
-            "tool_name": call.name(),
-            "tool_input": call.arguments(),
-        });
-        host.work(step).await.map_err(ToolError::with_response)
+/// Returns how a tool call ended.
+fn tool_end(outcome: &ToolOutcome) -> Value {
+    let (end, response, message) = match &outcome.end {
+        ToolEnd::Ran { response, objection } => ("ran", json!(response), objection.clone()),
+        ToolEnd::Failed { response, objection, .. } => {
+            ("failed", json!(response), objection.clone())
+        }
+        ToolEnd::Responded { result } => ("responded", json!(result), None),
+        ToolEnd::Denied { message, .. } => ("denied", Value::Null, Some(message.clone())),
+        ToolEnd::Aborted { stop, response, objection, .. } => {
+            let mut said: Vec<String> = objection.iter().cloned().collect();
+            said.push(stop.reason.clone());
+            ("aborted", json!(response), Some(said.join("\n")))
+        }
+        ToolEnd::Cancelled { during } => (
+            "cancelled",
+            Value::Null,
+            Some(match during {
+                Stage::Hooks(event) => format!("cancelled during {event}"),
+                Stage::Approval => "cancelled while approval was asked for".to_owned(),
+                _ => "cancelled".to_owned(),
+            }),
+        ),
     };
-    let outcome = run.cancelled_by(sent(cancelled)).run(work).await;
-    answers::tool(&outcome, &current)
+    let mut answer = trail(&outcome.trail);
+    answer["next"] = "done".into();
+    answer["tool_name"] = json!(outcome.call.name);
+    answer["tool_input"] = json!(outcome.call.arguments);
+    answer["for_model"] = json!(outcome.for_model());
+    answer["is_error"] = json!(outcome.is_error());
+    answer["stop"] = json!(outcome.stop());
+    answer["end"] = end.into();
+    answer["response"] = response;
+    answer["message"] = json!(message);
+    answer
+}
+
+/// Returns how a model call ended.
+fn model_end(outcome: ModelOutcome<String>) -> Value {
+    let (mut answer, key, value) = match outcome {
+        ModelOutcome::Answered { response, trail: said, .. } => {
+            (trail(&said), "response", response)
+        }
+        ModelOutcome::Failed { error, trail: said, .. } => (trail(&said), "error", error.into()),
+        ModelOutcome::Cancelled { trail: said } => (trail(&said), "error", "cancelled".into()),
+        ModelOutcome::Refused(by) => (refused(&by), "next", Value::Null),
+    };
+    answer[key] = value;
+    answer["next"] = "done".into();
+    answer
 }

@@ -2,21 +2,20 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::internal::{files, system};
-use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, socket};
 use rustix::process::geteuid;
 use tokio::io::Interest;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{Instant, sleep};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, OrCommandError as _};
+use crate::server::NoVerdict;
 
 /// A socket that only processes of the same user can connect to.
 ///
@@ -26,8 +25,6 @@ use crate::error::CommandError;
 pub(crate) struct Socket {
     listener: UnixListener,
     path: PathBuf,
-    /// Which file it is, so that another's is never removed.
-    identity: (u64, u64),
     _lock: File,
 }
 
@@ -40,37 +37,30 @@ impl Socket {
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has I/O enabled.
-    pub(crate) fn bind(path: impl Into<PathBuf>) -> Result<Self, CommandError> {
-        let path = path.into();
-        let absolute = std::path::absolute(&path);
-        let path = absolute.map_err(|cause| of_system(&path, &cause))?;
-        let failed = |cause: io::Error| of_system(&path, &cause);
-        check_directory(&path)?;
+    pub(crate) fn bind(path: impl AsRef<Path>) -> Result<Self, CommandError> {
+        let shown = path.as_ref().display();
+        let failed = format!("can't listen at {shown}");
+        let path = std::path::absolute(&path).or_usage(&failed)?;
+        check_directory(path.parent().unwrap_or(Path::new("/")), &failed)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
-        let mut lock_path = path.clone().into_os_string();
-        lock_path.push(".lock");
-        let lock = files::try_lock(lock_path.as_ref()).map_err(failed)?.ok_or_else(|| {
-            let path = path.display();
-            CommandError::usage(format!("another process of hookexec is listening at {path}"))
-                .hint("use that process, or end it")
-        })?;
-        match path.symlink_metadata() {
-            Ok(found) if found.file_type().is_socket() => fs::remove_file(&path).map_err(failed)?,
-            Ok(_) => {
-                let problem = format!("{} exists and is not a socket", path.display());
+        let mut lock = path.clone().into_os_string();
+        lock.push(".lock");
+        let Some(lock) = files::try_lock(lock.as_ref()).or_usage(&failed)? else {
+            let problem = format!("another process of hookexec is listening at {shown}");
+            return Err(CommandError::usage(problem).hint("use that process, or end it"));
+        };
+        if let Ok(found) = path.symlink_metadata() {
+            if !found.file_type().is_socket() {
+                let problem = format!("{shown} exists and is not a socket");
                 let hint = "choose another path, or remove what is there";
                 return Err(CommandError::usage(problem).hint(hint));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
+            fs::remove_file(&path).or_usage(&failed)?;
         }
-
-        let listener = UnixListener::bind(&path).map_err(failed)?;
-        let private = fs::Permissions::from_mode(0o600);
-        fs::set_permissions(&path, private).map_err(failed)?;
-        let found = path.symlink_metadata().map_err(failed)?;
-        Ok(Self { listener, identity: (found.dev(), found.ino()), _lock: lock, path })
+        let listener = UnixListener::bind(&path).or_usage(&failed)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).or_usage(&failed)?;
+        Ok(Self { listener, path, _lock: lock })
     }
 
     /// Returns where it is.
@@ -81,49 +71,30 @@ impl Socket {
     /// Waits for the next client; `None` when it went away, is another user's, or there are no file
     /// descriptors left.
     pub(crate) async fn accept(&self) -> Option<UnixStream> {
-        let stream = match self.listener.accept().await {
-            Ok((stream, _)) => stream,
+        match self.listener.accept().await {
+            Ok((stream, _)) if is_own(&stream) => return Some(stream),
+            Ok(_) => tracing::warn!("a connection of another user was refused"),
             Err(error) => {
                 tracing::warn!("can't accept a connection: {error}");
                 // Out of descriptors, most likely: without a pause this would be a busy loop.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                return None;
-            }
-        };
-        match stream.peer_cred() {
-            Ok(peer) if peer.uid() == geteuid().as_raw() => Some(stream),
-            Ok(peer) => {
-                tracing::warn!(uid = peer.uid(), "a connection of another user was refused");
-                None
-            }
-            Err(error) => {
-                tracing::warn!("a connection was refused, since its user is not known: {error}");
-                None
+                sleep(Duration::from_millis(50)).await;
             }
         }
+        None
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        let found = self.path.symlink_metadata();
-        if found.is_ok_and(|found| (found.dev(), found.ino()) == self.identity) {
-            let _ = fs::remove_file(&self.path);
-        }
+        // The lock is still held, so that no other server is there.
+        let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Returns what the system says of the socket at `path`.
-fn of_system(path: &Path, cause: &io::Error) -> CommandError {
-    CommandError::usage(format!("can't listen at {}: {cause}", path.display()))
-}
-
-/// Makes sure that only the user can enter the directory of `path`.
-fn check_directory(path: &Path) -> Result<(), CommandError> {
-    let failed = |cause: io::Error| of_system(path, &cause);
-    let directory = path.parent().unwrap_or(Path::new("/"));
-    files::private_directory(directory).map_err(failed)?;
-    let found = directory.metadata().map_err(failed)?;
+/// Makes sure that only the user can enter a directory.
+fn check_directory(directory: &Path, failed: &str) -> Result<(), CommandError> {
+    files::private_directory(directory).or_usage(failed)?;
+    let found = directory.metadata().or_usage(failed)?;
     let shown = directory.display();
     if !system::belongs_to_user(&found) {
         let problem = format!("the directory {shown} belongs to another user");
@@ -139,6 +110,11 @@ fn check_directory(path: &Path) -> Result<(), CommandError> {
 
 /// A connection to a client.
 pub(crate) type Stream = UnixStream;
+
+/// Returns whether the other end is a process of the user.
+fn is_own(stream: &Stream) -> bool {
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw())
+}
 
 /// Returns the two halves of a connection, and a future that ends when the client has closed it.
 pub(crate) fn split(
@@ -172,28 +148,18 @@ fn hangup(stream: &UnixStream) -> io::Result<impl Future<Output = ()> + Send + u
 
 /// Connects within `limit` to the process that listens at `path`. The user decides for the user: a
 /// socket that another user planted would allow anything.
-pub(crate) fn connect(path: &Path, limit: Duration) -> Result<Stream, String> {
-    let place = path.display();
-    let stream = open(path, limit).map_err(|cause| match cause.kind() {
-        // A socket whose timeout has passed would block.
-        ErrorKind::WouldBlock => format!("the server at {place} does not answer: timed out"),
-        _ => format!("nothing listens at {place}: {cause}"),
-    })?;
-    if stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw()) {
-        return Ok(stream);
+pub(crate) async fn connect(path: &Path, limit: Duration) -> Result<Stream, NoVerdict> {
+    let end = Instant::now() + limit;
+    loop {
+        match UnixStream::connect(path).await {
+            Ok(stream) if is_own(&stream) => return Ok(stream),
+            Ok(_) => return Err(NoVerdict::OtherUser),
+            Err(cause) if cause.kind() != ErrorKind::WouldBlock => {
+                return Err(NoVerdict::NotThere(cause));
+            }
+            // The queue of the socket is full, for example because the server is suspended.
+            Err(_) if Instant::now() < end => sleep(Duration::from_millis(10)).await,
+            Err(_) => return Err(io::Error::from(ErrorKind::TimedOut).into()),
+        }
     }
-    Err(format!("the process that listens at {place} is another user's"))
-}
-
-/// Connects within `limit`: a suspended server accepts no connection once the queue of its socket is
-/// full.
-fn open(path: &Path, limit: Duration) -> io::Result<UnixStream> {
-    let socket: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
-    set_socket_timeout(&socket, Timeout::Send, Some(limit))?;
-    let address = SocketAddrUnix::new(path)?;
-    retry_on_intr(|| rustix::net::connect(&socket, &address))?;
-    let stream = std::os::unix::net::UnixStream::from(socket);
-    stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
 }

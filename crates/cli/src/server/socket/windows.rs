@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 use crate::error::CommandError;
+use crate::server::NoVerdict;
 
 /// A socket that can't be made here.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ impl Socket {
     ///
     /// # Errors
     /// Always.
-    pub(crate) fn bind(_path: impl Into<PathBuf>) -> Result<Self, CommandError> {
+    pub(crate) fn bind(_path: impl AsRef<Path>) -> Result<Self, CommandError> {
         let problem =
             "`--socket` is not available on Windows: hookexec has no private sockets there";
         Err(CommandError::usage(problem)
@@ -54,7 +55,7 @@ pub(crate) fn write_at_once(_stream: &Stream, _text: &[u8]) {}
 ///
 /// # Errors
 /// Always.
-pub(crate) fn connect(path: &Path, _limit: Duration) -> Result<Stream, String> {
-    let path = path.display();
-    Err(format!("no server can be asked at {path}: sockets are not available on Windows"))
+#[expect(clippy::unused_async, reason = "the other system waits")]
+pub(crate) async fn connect(_path: &Path, _limit: Duration) -> Result<Stream, NoVerdict> {
+    Err(NoVerdict::NotAsked("sockets are not available on Windows"))
 }
