@@ -44,7 +44,7 @@ pub(crate) struct Server {
 
 /// What comes of asking a server.
 pub(crate) enum Reply {
-    Verdict(Verdict),
+    Verdict(Box<Verdict>),
     /// The hooks run in this process, for the reason that is given.
     RunHere(Option<String>),
     /// The call fails: why, and what to do about it.
@@ -87,7 +87,7 @@ impl Server {
         }
         let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
         let problem = match server::verdict(&self.socket, question, project, until).await {
-            Ok(verdict) => return Reply::Verdict(verdict),
+            Ok(verdict) => return Reply::Verdict(Box::new(verdict)),
             Err(problem) => problem,
         };
         let socket = self.socket.display();

@@ -196,10 +196,10 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 /// Keeps a panic for [`panicked`]; a hook's own panic is caught by the executor, which reports it.
 pub(crate) fn remember_panic(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("no message");
-    let mut cause = message.to_owned();
-    if let Some(place) = info.location() {
-        cause += &format!(" at {}:{}", place.file(), place.line());
-    }
+    let cause = match info.location() {
+        Some(place) => format!("{message} at {}:{}", place.file(), place.line()),
+        None => message.to_owned(),
+    };
     *locked(&PANIC) = Some(cause);
 }
 

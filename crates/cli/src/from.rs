@@ -251,7 +251,7 @@ impl Work<'_> {
         {
             let reply = server.answer(&options, Question::Native(call), self.until);
             match end.before(reply).await? {
-                Reply::Verdict(verdict) => return Ok(verdict),
+                Reply::Verdict(verdict) => return Ok(*verdict),
                 Reply::RunHere(why) => self.warnings.extend(why),
                 Reply::Fail(problem) => {
                     // The hooks, if there is time to load them, say what their failure means.

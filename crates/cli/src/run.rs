@@ -142,7 +142,7 @@ impl Args {
         let options = self.config.options(Purpose::Run)?;
         let reply = server.answer(&options, Question::Own(event, input), None);
         match Runtime::new()?.block_on(reply)? {
-            Reply::Verdict(verdict) => return Ok(Some(verdict)),
+            Reply::Verdict(verdict) => return Ok(Some(*verdict)),
             Reply::RunHere(Some(why)) => warn(&why),
             Reply::RunHere(None) => {}
             Reply::Fail(problem) => return Err(CommandError::internal(problem)),
@@ -202,13 +202,13 @@ impl Shown {
 /// Reads an agent's name. Offers those that are [installable](is_installable).
 pub(crate) fn agent_name() -> impl TypedValueParser<Value = Agent> {
     let names =
-        Agent::all().map(|agent| PossibleValue::new(agent.name()).hide(!is_installable(&agent)));
+        Agent::all().map(|agent| PossibleValue::new(agent.name()).hide(!is_installable(agent)));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Agent>())
 }
 
 /// Returns whether `install` can write something for an agent. For the others it says what to do
 /// instead.
-pub(crate) fn is_installable(agent: &Agent) -> bool {
+pub(crate) fn is_installable(agent: Agent) -> bool {
     agent.plugin().is_none_or(|plugin| plugin.file.is_some())
 }
 

@@ -90,7 +90,7 @@ impl Args {
 
     async fn receive(&self, screen: Screen) -> Result<Exit, CommandError> {
         let mut signals = runtime::listen()?;
-        let socket = Socket::bind(receiver_socket().ok_or_else(order::no_home)?)?;
+        let socket = Socket::bind(&receiver_socket().ok_or_else(order::no_home)?)?;
         let counter = Arc::new(Counter { desk: Desk::default(), screen });
         let mut page = None;
         if !self.no_page {

@@ -66,7 +66,8 @@ impl Args {
             }
         }
         if sections.len() == before {
-            let names: Vec<&str> = Agent::all().filter(is_installable).map(Agent::name).collect();
+            let names: Vec<&str> =
+                Agent::all().filter(|agent| is_installable(*agent)).map(Agent::name).collect();
             let mut section = Section::new("Agents");
             section.warning(format!(
                 "no coding agent is found here; next: `hookexec install AGENT`, where AGENT is one of {}",

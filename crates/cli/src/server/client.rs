@@ -170,7 +170,8 @@ fn is_pong(line: &[u8]) -> bool {
 
 /// Reads the result from the line that answers the request.
 fn read_result(line: &[u8]) -> Result<Value, NoVerdict> {
-    let mut message = protocol::read_object(line).map_err(not_understood)?;
+    let mut message =
+        protocol::read_object(line).map_err(|refusal| not_understood(refusal.message))?;
     if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
         let said = error["message"].as_str().unwrap_or_default();
         return Err(NoVerdict::Refused(said.to_owned(), error["code"].clone()));
@@ -187,7 +188,8 @@ fn read_verdict(result: Value, event: Event) -> Result<Verdict, NoVerdict> {
     if result.get("decision").is_none() {
         return Err(not_understood("`decision` is missing"));
     }
-    let verdict = Verdict::deserialize(result).map_err(not_understood)?;
+    let verdict =
+        Verdict::deserialize(result).map_err(|error| not_understood(error.to_string()))?;
     let is_allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
     if verdict.event != event {
         let found = verdict.event;
@@ -200,8 +202,8 @@ fn read_verdict(result: Value, event: Event) -> Result<Verdict, NoVerdict> {
     Ok(verdict)
 }
 
-fn not_understood(problem: impl ToString) -> NoVerdict {
-    NoVerdict::NotUnderstood(problem.to_string())
+fn not_understood(problem: impl Into<String>) -> NoVerdict {
+    NoVerdict::NotUnderstood(problem.into())
 }
 
 /// Sends a line to the program that listens at `path`, which must be the user's own, and returns its

@@ -120,11 +120,12 @@ impl Params {
             return Err(Refusal::params("`event` must be the name of an event"));
         };
         let Some(agent) = self.text("agent")? else {
-            let event = name.parse::<Event>().map_err(in_params)?;
+            let event =
+                name.parse::<Event>().map_err(|error| Refusal::params(error.to_string()))?;
             let moment = self.input().map(|input| Moment::Own(event, Box::new(input)));
             return Ok((event, moment));
         };
-        let agent: Agent = agent.parse().map_err(in_params)?;
+        let agent = agent.parse::<Agent>().map_err(|error| Refusal::params(error.to_string()))?;
         if let Some(native) = agent.native_event(&name)
             && let Some(event) = native.event
         {
@@ -211,8 +212,4 @@ impl Params {
 /// Returns the error that a parameter is missing.
 pub(super) fn missing(key: &str) -> Refusal {
     Refusal::params(format!("`{key}` is missing"))
-}
-
-fn in_params(error: impl std::error::Error) -> Refusal {
-    Refusal::params(error.to_string())
 }

@@ -37,10 +37,10 @@ impl Socket {
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has I/O enabled.
-    pub(crate) fn bind(path: impl AsRef<Path>) -> Result<Self, CommandError> {
-        let shown = path.as_ref().display();
+    pub(crate) fn bind(path: &Path) -> Result<Self, CommandError> {
+        let shown = path.display();
         let failed = format!("can't listen at {shown}");
-        let path = std::path::absolute(&path).or_usage(&failed)?;
+        let path = std::path::absolute(path).or_usage(&failed)?;
         check_directory(path.parent().unwrap_or(Path::new("/")), &failed)?;
 
         // The holder of the lock owns the path: no other server uses the file there.

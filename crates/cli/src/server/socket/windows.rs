@@ -19,7 +19,7 @@ impl Socket {
     ///
     /// # Errors
     /// Always.
-    pub(crate) fn bind(_path: impl AsRef<Path>) -> Result<Self, CommandError> {
+    pub(crate) fn bind(_path: &Path) -> Result<Self, CommandError> {
         let problem =
             "`--socket` is not available on Windows: hookexec has no private sockets there";
         Err(CommandError::usage(problem)
