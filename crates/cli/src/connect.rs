@@ -26,7 +26,7 @@ pub(crate) struct ConnectArgs {
 /// Names the server where no argument does.
 const VARIABLE: &str = "HOOKEXEC_SOCKET";
 
-/// What counts if the server gives no verdict.
+/// The rule for a call to which the server gives no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WithoutVerdict {
     /// The hooks run in this process.
@@ -42,7 +42,7 @@ pub(crate) struct Server {
     pub(super) without_verdict: WithoutVerdict,
 }
 
-/// What comes of asking a server.
+/// The result of asking a server.
 pub(crate) enum Reply {
     Verdict(Box<Verdict>),
     /// The hooks run in this process, for the reason that is given.
@@ -74,8 +74,8 @@ impl ConnectArgs {
 
 impl Server {
     /// Asks the server, unless the project could not be found in time or the administrator has hooks.
-    /// Those run in the process of the call, with all others: another program may have put its own
-    /// server there, which does not know them.
+    /// Managed hooks run in the process of the call, with all others: another program may have put
+    /// its own server there, which does not know them.
     pub(crate) async fn answer(
         &self,
         options: &LoadOptions,

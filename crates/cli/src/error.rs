@@ -15,7 +15,7 @@ use super::{Exit, output};
 
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// What is said where no layer has a file.
+/// The text for the case that no layer has a file.
 pub(crate) const NO_FILES: &str = "no hooks file was found";
 
 /// Writes a warning to stderr.

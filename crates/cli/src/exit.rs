@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use hookexec::{Decision, Verdict};
 
-/// What the process exits with.
+/// The exit code of the process.
 ///
 /// 2 is a denial and nothing else: the argument parser's own 2 is mapped to [`Exit::Usage`]. The
 /// codes from 64 on are those of `sysexits.h`. Only 0 means "go on".
@@ -59,7 +59,7 @@ impl Exit {
     }
 }
 
-/// What a subcommand exits with that has done what was asked for and has no answer of its own.
+/// The exit of a subcommand that has done its work and has no answer of its own.
 impl From<()> for Exit {
     fn from((): ()) -> Self {
         Self::Success

@@ -141,7 +141,7 @@ impl FromArgs {
 struct End {
     signals: Signals,
     at: Instant,
-    /// What is said of it if it is the time.
+    /// The text that says that the time is over.
     late: String,
     /// Why no more work is done, once the end is reached.
     reached: Option<CommandError>,

@@ -1,4 +1,4 @@
-//! What happened: an event in our words, or an agent's call.
+//! The subject of a verdict: an event in our words, or an agent's call.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::NativeCall;
 
-/// What happened.
+/// An event in our words, or an agent's call.
 #[derive(Debug, Clone)]
 pub(crate) enum Moment {
     /// An event, in our words.

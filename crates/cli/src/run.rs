@@ -175,12 +175,12 @@ impl Args {
     }
 }
 
-/// What a person who tries a hook out wants to see on stderr beside the answer to the agent.
+/// The details on stderr, beside the answer to the agent, for a person who tries a hook out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
-    /// What each hook did, or why it did not run.
+    /// Whether to show what each hook did, or why it did not run.
     pub(super) hooks: bool,
-    /// The verdict.
+    /// Whether to show the verdict.
     pub(super) verdict: bool,
 }
 

@@ -88,8 +88,8 @@ static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
 
 /// Writes an answer, unless one was written before, and returns what to exit with.
 ///
-/// What stands on stdout comes first: an agent that leaves stderr unread still gets it. Where
-/// stdout is lost, exit code 2 says no in its place.
+/// Writes stdout first: an agent that leaves stderr unread still gets it. If stdout is lost, exit
+/// code 2 denies in its place.
 pub(super) fn give(answer: &Answer) -> Exit {
     let mut given = locked(&GIVEN);
     if let Some(exit) = *given {

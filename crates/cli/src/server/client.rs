@@ -32,7 +32,7 @@ const LONGEST: usize = 64 << 20;
 const REQUEST: u64 = 1;
 const PING: u64 = 2;
 
-/// What a server is asked: about an event in our words, or about a call of an agent.
+/// The question to a server: about an event in our words, or about a call of an agent.
 #[derive(Clone, Copy)]
 pub(crate) enum Question<'q> {
     Own(Event, &'q Input),

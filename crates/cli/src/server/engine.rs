@@ -160,7 +160,7 @@ impl Engine {
 
     /// Puts what is on disk in the place of what is in use, all of it or nothing.
     ///
-    /// What the places are like is noted before they are read: a file that changes meanwhile is read
+    /// Notes the state of the places before they are read: a file that changes meanwhile is read
     /// once more before the next event.
     fn renew(&self) {
         let since = SystemTime::now();

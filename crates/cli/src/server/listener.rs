@@ -26,7 +26,7 @@ use crate::moment::Moment;
 /// How many clients may be connected at once. Others are refused.
 const CONNECTIONS: usize = 128;
 
-/// What a server takes on at once. What is more is answered with an error, at once.
+/// The work that a server takes on at once. A request beyond it gets an error at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Dispatches of all connections together.
@@ -70,7 +70,7 @@ impl Server {
     /// again, on another thread, when a place that it named has changed.
     ///
     /// # Errors
-    /// Those of `load`.
+    /// The errors of `load`.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime: processes with `start: eager` start now.

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::protocol::Refusal;
 use crate::moment::Moment;
 
-/// What all events of a session have in common.
+/// The values that all events of a session have in common.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SessionParams {

@@ -16,12 +16,12 @@ use super::super::params::{Params, missing};
 use super::super::protocol::Refusal;
 use super::{refused, trail};
 
-/// What a tool or a model returned, or its error. Of an approval, the reason: granted or refused.
+/// The result of a tool or a model, or its error. For an approval the reason: granted or refused.
 type HostAnswer = Result<Value, Value>;
 
 /// A point at which the host must act.
 struct Pause {
-    /// What the host does next.
+    /// The next action of the host.
     step: Value,
     /// Whether it is an approval, and not work, that the host must answer.
     is_approval: bool,
