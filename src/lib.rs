@@ -308,7 +308,7 @@ pub mod internal {
     pub use crate::handlers::command::group::Group;
     pub use crate::handlers::depth;
     pub use crate::handlers::process::processes::ProcessCheck;
-    pub use crate::handlers::process::statistics::ProcessStatistics;
+    pub use crate::handlers::process::processes::ProcessStatistics;
     pub use crate::handlers::receiver::receiver_socket;
     #[cfg(feature = "http")]
     pub use crate::http::tls_for;

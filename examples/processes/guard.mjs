@@ -19,7 +19,7 @@ const methods = {
     const text = result.for_llm.replace(SECRET, '[secret]');
     return text === result.for_llm
       ? { action: 'continue' }
-      : { action: 'modify', result: { ...result, for_llm: text } };
+      : { action: 'modify', result: { result: { ...result, for_llm: text } } };
   },
 };
 

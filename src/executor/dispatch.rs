@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::handler::Capacity;
 use crate::handlers::process::Processes;
 use crate::handlers::process::processes::ProcessCheck;
-use crate::handlers::process::statistics::ProcessStatistics;
+use crate::handlers::process::processes::ProcessStatistics;
 use crate::locks::locked;
 use crate::recorder::{Recorded, Recorder};
 use crate::wire::{HookReport, Input, Verdict};

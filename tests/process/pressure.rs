@@ -36,7 +36,7 @@ for message in messages():
     project.write("read", "");
     let verdict = ask(&executor, "again").await;
     assert_eq!(verdict.message.as_deref(), Some("again"), "{verdict:#?}");
-    assert_eq!(statistics(&executor).timeouts, 26);
+    assert_eq!(statistics(&executor).failures, 26);
     shutdown(&executor).await;
 }
 

@@ -59,8 +59,8 @@ async fn before_llm_may_change_any_part_of_the_request() {
             (json!({ "action": "modify", "request": { "model": 1 } }), "`request.model` must be a string"),
             (json!({ "action": "modify", "request": { "options": [] } }), "`request.options` must be an object"),
             (json!({ "action": "modify", "call": {} }), "unknown key `call`"),
-            (json!({ "action": "deny_tool" }), "the action `deny_tool` can't be used at `hook.before_llm`; there are `continue`, `modify`, `abort_turn`, `hard_abort`"),
-            (json!({ "action": "respond", "result": {} }), "the action `respond` can't be used at `hook.before_llm`"),
+            (json!({ "action": "deny_tool" }), "`deny_tool` is not an action of `hook.before_llm`; use one of continue, modify, abort_turn, hard_abort"),
+            (json!({ "action": "respond", "result": {} }), "`respond` is not an action of `hook.before_llm`"),
         ])
         .await;
     shutdown(&stage.executor).await;
@@ -78,19 +78,15 @@ async fn after_llm_may_change_the_response() {
     assert_eq!(told["method"], "hook.after_llm");
     assert_eq!(told["params"]["response"]["content"], "Hi!");
     stage.nothing([json!({ "action": "modify", "response": told["params"] })]).await;
-    for answer in [
-        json!({ "action": "modify", "response": { "model": "m", "response": { "content": "Hello." } } }),
-        json!({ "action": "modify", "response": { "content": "Hello." } }),
-    ] {
-        let verdict = stage.answer(answer).await;
-        // What a hook took out stays out.
-        assert_eq!(verdict.updated_response, Some(json!({ "content": "Hello." })));
-    }
+    let answer = json!({ "action": "modify", "response": { "model": "m", "response": { "content": "Hello." } } });
+    // What a hook took out stays out.
+    let updated = stage.answer(answer).await.updated_response;
+    assert_eq!(updated, Some(json!({ "content": "Hello." })));
     stage.stops().await;
     stage
         .failures([
             (json!({ "action": "modify" }), "`modify` needs `response`"),
-            (json!({ "action": "modify", "response": {} }), "`response` holds no response"),
+            (json!({ "action": "modify", "response": {} }), "`response` has no key `response`"),
             (
                 json!({ "action": "modify", "response": { "response": "x" } }),
                 "`response.response` must be an object",
@@ -102,9 +98,10 @@ async fn after_llm_may_change_the_response() {
 
     let stage = Stage::new(Event::AfterLlmCall, input(json!({ "response": "Hi!" })));
     assert_eq!(stage.told().await["params"]["response"], json!({ "content": "Hi!" }));
-    stage.nothing([json!({ "action": "modify", "response": { "content": "Hi!", "reasoning": "", "tool_calls": null } })]).await;
-    let verdict =
-        stage.answer(json!({ "action": "modify", "response": { "content": "Bye!" } })).await;
+    stage.nothing([json!({ "action": "modify", "response": { "response": { "content": "Hi!", "reasoning": "", "tool_calls": null } } })]).await;
+    let verdict = stage
+        .answer(json!({ "action": "modify", "response": { "response": { "content": "Bye!" } } }))
+        .await;
     assert_eq!(verdict.updated_response, Some(json!("Bye!")), "a text stays a text");
     shutdown(&stage.executor).await;
 }
@@ -128,32 +125,27 @@ async fn after_tool_may_change_a_result() {
     );
     assert_eq!(told["params"]["result"], result);
     stage.nothing([json!({ "action": "modify", "result": told["params"] })]).await;
-    for answer in [
-        json!({ "action": "modify", "result": { "tool": "weather", "result": { "for_llm": "rain", "x": 1.234_567_890_123_456_8e22 }, "duration": 1 } }),
-        json!({ "action": "modify", "result": { "for_llm": "rain", "x": 1.234_567_890_123_456_8e22 } }),
-    ] {
-        let verdict = stage.answer(answer).await;
-        let updated = verdict.updated_tool_response.unwrap();
-        assert_eq!(updated.to_string(), r#"{"for_llm":"rain","x":12345678901234567890123}"#);
-    }
+    let answer = json!({ "action": "modify", "result": { "tool": "weather", "result": { "for_llm": "rain", "x": 1.234_567_890_123_456_8e22 }, "duration": 1 } });
+    let updated = stage.answer(answer).await.updated_tool_response.unwrap();
+    assert_eq!(updated.to_string(), r#"{"for_llm":"rain","x":12345678901234567890123}"#);
     stage.stops().await;
     stage
         .failures([
             (json!({ "action": "modify" }), "`modify` needs `result`"),
-            (json!({ "action": "modify", "result": {} }), "`result` holds no result"),
+            (json!({ "action": "modify", "result": {} }), "`result` has no key `result`"),
             (
-                json!({ "action": "modify", "result": { "is_error": true } }),
+                json!({ "action": "modify", "result": { "for_llm": "x" } }),
+                "`result` has no key `result`: give the whole new one there, nested as in the params",
+            ),
+            (
+                json!({ "action": "modify", "result": { "result": { "is_error": true } } }),
                 "`result.for_llm` is missing",
             ),
             (
-                json!({ "action": "modify", "result": { "for_lm": "x" } }),
+                json!({ "action": "modify", "result": { "result": { "for_lm": "x" } } }),
                 "unknown key `result.for_lm`; did you mean `for_llm`?",
             ),
-            (
-                json!({ "action": "modify", "result": { "rseult": {} } }),
-                "unknown key `result.rseult`; did you mean `result`?",
-            ),
-            (json!({ "action": "deny_tool" }), "can't be used at `hook.after_tool`"),
+            (json!({ "action": "deny_tool" }), "is not an action of `hook.after_tool`"),
         ])
         .await;
     shutdown(&stage.executor).await;
@@ -164,11 +156,15 @@ async fn after_tool_gives_a_host_back_what_it_speaks() {
     let stage = Stage::new(Event::PostToolUse, ran(json!("sunny")));
     let sent = json!({ "for_llm": "sunny", "silent": false, "is_error": false, "async": false });
     assert_eq!(stage.told().await["params"]["result"], sent);
-    stage.nothing([json!({ "action": "modify", "result": { "for_llm": "sunny" } })]).await;
-    let verdict = stage.answer(json!({ "action": "modify", "result": { "for_llm": "" } })).await;
+    stage
+        .nothing([json!({ "action": "modify", "result": { "result": { "for_llm": "sunny" } } })])
+        .await;
+    let verdict = stage
+        .answer(json!({ "action": "modify", "result": { "result": { "for_llm": "" } } }))
+        .await;
     assert_eq!(verdict.updated_tool_response, Some(json!("")));
     let verdict = stage
-        .answer(json!({ "action": "modify", "result": { "for_llm": "x", "is_error": true } }))
+        .answer(json!({ "action": "modify", "result": { "result": { "for_llm": "x", "is_error": true } } }))
         .await;
     assert_eq!(verdict.updated_tool_response.unwrap()["is_error"], true);
     shutdown(&stage.executor).await;
@@ -178,11 +174,12 @@ async fn after_tool_gives_a_host_back_what_it_speaks() {
         stage.told().await["params"]["result"]["for_llm"],
         r#"{"code":0,"stdout":"key=secret"}"#
     );
-    let redacted = json!({ "action": "modify", "result": { "for_llm": "{\"code\":0,\"stdout\":\"key=***\"}" } });
+    let redacted = json!({ "action": "modify", "result": { "result": { "for_llm": "{\"code\":0,\"stdout\":\"key=***\"}" } } });
     let verdict = stage.answer(redacted).await;
     assert_eq!(verdict.updated_tool_response, Some(json!({ "stdout": "key=***", "code": 0 })));
-    let verdict =
-        stage.answer(json!({ "action": "modify", "result": { "for_llm": "gone" } })).await;
+    let verdict = stage
+        .answer(json!({ "action": "modify", "result": { "result": { "for_llm": "gone" } } }))
+        .await;
     assert_eq!(verdict.updated_tool_response, Some(json!("gone")));
     shutdown(&stage.executor).await;
 }
@@ -295,7 +292,8 @@ async fn a_key_that_is_spelt_like_a_private_name_of_the_json_library_is_a_key() 
         after.tool_response = Some(written());
         let stage = Stage::new(Event::PostToolUse, after);
         let shown = json!({ "for_llm": json!({ "a": 2, name: "1" }).to_string() });
-        let verdict = stage.answer(json!({ "action": "modify", "result": shown })).await;
+        let verdict =
+            stage.answer(json!({ "action": "modify", "result": { "result": shown } })).await;
         assert_eq!(verdict.updated_tool_response, Some(json!({ "a": 2, name: "1" })));
         shutdown(&stage.executor).await;
     }

@@ -51,7 +51,7 @@ async fn a_child_that_exits_before_it_greets_says_why() {
 #[tokio::test]
 async fn a_refusal_is_final() {
     let project = Project::with(
-        "reply(json.loads(sys.stdin.readline()), {'ok': False, 'error': 'no key'})\nsys.stdin.read()",
+        "reply(json.loads(sys.stdin.readline()), {'ok': False, 'reason': 'no key'})\nsys.stdin.read()",
     );
     let executor = project.one(&[Event::PreToolUse], "");
     for _ in 0..3 {
@@ -68,7 +68,7 @@ async fn a_greeting_that_is_none_is_a_failure() {
     for (greeting, expected) in [
         ("reply(m, [1])", "can't be used: it is not an object"),
         ("reply(m, 'hi')", "can't be used: it is not an object"),
-        ("reply(m, {'ok': 'yes'})", "`ok` must be true or false"),
+        ("reply(m, {'ok': 'yes'})", "expected a boolean"),
         ("fail(m, -32601, 'what?')", "error -32601: what?"),
         ("say(m)", "error -32601"),
     ] {

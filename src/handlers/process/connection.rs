@@ -3,24 +3,20 @@
 //! The child, its output and its end belong to its [`Minder`](super::minder::Minder).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
-use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt as _;
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
-use tokio::sync::{SetOnce, mpsc, oneshot};
-use tokio::time::timeout_at;
+use tokio::sync::{mpsc, oneshot};
 
-use super::writer::Writer;
 use crate::handler::{Failure, HandlerError};
 use crate::handlers::command::group::Group;
 use crate::locks::locked;
 use crate::rpc::{self, RpcError};
 
-/// The end of a call: the JSON text of its result.
+/// The JSON text of a call's result.
 pub(super) type Reply = Result<String, CallError>;
 
 /// A connection to a running child.
@@ -37,7 +33,7 @@ pub(super) struct Connection {
     writer: tokio::sync::Mutex<Writer>,
     calls: Mutex<OpenCalls>,
     requests: mpsc::UnboundedSender<Request>,
-    end: SetOnce<Arc<End>>,
+    end: OnceLock<Arc<End>>,
 }
 
 /// A request to the minder of a child.
@@ -49,10 +45,8 @@ pub(super) enum Request {
     GaveUp(u64),
     /// The handshake is done; `cancels` says whether the child wants to hear of calls that were given up.
     Ready { cancels: bool },
-    /// The child did not read a call in time.
-    Hangs,
     /// The child closed its stdin.
-    StdinClosed(io::Error),
+    StdinClosed,
     /// Stop the child in good order.
     Stop,
 }
@@ -64,9 +58,6 @@ pub(super) struct OpenCalls {
     calls: BTreeMap<u64, OpenCall>,
     /// When the deadlines have to be looked at next: never later than the earliest of them.
     pub(super) alarm: Option<Instant>,
-    /// How many lines on stdout were not messages.
-    pub(super) noise: u64,
-    has_ended: bool,
 }
 
 /// A call that waits for its reply.
@@ -76,8 +67,6 @@ pub(super) struct OpenCall {
     pub(super) reply: oneshot::Sender<Reply>,
     /// Whether the child may have seen a part of it.
     pub(super) begun: bool,
-    /// How many lines on stdout were not messages before it.
-    pub(super) noise_before: u64,
 }
 
 impl OpenCalls {
@@ -109,7 +98,7 @@ pub(super) enum CallError {
     /// The connection ended.
     Ended(Arc<End>),
     /// The connection ended before the child could see any byte of the call.
-    Unsent,
+    Unsent(Arc<End>),
     /// There was no answer in time; what is known about it.
     TimedOut(String),
 }
@@ -124,9 +113,6 @@ impl CallError {
         limit: Duration,
         hint: &str,
     ) -> HandlerError {
-        // What is left of it when the call begins is a little less than what was given.
-        let limit =
-            Duration::from_millis(limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX));
         let (failure, told) = match &self {
             Self::Rpc(error) => (Failure::Other, format!("answered `{method}` with {error}")),
             Self::Unreadable(problem) => (
@@ -134,13 +120,18 @@ impl CallError {
                 format!("answered `{method}` with a reply that can't be read: {problem}"),
             ),
             Self::Ended(end) => {
-                (Failure::Other, format!("ended before it answered `{method}`: {end}"))
+                (Failure::Other, format!("ended before it answered `{method}`: {}", end.cause))
             }
-            Self::Unsent => (Failure::Other, format!("ended before `{method}` could be sent")),
-            Self::TimedOut(known) => (
-                Failure::TimedOut,
-                format!("did not answer `{method}` within {limit:?}: {known}; {hint}"),
-            ),
+            Self::Unsent(end) => {
+                (Failure::Other, format!("ended before `{method}` could be sent: {}", end.cause))
+            }
+            Self::TimedOut(known) => {
+                // What is left of it when the call begins is a little less than what was given.
+                let millis = limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX);
+                let limit = Duration::from_millis(millis);
+                let told = format!("did not answer `{method}` within {limit:?}: {known}; {hint}");
+                (Failure::TimedOut, told)
+            }
         };
         let error = HandlerError::new(failure, format!("{who} {told}"));
         match self {
@@ -164,12 +155,6 @@ pub(super) struct End {
     pub(super) at: Instant,
 }
 
-impl fmt::Display for End {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.cause)
-    }
-}
-
 impl Connection {
     /// Returns a connection, and the requests to its minder.
     pub(super) fn new(
@@ -180,10 +165,10 @@ impl Connection {
         let connection = Self {
             pid: group.pid(),
             group: Mutex::new(Some(group)),
-            writer: tokio::sync::Mutex::new(Writer::new(stdin)),
+            writer: Writer { stdin: Some(stdin), line: Vec::new(), written: 0 }.into(),
             calls: Mutex::default(),
             requests: sender,
-            end: SetOnce::new(),
+            end: OnceLock::new(),
         };
         (Arc::new(connection), requests)
     }
@@ -192,68 +177,55 @@ impl Connection {
     ///
     /// Dropping the future gives the call up: a reply that comes later is dropped and counted.
     pub(super) async fn call(&self, method: &str, params: &[u8], deadline: Instant) -> Reply {
-        let mut writer = self.lock_writer(deadline).await?;
         let (id, mut reply) = self.open(deadline)?;
         let _caller = Caller { connection: self, id };
-        let line = rpc::request(id, method, params);
-        let mut is_seen = false;
-        let early = {
-            let begin = || {
-                is_seen = true;
-                self.begin(id);
-            };
-            let mut writing = pin!(async {
-                tokio::select! {
-                    biased;
-                    written = writer.write(line, begin) => {
-                        if let Err(error) = written {
-                            self.request(Request::StdinClosed(error));
-                        }
-                        None
-                    }
-                    // It timed out or the child has ended before it was written.
-                    early = &mut reply => Some(early),
-                }
-            });
-            // Usually the line is written at once, and a timer would be a good part of the work.
-            if let Some(early) = writing.as_mut().now_or_never() {
-                early
-            } else if let Ok(early) = timeout_at(deadline.into(), writing).await {
-                early
-            } else {
-                self.request(Request::Hangs);
-                return Err(not_read());
+        let mut is_begun = false;
+        let mut is_written = false;
+        let early = tokio::select! {
+            biased;
+            sent = self.send_call(id, method, params, &mut is_begun) => {
+                is_written = sent;
+                None
             }
+            // It timed out or the child has ended before it was written.
+            early = &mut reply => Some(early),
         };
-        drop(writer);
-        let is_early = early.is_some();
         let result = match early {
             Some(result) => result,
             None => reply.await,
         };
-        match result.unwrap_or(Err(CallError::Unsent)) {
-            Err(CallError::Ended(_)) if !is_seen => Err(CallError::Unsent),
-            Err(CallError::TimedOut(_)) if is_early => Err(not_read()),
-            result => result,
+        match result {
+            Ok(Err(CallError::Ended(end))) if !is_begun => Err(CallError::Unsent(end)),
+            Ok(Err(CallError::TimedOut(_))) if !is_written => Err(not_read()),
+            Ok(result) => result,
+            // The minder answers each call or leaves it to the end of the connection.
+            Err(_) => Err(not_read()),
         }
     }
 
-    /// Sends a notification.
-    ///
-    /// # Errors
-    /// When it can't be written until the deadline.
-    pub(super) async fn notify(
-        &self,
-        method: &str,
-        params: &[u8],
-        deadline: Instant,
-    ) -> Result<(), CallError> {
-        let mut writer = self.lock_writer(deadline).await?;
-        let writing = writer.write(rpc::notification(method, params), || ());
-        match timeout_at(deadline.into(), writing).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(CallError::Unsent),
-            Err(_) => Err(not_read()),
+    /// Writes a call; `is_begun` becomes true once the child may have seen a part of it. Returns
+    /// `false` if the child closed its stdin.
+    async fn send_call(&self, id: u64, method: &str, params: &[u8], is_begun: &mut bool) -> bool {
+        let mut writer = self.writer.lock().await;
+        let mut is_sound = writer.begin(rpc::request(id, method, params)).await.is_ok();
+        if is_sound {
+            *is_begun = true;
+            if let Some(call) = self.calls().calls.get_mut(&id) {
+                call.begun = true;
+            }
+            is_sound = writer.finish().await.is_ok();
+        }
+        if !is_sound {
+            self.request(Request::StdinClosed);
+        }
+        is_sound
+    }
+
+    /// Writes a line that nobody answers. If it can't be written, the next call finds out why.
+    pub(super) async fn send(&self, line: Vec<u8>) {
+        let mut writer = self.writer.lock().await;
+        if writer.begin(line).await.is_ok() {
+            let _ = writer.finish().await;
         }
     }
 
@@ -265,11 +237,6 @@ impl Connection {
     /// Returns how the connection ended, when it has.
     pub(super) fn ending(&self) -> Option<&Arc<End>> {
         self.end.get()
-    }
-
-    /// Waits until the connection has ended.
-    pub(super) async fn wait_end(&self) -> Arc<End> {
-        Arc::clone(self.end.wait().await)
     }
 
     /// Returns the child's id while it runs.
@@ -295,9 +262,11 @@ impl Connection {
     }
 
     /// Ends the connection and fails the open calls. Returns how many there were.
-    pub(super) fn end(&self, end: &Arc<End>) -> usize {
+    pub(super) fn end(&self, end: End) -> usize {
+        let end = Arc::new(end);
         let mut open = self.calls();
-        open.has_ended = true;
+        // While the lock is held: a call is opened before this, or learns of the end.
+        let _ = self.end.set(Arc::clone(&end));
         let calls = std::mem::take(&mut open.calls);
         drop(open);
         if let Ok(mut writer) = self.writer.try_lock() {
@@ -306,52 +275,27 @@ impl Connection {
         let count = calls.len();
         for call in calls.into_values() {
             // A caller knows best whether the child has seen a part of its call.
-            let _ = call.reply.send(Err(CallError::Ended(Arc::clone(end))));
+            let _ = call.reply.send(Err(CallError::Ended(Arc::clone(&end))));
         }
-        let _ = self.end.set(Arc::clone(end));
         count
-    }
-
-    /// Waits for the turn to write.
-    async fn lock_writer(
-        &self,
-        deadline: Instant,
-    ) -> Result<tokio::sync::MutexGuard<'_, Writer>, CallError> {
-        let writer = match self.writer.try_lock() {
-            Ok(writer) => writer,
-            // Only a child that does not read makes a caller wait, so only then a timer is set.
-            Err(_) => match timeout_at(deadline.into(), self.writer.lock()).await {
-                // The caller before may have left at the same deadline.
-                Ok(writer) if Instant::now() < deadline => writer,
-                _ => return Err(not_read()),
-            },
-        };
-        if writer.is_open() { Ok(writer) } else { Err(CallError::Unsent) }
     }
 
     /// Adds a call, and returns its id and the place of its reply.
     fn open(&self, deadline: Instant) -> Result<(u64, oneshot::Receiver<Reply>), CallError> {
         let (reply, receiver) = oneshot::channel();
         let mut open = self.calls();
-        if open.has_ended {
-            return Err(CallError::Unsent);
+        if let Some(end) = self.ending() {
+            return Err(CallError::Unsent(Arc::clone(end)));
         }
         open.last_id += 1;
-        let (id, noise_before) = (open.last_id, open.noise);
-        open.calls.insert(id, OpenCall { deadline, reply, begun: false, noise_before });
+        let id = open.last_id;
+        open.calls.insert(id, OpenCall { deadline, reply, begun: false });
         if open.alarm.is_none_or(|alarm| deadline < alarm) {
             open.alarm = Some(deadline);
             drop(open);
             self.request(Request::Look);
         }
         Ok((id, receiver))
-    }
-
-    /// Notes that the child may have seen a part of a call.
-    fn begin(&self, id: u64) {
-        if let Some(call) = self.calls().calls.get_mut(&id) {
-            call.begun = true;
-        }
     }
 }
 
@@ -372,5 +316,62 @@ impl Drop for Caller<'_> {
         if call.is_some_and(|call| call.begun) {
             self.connection.request(Request::GaveUp(self.id));
         }
+    }
+}
+
+/// A child's stdin. Callers take turns by a lock around it.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// `None` once stdin is closed.
+    stdin: Option<ChildStdin>,
+    /// The line that is being written, and how much of it was.
+    line: Vec<u8>,
+    written: usize,
+}
+
+impl Writer {
+    pub(super) const fn is_open(&self) -> bool {
+        self.stdin.is_some()
+    }
+
+    pub(super) fn close(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Writes the rest of the line before, and a first part of `line`. If the future is dropped, nothing
+    /// of `line` was written.
+    ///
+    /// # Errors
+    /// When the child closed its end. Stdin is closed then.
+    pub(super) async fn begin(&mut self, line: Vec<u8>) -> io::Result<()> {
+        self.finish().await?;
+        self.line = line;
+        self.write_some().await
+    }
+
+    /// Writes the rest of the line that was begun. If the future is dropped, the next caller goes on.
+    ///
+    /// # Errors
+    /// When the child closed its end. Stdin is closed then.
+    pub(super) async fn finish(&mut self) -> io::Result<()> {
+        while self.written > 0 && self.written < self.line.len() {
+            self.write_some().await?;
+        }
+        self.line = Vec::new();
+        self.written = 0;
+        Ok(())
+    }
+
+    async fn write_some(&mut self) -> io::Result<()> {
+        let Some(stdin) = &mut self.stdin else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        let written = match stdin.write(&self.line[self.written..]).await {
+            Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+            written => written,
+        };
+        if written.is_err() {
+            self.close();
+        }
+        self.written += written?;
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::connection::{CallError, Connection, End, Reply};
-use super::statistics::Counters;
+use super::processes::Counters;
 use crate::config::{Process, Protocol};
 use crate::handlers::mcp::wire as mcp;
 use crate::locks::locked;
@@ -40,6 +40,8 @@ pub(super) struct Conversation {
     served: bool,
     /// Whether a call timed out and no reply came since.
     pub(super) hangs: bool,
+    /// How many lines on stdout were not messages.
+    noise: u64,
 }
 
 impl Conversation {
@@ -59,6 +61,7 @@ impl Conversation {
             cancels: None,
             served: false,
             hangs: false,
+            noise: 0,
         }
     }
 
@@ -70,18 +73,16 @@ impl Conversation {
 
     /// Ends the calls whose deadline has passed.
     pub(super) fn expire(&mut self, now: Instant) {
-        let mut calls = self.connection.calls();
-        let (expired, noise) = (calls.expired(now), calls.noise);
-        drop(calls);
+        let known = match self.noise {
+            0 => "no answer came".to_owned(),
+            lines => {
+                format!("no answer came; {lines} lines on its stdout were not messages so far")
+            }
+        };
+        let expired = self.connection.calls().expired(now);
         for (id, call) in expired {
             self.hangs = true;
-            let known = match noise - call.noise_before {
-                0 => "no answer came".to_owned(),
-                lines => format!(
-                    "no answer came; meanwhile {lines} lines on its stdout were not messages"
-                ),
-            };
-            let _ = call.reply.send(Err(CallError::TimedOut(known)));
+            let _ = call.reply.send(Err(CallError::TimedOut(known.clone())));
             if call.begun {
                 self.gave_up(id);
             }
@@ -92,10 +93,7 @@ impl Conversation {
     pub(super) fn receive(&mut self, line: &Line<'_>) {
         let (text, message) = match line {
             Line::Text(text) => (*text, Incoming::read(text)),
-            Line::Oversized(start) => {
-                locked(&self.counters).lines_oversized += 1;
-                (*start, Incoming::oversized(start, self.max_line))
-            }
+            Line::Oversized(start) => (*start, Incoming::oversized(start, self.max_line)),
         };
         match message {
             Incoming::Result { id, text } => self.answer(id, Ok(text)),
@@ -111,14 +109,24 @@ impl Conversation {
                 self.aside(rpc::nothing(&id));
             }
             Incoming::Request { id, method } => {
-                locked(&self.counters).requests_refused += 1;
                 tracing::debug!(process = %self.name, method, "refused a call of the process");
                 self.aside(rpc::refusal(&id));
             }
             Incoming::Notification { method } => {
                 tracing::debug!(process = %self.name, method, "ignored a notification of the process");
             }
-            Incoming::Noise { problem } => self.note_noise(text, &problem),
+            Incoming::Noise { problem } => {
+                locked(&self.counters).lines_unparsable += 1;
+                self.noise += 1;
+                // A child that prints its progress must not flood the log. The line and the problem may
+                // quote what a call told the child.
+                if self.noise == 1 {
+                    tracing::warn!(process = %self.name, "skipped a line on stdout that is not a message");
+                }
+                let line = String::from_utf8_lossy(text);
+                let shown = shortened(&line, SHOWN);
+                tracing::debug!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
+            }
         }
     }
 
@@ -128,30 +136,10 @@ impl Conversation {
         // The first call is the handshake. A late reply counts, too.
         self.served |= id > 1;
         if call.is_none_or(|call| call.reply.send(reply).is_err()) {
-            let what = "dropped a reply: its call was answered before, or has timed out";
-            let is_first = locked(&self.counters).replies_dropped == 0;
             locked(&self.counters).replies_dropped += 1;
-            // Only the first is a warning, as for lines that are not messages.
-            if is_first {
-                tracing::warn!(process = %self.name, id, "{what}");
-            } else {
-                tracing::debug!(process = %self.name, id, "{what}");
-            }
+            let what = "dropped a reply: its call was answered before, or has timed out";
+            tracing::debug!(process = %self.name, id, "{what}");
         }
-    }
-
-    fn note_noise(&mut self, line: &[u8], problem: &str) {
-        let line = String::from_utf8_lossy(line);
-        let shown = shortened(&line, SHOWN);
-        self.connection.calls().noise += 1;
-        let is_first = locked(&self.counters).lines_unparsable == 0;
-        locked(&self.counters).lines_unparsable += 1;
-        // Only the first is a warning: a child that prints its progress must not flood the log. The
-        // line and the problem may quote what a call told the child.
-        if is_first {
-            tracing::warn!(process = %self.name, "skipped a line on stdout that is not a message");
-        }
-        tracing::debug!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
     }
 
     /// Takes a line of the child's stderr.

@@ -4,24 +4,30 @@
 //! is decided when the process is needed next.
 
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use tokio::time::timeout_at;
+use tokio::time::{sleep_until, timeout_at};
 
 use super::connection::{CallError, Connection, Request};
-use super::crashes::{Crashes, Rest};
-use super::greeting::{self, Roles, Unwelcome};
+use super::greeting::{self, GreetError, Roles};
 use super::minder::Child;
 use super::notifications::NotificationQueue;
-use super::statistics::{Counters, ProcessStatistics};
+use super::processes::{Counters, ProcessStatistics};
 use crate::config;
 use crate::handler::{BuildError, Failure, HandlerError};
 use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use crate::rpc;
+
+/// How long a process rests after a crash. Each further crash in a row doubles it.
+const FIRST_REST: Duration = Duration::from_millis(100);
+const LONGEST_REST: Duration = Duration::from_mins(5);
+
+/// The longest rest that a call waits for. The rest after the fifth crash is longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// A process of the configuration, running or not.
 #[derive(Debug)]
@@ -33,16 +39,11 @@ pub(super) struct Process {
     notifications: Arc<NotificationQueue>,
     counters: Arc<Counters>,
     state: Mutex<State>,
+    backoff: Mutex<Backoff>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    phase: Phase,
-    crashes: Crashes,
-}
-
-#[derive(Debug, Default)]
-enum Phase {
+enum State {
     #[default]
     Idle,
     Starting {
@@ -50,11 +51,8 @@ enum Phase {
         outcome: StartOutcome,
     },
     Running(Child),
-    /// It does not want to be a hook here. It ends once no hook calls it any more.
-    Refused {
-        error: HandlerError,
-        leaving: Child,
-    },
+    /// It does not want to be a hook here.
+    Refused(HandlerError),
     Stopped,
 }
 
@@ -65,23 +63,6 @@ type StartOutcome = watch::Receiver<Option<Result<(), HandlerError>>>;
 enum Step {
     Call(Arc<Connection>),
     AwaitStart(StartOutcome),
-    /// It rests after a crash.
-    AwaitRest {
-        until: Instant,
-        error: HandlerError,
-    },
-}
-
-/// Why a start failed.
-enum StartError {
-    Failed(HandlerError),
-    Refused(HandlerError, Child),
-}
-
-impl From<HandlerError> for StartError {
-    fn from(error: HandlerError) -> Self {
-        Self::Failed(error)
-    }
 }
 
 impl Process {
@@ -98,6 +79,7 @@ impl Process {
             notifications: Arc::default(),
             counters: Arc::new(counters.into()),
             state: Mutex::default(),
+            backoff: Mutex::default(),
         })
     }
 
@@ -116,8 +98,8 @@ impl Process {
     }
 
     pub(super) fn statistics(&self) -> ProcessStatistics {
-        let pid = match &locked(&self.state).phase {
-            Phase::Running(child) => child.connection.pid(),
+        let pid = match &*locked(&self.state) {
+            State::Running(child) => child.connection.pid(),
             _ => None,
         };
         ProcessStatistics { pid, ..locked(&self.counters).clone() }
@@ -130,13 +112,19 @@ impl Process {
         params: &[u8],
         deadline: Instant,
     ) -> Result<String, HandlerError> {
+        let limit = deadline.saturating_duration_since(Instant::now());
         locked(&self.counters).calls += 1;
-        let result = self.try_call(method, params, deadline).await;
-        if let Err(error) = &result {
-            let mut counters = locked(&self.counters);
-            counters.failures += 1;
-            counters.timeouts += u64::from(error.failure == Failure::TimedOut);
+        let mut result = self.try_call(method, params, deadline).await;
+        if let Ok(Err(CallError::Unsent(_))) = result {
+            // The child can't have seen the call, so a new one may have it, once.
+            result = self.try_call(method, params, deadline).await;
         }
+        let result = result.and_then(|reply| {
+            let who = format!("process `{}`", self.definition.name);
+            let hint = "raise the `timeout` if it needs longer";
+            reply.map_err(|error| error.into_failure(&who, method, limit, hint))
+        });
+        locked(&self.counters).failures += u64::from(result.is_err());
         result
     }
 
@@ -145,32 +133,9 @@ impl Process {
         method: &str,
         params: &[u8],
         deadline: Instant,
-    ) -> Result<String, HandlerError> {
-        let started = Instant::now();
-        let mut is_second = false;
-        loop {
-            let connection = self.connect(deadline).await?;
-            match connection.call(method, params, deadline).await {
-                Ok(text) => return Ok(text),
-                // It ended just before. The call can't have been seen, so a new child may have it, once.
-                Err(CallError::Unsent) => {
-                    let ended = timeout_at(deadline.into(), connection.wait_end());
-                    let Ok(end) = ended.await else {
-                        return Err(self.failure(Failure::TimedOut, "was still ending"));
-                    };
-                    if is_second {
-                        let problem = format!("ended before `{method}` could be sent: {end}");
-                        return Err(self.failure(Failure::Other, &problem));
-                    }
-                    is_second = true;
-                }
-                Err(error) => {
-                    let who = format!("process `{}`", self.definition.name);
-                    let hint = "raise the `timeout` if it needs longer";
-                    return Err(error.into_failure(&who, method, deadline - started, hint));
-                }
-            }
-        }
+    ) -> Result<Result<String, CallError>, HandlerError> {
+        let connection = self.connect(deadline).await?;
+        Ok(connection.call(method, params, deadline).await)
     }
 
     /// Returns a connection to the running process, starting it when it does not run.
@@ -179,23 +144,19 @@ impl Process {
         deadline: Instant,
     ) -> Result<Arc<Connection>, HandlerError> {
         loop {
-            match self.step()? {
+            let mut outcome = match self.step()? {
                 Step::Call(connection) => return Ok(connection),
-                Step::AwaitStart(mut outcome) => {
-                    let ended = outcome.wait_for(Option::is_some);
-                    let Ok(ended) = timeout_at(deadline.into(), ended).await else {
-                        return Err(self.failure(Failure::TimedOut, "was still starting"));
-                    };
-                    // Without an outcome its task was dropped, with its runtime or its executor.
-                    if let Some(outcome) = ended.ok().and_then(|ended| ended.clone()) {
-                        outcome?;
-                    }
-                }
-                // It rests until after the deadline.
-                Step::AwaitRest { until, error } if until >= deadline => {
-                    return Err(HandlerError::new(Failure::TimedOut, error.message));
-                }
-                Step::AwaitRest { until, .. } => tokio::time::sleep_until(until.into()).await,
+                Step::AwaitStart(outcome) => outcome,
+            };
+            let Ok(ended) = timeout_at(deadline.into(), outcome.wait_for(Option::is_some)).await
+            else {
+                return Err(self.failure(Failure::TimedOut, "was still starting"));
+            };
+            // Without an outcome its task was dropped, with its runtime or its executor.
+            if let Ok(outcome) = ended
+                && let Some(Err(error)) = &*outcome
+            {
+                return Err(error.clone());
             }
         }
     }
@@ -209,15 +170,21 @@ impl Process {
         method: &str,
         params: &[u8],
     ) -> Result<(), HandlerError> {
-        let step = self.step().inspect_err(|error| self.drop_news(1, &error.message))?;
-        if let Err(waiting) = self.notifications.push(rpc::notification(method, params)) {
+        let result = self.enqueue(rpc::notification(method, params));
+        match &result {
+            Ok(()) => locked(&self.counters).notifications += 1,
+            Err(error) => self.drop_news(1, &error.message),
+        }
+        result
+    }
+
+    fn enqueue(self: &Arc<Self>, notification: Vec<u8>) -> Result<(), HandlerError> {
+        let step = self.step()?;
+        if let Err(waiting) = self.notifications.push(notification) {
             let problem =
                 format!("does not keep up: {waiting} notifications wait, this one was dropped");
-            let error = self.failure(Failure::Other, &problem);
-            self.drop_news(1, &error.message);
-            return Err(error);
+            return Err(self.failure(Failure::Other, &problem));
         }
-        locked(&self.counters).notifications += 1;
         if let Step::Call(connection) = step {
             connection.request(Request::Look);
         }
@@ -235,8 +202,8 @@ impl Process {
     /// then it gets SIGTERM, then SIGKILL.
     pub(super) async fn shutdown(&self) {
         // Notifications that wait are sent first, also when the child is only just starting.
-        let starting = match &locked(&self.state).phase {
-            Phase::Starting { outcome, .. } if !self.notifications.is_empty() => {
+        let starting = match &*locked(&self.state) {
+            State::Starting { outcome, .. } if !self.notifications.is_empty() => {
                 Some(outcome.clone())
             }
             _ => None,
@@ -244,9 +211,8 @@ impl Process {
         if let Some(mut outcome) = starting {
             let _ = outcome.wait_for(Option::is_some).await;
         }
-        match self.end() {
-            Phase::Running(child) | Phase::Refused { leaving: child, .. } => child.stop().await,
-            Phase::Idle | Phase::Starting { .. } | Phase::Stopped => {}
+        if let State::Running(child) = self.end() {
+            child.stop().await;
         }
         let lost = self.notifications.clear();
         if lost > 0 {
@@ -259,21 +225,18 @@ impl Process {
         drop(self.end());
     }
 
-    /// Lets no call start the process any more, and returns its phase until now.
-    fn end(&self) -> Phase {
-        let phase = std::mem::replace(&mut locked(&self.state).phase, Phase::Stopped);
-        if let Phase::Starting { task, .. } = &phase {
+    /// Lets no call start the process any more, and returns its state until now.
+    fn end(&self) -> State {
+        let state = std::mem::replace(&mut *locked(&self.state), State::Stopped);
+        if let State::Starting { task, .. } = &state {
             task.abort();
         }
-        phase
+        state
     }
 
     fn drop_news(&self, count: usize, why: &str) {
-        let mut counters = locked(&self.counters);
-        counters.notifications_dropped += count as u64;
-        let total = counters.notifications_dropped;
-        drop(counters);
-        tracing::warn!(process = %self.definition.name, dropped = count, total, "notifications dropped: {why}");
+        locked(&self.counters).notifications_dropped += count as u64;
+        tracing::warn!(process = %self.definition.name, dropped = count, "notifications dropped: {why}");
     }
 
     /// Returns what a caller can do now, and starts the process if nothing keeps it from that.
@@ -282,48 +245,65 @@ impl Process {
     /// When the process can't be called for now, or never.
     fn step(self: &Arc<Self>) -> Result<Step, HandlerError> {
         let mut state = locked(&self.state);
-        let State { phase, crashes } = &mut *state;
-        match phase {
-            Phase::Running(child) => match child.connection.ending() {
+        let mut backoff = locked(&self.backoff);
+        match &*state {
+            State::Running(child) => match child.connection.ending() {
                 None => return Ok(Step::Call(Arc::clone(&child.connection))),
-                Some(end) if end.crashed => crashes.add(end.at, end.served, end.to_string()),
+                Some(end) if end.crashed => backoff.add(end.at, end.served, &end.cause),
                 Some(_) => {}
             },
-            Phase::Starting { task, outcome } if !task.is_finished() => {
+            State::Starting { task, outcome } if !task.is_finished() => {
                 return Ok(Step::AwaitStart(outcome.clone()));
             }
-            Phase::Refused { error, .. } => return Err(error.clone()),
-            Phase::Stopped => return Err(self.stopped()),
-            // A start that was cut off has left its phase behind.
-            Phase::Starting { .. } | Phase::Idle => {}
+            State::Refused(error) => return Err(error.clone()),
+            State::Stopped => return Err(self.stopped()),
+            // A start that was cut off has left its state behind.
+            State::Starting { .. } | State::Idle => {}
         }
-        *phase = Phase::Idle;
-        if let Some(Rest { until, is_short, problem }) = crashes.resting(Instant::now()) {
-            let error = self.failure(Failure::Start, &problem);
-            return if is_short { Ok(Step::AwaitRest { until, error }) } else { Err(error) };
+        *state = State::Idle;
+        let now = Instant::now();
+        if backoff.rest > LONGEST_WAIT && backoff.until > Some(now) {
+            return Err(self.failure(Failure::Start, &backoff.problem(now)));
         }
-        let (task, outcome) = self.start_task()?;
-        *phase = Phase::Starting { task, outcome: outcome.clone() };
-        Ok(Step::AwaitStart(outcome))
-    }
-
-    /// Starts the process in a task of its own: a caller that goes away does not undo what the others
-    /// wait for.
-    fn start_task(self: &Arc<Self>) -> Result<(AbortHandle, StartOutcome), HandlerError> {
         let runtime = Handle::try_current().map_err(|_| {
             self.failure(Failure::Start, "can't be started outside a Tokio runtime")
         })?;
         let (sender, outcome) = watch::channel(None);
-        let process = Arc::clone(self);
-        let start = async move {
-            let result = process.start_child().await;
-            sender.send_replace(Some(process.end_start(result)));
-        };
-        Ok((runtime.spawn(start).abort_handle(), outcome))
+        // A task of its own: a caller that goes away does not undo what the others wait for.
+        let start = Arc::clone(self).start_after(backoff.until, sender);
+        let task = runtime.spawn(start).abort_handle();
+        *state = State::Starting { task, outcome: outcome.clone() };
+        Ok(Step::AwaitStart(outcome))
     }
 
-    /// Starts the child and waits for its answer to the handshake.
-    async fn start_child(&self) -> Result<Child, StartError> {
+    /// Starts the child after its rest, and tells those who wait for it.
+    async fn start_after(
+        self: Arc<Self>,
+        rest_until: Option<Instant>,
+        outcome: watch::Sender<Option<Result<(), HandlerError>>>,
+    ) {
+        if let Some(until) = rest_until {
+            sleep_until(until.into()).await;
+        }
+        let mut refusing = None;
+        let state = match self.start_child().await {
+            Ok((child, None)) => Ok(State::Running(child)),
+            Ok((child, Some(reason))) => {
+                refusing = Some(child);
+                let problem = format!("refused to serve: {reason}");
+                Ok(State::Refused(self.failure(Failure::Start, &problem)))
+            }
+            Err(error) => Err(error),
+        };
+        outcome.send_replace(Some(self.started(state)));
+        if let Some(child) = refusing {
+            child.stop().await;
+        }
+    }
+
+    /// Starts the child and waits for its answer to the handshake. Returns the reason beside it if it
+    /// refuses to serve.
+    async fn start_child(&self) -> Result<(Child, Option<String>), HandlerError> {
         let Self { definition, launch, notifications, counters, .. } = self;
         let launch = launch.as_ref().map_err(|problem| self.not_started(&problem.message))?;
         locked(counters).starts += 1;
@@ -332,42 +312,38 @@ impl Process {
             .map_err(|cause| self.not_started(&cause))?;
         let params = self.roles().greeting(definition.protocol, &definition.name);
         match greeting::greet(&child.connection, definition, &params).await {
-            Ok(greeting) => {
-                child.connection.request(Request::Ready { cancels: greeting.cancels });
-                tracing::debug!(process = %definition.name, says = ?greeting.name, "process started");
-                Ok(child)
+            Ok(cancels) => {
+                child.connection.request(Request::Ready { cancels });
+                tracing::debug!(process = %definition.name, "process started");
+                Ok((child, None))
             }
-            Err(Unwelcome::Refused(reason)) => {
-                let error = self.failure(Failure::Start, &format!("refused to serve: {reason}"));
-                Err(StartError::Refused(error, child))
-            }
-            Err(Unwelcome::Failed(error)) => {
-                Err(self.not_started(&error.message).with_stderr(error.stderr).into())
+            Err(GreetError::Refused(reason)) => Ok((child, Some(reason))),
+            Err(GreetError::Failed(error)) => {
+                Err(self.not_started(&error.message).with_stderr(error.stderr))
             }
         }
     }
 
     /// Takes the end of an attempt to start it, and returns its outcome.
-    fn end_start(&self, result: Result<Child, StartError>) -> Result<(), HandlerError> {
+    fn started(&self, result: Result<State, HandlerError>) -> Result<(), HandlerError> {
         let mut state = locked(&self.state);
         // Stopped meanwhile: what was started is dropped, which ends it.
-        if !matches!(state.phase, Phase::Starting { .. }) {
+        if !matches!(*state, State::Starting { .. }) {
             return Err(self.stopped());
         }
         let error = match result {
-            Ok(child) => {
-                state.phase = Phase::Running(child);
-                return Ok(());
-            }
-            Err(StartError::Refused(error, leaving)) => {
-                leaving.connection.request(Request::Stop);
-                state.phase = Phase::Refused { error: error.clone(), leaving };
+            Ok(State::Refused(error)) => {
+                *state = State::Refused(error.clone());
                 error
             }
-            Err(StartError::Failed(error)) => {
+            Ok(running) => {
+                *state = running;
+                return Ok(());
+            }
+            Err(error) => {
                 locked(&self.counters).crashes += 1;
-                state.crashes.add(Instant::now(), false, error.message.clone());
-                state.phase = Phase::Idle;
+                locked(&self.backoff).add(Instant::now(), false, &error.message);
+                *state = State::Idle;
                 error
             }
         };
@@ -387,5 +363,57 @@ impl Process {
 
     fn failure(&self, failure: Failure, problem: &str) -> HandlerError {
         HandlerError::new(failure, format!("process `{}` {problem}", self.definition.name))
+    }
+}
+
+/// The rest of a process after its crashes in a row. An answered call makes up for all of them.
+#[derive(Debug, Default)]
+struct Backoff {
+    crashes: u32,
+    rest: Duration,
+    until: Option<Instant>,
+    cause: String,
+}
+
+impl Backoff {
+    /// Notes a crash; `served` says whether the process had answered a call since its start.
+    fn add(&mut self, at: Instant, served: bool, cause: &str) {
+        self.crashes = if served { 1 } else { self.crashes.saturating_add(1) };
+        let doublings = (self.crashes - 1).min(16);
+        self.rest = FIRST_REST.saturating_mul(1 << doublings).min(LONGEST_REST);
+        self.until = Some(at + self.rest);
+        cause.clone_into(&mut self.cause);
+    }
+
+    /// Returns what is wrong with the process, in words that follow its name.
+    fn problem(&self, now: Instant) -> String {
+        let Self { crashes, until, cause, .. } = self;
+        let left = until.unwrap_or(now).saturating_duration_since(now);
+        format!(
+            "crashed {crashes} times in a row without answering a call and is left alone for another {left:.1?}: {cause}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rests_double_until_an_answered_call_makes_up_for_all_crashes() {
+        let mut backoff = Backoff::default();
+        let now = Instant::now();
+        for millis in [100, 200, 400, 800, 1600, 3200] {
+            backoff.add(now, false, "x");
+            assert_eq!(backoff.rest, Duration::from_millis(millis));
+            assert_eq!(backoff.until, Some(now + backoff.rest));
+        }
+        for _ in 0..100 {
+            backoff.add(now, false, "x");
+        }
+        assert_eq!(backoff.rest, LONGEST_REST);
+        assert!(backoff.problem(now).ends_with("for another 300.0s: x"));
+        backoff.add(now, true, "x");
+        assert_eq!(backoff.rest, FIRST_REST);
     }
 }

@@ -3,23 +3,19 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout_at;
 
-use super::connection::{CallError, Connection};
+use super::connection::Connection;
 use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handler::{Failure, HandlerError};
 use crate::handlers::mcp::wire as mcp;
-use crate::wire::{JsonObject, parse_object};
+use crate::rpc;
+use crate::wire::parse_object;
 
-/// Returns the method of the handshake.
-const fn method(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Hooks => "hook.hello",
-        Protocol::Mcp => mcp::INITIALIZE,
-    }
-}
+const HELLO: &str = "hook.hello";
 
 /// The hint for a process that does not answer in time.
 const HINT: &str =
@@ -58,86 +54,66 @@ impl Roles {
     }
 }
 
-/// The answer of a process to the greeting.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Greeting {
-    /// The name that it gives itself.
-    pub(super) name: Option<String>,
-    /// Whether it wants to hear of calls that were given up.
-    pub(super) cancels: bool,
+/// The answer to `hook.hello`. Other keys are the process's own.
+#[derive(Debug, Deserialize)]
+struct Greeting {
+    ok: Option<bool>,
+    reason: Option<String>,
+    /// Whether the process wants to hear of calls that were given up.
+    cancel: Option<bool>,
 }
 
-/// Why there is no greeting.
+/// Why a child can't be called after the handshake.
 #[derive(Debug, PartialEq)]
-pub(super) enum Unwelcome {
+pub(super) enum GreetError {
     /// The process does not want to serve; why.
     Refused(String),
     /// There was no answer, or it can't be understood.
     Failed(HandlerError),
 }
 
-/// Sends a child the greeting and waits for its answer.
+/// Sends a child the greeting and waits for its answer. Returns whether it wants to hear of calls that
+/// were given up.
 pub(super) async fn greet(
     connection: &Connection,
     process: &Process,
     params: &[u8],
-) -> Result<Greeting, Unwelcome> {
+) -> Result<bool, GreetError> {
     let Process { protocol, start_timeout, .. } = process;
-    let method = method(*protocol);
+    let method = match protocol {
+        Protocol::Hooks => HELLO,
+        Protocol::Mcp => mcp::INITIALIZE,
+    };
     let deadline = Instant::now() + *start_timeout;
-    let mut reply = connection.call(method, params, deadline).await;
-    if let Err(CallError::Unsent) = reply
-        && let Ok(end) = timeout_at(deadline.into(), connection.wait_end()).await
-    {
-        reply = Err(CallError::Ended(end));
-    }
-    let reply = reply.map_err(|error| {
-        Unwelcome::Failed(error.into_failure("it", method, *start_timeout, HINT))
+    let reply = connection.call(method, params, deadline).await.map_err(|error| {
+        GreetError::Failed(error.into_failure("it", method, *start_timeout, HINT))
     })?;
-    let greeting = read_greeting(*protocol, &reply)?;
-    if *protocol == Protocol::Mcp {
-        // If it can't be written, the next call finds out why.
-        let _ = connection.notify(mcp::INITIALIZED, b"{}", deadline).await;
+    if *protocol == Protocol::Hooks {
+        return read_greeting(&reply);
     }
-    Ok(greeting)
+    let server = mcp::read_initialized(&reply).map_err(|problem| unusable(method, &problem))?;
+    tracing::debug!(process = %process.name, says = ?server.name, "MCP server started");
+    let line = rpc::notification(mcp::INITIALIZED, b"{}");
+    // If it can't be written, the next call finds out why.
+    let _ = timeout_at(deadline.into(), connection.send(line)).await;
+    Ok(true)
 }
 
-/// Reads the result of the handshake. Whatever else stands in it is the process's own affair.
-fn read_greeting(protocol: Protocol, result: &str) -> Result<Greeting, Unwelcome> {
-    if protocol == Protocol::Mcp {
-        let server =
-            mcp::read_initialized(result).map_err(|problem| unusable(protocol, &problem))?;
-        return Ok(Greeting { name: server.name, cancels: true });
+fn read_greeting(result: &str) -> Result<bool, GreetError> {
+    let answer = parse_object(result).map_err(|problem| unusable(HELLO, &problem))?;
+    let answer = Value::Object(answer.unwrap_or_default());
+    let greeting =
+        Greeting::deserialize(answer).map_err(|error| unusable(HELLO, &error.to_string()))?;
+    if greeting.ok == Some(false) {
+        let reason = greeting.reason.unwrap_or_else(|| "it gave no reason".to_owned());
+        return Err(GreetError::Refused(reason));
     }
-    let answer = parse_object(result).map_err(|problem| unusable(protocol, &problem))?;
-    let answer = answer.unwrap_or_default();
-    if !boolean(&answer, "ok", true)? {
-        let keys = ["reason", "error", "message"];
-        let reason = keys.into_iter().find_map(|key| text(&answer, key));
-        return Err(Unwelcome::Refused(reason.unwrap_or_else(|| "it gave no reason".to_owned())));
-    }
-    let cancels = boolean(&answer, "cancel", false)?;
-    Ok(Greeting { name: text(&answer, "name"), cancels })
+    Ok(greeting.cancel == Some(true))
 }
 
-fn boolean(answer: &JsonObject, key: &str, default: bool) -> Result<bool, Unwelcome> {
-    match answer.get(key) {
-        None | Some(Value::Null) => Ok(default),
-        Some(Value::Bool(value)) => Ok(*value),
-        Some(_) => Err(unusable(Protocol::Hooks, &format!("`{key}` must be true or false"))),
-    }
-}
-
-/// Returns a text that is not empty.
-fn text(answer: &JsonObject, key: &str) -> Option<String> {
-    let text = answer.get(key)?.as_str()?;
-    if text.is_empty() { None } else { Some(text.to_owned()) }
-}
-
-fn unusable(protocol: Protocol, problem: &str) -> Unwelcome {
-    let method = method(protocol);
+fn unusable(method: &str, problem: &str) -> GreetError {
     let message = format!("its answer to `{method}` can't be used: {problem}");
-    Unwelcome::Failed(HandlerError::new(Failure::Protocol, message))
+    GreetError::Failed(HandlerError::new(Failure::Protocol, message))
 }
 
 #[cfg(test)]
@@ -166,28 +142,17 @@ mod tests {
 
     #[test]
     fn every_answer_that_is_not_a_refusal_is_welcome() {
-        for answer in ["null", "{}", r#"{"ok":true,"version":"7","capabilities":[]}"#] {
-            assert_eq!(read_greeting(Protocol::Hooks, answer), Ok(Greeting::default()), "{answer}");
+        for answer in ["null", "{}", r#"{"ok":true,"name":"g","version":"7","capabilities":[]}"#] {
+            assert_eq!(read_greeting(answer), Ok(false), "{answer}");
         }
-        let greeting = Greeting { name: Some("gate".into()), cancels: true };
-        assert_eq!(
-            read_greeting(Protocol::Hooks, r#"{"ok":true,"name":"gate","cancel":true}"#),
-            Ok(greeting)
-        );
+        assert_eq!(read_greeting(r#"{"ok":true,"cancel":true}"#), Ok(true));
     }
 
     #[test]
     fn a_refusal_is_heard_with_its_reason() {
-        let refused = |reason: &str| Err(Unwelcome::Refused(reason.to_owned()));
-        assert_eq!(
-            read_greeting(Protocol::Hooks, r#"{"ok":false,"reason":"no key"}"#),
-            refused("no key")
-        );
-        assert_eq!(
-            read_greeting(Protocol::Hooks, r#"{"ok":false,"error":"no key"}"#),
-            refused("no key")
-        );
-        assert_eq!(read_greeting(Protocol::Hooks, r#"{"ok":false}"#), refused("it gave no reason"));
+        let refused = |reason: &str| Err(GreetError::Refused(reason.to_owned()));
+        assert_eq!(read_greeting(r#"{"ok":false,"reason":"no key"}"#), refused("no key"));
+        assert_eq!(read_greeting(r#"{"ok":false}"#), refused("it gave no reason"));
     }
 
     #[test]
@@ -195,10 +160,7 @@ mod tests {
         for answer in
             ["[]", "\"ok\"", r#"{"ok":"false"}"#, r#"{"ok":false,"ok":true}"#, r#"{"cancel":1}"#]
         {
-            assert!(
-                matches!(read_greeting(Protocol::Hooks, answer), Err(Unwelcome::Failed(_))),
-                "{answer}"
-            );
+            assert!(matches!(read_greeting(answer), Err(GreetError::Failed(_))), "{answer}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Processes;
-use super::picoclaw::{self, Answer, Stage};
+use super::picoclaw::{self, Stage};
 use super::processes::Entry;
 use crate::config::{Command, EventMethod, Hook, Protocol};
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
@@ -36,7 +36,7 @@ pub(crate) fn build(
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
     if hook.enabled {
-        let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };
+        let mode = if observes { Some("observe") } else { stage.map(Stage::mode) };
         process.roles().add(mode, hook.event);
     }
     let role = match stage {
@@ -123,7 +123,7 @@ struct ProcessHandler {
 /// The part that a hook gives its process.
 #[derive(Debug)]
 enum Role {
-    Stage(&'static Stage),
+    Stage(Stage),
     /// An event that PicoClaw does not know, by method.
     Event(String),
     Observe(EventMethod),
@@ -136,11 +136,11 @@ impl Handler for ProcessHandler {
                 Role::Observe(method) => return Ok(self.notify(*method, call)),
                 Role::Stage(stage) => {
                     let params = stage.params(call.input);
-                    let reply = self.callee.ask(stage.method, &params, call).await?;
+                    let reply = self.callee.ask(stage.method(), &params, call).await?;
                     let output = stage
                         .read(&reply, call.input)
-                        .map_err(|problem| self.misread(stage.method, &problem))?;
-                    if stage.answer == Answer::Request {
+                        .map_err(|problem| self.misread(stage.method(), &problem))?;
+                    if *stage == Stage::BeforeLlm {
                         self.note_tools(call, &output);
                     }
                     output

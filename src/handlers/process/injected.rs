@@ -11,18 +11,17 @@ use crate::wire::same_json;
 /// How many sessions are remembered with their tools.
 const SESSIONS: usize = 1024;
 
-/// The tools that processes added to model requests, session by session.
+/// The tools that processes added to model requests, session by session, the oldest session first.
 ///
 /// A tool belongs to the process that added it while no other defines it: a name that stood in
 /// the request before, with another definition, is the host's or another process's.
 #[derive(Debug, Default)]
-pub(super) struct Injections(Mutex<Sessions>);
+pub(super) struct Injections(Mutex<VecDeque<Session>>);
 
-#[derive(Debug, Default)]
-struct Sessions {
-    tools: HashMap<String, HashMap<String, Injection>>,
-    /// The sessions, the oldest first.
-    order: VecDeque<String>,
+#[derive(Debug)]
+struct Session {
+    id: String,
+    tools: HashMap<String, Injection>,
 }
 
 #[derive(Debug)]
@@ -42,59 +41,56 @@ impl Injections {
         before: [&[Value]; 2],
         after: &[Value],
     ) {
-        let before: Vec<(&str, &Value)> = before.into_iter().flat_map(named).collect();
-        let added: Vec<(&str, &Value)> = named(after)
-            .filter(|(name, _)| before.iter().all(|(known, _)| known != name))
-            .collect();
         let mut sessions = locked(&self.0);
-        if let Some(tools) = sessions.tools.get_mut(session) {
-            for (name, definition) in before {
-                // The same definition is what it added to an earlier request of a host that kept it.
-                if tools.get(name).is_some_and(|ours| !same_json(&ours.definition, definition)) {
-                    tools.remove(name);
-                }
+        let at = match sessions.iter().position(|known| known.id == session) {
+            Some(at) => at,
+            None => sessions.len(),
+        };
+        let mut before_names = Vec::new();
+        for (name, definition) in named(before[0]).chain(named(before[1])) {
+            before_names.push(name);
+            // The same definition is what it added to an earlier request of a host that kept it.
+            if let Some(Session { tools, .. }) = sessions.get_mut(at)
+                && tools.get(name).is_some_and(|ours| !same_json(&ours.definition, definition))
+            {
+                tools.remove(name);
             }
         }
-        if added.is_empty() {
-            return;
-        }
-        let tools = sessions.of(session);
-        for (name, definition) in added {
+        for (name, definition) in named(after) {
+            if before_names.contains(&name) {
+                continue;
+            }
+            if at == sessions.len() {
+                sessions.push_back(Session { id: session.to_owned(), tools: HashMap::new() });
+            }
+            let tools = &mut sessions[at].tools;
             let owner = match tools.get(name) {
                 Some(Injection { owner, .. }) if owner.as_deref() != Some(process) => None,
                 _ => Some(process.to_owned()),
             };
             tools.insert(name.to_owned(), Injection { owner, definition: definition.clone() });
         }
+        if sessions.len() > SESSIONS {
+            sessions.pop_front();
+        }
     }
 
     /// Forgets the tools of the processes that are not to be kept.
-    pub(super) fn keep(&self, is_kept: impl Fn(&str) -> bool) {
-        for tools in locked(&self.0).tools.values_mut() {
-            tools.retain(|_, injection| injection.owner.as_deref().is_none_or(&is_kept));
+    pub(super) fn keep(&self, kept: &[&str]) {
+        for session in &mut *locked(&self.0) {
+            session.tools.retain(|_, injection| match &injection.owner {
+                Some(owner) => kept.contains(&owner.as_str()),
+                None => true,
+            });
         }
     }
 
     /// Returns whether `tool` belongs to `process` in `session`.
     pub(super) fn owns(&self, process: &str, session: &str, tool: &str) -> bool {
         let sessions = locked(&self.0);
-        let injection = sessions.tools.get(session).and_then(|tools| tools.get(tool));
-        injection.is_some_and(|injection| injection.owner.as_deref() == Some(process))
-    }
-}
-
-impl Sessions {
-    /// Returns the tools of a session; the oldest session is forgotten when there are too many.
-    fn of(&mut self, session: &str) -> &mut HashMap<String, Injection> {
-        if !self.tools.contains_key(session) {
-            if self.order.len() == SESSIONS
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.tools.remove(&oldest);
-            }
-            self.order.push_back(session.to_owned());
-        }
-        self.tools.entry(session.to_owned()).or_default()
+        let Some(session) = sessions.iter().find(|known| known.id == session) else { return false };
+        let Some(injection) = session.tools.get(tool) else { return false };
+        injection.owner.as_deref() == Some(process)
     }
 }
 
@@ -171,6 +167,6 @@ mod tests {
         }
         assert!(!injections.owns("w", "0", "weather"));
         assert!(injections.owns("w", "1", "weather"));
-        assert_eq!(locked(&injections.0).tools.len(), SESSIONS);
+        assert_eq!(locked(&injections.0).len(), SESSIONS);
     }
 }

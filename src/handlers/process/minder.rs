@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::future::{pending, poll_fn};
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::task::Poll;
@@ -13,15 +13,14 @@ use std::time::{Duration, Instant};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::{Sleep, sleep_until};
+use tokio::time::sleep_until;
 
 use super::connection::{Connection, Request};
 use super::conversation::Conversation;
 use super::notifications::NotificationQueue;
-use super::statistics::Counters;
+use super::processes::Counters;
 use super::stream::Stream;
 use crate::config::Process;
-use crate::handlers::command::group::Group;
 use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use crate::platform::system::ending_signal;
@@ -29,22 +28,20 @@ use crate::platform::system::ending_signal;
 /// How long a child may take to end after the end of its input.
 const EOF_GRACE: Duration = Duration::from_secs(2);
 
-/// How long its group may take to end after SIGTERM.
-const TERM_GRACE: Duration = Duration::from_secs(1);
-
-/// How long the system may take to end a killed child.
-const KILL_GRACE: Duration = Duration::from_secs(1);
+/// How long its group may take to end after SIGTERM, and the system to end a killed child.
+const SIGNAL_GRACE: Duration = Duration::from_secs(1);
 
 /// How long a child that closed a pipe may take to end: usually it is ending already.
 const CLOSE_GRACE: Duration = Duration::from_millis(500);
+
+/// The time of a timer that is not needed.
+const NEVER: Duration = Duration::from_hours(24 * 365);
 
 /// The longest line of stderr.
 const MAX_STDERR_LINE: usize = 64 * 1024;
 
 const STDOUT_BUFFER: usize = 64 * 1024;
 const STDERR_BUFFER: usize = 8 * 1024;
-
-const STOPPED: &str = "it was stopped";
 
 /// A running child and the task of its minder.
 ///
@@ -78,7 +75,7 @@ impl Child {
             notifications: Arc::clone(notifications),
             stdout: Stream::new(stdout, STDOUT_BUFFER, process.max_line),
             stderr: Stream::new(stderr, STDERR_BUFFER, MAX_STDERR_LINE),
-            stopping: false,
+            ending: None,
         };
         let task = tokio::spawn(minder.run());
         Ok(Self { connection, task })
@@ -112,171 +109,161 @@ struct Minder {
     notifications: Arc<NotificationQueue>,
     stdout: Stream<ChildStdout>,
     stderr: Stream<ChildStderr>,
-    /// Whether the child was asked to end.
-    stopping: bool,
+    /// How the child is brought to its end, once it is.
+    ending: Option<Ending>,
 }
 
-/// An event that ends the usual reading and writing.
+/// The steps that end a child which does not end by itself. Replies count until it has ended.
 #[derive(Debug)]
-enum Interruption {
-    Exited(io::Result<ExitStatus>),
-    /// The handle of the connection took the child away.
-    Abandoned,
-    /// The child closed its stdin or stdout, in words.
-    PipeClosed(String),
-    StopRequested,
-    TimeUp,
+struct Ending {
+    /// What the child did; `None` if it was asked to stop.
+    problem: Option<&'static str>,
+    next: Step,
+    at: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Terminate,
+    Kill,
+    GiveUp,
+}
+
+impl Ending {
+    /// A child that hangs gets SIGTERM at once: it would not notice the end of its input.
+    fn stop(hangs: bool) -> Self {
+        let grace = if hangs { Duration::ZERO } else { EOF_GRACE };
+        Self { problem: None, next: Step::Terminate, at: Instant::now() + grace }
+    }
+
+    /// A child that closed a pipe can't be talked to any more.
+    fn closed(problem: &'static str) -> Self {
+        Self { problem: Some(problem), next: Step::Kill, at: Instant::now() + CLOSE_GRACE }
+    }
+
+    /// Takes the next step. Returns `false` when none is left.
+    fn proceed(&mut self, talk: &Conversation) -> bool {
+        let mut group = talk.connection.group();
+        match (self.next, group.as_mut()) {
+            (Step::GiveUp, _) | (_, None) => return false,
+            (Step::Terminate, Some(group)) => {
+                tracing::warn!(process = %talk.name, "process did not end with its input; sending SIGTERM");
+                group.terminate();
+                self.next = Step::Kill;
+            }
+            (Step::Kill, Some(group)) => {
+                tracing::warn!(process = %talk.name, "process did not end; sending SIGKILL");
+                group.kill();
+                self.next = Step::GiveUp;
+            }
+        }
+        self.at = Instant::now() + SIGNAL_GRACE;
+        true
+    }
 }
 
 impl Minder {
     async fn run(mut self) {
-        let (cause, crashed) = match self.attend(None).await {
-            Interruption::Exited(status) => self.exited(status).await,
-            Interruption::PipeClosed(problem) => self.closed(&problem).await,
-            Interruption::StopRequested => {
-                self.stop().await;
-                (STOPPED.to_owned(), false)
-            }
-            Interruption::Abandoned | Interruption::TimeUp => (STOPPED.to_owned(), false),
-        };
-        self.end(cause, crashed);
+        let exit = self.attend().await;
+        let Self { talk, stdout, stderr, .. } = &mut self;
+        stdout.read_rest(|line| talk.receive(line)).await;
+        stderr.read_rest(|line| talk.overhear(line)).await;
+        let (cause, crashed) = self.cause(exit);
+        self.end(&cause, crashed);
     }
 
-    /// End of input, then SIGTERM, then SIGKILL; replies count until the end. A child that hangs gets
-    /// SIGTERM at once: it would not notice the end of its input.
-    async fn stop(&mut self) {
-        if self.talk.hangs || self.ends_within(EOF_GRACE).await.is_none() {
-            tracing::warn!(process = %self.talk.name, "process did not end with its input; sending SIGTERM");
-            self.signal(Group::terminate);
-            if self.ends_within(TERM_GRACE).await.is_none() {
-                tracing::warn!(process = %self.talk.name, "process did not end on SIGTERM; sending SIGKILL");
-                self.signal(Group::kill);
-                self.ends_within(KILL_GRACE).await;
-            }
-        }
-        self.read_rest().await;
-    }
-
-    /// A child that closed a pipe can't be talked to any more. If it does not end by itself, it is
-    /// killed.
-    async fn closed(&mut self, problem: &str) -> (String, bool) {
-        if let Some(status) = self.ends_within(CLOSE_GRACE).await {
-            return self.exited(status).await;
-        }
-        self.signal(Group::kill);
-        self.ends_within(KILL_GRACE).await;
-        self.read_rest().await;
-        (format!("{problem} and was killed"), !self.stopping)
-    }
-
-    async fn exited(&mut self, status: io::Result<ExitStatus>) -> (String, bool) {
-        self.read_rest().await;
-        let clean = matches!(&status, Ok(status) if status.success());
-        let cause = match status {
-            Ok(status) => match status.code() {
-                Some(code) => format!("it exited with code {code}"),
-                None => format!("it was ended by signal {}", signal_name(status)),
-            },
-            Err(error) => format!("it ended ({error}; does the host ignore SIGCHLD?)"),
-        };
-        // A child that exits with 0 and owes no reply may be started again at once.
-        let owes = self.talk.connection.calls().owes();
-        let crashed = !self.stopping && (!clean || owes);
-        (cause, crashed)
-    }
-
-    /// Attends until the child has ended; `None` if it does not within `time`.
-    async fn ends_within(&mut self, time: Duration) -> Option<io::Result<ExitStatus>> {
-        let until = Instant::now() + time;
+    /// Reads and writes until the child has exited; returns `None` if it was killed or can't be ended.
+    async fn attend(&mut self) -> Option<io::Result<ExitStatus>> {
+        let Self { talk, requests, notifications, stdout, stderr, ending } = self;
+        let connection = Arc::clone(&talk.connection);
+        let never = Instant::now() + NEVER;
+        let mut timer = pin!(sleep_until(never.into()));
         loop {
-            match self.attend(Some(until)).await {
-                Interruption::Exited(status) => return Some(status),
-                Interruption::Abandoned | Interruption::TimeUp => return None,
-                Interruption::PipeClosed(_) | Interruption::StopRequested => {}
+            let mut next = connection.calls().alarm.unwrap_or(never);
+            if let Some(ending) = ending {
+                next = next.min(ending.at);
             }
-        }
-    }
-
-    /// Reads and writes until something happens that needs a decision.
-    async fn attend(&mut self, until: Option<Instant>) -> Interruption {
-        let mut alarm = Alarm::default();
-        let mut time_up = pin!(async {
-            match until {
-                Some(until) => sleep_until(until.into()).await,
-                None => pending().await,
+            // Each setting can cost the runtime a wake-up, a good part of the time of a call.
+            if timer.deadline().into_std() != next {
+                timer.as_mut().reset(next.into());
             }
-        });
-        let Self { talk, requests, notifications, stdout, stderr, stopping } = self;
-        loop {
-            alarm.set(talk.connection.calls().alarm);
+            let stopping = matches!(ending, Some(Ending { problem: None, .. }));
             let notifications = talk.cancels.map(|_| &**notifications);
             tokio::select! {
                 biased;
                 // Deadlines and requests first, or a child that never stops talking would hold up
                 // the calls to it.
-                () = alarm.ring() => {
+                () = timer.as_mut() => {
                     // An answer that is there counts, also if this thread was busy in the meantime.
                     stdout.read_written(|line| talk.receive(line)).await;
-                    talk.expire(Instant::now());
-                }
-                request = requests.recv() => match request {
-                    None => return Interruption::Abandoned,
-                    Some(Request::Look) => {}
-                    Some(Request::GaveUp(id)) => talk.gave_up(id),
-                    Some(Request::Hangs) => talk.hangs = true,
-                    Some(Request::Ready { cancels }) => talk.cancels = Some(cancels),
-                    Some(Request::StdinClosed(error)) => return stdin_closed(&error),
-                    Some(Request::Stop) if *stopping => {}
-                    Some(Request::Stop) => {
-                        *stopping = true;
-                        return Interruption::StopRequested;
+                    let now = Instant::now();
+                    talk.expire(now);
+                    if let Some(ending) = ending
+                        && ending.at <= now
+                        && !ending.proceed(talk)
+                    {
+                        return None;
                     }
+                }
+                request = requests.recv() => match request? {
+                    Request::Look => {}
+                    Request::GaveUp(id) => talk.gave_up(id),
+                    Request::Ready { cancels } => talk.cancels = Some(cancels),
+                    Request::StdinClosed => close(ending, "it closed its stdin"),
+                    Request::Stop => if !stopping { *ending = Some(Ending::stop(talk.hangs)) }
                 },
-                error = write_out(&talk.connection, &mut talk.asides, notifications, *stopping) => {
-                    return stdin_closed(&error);
+                () = write_out(&connection, &mut talk.asides, notifications, stopping) => {
+                    close(ending, "it closed its stdin");
                 }
                 open = stdout.read() => {
                     stdout.hand_over(|line| talk.receive(line));
                     if !open {
-                        return Interruption::PipeClosed("it closed its stdout".to_owned());
+                        close(ending, "it closed its stdout");
                     }
                 }
                 _ = stderr.read() => stderr.hand_over(|line| talk.overhear(line)),
-                exit = exit(&talk.connection) => {
-                    return exit.map_or(Interruption::Abandoned, Interruption::Exited);
-                }
-                () = time_up.as_mut() => return Interruption::TimeUp,
+                exit = exit(&connection) => return exit,
             }
         }
     }
 
-    async fn read_rest(&mut self) {
-        let Self { talk, stdout, stderr, .. } = self;
-        stdout.read_rest(|line| talk.receive(line)).await;
-        stderr.read_rest(|line| talk.overhear(line)).await;
-    }
-
-    fn signal(&self, send: impl FnOnce(&mut Group)) {
-        if let Some(group) = self.talk.connection.group().as_mut() {
-            send(group);
+    /// Returns why the child ended, and whether it is to blame.
+    fn cause(&self, exit: Option<io::Result<ExitStatus>>) -> (String, bool) {
+        let problem = match &self.ending {
+            Some(Ending { problem: None, .. }) => return ("it was stopped".to_owned(), false),
+            Some(Ending { problem, next: Step::GiveUp, .. }) => *problem,
+            _ => None,
+        };
+        let connection = &self.talk.connection;
+        match (problem, exit) {
+            (Some(problem), _) => (format!("{problem} and was killed"), true),
+            (None, None) => ("it was stopped at once".to_owned(), false),
+            (None, Some(Err(error))) => {
+                (format!("it ended ({error}; does the host ignore SIGCHLD?)"), true)
+            }
+            (None, Some(Ok(status))) => match status.code() {
+                // A child that exits with 0 and owes no reply may be started again at once.
+                Some(0) => ("it exited with code 0".to_owned(), connection.calls().owes()),
+                Some(code) => (format!("it exited with code {code}"), true),
+                None => (format!("it was ended by signal {}", signal_name(status)), true),
+            },
         }
     }
 
     /// Fails every open call and closes the connection, once.
-    fn end(&mut self, cause: String, crashed: bool) {
+    fn end(&mut self, cause: &str, crashed: bool) {
         let talk = &mut self.talk;
         if talk.connection.ending().is_some() {
             return;
         }
-        let end = Arc::new(talk.ended(cause, crashed));
+        let end = talk.ended(cause.to_owned(), crashed);
         // This kills every process that is left in the group.
         talk.connection.kill();
+        let calls = talk.connection.end(end);
         // A start that fails is counted and reported by the process.
-        let counts = crashed && talk.cancels.is_some();
-        locked(&talk.counters).crashes += u64::from(counts);
-        let calls = talk.connection.end(&end);
-        if counts {
-            tracing::warn!(process = %talk.name, calls, "process ended: {end}");
+        if crashed && talk.cancels.is_some() {
+            locked(&talk.counters).crashes += 1;
+            tracing::warn!(process = %talk.name, calls, "process ended: {cause}");
         }
     }
 }
@@ -289,23 +276,31 @@ impl Drop for Minder {
         } else {
             "the Tokio runtime that it was started on has ended"
         };
-        self.end(cause.to_owned(), false);
+        self.end(cause, false);
+    }
+}
+
+/// Begins the end of a child that closed a pipe, unless its end has begun.
+fn close(ending: &mut Option<Ending>, problem: &'static str) {
+    if ending.is_none() {
+        *ending = Some(Ending::closed(problem));
     }
 }
 
 /// Writes the refusals and cancellations, after the handshake the notifications, and when the child
 /// is to stop the end of its input. With nothing to write it waits for ever.
 ///
-/// Returns the error when the child closed its end. Cancellation: dropping the future loses nothing.
+/// Returns when the child closed its end. Cancellation: dropping the future loses nothing.
 async fn write_out(
     connection: &Connection,
     asides: &mut VecDeque<Vec<u8>>,
     notifications: Option<&NotificationQueue>,
     stopping: bool,
-) -> io::Error {
+) {
     loop {
-        let notifications = notifications.filter(|queue| !queue.is_empty());
-        if asides.is_empty() && notifications.is_none() && !stopping {
+        let notification = notifications.and_then(NotificationQueue::oldest);
+        let is_aside = !asides.is_empty();
+        if !is_aside && notification.is_none() && !stopping {
             return pending().await;
         }
         let mut writer = connection.writer().lock().await;
@@ -313,47 +308,26 @@ async fn write_out(
             drop(writer);
             return pending().await;
         }
-        let written = if let Some(aside) = asides.front().cloned() {
-            writer.write(aside, || drop(asides.pop_front())).await
-        } else if let Some(queue) = notifications
-            && let Some(oldest) = queue.oldest()
-        {
-            writer.write(oldest, || drop(queue.pop())).await
-        } else {
+        let Some(line) = asides.front().cloned().or(notification) else {
             let finished = writer.finish().await;
             writer.close();
-            finished
+            if finished.is_err() {
+                return;
+            }
+            continue;
         };
-        if let Err(error) = written {
-            return error;
+        if writer.begin(line).await.is_err() {
+            return;
         }
-    }
-}
-
-/// A timer for the earliest deadline of all calls.
-///
-/// It is set anew only for a deadline before the current one: each setting can cost the runtime a
-/// wake-up, which would be a good part of the time of a call.
-#[derive(Default)]
-struct Alarm {
-    at: Option<Instant>,
-    sleep: Option<Pin<Box<Sleep>>>,
-}
-
-impl Alarm {
-    fn set(&mut self, at: Option<Instant>) {
-        if self.at != at {
-            self.at = at;
-            self.sleep = at.map(|at| Box::pin(sleep_until(at.into())));
+        // The child has seen a part of it.
+        if is_aside {
+            asides.pop_front();
+        } else if let Some(notifications) = notifications {
+            notifications.pop();
         }
-    }
-
-    async fn ring(&mut self) {
-        match &mut self.sleep {
-            Some(sleep) => sleep.as_mut().await,
-            None => pending().await,
+        if writer.finish().await.is_err() {
+            return;
         }
-        *self = Self::default();
     }
 }
 
@@ -366,10 +340,6 @@ async fn exit(connection: &Connection) -> Option<io::Result<ExitStatus>> {
         Some(group) => pin!(group.wait_and_sweep()).poll(context).map(Some),
     })
     .await
-}
-
-fn stdin_closed(error: &io::Error) -> Interruption {
-    Interruption::PipeClosed(format!("it closed its stdin ({error})"))
 }
 
 fn signal_name(status: ExitStatus) -> String {

@@ -7,7 +7,6 @@
 
 mod connection;
 mod conversation;
-mod crashes;
 mod entry;
 mod greeting;
 mod handler;
@@ -16,9 +15,7 @@ mod minder;
 mod notifications;
 mod picoclaw;
 pub(crate) mod processes;
-pub(crate) mod statistics;
 mod stream;
-mod writer;
 
 pub(super) use handler::Callee;
 pub(crate) use handler::build;

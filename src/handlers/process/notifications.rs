@@ -15,13 +15,7 @@ const MAX_BYTES: usize = 4 << 20;
 ///
 /// A full queue refuses the newest notification, so that a reader sees events in their order.
 #[derive(Debug, Default)]
-pub(super) struct NotificationQueue(Mutex<Waiting>);
-
-#[derive(Debug, Default)]
-struct Waiting {
-    lines: VecDeque<Vec<u8>>,
-    bytes: usize,
-}
+pub(super) struct NotificationQueue(Mutex<VecDeque<Vec<u8>>>);
 
 impl NotificationQueue {
     /// Adds a notification.
@@ -30,36 +24,33 @@ impl NotificationQueue {
     /// When there is no room for it: how many are waiting.
     pub(super) fn push(&self, line: Vec<u8>) -> Result<(), usize> {
         let mut waiting = locked(&self.0);
-        let fits = waiting.lines.len() < MAX_COUNT && waiting.bytes + line.len() <= MAX_BYTES;
+        let bytes: usize = waiting.iter().map(Vec::len).sum();
+        let fits = waiting.len() < MAX_COUNT && bytes + line.len() <= MAX_BYTES;
         // One that is larger than the whole queue is accepted when the queue is empty.
-        if !fits && !waiting.lines.is_empty() {
-            return Err(waiting.lines.len());
+        if !fits && !waiting.is_empty() {
+            return Err(waiting.len());
         }
-        waiting.bytes += line.len();
-        waiting.lines.push_back(line);
+        waiting.push_back(line);
         Ok(())
     }
 
     /// Returns a copy of the oldest.
     pub(super) fn oldest(&self) -> Option<Vec<u8>> {
-        locked(&self.0).lines.front().cloned()
+        locked(&self.0).front().cloned()
     }
 
     /// Takes the oldest.
     pub(super) fn pop(&self) -> Option<Vec<u8>> {
-        let mut waiting = locked(&self.0);
-        let line = waiting.lines.pop_front()?;
-        waiting.bytes -= line.len();
-        Some(line)
+        locked(&self.0).pop_front()
     }
 
     /// Drops every notification and returns how many there were.
     pub(super) fn clear(&self) -> usize {
-        std::mem::take(&mut *locked(&self.0)).lines.len()
+        std::mem::take(&mut *locked(&self.0)).len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        locked(&self.0).lines.is_empty()
+        locked(&self.0).is_empty()
     }
 }
 

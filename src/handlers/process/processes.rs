@@ -11,7 +11,6 @@ use futures_util::future::join_all;
 
 use super::entry::Process;
 use super::injected::Injections;
-use super::statistics::ProcessStatistics;
 use crate::config::{self, Location};
 use crate::handler::{BuildError, HandlerError};
 use crate::handlers::command::environment::Environment;
@@ -67,6 +66,35 @@ impl Entry {
     }
 }
 
+/// Counts what happened with one process since the executor was built.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessStatistics {
+    /// Its name.
+    pub name: String,
+    /// The id of its process while it runs.
+    pub pid: Option<u32>,
+    /// How often it was started.
+    pub starts: u64,
+    /// How often it ended without being asked to, while it owed an answer or with a failure.
+    pub crashes: u64,
+    /// How many calls were made.
+    pub calls: u64,
+    /// How many calls failed, for whatever cause.
+    pub failures: u64,
+    /// How many replies were for no open call: they came too late, twice, or for a call never made.
+    pub replies_dropped: u64,
+    /// How many of its lines were not messages, or longer than allowed.
+    pub lines_unparsable: u64,
+    /// How many notifications were handed over to it.
+    pub notifications: u64,
+    /// How many notifications were dropped because it could not take them.
+    pub notifications_dropped: u64,
+}
+
+/// The counts of one process so far.
+pub(super) type Counters = Mutex<ProcessStatistics>;
+
 /// The result of starting a process to see whether it can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -111,7 +139,7 @@ impl Processes {
                 kept.push(name.as_str());
             }
         }
-        injections.keep(|process| kept.contains(&process));
+        injections.keep(&kept);
         *locked(&self.injections) = injections;
     }
 

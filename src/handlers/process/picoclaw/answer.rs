@@ -5,183 +5,220 @@
 
 use serde_json::Value;
 
+use super::Stage;
+use super::params::ECHOED;
 use super::rewrite;
-use super::stage::{ACTIONS, Action, Answer, Stage};
 use crate::suggest;
-use crate::wire::{
-    Decision, Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_object, widest,
-};
+use crate::wire::{Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_object, widest};
 
 /// Why an answer can't be used, in words that follow "its answer can't be used: ".
 pub(in crate::handlers::process) type Misread = String;
 
 /// Reads the answer to `hook.<event>` for an event that PicoClaw does not know.
 pub(in crate::handlers::process) fn read_output(text: &str) -> Result<Output, Misread> {
-    let Some(answer) = parse_object(text)? else { return Ok(Output::default()) };
-    let output = Output::from_value(Value::Object(answer)).map_err(|error| error.to_string())?;
-    settled(output)
+    match parse_object(text)? {
+        Some(answer) => checked(own_words(answer)?),
+        None => Ok(Output::default()),
+    }
 }
 
 impl Stage {
     /// Reads the answer to one of PicoClaw's methods.
+    ///
+    /// An answer in our own words alone is read as at every other event. Beside PicoClaw's keys only
+    /// a denial or an ask in our words counts.
     pub(in crate::handlers::process) fn read(
-        &self,
+        self,
         text: &str,
         input: &Input,
     ) -> Result<Output, Misread> {
         let answer = parse_object(text)?.unwrap_or_default();
-        if answer.is_empty() && self.answer != Answer::Approval {
+        if answer.is_empty() && self != Self::ApproveTool {
             return Ok(Output::default());
         }
         if answer.keys().all(|key| self.keys().contains(&key.as_str())) {
             return self.picoclaw(answer, input);
         }
-        self.mixed(answer, input)
-    }
-
-    /// Reads an answer with keys that PicoClaw does not have. If it is written in our own words alone,
-    /// it is read as at every other event. Beside PicoClaw's keys only a denial counts.
-    fn mixed(&self, answer: JsonObject, input: &Input) -> Result<Output, Misread> {
-        let own = Output::from_value(Value::Object(answer.clone()));
         // A reason is a word of both languages.
-        if answer.keys().any(|key| key != "reason" && self.keys().contains(&key.as_str())) {
+        let has_reason = answer.contains_key("reason");
+        let is_mixed =
+            answer.keys().any(|key| key != "reason" && self.keys().contains(&key.as_str()));
+        let own = own_words(answer.clone());
+        if is_mixed {
             let picoclaw = self.picoclaw(answer, input);
             return match own {
                 Ok(own) if own.denies_or_asks() => Ok(stricter(own, picoclaw)),
                 _ => picoclaw,
             };
         }
-        let own = own.map_err(|error| error.to_string())?;
-        let ambiguous = usize::from(answer.contains_key("reason"));
-        if own.unknown_keys.len() + ambiguous >= answer.len() {
+        let own = own?;
+        if own.unknown_keys.len() + usize::from(has_reason) >= answer.len() {
             return self.picoclaw(answer, input);
         }
-        let own = settled(own)?;
-        if self.answer == Answer::Approval && own.decision.is_none() && own.stop.is_none() {
+        if self == Self::ApproveTool && own.decision.is_none() && own.stop.is_none() {
             return Err("`approved` is missing".to_owned());
         }
-        Ok(own)
+        checked(own)
     }
 
-    fn picoclaw(&self, answer: JsonObject, input: &Input) -> Result<Output, Misread> {
-        match self.answer {
-            Answer::Approval => self.approval(answer),
-            _ => self.intercepted(answer, input),
+    /// Reads an answer in PicoClaw's words.
+    fn picoclaw(self, answer: JsonObject, input: &Input) -> Result<Output, Misread> {
+        if let Some(denial) = self.denial(&answer) {
+            return Ok(denial);
         }
-    }
-
-    fn approval(&self, mut answer: JsonObject) -> Result<Output, Misread> {
-        let approved = answer.remove("approved");
-        if approved == Some(Value::Bool(false)) {
-            return Ok(self.denial(&answer, None));
+        let mut part = Part::new("", answer);
+        if self == Self::ApproveTool {
+            return approval(part);
         }
-        let reason = reason(answer.get("reason"))?;
-        if let Some(problem) = self.unknown_key(&answer) {
-            return Err(problem);
+        let action = part.text("action")?.unwrap_or_default();
+        if !action.is_empty() && !self.actions().contains(&action.as_str()) {
+            let method = self.method();
+            let hint = suggest::hint_or_list(&action, self.actions().iter().copied(), "use one of");
+            return Err(format!("`{action}` is not an action of `{method}`; {hint}"));
         }
-        match approved {
-            Some(Value::Bool(_)) => Ok(Output { reason, ..Output::allow() }),
-            None | Some(Value::Null) => {
-                Err("`approved` is missing: an approval says true or false".to_owned())
-            }
-            Some(_) => Err("`approved` must be true or false".to_owned()),
-        }
-    }
-
-    fn intercepted(&self, mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
-        let action = self.action(answer.remove("action"))?;
-        let stop = match action {
-            Some(Action::DenyTool) => return Ok(self.denial(&answer, None)),
-            Some(Action::AbortTurn) => Some(StopScope::Turn),
-            Some(Action::HardAbort) => Some(StopScope::Session),
+        part.refuse_unknown_keys(self.keys())?;
+        let has_reason = part.text("reason")?.is_some_and(|reason| !reason.is_empty());
+        let result = match self {
+            Self::BeforeTool => part.object("result")?,
             _ => None,
         };
-        if let Some(scope) = stop {
-            return Ok(self.denial(&answer, Some(scope)));
-        }
-        if let Some(problem) = self.unknown_key(&answer) {
-            return Err(problem);
-        }
-        let said = reason(answer.remove("reason").as_ref())?;
-        let result =
-            if self.answer == Answer::Call { present(answer.remove("result")) } else { None };
-        let body = present(answer.remove(self.body()));
-        if action == Some(Action::Respond) {
-            return rewrite::respond(result, body.as_ref());
+        let name = self.keys().last().copied().unwrap_or_default();
+        let body = part.object(name)?;
+        if action == "respond" {
+            return rewrite::respond(result, body);
         }
         if result.is_some() {
-            return Err(
-                "`result` answers in the tool's place, which needs the action `respond`".to_owned()
-            );
+            return Err(rewrite::NEEDS_RESPOND.to_owned());
         }
-        match (action, body) {
-            (Some(Action::Modify), None) => Err(format!(
-                "`modify` needs `{0}`: give the changed {0}, or say `continue`",
-                self.body()
-            )),
-            (None, None) if said.is_some() => {
-                Err(format!("a reason without an action; add `action`: {}", self.actions()))
-            }
-            (_, None) => Ok(Output::default()),
+        match body {
             // PicoClaw takes a changed body along with `continue`, and so hooks rely on it.
-            (_, Some(body)) => rewrite::read(self.answer, body, input),
+            Some(body) => self.changes(Part::new(name, body), input),
+            None if action == "modify" => {
+                Err(format!("`modify` needs `{name}`: give the changed {name}, or say `continue`"))
+            }
+            None if action.is_empty() && has_reason => {
+                let actions = self.actions().join("`, `");
+                Err(format!("a reason without an action; add `action`: `{actions}`"))
+            }
+            None => Ok(Output::default()),
         }
     }
 
-    fn action(&self, action: Option<Value>) -> Result<Option<Action>, Misread> {
-        let name = match present(action) {
-            None => return Ok(None),
-            Some(Value::String(name)) if name.is_empty() => return Ok(None),
-            Some(Value::String(name)) => name,
-            Some(_) => return Err("`action` must be a string".to_owned()),
-        };
-        let Some((_, action)) = ACTIONS.iter().find(|(known, _)| *known == name) else {
-            let meant = suggest::closest(&name, ACTIONS.map(|(known, _)| known));
-            return Err(format!("unknown action `{name}`{}", suggest::did_you_mean(meant)));
-        };
-        if !self.allows(*action) {
-            return Err(format!(
-                "the action `{name}` can't be used at `{}`; there are {}",
-                self.method,
-                self.actions()
-            ));
+    /// Returns the denial in an answer. It counts whatever stands beside it, and unknown keys are
+    /// reported.
+    fn denial(self, answer: &JsonObject) -> Option<Output> {
+        let mut output = Output::default();
+        let reason = answer.get("reason").and_then(Value::as_str).unwrap_or_default();
+        match (self, answer.get("action").and_then(Value::as_str)) {
+            (Self::ApproveTool, _) if answer.get("approved") == Some(&Value::Bool(false)) => {
+                output = Output::deny(reason);
+            }
+            (Self::ApproveTool, _) => return None,
+            (Self::BeforeTool, Some("deny_tool")) => output = Output::deny(reason),
+            (_, Some("abort_turn")) => output.stop = Some(Stop::new(StopScope::Turn, reason)),
+            (_, Some("hard_abort")) => output.stop = Some(Stop::new(StopScope::Session, reason)),
+            _ => return None,
         }
-        Ok(Some(*action))
-    }
-
-    fn actions(&self) -> String {
-        let allowed = ACTIONS.iter().filter(|(_, action)| self.allows(*action));
-        allowed.map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-    }
-
-    /// The key of what may be changed.
-    fn body(&self) -> &'static str {
-        self.keys().last().copied().unwrap_or_default()
-    }
-
-    /// Reads a denial. It is heard whatever stands beside it; what can't be read is reported.
-    fn denial(&self, answer: &JsonObject, stop: Option<StopScope>) -> Output {
-        let said = reason(answer.get("reason")).unwrap_or_default();
-        let mut output = Output { reason: said.clone(), ..Output::default() };
-        match stop {
-            Some(scope) => output.stop = Some(Stop::new(scope, said.unwrap_or_default())),
-            None => output.decision = Some(Decision::Deny),
-        }
-        output.unknown_keys = self.unknown_keys(answer).collect();
-        output
-    }
-
-    fn unknown_key(&self, answer: &JsonObject) -> Option<Misread> {
-        self.unknown_keys(answer).next().map(|key| key.to_string())
-    }
-
-    fn unknown_keys(&self, answer: &JsonObject) -> impl Iterator<Item = UnknownKey> {
-        unknown_keys(answer, self.keys(), &[], "")
+        output.reason = if reason.is_empty() { None } else { Some(reason.to_owned()) };
+        output.unknown_keys = unknown_keys("", answer, self.keys(), &[]);
+        Some(output)
     }
 }
 
-/// Returns the denial of an answer in our own words, made as strict as `picoclaw`, what PicoClaw's keys
-/// beside it say.
+/// Reads an approval that is not a denial.
+fn approval(mut part: Part) -> Result<Output, Misread> {
+    part.refuse_unknown_keys(Stage::ApproveTool.keys())?;
+    let reason = part.text("reason")?.filter(|reason| !reason.is_empty());
+    match part.take("approved") {
+        Some(Value::Bool(_)) => Ok(Output { reason, ..Output::allow() }),
+        Some(_) => Err("`approved` must be true or false".to_owned()),
+        None => Err("`approved` is missing: an approval says true or false".to_owned()),
+    }
+}
+
+/// An object of an answer, read key by key; `null` counts as absent.
+pub(super) struct Part {
+    name: &'static str,
+    object: JsonObject,
+}
+
+impl Part {
+    pub(super) fn new(name: &'static str, object: JsonObject) -> Self {
+        Self { name, object }
+    }
+
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        match self.object.remove(key) {
+            Some(Value::Null) | None => None,
+            value => value,
+        }
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, Misread> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(format!("`{}` must be a string", self.path(key))),
+        }
+    }
+
+    pub(super) fn object(&mut self, key: &str) -> Result<Option<JsonObject>, Misread> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(_) => Err(format!("`{}` must be an object", self.path(key))),
+        }
+    }
+
+    pub(super) fn array(&mut self, key: &str) -> Result<Option<Vec<Value>>, Misread> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::Array(items)) => Ok(Some(items)),
+            Some(_) => Err(format!("`{}` must be an array", self.path(key))),
+        }
+    }
+
+    pub(super) fn refuse_unknown_keys(
+        &self,
+        known: &'static [&'static str],
+    ) -> Result<(), Misread> {
+        let echoed = if self.name.is_empty() { &[] } else { &ECHOED[..] };
+        match unknown_keys(self.name, &self.object, known, echoed).first() {
+            Some(problem) => Err(problem.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    fn path(&self, key: &str) -> String {
+        path(self.name, key)
+    }
+}
+
+fn path(name: &str, key: &str) -> String {
+    if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
+}
+
+fn unknown_keys(
+    name: &str,
+    object: &JsonObject,
+    known: &'static [&'static str],
+    ignored: &[&str],
+) -> Vec<UnknownKey> {
+    let mut unknown = Vec::new();
+    for key in object.keys() {
+        if !known.contains(&key.as_str()) && !ignored.contains(&key.as_str()) {
+            let suggestion = suggest::closest(key, known.iter().copied());
+            unknown.push(UnknownKey { key: path(name, key), suggestion });
+        }
+    }
+    unknown
+}
+
+fn own_words(answer: JsonObject) -> Result<Output, Misread> {
+    Output::from_value(Value::Object(answer)).map_err(|error| error.to_string())
+}
+
+/// Returns the denial of an answer in our own words, made as strict as PicoClaw's words beside it.
 fn stricter(mut own: Output, picoclaw: Result<Output, Misread>) -> Output {
     if let Ok(picoclaw) = picoclaw {
         own.decision = own.decision.max(picoclaw.decision);
@@ -190,38 +227,10 @@ fn stricter(mut own: Output, picoclaw: Result<Output, Misread>) -> Output {
     own
 }
 
-/// Returns every key of `object` that is neither known nor ignored.
-pub(super) fn unknown_keys(
-    object: &JsonObject,
-    known: &'static [&'static str],
-    ignored: &'static [&'static str],
-    within: &str,
-) -> impl Iterator<Item = UnknownKey> {
-    let strange =
-        |key: &&String| !known.contains(&key.as_str()) && !ignored.contains(&key.as_str());
-    object.keys().filter(strange).map(move |key| UnknownKey {
-        key: format!("{within}{key}"),
-        suggestion: suggest::closest(key, known.iter().copied()),
-    })
-}
-
-/// Returns a value that is there and not `null`: languages write what is missing either way.
-pub(super) fn present(value: Option<Value>) -> Option<Value> {
-    value.filter(|value| !value.is_null())
-}
-
 /// Refuses an answer with unknown keys, unless it denies.
-fn settled(output: Output) -> Result<Output, Misread> {
+fn checked(output: Output) -> Result<Output, Misread> {
     match output.unknown_keys.first() {
         Some(problem) if !output.denies_or_asks() => Err(problem.to_string()),
         _ => Ok(output),
-    }
-}
-
-fn reason(value: Option<&Value>) -> Result<Option<String>, Misread> {
-    match value {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
-        Some(_) => Err("`reason` must be a string".to_owned()),
     }
 }

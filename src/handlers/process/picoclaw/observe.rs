@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::stage::{self, Meta};
+use super::params::{self, Meta};
 use crate::config::{EventMethod, picoclaw};
 use crate::event::Event;
 use crate::wire::{Input, json_bytes};
@@ -30,61 +30,50 @@ pub(in crate::handlers::process) fn notification(
         }
         // As PicoClaw tells it from v0.2.9 on.
         EventMethod::RuntimeEvent => {
-            let own = format!("agent.{event}");
-            let kind = known.map_or(own.as_str(), |(kind, ..)| kind);
-            ("hook.runtime_event", json_bytes(&runtime(kind, &time, event, input, payload)))
+            static LAST: AtomicU64 = AtomicU64::new(0);
+            let id = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+            let kind =
+                known.map_or_else(|| format!("agent.{event}"), |(kind, ..)| (*kind).to_owned());
+            let agent = input.agent_name.as_deref().unwrap_or_default();
+            let mut scope = json!({ "agent_id": agent, "session_key": input.session_id });
+            if let Some(turn) = &input.turn_id {
+                scope["turn_id"] = turn.as_str().into();
+            }
+            let mut params = json!({
+                "id": format!("evt-{id}"),
+                "kind": kind,
+                "time": time,
+                "source": { "component": "agent", "name": agent },
+                "scope": scope,
+                "correlation": {},
+                "severity": if event == Event::OnError { "error" } else { "info" },
+            });
+            params["payload"] = payload;
+            ("hook.runtime_event", json_bytes(&params))
         }
     }
 }
 
-fn runtime(kind: &str, time: &str, event: Event, input: &Input, payload: Value) -> Value {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    let agent = input.agent_name.as_deref().unwrap_or_default();
-    let severity = match event {
-        Event::OnError => "error",
-        Event::Notification => input
-            .notification_level
-            .as_deref()
-            .map_or("info", |level| if level == "error" { "error" } else { "warn" }),
-        _ => "info",
-    };
-    let mut scope = json!({ "agent_id": agent, "session_key": input.session_id });
-    if let Some(turn) = &input.turn_id {
-        scope["turn_id"] = turn.as_str().into();
-    }
-    let mut params = json!({
-        "id": format!("evt-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1),
-        "kind": kind,
-        "time": time,
-        "source": { "component": "agent", "name": agent },
-        "scope": scope,
-        "correlation": {},
-        "severity": severity,
-    });
-    params["payload"] = payload;
-    params
-}
-
 /// Returns what PicoClaw tells of the event; of one that it does not know, the whole Input.
 fn payload(event: Event, input: &Input) -> Value {
+    let model = input.model_id.as_deref().unwrap_or_default();
     match event {
         Event::PreToolUse => json!({ "Tool": input.tool(), "Arguments": input.tool_input }),
         Event::PostToolUse => json!({
             "Tool": input.tool(),
             "Arguments": input.tool_input,
-            "Duration": input.tool_duration_ms.unwrap_or_default().saturating_mul(1_000_000),
+            "Duration": params::nanoseconds(input),
             "IsError": input.tool_error.unwrap_or_default(),
-            "Result": stage::tool_result(input),
+            "Result": params::tool_result(input),
         }),
         Event::BeforeLlmCall => json!({
-            "Model": input.model_id.as_deref().unwrap_or_default(),
+            "Model": model,
             "MessagesCount": input.messages.as_ref().map_or(0, Vec::len),
             "ToolsCount": input.tools.as_ref().map_or(0, Vec::len),
         }),
-        Event::AfterLlmCall => json!({
-            "Model": input.model_id.as_deref().unwrap_or_default(),
-            "Response": stage::model_response(input),
-        }),
+        Event::AfterLlmCall => {
+            json!({ "Model": model, "Response": params::model_response(input) })
+        }
         _ => serde_json::to_value(input).unwrap_or_default(),
     }
 }

@@ -5,13 +5,20 @@
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::answer::{Misread, present, unknown_keys};
-use super::stage::{Answer, ECHOED, is_tool_result, model_response, tool_result};
-use crate::suggest;
+use super::Stage;
+use super::answer::{Misread, Part};
+use super::params::{is_tool_result, text_result};
 use crate::wire::{
     Input, InputChange, JsonObject, Output, RequestChange, ToolResult, is_empty, parse_strict,
     same_json,
 };
+
+pub(super) const NEEDS_RESPOND: &str =
+    "a `result` answers in the tool's place, which needs the action `respond`";
+
+/// The body has the form of the params, so the new value is nested in it.
+const NOT_NESTED: &str =
+    "`NAME` has no key `NAME`: give the whole new one there, nested as in the params";
 
 /// The keys of a tool result.
 const RESULT_KEYS: [&str; 8] = [
@@ -19,41 +26,50 @@ const RESULT_KEYS: [&str; 8] = [
     "response_handled",
 ];
 
-/// Reads the part of an answer that may hold changes.
-pub(super) fn read(answer: Answer, body: Value, input: &Input) -> Result<Output, Misread> {
-    match answer {
-        Answer::Request => request(map("request", body)?, input),
-        Answer::Response => response(map("response", body)?, input),
-        Answer::Call => call(map("call", body)?, input),
-        Answer::ToolResult => after_tool(map("result", body)?, input),
-        Answer::Approval => Ok(Output::default()),
+impl Stage {
+    /// Reads the part of an answer that may hold changes. Keys that are missing stay as they are.
+    pub(super) fn changes(self, part: Part, input: &Input) -> Result<Output, Misread> {
+        match self {
+            Self::BeforeLlm => request(part, input),
+            Self::AfterLlm => response(part, input),
+            Self::BeforeTool => call(part, input),
+            Self::AfterTool => after_tool(part, input),
+            Self::ApproveTool => Ok(Output::default()),
+        }
     }
 }
 
 /// Reads an answer given in the tool's place: `result`, or PicoClaw's `call.hook_result`.
-pub(super) fn respond(result: Option<Value>, call: Option<&Value>) -> Result<Output, Misread> {
-    let within = call.and_then(|call| call.get("hook_result")).cloned();
-    match present(result).or(present(within)) {
-        Some(Value::Object(result)) => Ok(Output::respond(tool_result_of(result)?)),
-        Some(_) => Err("`result` must be an object".to_owned()),
+pub(super) fn respond(
+    result: Option<JsonObject>,
+    call: Option<JsonObject>,
+) -> Result<Output, Misread> {
+    let within = Part::new("call", call.unwrap_or_default()).object("hook_result")?;
+    match result.or(within) {
+        Some(result) => Ok(Output::respond(read_result(&result)?)),
         None => Err("`respond` needs `result`, what the tool would have returned".to_owned()),
     }
 }
 
-/// Keys that are given replace those of the request; the others stay.
-fn request(mut request: JsonObject, input: &Input) -> Result<Output, Misread> {
-    const KEYS: [&str; 4] = ["model", "messages", "tools", "options"];
-    refuse_unknown_keys(&request, &KEYS, "request.")?;
-    let mut change = RequestChange::default();
+fn request(mut request: Part, input: &Input) -> Result<Output, Misread> {
+    request.refuse_unknown_keys(&["model", "messages", "tools", "options"])?;
     let mut output = Output::default();
+    let mut change = RequestChange::default();
     // PicoClaw keeps its model when a hook leaves it empty.
-    change.model = text("request.model", request.remove("model"))?
-        .filter(|model| !model.is_empty() && Some(model) != input.model_id.as_ref());
-    output.updated_messages = changed_list(&mut request, "messages", input.messages.as_deref())?;
-    change.tools = changed_list(&mut request, "tools", input.tools.as_deref())?;
-    if let Some(options) = present(request.remove("options")) {
-        let options = map("request.options", options)?;
-        change.options = changed_map(options, input.options.as_ref());
+    if let Some(model) = request.text("model")?
+        && !model.is_empty()
+        && Some(&model) != input.model_id.as_ref()
+    {
+        change.model = Some(model);
+    }
+    if let Some(messages) = request.array("messages")? {
+        output.updated_messages = changed_list(input.messages.as_deref(), messages);
+    }
+    if let Some(tools) = request.array("tools")? {
+        change.tools = changed_list(input.tools.as_deref(), tools);
+    }
+    if let Some(options) = request.object("options")? {
+        change.options = changed_object(input.options.as_ref(), options);
     }
     if !change.is_empty() {
         output.updated_request = Some(change);
@@ -61,231 +77,145 @@ fn request(mut request: JsonObject, input: &Input) -> Result<Output, Misread> {
     Ok(output)
 }
 
-/// `{model, response}` as PicoClaw nests it, or the response itself.
-fn response(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
-    let new = if answer.keys().all(|key| is_wrapping(key)) {
-        match present(answer.remove("response")) {
-            Some(response @ Value::Object(_)) => response,
-            Some(_) => return Err("`response.response` must be an object".to_owned()),
-            None => return Err("`response` holds no response: give the whole new one".to_owned()),
-        }
-    } else {
-        Value::Object(answer)
+/// Reads `{model, response}`: the response is the whole new one.
+fn response(mut part: Part, input: &Input) -> Result<Output, Misread> {
+    let Some(new) = part.object("response")? else {
+        return Err(NOT_NESTED.replace("NAME", "response"));
     };
-    let mut output = Output::default();
-    if model_response(input).is_some_and(|sent| same_json(&sent, &new)) {
-        return Ok(output);
-    }
-    output.updated_response = match &input.response {
+    part.refuse_unknown_keys(&["model"])?;
+    let updated_response = match &input.response {
         Some(Value::String(text)) => match only_content(&new) {
             Some(content) if content == text => None,
             Some(content) => Some(content.into()),
-            None => Some(new),
+            None => Some(new.into()),
         },
-        Some(before) => Some(keep(before, new)),
-        None => Some(new),
+        Some(before) => changed(before, new.into()),
+        None => Some(new.into()),
     };
-    Ok(output)
-}
-
-fn is_wrapping(key: &str) -> bool {
-    key == "model" || key == "response" || ECHOED.contains(&key)
+    Ok(Output { updated_response, ..Output::default() })
 }
 
 /// Returns the text of a response that is nothing but text.
-fn only_content(response: &Value) -> Option<&str> {
-    let response = response.as_object()?;
-    let alone = response.iter().all(|(key, value)| key == "content" || is_empty(value));
-    response.get("content").filter(|_| alone)?.as_str()
+fn only_content(response: &JsonObject) -> Option<&str> {
+    for (key, value) in response {
+        if key != "content" && !is_empty(value) {
+            return None;
+        }
+    }
+    response.get("content")?.as_str()
 }
 
-/// A tool or arguments that are given replace those of the call; what is missing stays.
-fn call(mut call: JsonObject, input: &Input) -> Result<Output, Misread> {
-    const KEYS: [&str; 3] = ["tool", "arguments", "hook_result"];
-    refuse_unknown_keys(&call, &KEYS, "call.")?;
-    if present(call.remove("hook_result")).is_some() {
-        return Err(
-            "`call.hook_result` answers in the tool's place, which needs the action `respond`"
-                .to_owned(),
-        );
+fn call(mut call: Part, input: &Input) -> Result<Output, Misread> {
+    call.refuse_unknown_keys(&["tool", "arguments", "hook_result"])?;
+    if call.take("hook_result").is_some() {
+        return Err(NEEDS_RESPOND.to_owned());
     }
     let mut output = Output::default();
-    let tool = text("call.tool", call.remove("tool"))?;
-    if tool.as_deref() == Some("") {
-        return Err("`call.tool` is empty".to_owned());
+    match call.text("tool")? {
+        Some(tool) if tool.is_empty() => return Err("`call.tool` is empty".to_owned()),
+        Some(tool) if tool != input.tool() => output.updated_tool_name = Some(tool),
+        _ => {}
     }
-    output.updated_tool_name = tool.filter(|tool| tool != input.tool());
-    if let Some(arguments) = present(call.remove("arguments")) {
-        let arguments = map("call.arguments", arguments)?;
-        output.updated_input =
-            changed_map(arguments, input.tool_input.as_ref()).map(InputChange::Replace);
+    if let Some(arguments) = call.object("arguments")? {
+        let arguments = changed_object(input.tool_input.as_ref(), arguments);
+        output.updated_input = arguments.map(InputChange::Replace);
     }
     Ok(output)
 }
 
-/// `{tool, result, ...}` as PicoClaw nests it, or the result itself. It replaces the whole result:
-/// a key that a hook took out must not come back.
-fn after_tool(mut answer: JsonObject, input: &Input) -> Result<Output, Misread> {
-    const WRAPPING: [&str; 4] = ["tool", "arguments", "result", "duration"];
-    let nested = answer.contains_key("result")
-        || !answer.keys().any(|key| RESULT_KEYS.contains(&key.as_str()));
-    let new = if nested {
-        if let Some(mut problem) = unknown_keys(&answer, &WRAPPING, &ECHOED, "result.").next() {
-            let key = problem.key.trim_start_matches("result.");
-            problem.suggestion = problem.suggestion.or(suggest::closest(key, RESULT_KEYS));
-            return Err(problem.to_string());
-        }
-        match present(answer.remove("result")) {
-            Some(result) => map("result.result", result)?,
-            None => return Err("`result` holds no result: give the whole new one".to_owned()),
-        }
-    } else {
-        answer
+/// Reads `{tool, arguments, result, duration}`: the result is the whole new one. A key that a hook took
+/// out of it must not come back.
+fn after_tool(mut part: Part, input: &Input) -> Result<Output, Misread> {
+    let Some(written) = part.object("result")? else {
+        return Err(NOT_NESTED.replace("NAME", "result"));
     };
-    let written = Value::Object(new.clone());
-    let new = tool_result_of(new)?;
-    let Some(sent) = tool_result(input) else { return Ok(Output::tool_response(new)) };
-    // A host's own result may be of no shape that we know; then it is compared as it is written.
-    let before = shaped(&sent).ok();
-    if same_json(&sent, &written) {
-        return Ok(Output::default());
-    }
-    if let Some(before) = &before
-        && same_json(&before.clone().into(), &new.clone().into())
-    {
-        return Ok(Output::default());
-    }
-    let only_text =
-        before.is_some_and(|before| ToolResult { for_llm: new.for_llm.clone(), ..before } == new);
-    Ok(match &input.tool_response {
-        Some(result) if is_tool_result(result) => Output::tool_response(keep(result, written)),
-        Some(Value::String(_)) if only_text => Output::tool_response(new.for_llm),
-        Some(other) if only_text => Output::tool_response(as_before(other, new.for_llm)),
-        _ => Output::tool_response(new),
-    })
+    part.refuse_unknown_keys(&["tool", "arguments", "duration"])?;
+    let new = read_result(&written)?;
+    let updated_tool_response = match (&input.tool_response, text_result(input)) {
+        (Some(sent), _) if is_tool_result(sent) => changed(sent, written.into()),
+        (_, Some(told)) if told == new => None,
+        (Some(sent), Some(told)) if only_text_differs(&told, &new) => {
+            Some(in_the_form_of(sent, new.for_llm))
+        }
+        _ => Some(new.into()),
+    };
+    Ok(Output { updated_tool_response, ..Output::default() })
 }
 
-/// Returns the text that took the place of `other` as what `other` was, when it still is that.
-fn as_before(other: &Value, text: String) -> Value {
-    match parse_strict(&text) {
-        Ok(value)
-            if value.is_object() == other.is_object() && value.is_array() == other.is_array() =>
-        {
-            keep(other, value)
-        }
+fn only_text_differs(told: &ToolResult, new: &ToolResult) -> bool {
+    let same_text = ToolResult { for_llm: new.for_llm.clone(), ..told.clone() };
+    same_text == *new
+}
+
+/// Returns the text that took the place of `sent` as JSON if `sent` was, and if it still is.
+fn in_the_form_of(sent: &Value, text: String) -> Value {
+    match (sent, parse_strict(&text)) {
+        (Value::Object(_), Ok(new @ Value::Object(_)))
+        | (Value::Array(_), Ok(new @ Value::Array(_))) => keep(sent, new),
         _ => text.into(),
     }
 }
 
-/// Reads a tool result, in which `for_llm` must be.
-fn tool_result_of(mut result: JsonObject) -> Result<ToolResult, Misread> {
-    result.retain(|_, value| !value.is_null());
-    // Other keys are the host's own.
+/// Reads a tool result, in which `for_llm` must be. Other keys are the host's own.
+fn read_result(result: &JsonObject) -> Result<ToolResult, Misread> {
     match result.get("for_llm") {
         Some(Value::String(_)) => {}
         Some(_) => return Err("`result.for_llm` must be a string".to_owned()),
         None => {
-            let misspelt = unknown_keys(&result, &RESULT_KEYS, &[], "result.").next();
-            return Err(misspelt.map_or_else(
-                || "`result.for_llm` is missing: the text for the model".to_owned(),
-                |key| key.to_string(),
-            ));
+            Part::new("result", result.clone()).refuse_unknown_keys(&RESULT_KEYS)?;
+            return Err("`result.for_llm` is missing: the text for the model".to_owned());
         }
     }
-    shaped(&Value::Object(result))
-}
-
-fn shaped(result: &Value) -> Result<ToolResult, Misread> {
-    ToolResult::deserialize(result)
+    let mut result = result.clone();
+    result.retain(|_, value| !value.is_null());
+    ToolResult::deserialize(Value::Object(result))
         .map_err(|error| format!("`result` is not of the documented shape: {error}"))
 }
 
-fn changed_list(
-    request: &mut JsonObject,
-    key: &str,
-    before: Option<&[Value]>,
-) -> Result<Option<Vec<Value>>, Misread> {
-    let Some(list) = present(request.remove(key)) else { return Ok(None) };
-    let Value::Array(new) = list else { return Err(format!("`request.{key}` must be an array")) };
-    let before = before.unwrap_or_default();
-    let unchanged =
-        before.len() == new.len() && before.iter().zip(&new).all(|(old, new)| same_json(old, new));
-    if unchanged {
-        return Ok(None);
-    }
-    let kept = new.into_iter().enumerate().map(|(index, new)| match before.get(index) {
-        Some(old) => keep(old, new),
-        None => new,
-    });
-    Ok(Some(kept.collect()))
-}
-
-fn changed_map(new: JsonObject, before: Option<&JsonObject>) -> Option<JsonObject> {
-    let empty = JsonObject::new();
-    let before = Value::Object(before.unwrap_or(&empty).clone());
-    let new = Value::Object(new);
-    if same_json(&before, &new) {
-        return None;
-    }
-    match keep(&before, new) {
-        Value::Object(new) => Some(new),
+fn changed_list(before: Option<&[Value]>, new: Vec<Value>) -> Option<Vec<Value>> {
+    let before = before.unwrap_or_default().to_vec();
+    match changed(&Value::Array(before), Value::Array(new)) {
+        Some(Value::Array(new)) => Some(new),
         _ => None,
     }
 }
 
-fn refuse_unknown_keys(
-    object: &JsonObject,
-    known: &'static [&'static str],
-    within: &str,
-) -> Result<(), Misread> {
-    match unknown_keys(object, known, &ECHOED, within).next() {
-        Some(problem) => Err(problem.to_string()),
-        None => Ok(()),
+fn changed_object(before: Option<&JsonObject>, new: JsonObject) -> Option<JsonObject> {
+    let before = before.cloned().unwrap_or_default();
+    match changed(&Value::Object(before), Value::Object(new)) {
+        Some(Value::Object(new)) => Some(new),
+        _ => None,
     }
 }
 
-fn text(key: &str, value: Option<Value>) -> Result<Option<String>, Misread> {
-    match present(value) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("`{key}` must be a string")),
-    }
-}
-
-fn map(key: &str, value: Value) -> Result<JsonObject, Misread> {
-    match value {
-        Value::Object(object) => Ok(object),
-        _ => Err(format!("`{key}` must be an object")),
-    }
+fn changed(before: &Value, new: Value) -> Option<Value> {
+    if same_json(before, &new) { None } else { Some(keep(before, new)) }
 }
 
 /// Returns `new` with everything that means the same as in `old` as it was written there.
 ///
 /// A child that echoes what it was sent has changed nothing, also when its language writes `1.0` as
 /// `1`, or a number of 23 digits as a float.
-fn keep(old: &Value, new: Value) -> Value {
-    match (old, new) {
-        (old, new) if same_json(old, &new) => old.clone(),
-        (Value::Object(old), Value::Object(new)) => new
-            .into_iter()
-            .map(|(key, value)| {
-                let value = match old.get(&key) {
-                    Some(old) => keep(old, value),
-                    None => value,
-                };
-                (key, value)
-            })
-            .collect(),
-        (Value::Array(old), Value::Array(new)) => new
-            .into_iter()
-            .enumerate()
-            .map(|(index, value)| match old.get(index) {
-                Some(old) => keep(old, value),
-                None => value,
-            })
-            .collect(),
-        (_, new) => new,
+fn keep(old: &Value, mut new: Value) -> Value {
+    if same_json(old, &new) {
+        return old.clone();
     }
+    match (old, &mut new) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (key, value) in new {
+                if let Some(old) = old.get(key) {
+                    *value = keep(old, value.take());
+                }
+            }
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            for (old, value) in old.iter().zip(new) {
+                *value = keep(old, value.take());
+            }
+        }
+        _ => {}
+    }
+    new
 }
 
 #[cfg(test)]

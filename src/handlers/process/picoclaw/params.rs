@@ -1,0 +1,161 @@
+//! The params of PicoClaw's methods.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use serde_with_macros::skip_serializing_none;
+
+use super::Stage;
+use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
+
+/// The params of all stages; each has some of them.
+#[skip_serializing_none]
+#[derive(Debug, Default, Serialize)]
+struct Params<'a> {
+    meta: Meta<'a>,
+    context: Option<&'a Value>,
+    model: Option<&'a str>,
+    messages: Option<&'a [Value]>,
+    tools: Option<&'a [Value]>,
+    options: Option<&'a JsonObject>,
+    graceful_terminal: Option<&'a Value>,
+    response: Option<Cow<'a, Value>>,
+    tool: Option<&'a str>,
+    arguments: Option<&'a JsonObject>,
+    result: Option<Cow<'a, Value>>,
+    /// In nanoseconds.
+    duration: Option<u64>,
+    channel: Option<&'a Value>,
+    chat_id: Option<&'a Value>,
+    /// Ours: PicoClaw's hooks don't learn which call it is, nor where.
+    tool_call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    cwd: &'a str,
+    /// Ours: the process is asked about this call a second time, for its decision only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    repeated: bool,
+}
+
+/// Keys of the params that a process may send back along with what it changed; they are ignored.
+pub(super) const ECHOED: [&str; 8] = [
+    "meta", "context", "channel", "chat_id", "tool_call_id", "cwd", "repeated", "graceful_terminal",
+];
+
+impl Stage {
+    /// Returns the params of a call.
+    pub(in crate::handlers::process) fn params(self, input: &Input) -> Vec<u8> {
+        let mut params = Params {
+            meta: Meta::new(input, self.trace_path()),
+            context: input.extra.get("context"),
+            channel: input.extra.get("channel"),
+            chat_id: input.extra.get("chat_id"),
+            cwd: &input.cwd,
+            repeated: input.repeated,
+            ..Params::default()
+        };
+        if matches!(self, Self::BeforeLlm | Self::AfterLlm) {
+            params.model = Some(input.model_id.as_deref().unwrap_or_default());
+        } else {
+            params.tool = Some(input.tool());
+            params.arguments = input.tool_input.as_ref().filter(|arguments| !arguments.is_empty());
+            params.tool_call_id = input.tool_use_id.as_deref();
+        }
+        match self {
+            Self::BeforeLlm => {
+                params.messages = input.messages.as_deref().filter(|messages| !messages.is_empty());
+                params.tools = input.tools.as_deref().filter(|tools| !tools.is_empty());
+                params.options = input.options.as_ref().filter(|options| !options.is_empty());
+                params.graceful_terminal = input.extra.get("graceful_terminal");
+            }
+            Self::AfterLlm => params.response = model_response(input),
+            Self::AfterTool => {
+                params.result = tool_result(input);
+                params.duration = Some(nanoseconds(input));
+            }
+            Self::BeforeTool | Self::ApproveTool => {}
+        }
+        json_bytes(&params)
+    }
+
+    const fn trace_path(self) -> &'static str {
+        match self {
+            Self::BeforeLlm => "turn.llm.request",
+            Self::AfterLlm => "turn.llm.response",
+            Self::BeforeTool => "turn.tool.before",
+            Self::ApproveTool => "turn.tool.approve",
+            Self::AfterTool => "turn.tool.after",
+        }
+    }
+}
+
+/// PicoClaw's description of the place in a turn, with its names of Go.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct Meta<'a> {
+    #[serde(rename = "AgentID")]
+    agent: &'a str,
+    #[serde(rename = "TurnID")]
+    turn: &'a str,
+    #[serde(rename = "ParentTurnID")]
+    parent_turn: &'a str,
+    session_key: &'a str,
+    iteration: u64,
+    trace_path: &'a str,
+    source: &'a str,
+}
+
+impl<'a> Meta<'a> {
+    pub(super) fn new(input: &'a Input, trace_path: &'a str) -> Self {
+        let parent_turn = input.extra.get("parent_turn_id").and_then(Value::as_str);
+        Self {
+            agent: input.agent_name.as_deref().unwrap_or_default(),
+            turn: input.turn_id.as_deref().unwrap_or_default(),
+            parent_turn: parent_turn.unwrap_or_default(),
+            session_key: &input.session_id,
+            iteration: input.iteration.unwrap_or_default(),
+            trace_path,
+            source: "runTurn",
+        }
+    }
+}
+
+/// Returns how long the tool ran; 0 if the host does not say.
+pub(super) fn nanoseconds(input: &Input) -> u64 {
+    input.tool_duration_ms.unwrap_or_default().saturating_mul(1_000_000)
+}
+
+/// Returns the model's response as an object: a plain text is its `content`.
+pub(super) fn model_response(input: &Input) -> Option<Cow<'_, Value>> {
+    match input.response.as_ref()? {
+        Value::String(text) => Some(Cow::Owned(json!({ "content": text }))),
+        response => Some(Cow::Borrowed(response)),
+    }
+}
+
+/// Returns the tool's response as PicoClaw writes it.
+pub(super) fn tool_result(input: &Input) -> Option<Cow<'_, Value>> {
+    match &input.tool_response {
+        Some(response) if is_tool_result(response) => Some(Cow::Borrowed(response)),
+        _ => Some(Cow::Owned(text_result(input)?.into())),
+    }
+}
+
+/// Returns a tool's response in another format as a tool result whose text is the response.
+pub(super) fn text_result(input: &Input) -> Option<ToolResult> {
+    let failed = input.tool_error.unwrap_or_default();
+    let text = match &input.tool_response {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None if failed => String::new(),
+        None => return None,
+    };
+    let mut result = ToolResult::text(text);
+    result.is_error = failed;
+    Some(result)
+}
+
+/// Returns whether a tool's response is written as PicoClaw's tools write it.
+pub(super) fn is_tool_result(response: &Value) -> bool {
+    response.get("for_llm").is_some_and(Value::is_string)
+}
