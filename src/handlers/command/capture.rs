@@ -1,4 +1,4 @@
-//! What a child writes, up to a limit.
+//! Captures the output of a child, up to a limit.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -64,7 +64,7 @@ impl<R: AsyncRead + Unpin> Capture<R> {
 
     /// Returns the stream's name when a process may still write to it.
     pub(crate) fn still_open(&self) -> Option<&'static str> {
-        self.reader.is_some().then_some(self.stream)
+        if self.reader.is_some() { Some(self.stream) } else { None }
     }
 
     /// Returns what was read, and closes the stream.

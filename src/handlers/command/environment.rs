@@ -73,7 +73,8 @@ impl Environment {
         inherit: &InheritEnv,
         own: &BTreeMap<String, String>,
     ) -> Result<Self, BuildError> {
-        let own = own.iter().map(|(name, value)| {
+        let mut resolved = Vec::new();
+        for (name, value) in own {
             if RESERVED.contains(&name.as_str()) {
                 return Err(BuildError::new(format!("`{name}` is set for every hook"))
                     .at("env")
@@ -81,17 +82,17 @@ impl Environment {
             }
             let name = OsString::from(name);
             let value = expand::env_references(value, variables);
-            if is_name(&name) && fits(&name, &value) {
-                return Ok((name, value));
+            if !is_name(&name) || !fits(&name, &value) {
+                return Err(BuildError::new(format!("the variable `{}` can't be set", name.display()))
+                    .at("env")
+                    .hint("a name is not empty and has no `=`; neither name nor value has a zero byte, and together they take less than 128 KiB"));
             }
-            Err(BuildError::new(format!("the variable `{}` can't be set", name.display()))
-                .at("env")
-                .hint("a name is not empty and has no `=`; neither name nor value has a zero byte, and together they take less than 128 KiB"))
-        });
+            resolved.push((name, value));
+        }
         Ok(Self {
             variables: Arc::clone(variables),
             inherit: inherit.clone(),
-            own: own.collect::<Result<_, _>>()?,
+            own: resolved,
             directories: Vec::new(),
         })
     }
@@ -110,21 +111,26 @@ impl Environment {
 
     /// Returns the value that the child sees.
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
-        let case_counts = Platform::HERE.variable_case_counts;
-        let is_it = |own: &OsStr| same_name(own, OsStr::new(name), case_counts);
-        let own = self.own.iter().find(|(own, _)| is_it(own)).map(|(_, value)| value);
-        let inherited = || {
-            let (name, value) = Platform::HERE.variable(&self.variables, OsStr::new(name))?;
-            self.inherits(name, value).then_some(value)
-        };
-        own.or_else(inherited).map(OsString::as_os_str)
+        for (own, value) in &self.own {
+            if is_variable(own, name) {
+                return Some(value);
+            }
+        }
+        let (name, value) = Platform::HERE.variable(&self.variables, OsStr::new(name))?;
+        if self.inherits(name, value) { Some(value) } else { None }
     }
 
     /// Makes this the environment of `command`, and nothing else.
     pub(crate) fn apply(&self, command: &mut Command) {
         command.env_clear();
-        command.envs(self.inherited());
-        command.envs(self.own.iter().map(|(name, value)| (name, value)));
+        for (name, value) in &*self.variables {
+            if self.inherits(name, value) {
+                command.env(name, value);
+            }
+        }
+        for (name, value) in &self.own {
+            command.env(name, value);
+        }
         let depth = self.variables.get(OsStr::new(depth::VARIABLE));
         command.env(depth::VARIABLE, depth::below(depth.map(OsString::as_os_str)));
         for (name, directory) in &self.directories {
@@ -134,19 +140,15 @@ impl Environment {
         }
     }
 
-    fn inherited(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
-        self.variables.iter().filter(|(name, value)| self.inherits(name, value))
-    }
-
     fn inherits(&self, name: &OsStr, value: &OsStr) -> bool {
-        let case_counts = Platform::HERE.variable_case_counts;
-        let is = |known: &str| same_name(name, OsStr::new(known), case_counts);
-        let wanted = match &self.inherit {
+        let is_wanted = match &self.inherit {
             InheritEnv::All => true,
             InheritEnv::None => false,
-            InheritEnv::Only(names) => names.iter().any(|known| is(known)),
-        } || NEEDED_VARIABLES.iter().any(|known| is(known));
-        wanted && is_inheritable(name) && fits(name, value)
+            InheritEnv::Only(names) => names.iter().any(|known| is_variable(name, known)),
+        };
+        let is_needed = NEEDED_VARIABLES.iter().any(|known| is_variable(name, known));
+        let is_reserved = RESERVED.iter().any(|reserved| name == *reserved);
+        (is_wanted || is_needed) && is_name(name) && !is_reserved && fits(name, value)
     }
 }
 
@@ -156,23 +158,27 @@ pub(super) fn set_call_variables(call: &Call<'_>, command: &mut Command) {
     let tool = call.input.tool_name.as_deref().filter(|name| !name.is_empty());
     let files = call.description().certain_files();
     let one = files.as_ref().filter(|files| !files.contains('\n'));
+    let repeated = if call.input.repeated { Some("true") } else { None };
     for (name, value) in [
         (EVENT, Some(call.event.name())),
         (TOOL_NAME, tool),
         (SESSION_ID, Some(call.input.session_id.as_str())),
-        (REPEATED, call.input.repeated.then_some("true")),
+        (REPEATED, repeated),
         (FILE, one.map(String::as_str)),
         (FILES, files.as_deref()),
         (COMMAND, call.description().text.as_deref()),
     ] {
-        if let Some(value) = value.filter(|value| fits(OsStr::new(name), OsStr::new(value))) {
+        if let Some(value) = value
+            && fits(OsStr::new(name), OsStr::new(value))
+        {
             command.env(name, value);
         }
     }
 }
 
-fn is_inheritable(name: &OsStr) -> bool {
-    is_name(name) && !RESERVED.iter().any(|reserved| name == *reserved)
+/// Returns whether the variable `name` is the one that is called `known` on this system.
+fn is_variable(name: &OsStr, known: &str) -> bool {
+    same_name(name, OsStr::new(known), Platform::HERE.variable_case_counts)
 }
 
 /// Returns whether a variable may have this name.
@@ -182,6 +188,6 @@ fn is_name(name: &OsStr) -> bool {
 
 /// Returns whether an environment can carry the variable.
 fn fits(name: &OsStr, value: &OsStr) -> bool {
-    let has_zero = |text: &OsStr| text.as_encoded_bytes().contains(&0);
-    name.len() + value.len() + 2 <= LONGEST && !has_zero(name) && !has_zero(value)
+    let has_zero = name.as_encoded_bytes().contains(&0) || value.as_encoded_bytes().contains(&0);
+    name.len() + value.len() + 2 <= LONGEST && !has_zero
 }

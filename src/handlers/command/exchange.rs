@@ -36,14 +36,14 @@ pub(super) struct Exchange {
     stderr: Capture<ChildStderr>,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(super) struct Ending {
     /// How it ended.
     pub(super) end: End,
-    /// What was read of standard output.
+    /// The bytes that were read of standard output.
     pub(super) stdout: Vec<u8>,
-    /// What was read of standard error.
+    /// The bytes that were read of standard error.
     pub(super) stderr: Vec<u8>,
     /// The streams that a process held open after the child had ended.
     pub(super) leaked: Vec<&'static str>,

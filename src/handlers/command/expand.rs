@@ -24,13 +24,12 @@ pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
 #[cfg(feature = "http")]
 pub(crate) fn required_env_references(text: &str, variables: &Variables) -> Result<String, String> {
     let mut missing = None;
-    let expanded = expand_with(text, false, |name| {
-        let value = Platform::HERE.variable(variables, OsStr::new(name));
-        let value = value.map(|(_, value)| value.as_os_str()).filter(|it| it.to_str().is_some());
-        if value.is_none() {
+    let expanded = expand_with(text, false, |name| match value_of(name, variables) {
+        Some(value) if value.to_str().is_some() => Some(value),
+        _ => {
             missing.get_or_insert_with(|| name.to_owned());
+            None
         }
-        value
     });
     match missing {
         Some(name) => Err(name),
@@ -42,25 +41,25 @@ pub(crate) fn required_env_references(text: &str, variables: &Variables) -> Resu
 /// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and there
 /// is no home directory.
 pub(crate) fn path(text: &str, variables: &Variables) -> Option<OsString> {
-    let Some(rest) =
-        text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with(is_separator))
-    else {
-        return Some(expand(text, variables, true));
+    let rest = match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with(is_separator) => rest,
+        _ => return Some(expand(text, variables, true)),
     };
-    let set = Platform::HERE.variable(variables, OsStr::new(Platform::HERE.home_variable));
-    let home = match set.filter(|(_, home)| !home.is_empty()) {
-        Some((_, home)) => home.clone(),
-        None => etcetera::home_dir().ok()?.into_os_string(),
+    let mut whole = match value_of(Platform::HERE.home_variable, variables) {
+        Some(home) if !home.is_empty() => home.to_owned(),
+        _ => etcetera::home_dir().ok()?.into_os_string(),
     };
-    let mut whole = home;
     whole.push(expand(rest, variables, true));
     Some(whole)
 }
 
 fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
-    expand_with(text, shell_style, |name| {
-        Platform::HERE.variable(variables, OsStr::new(name)).map(|(_, value)| value.as_os_str())
-    })
+    expand_with(text, shell_style, |name| value_of(name, variables))
+}
+
+fn value_of<'v>(name: &str, variables: &'v Variables) -> Option<&'v OsStr> {
+    let (_, value) = Platform::HERE.variable(variables, OsStr::new(name))?;
+    Some(value)
 }
 
 /// Replaces each reference by what `value_of` returns for its name.
@@ -96,12 +95,14 @@ fn reference(text: &str, shell_style: bool) -> Option<(&str, &str)> {
             None if shell_style => inner,
             None => return None,
         };
-        (Some(name).filter(|name| name_length(name) == name.len())?, after)
-    } else {
-        let bare = text.strip_prefix('$').filter(|_| shell_style)?;
+        (name, after)
+    } else if shell_style {
+        let bare = text.strip_prefix('$')?;
         bare.split_at(name_length(bare))
+    } else {
+        return None;
     };
-    (!name.is_empty()).then_some((name, after))
+    if name.is_empty() || name_length(name) != name.len() { None } else { Some((name, after)) }
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub(crate) fn build(
     {
         environment = environment.with_directory(name, &project);
     }
-    let path = || environment.get("PATH");
+    let path = environment.get("PATH");
     let (program, invocation) = match &hook.command {
         Some(Command::Text(text)) if !text.trim().is_empty() => {
             let name = hook.shell.as_deref().unwrap_or(Platform::HERE.shell);
@@ -59,8 +59,8 @@ pub(crate) fn build(
             let (shell, file) = if hook.shell.is_none() && Platform::HERE.is_path(name) {
                 (Program::new(name, None, &directory), Cow::Borrowed(name))
             } else {
-                let own = system::shell_file(name, path());
-                let shell = Program::new(own.as_deref().unwrap_or(name), path(), &directory);
+                let own = system::shell_file(name, path);
+                let shell = Program::new(own.as_deref().unwrap_or(name), path, &directory);
                 let file = shell_file(&shell, name)?;
                 (shell, Cow::Owned(file))
             };
@@ -68,12 +68,13 @@ pub(crate) fn build(
         }
         Some(Command::Argv(argv)) if argv.first().is_some_and(|name| !name.is_empty()) => {
             let arguments = [&argv[1..], &hook.args].concat();
-            (Program::new(&argv[0], path(), &directory), Invocation { arguments, raw: None })
+            (Program::new(&argv[0], path, &directory), Invocation { arguments, raw: None })
         }
         _ => return Err(BuildError::new("a command hook needs a command").at("command")),
     };
     let Invocation { arguments, raw } = invocation;
-    if arguments.iter().chain(&raw).any(|argument| argument.contains('\0')) {
+    let has_zero = arguments.iter().any(|argument| argument.contains('\0'));
+    if has_zero || raw.as_ref().is_some_and(|raw| raw.contains('\0')) {
         return Err(BuildError::new("a command can't have a zero byte").at("command"));
     }
     Ok(Arc::new(CommandHandler {
@@ -92,7 +93,7 @@ struct CommandHandler {
     launch: Launch,
     /// The directory of its hooks file.
     config_dir: Arc<Path>,
-    /// What to write in the place of a path that is looked for in the wrong directory.
+    /// The answer of `path_from_config`, once it was asked for.
     remedy: OnceLock<Option<String>>,
     max_output: usize,
     words: Words,
@@ -114,24 +115,31 @@ impl Handler for CommandHandler {
     }
 
     fn remedy(&self) -> Option<&str> {
-        let remedy = || {
-            let Launch { program, arguments, directory, .. } = &self.launch;
-            let file = program.file().ok();
-            let name = file.and_then(|file| file.strip_prefix(directory).ok()?.to_str());
-            let words = name.into_iter().chain(arguments.iter().map(String::as_str));
-            place::path_from_config(words, directory, &self.config_dir)
-        };
-        self.remedy.get_or_init(remedy).as_deref()
+        self.remedy.get_or_init(|| self.path_from_config()).as_deref()
     }
 }
 
 impl CommandHandler {
+    /// Returns what to write in the place of a path that is looked for in the wrong directory.
+    fn path_from_config(&self) -> Option<String> {
+        let Launch { program, arguments, directory, .. } = &self.launch;
+        let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        if let Ok(file) = program.file()
+            && let Ok(file) = file.strip_prefix(directory)
+        {
+            words.insert(0, file.to_str().unwrap_or_default());
+        }
+        place::path_from_config(&words, directory, &self.config_dir)
+    }
+
     /// Runs the command once.
     async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Ran, HandlerError> {
         let start = Instant::now();
         let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
-        let group = group.await.map_err(|message| HandlerError::new(Failure::Start, message))?;
-        let exchange = Exchange::new(group, self.max_output);
+        let exchange = match group.await {
+            Ok(group) => Exchange::new(group, self.max_output),
+            Err(message) => return Err(HandlerError::new(Failure::Start, message)),
+        };
         let deadline = call.deadline;
         let (ending, left) = exchange.run(&stdin, deadline, self.may_leave).await;
         match (left, call.place) {
@@ -193,21 +201,20 @@ impl CommandHandler {
 /// Returns the path of the shell, which must be there now: a missing shell is a mistake in the
 /// configuration, not something that comes and goes.
 fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
-    let missing = |message: String| {
-        let error = BuildError::new(message).at("shell");
-        if let Some(hint) = system::shell_hint(name) {
-            error.hint(hint)
-        } else if name.contains(char::is_whitespace) {
-            error.hint("name the program only; options belong into the command, such as `set -e`")
-        } else {
-            error
-        }
+    let problem = match shell.file() {
+        Ok(file) if file.is_file() => return Ok(file.to_string_lossy().into_owned()),
+        Ok(file) => format!("the shell `{}` does not exist", file.display()),
+        Err(problem) => problem,
     };
-    let file = shell.file().map_err(missing)?;
-    if !file.is_file() {
-        return Err(missing(format!("the shell `{}` does not exist", file.display())));
+    let error = BuildError::new(problem).at("shell");
+    if let Some(hint) = system::shell_hint(name) {
+        return Err(error.hint(hint));
     }
-    Ok(file.to_string_lossy().into_owned())
+    if name.contains(char::is_whitespace) {
+        let hint = "name the program only; options belong into the command, such as `set -e`";
+        return Err(error.hint(hint));
+    }
+    Err(error)
 }
 
 /// Returns a duration as people write it: `5s`, `500ms`.
@@ -220,10 +227,11 @@ fn rounded(duration: Duration) -> String {
 }
 
 fn leak_warning(streams: &[&str]) -> Option<String> {
-    (!streams.is_empty()).then(|| {
-        format!(
-            "a background process keeps its {} open, and what it writes from now on is lost; redirect the output of what should outlive the hook, as in `job >/dev/null 2>&1 &`",
-            streams.join(" and ")
-        )
-    })
+    if streams.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "a background process keeps its {} open, and what it writes from now on is lost; redirect the output of what should outlive the hook, as in `job >/dev/null 2>&1 &`",
+        streams.join(" and ")
+    ))
 }

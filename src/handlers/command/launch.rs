@@ -17,7 +17,7 @@ use super::start_error::start_error;
 pub(crate) struct Launch {
     pub(crate) program: Program,
     pub(crate) arguments: Vec<String>,
-    /// What follows them on the command line, not quoted.
+    /// Text that follows them on the command line, not quoted.
     pub(crate) raw: Option<String>,
     pub(crate) environment: Environment,
     pub(crate) directory: Arc<Path>,
@@ -43,8 +43,9 @@ impl Launch {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.environment.apply(&mut command);
         prepare(&mut command);
-        Group::spawn_patiently(&mut command, deadline)
-            .await
-            .map_err(|error| start_error(&error, program, &self.directory))
+        match Group::spawn_patiently(&mut command, deadline).await {
+            Ok(group) => Ok(group),
+            Err(error) => Err(start_error(&error, program, &self.directory)),
+        }
     }
 }

@@ -34,22 +34,24 @@ pub(crate) fn config_dir(location: &Location, project: &Arc<Path>) -> Arc<Path> 
 
 /// Returns what to write in the place of a relative path in `words`, if no such file is in `directory`,
 /// where the hook runs, but one is in `config`, beside its hooks file.
-pub(super) fn path_from_config<'w>(
-    words: impl Iterator<Item = &'w str>,
-    directory: &Path,
-    config: &Path,
-) -> Option<String> {
-    let ends = |letter: char| letter.is_whitespace() || "'\";|&()<>".contains(letter);
-    let is_beside = |path: &&str| {
-        let is_relative = path.contains(['/', '.']) && Path::new(path).is_relative();
-        is_relative && config.join(path).is_file() && !directory.join(path).exists()
-    };
-    let path = words.flat_map(|word| word.split(ends)).find(is_beside)?;
-    let directory = directory.display();
-    Some(format!(
-        "`{path}` is not in {directory}, where the hook runs, but beside its hooks file: write the \
-         command as a text with `\"$HOOKEXEC_CONFIG_DIR\"/{path}`"
-    ))
+pub(super) fn path_from_config(words: &[&str], directory: &Path, config: &Path) -> Option<String> {
+    for word in words {
+        for path in word.split(ends_path) {
+            let is_relative = path.contains(['/', '.']) && Path::new(path).is_relative();
+            if is_relative && config.join(path).is_file() && !directory.join(path).exists() {
+                let directory = directory.display();
+                return Some(format!(
+                    "`{path}` is not in {directory}, where the hook runs, but beside its hooks file: write the \
+                     command as a text with `\"$HOOKEXEC_CONFIG_DIR\"/{path}`"
+                ));
+            }
+        }
+    }
+    None
+}
+
+fn ends_path(letter: char) -> bool {
+    letter.is_whitespace() || "'\";|&()<>".contains(letter)
 }
 
 /// Returns `path` as it is from the root on.
@@ -58,7 +60,11 @@ pub(crate) fn absolute(path: &Path) -> Result<Arc<Path>, BuildError> {
     if path.is_absolute() {
         return Ok(path.into());
     }
-    std::path::absolute(path).map(Arc::from).map_err(|error| {
-        BuildError::new(format!("`{}` can't be made absolute: {error}", path.display()))
-    })
+    match std::path::absolute(path) {
+        Ok(path) => Ok(path.into()),
+        Err(error) => {
+            let path = path.display();
+            Err(BuildError::new(format!("`{path}` can't be made absolute: {error}")))
+        }
+    }
 }

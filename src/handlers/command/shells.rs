@@ -2,7 +2,7 @@
 
 use crate::handler::BuildError;
 
-/// What a shell understands, by the name of its program.
+/// The language that a shell understands, by the name of its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     /// `SHELL -c TEXT NAME ARGUMENTS...`
@@ -29,13 +29,10 @@ impl Language {
     /// Returns the language of the shell called `name`, which may be a path.
     pub(crate) fn of(name: &str) -> Self {
         let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
-        let is = |known: &[&str]| known.iter().any(|known| file.eq_ignore_ascii_case(known));
-        if is(&["cmd", "cmd.exe"]) {
-            Self::Cmd
-        } else if is(&["powershell", "powershell.exe", "pwsh", "pwsh.exe"]) {
-            Self::PowerShell
-        } else {
-            Self::Posix
+        match file.to_ascii_lowercase().as_str() {
+            "cmd" | "cmd.exe" => Self::Cmd,
+            "powershell" | "powershell.exe" | "pwsh" | "pwsh.exe" => Self::PowerShell,
+            _ => Self::Posix,
         }
     }
 
@@ -51,10 +48,9 @@ impl Language {
                 .at("args")
                 .hint("write them into the command, or make the command a list"));
         }
-        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let (arguments, raw) = match self {
             Self::Posix => {
-                let mut arguments: Vec<String> = words(&["-c", text]);
+                let mut arguments = vec!["-c".to_owned(), text.to_owned()];
                 if !args.is_empty() {
                     // The shell's `$0`; the arguments are counted from `$1`.
                     arguments.push(file.to_owned());
@@ -69,10 +65,14 @@ impl Language {
                     .hint("join the lines by `&&`, or move them to a `.cmd` file"));
             }
             // No `AutoRun` of the registry; only the outer quotes are taken away.
-            Self::Cmd => (words(&["/d", "/s", "/c"]), Some(format!("\"{}\"", text.trim_end()))),
+            Self::Cmd => {
+                let arguments = ["/d", "/s", "/c"].map(str::to_owned).to_vec();
+                (arguments, Some(format!("\"{}\"", text.trim_end())))
+            }
             Self::PowerShell => {
                 let text = format!("{text}\n{LAST_STATUS}");
-                (words(&["-NoProfile", "-NonInteractive", "-Command", &text]), None)
+                let arguments = ["-NoProfile", "-NonInteractive", "-Command", &text];
+                (arguments.map(str::to_owned).to_vec(), None)
             }
         };
         Ok(Invocation { arguments, raw })

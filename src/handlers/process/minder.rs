@@ -116,7 +116,7 @@ struct Minder {
 /// The steps that end a child which does not end by itself. Replies count until it has ended.
 #[derive(Debug)]
 struct Ending {
-    /// What the child did; `None` if it was asked to stop.
+    /// The fault of the child; `None` if it was asked to stop.
     problem: Option<&'static str>,
     next: Step,
     at: Instant,
