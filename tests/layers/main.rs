@@ -69,6 +69,7 @@ const PLAIN_READERS: [(&str, &str); 14] = [
     ("src/counts/store.rs", "reads a type without any JSON"),
     ("src/handlers/request.rs", "`with` was read by the reader of hooks.yaml"),
     ("src/policy/store.rs", "reads a type without any JSON from a value read strictly"),
+    ("src/rpc/message.rs", "leaves results as they are written, and refuses keys that stand twice"),
     ("src/trust/store.rs", "reads a type without any JSON"),
     ("src/wire/output_reader.rs", "its types read their values with `wire::exact`"),
 ];
