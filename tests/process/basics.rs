@@ -130,7 +130,10 @@ async fn a_check_starts_all_and_reports_each() {
     );
     let checks = tokio::time::timeout(HANG, executor.check_processes()).await.unwrap();
     let found: Vec<_> = checks.iter().map(|c| (c.name.as_str(), c.problem.as_deref())).collect();
-    assert_eq!(found[0], ("bad", Some("process `bad` refused to serve: no key")));
+    assert_eq!(
+        found[0],
+        ("bad", Some("process `bad` could not be started: it refused to serve: no key"))
+    );
     assert_eq!(found[1].0, "gone");
     assert!(found[1].1.unwrap().contains("`no-such-program` was not found"), "{found:?}");
     assert_eq!(found[2], ("good", None));

@@ -49,17 +49,29 @@ async fn a_child_that_exits_before_it_greets_says_why() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_final() {
+async fn a_refusal_is_a_failed_start() {
     let project = Project::with(
-        "reply(json.loads(sys.stdin.readline()), {'ok': False, 'reason': 'no key'})\nsys.stdin.read()",
+        "
+m = json.loads(sys.stdin.readline())
+if not os.path.exists('key'):
+    reply(m, {'ok': False, 'reason': 'no key'})
+    sys.stdin.read()
+reply(m, {})
+for message in messages(): reply(message, {})
+",
     );
     let executor = project.one(&[Event::PreToolUse], "");
-    for _ in 0..3 {
+    for _ in 0..2 {
         let verdict = ask(&executor, "ls").await;
-        assert_eq!(error(&verdict), "process `p` refused to serve: no key");
+        assert_eq!(
+            error(&verdict),
+            "process `p` could not be started: it refused to serve: no key"
+        );
         assert!(!verdict.allowed);
     }
-    assert_eq!(statistics(&executor).starts, 1);
+    project.write("key", "");
+    assert!(ask(&executor, "ls").await.allowed);
+    assert_eq!(statistics(&executor).starts, 3);
     shutdown(&executor).await;
 }
 

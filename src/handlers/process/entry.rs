@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{sleep_until, timeout_at};
 
 use super::connection::{CallError, Connection, Request};
-use super::greeting::{self, GreetError, Roles};
+use super::greeting::{self, Roles};
 use super::minder::Child;
 use super::notifications::NotificationQueue;
 use super::processes::{Counters, ProcessStatistics};
@@ -51,8 +51,6 @@ enum State {
         outcome: StartOutcome,
     },
     Running(Child),
-    /// It does not want to be a hook here.
-    Refused(HandlerError),
     Stopped,
 }
 
@@ -255,7 +253,6 @@ impl Process {
             State::Starting { task, outcome } if !task.is_finished() => {
                 return Ok(Step::AwaitStart(outcome.clone()));
             }
-            State::Refused(error) => return Err(error.clone()),
             State::Stopped => return Err(self.stopped()),
             // A start that was cut off has left its state behind.
             State::Starting { .. } | State::Idle => {}
@@ -285,25 +282,12 @@ impl Process {
         if let Some(until) = rest_until {
             sleep_until(until.into()).await;
         }
-        let mut refusing = None;
-        let state = match self.start_child().await {
-            Ok((child, None)) => Ok(State::Running(child)),
-            Ok((child, Some(reason))) => {
-                refusing = Some(child);
-                let problem = format!("refused to serve: {reason}");
-                Ok(State::Refused(self.failure(Failure::Start, &problem)))
-            }
-            Err(error) => Err(error),
-        };
-        outcome.send_replace(Some(self.started(state)));
-        if let Some(child) = refusing {
-            child.stop().await;
-        }
+        let child = self.start_child().await;
+        outcome.send_replace(Some(self.started(child)));
     }
 
-    /// Starts the child and waits for its answer to the handshake. Returns the reason beside it if it
-    /// refuses to serve.
-    async fn start_child(&self) -> Result<(Child, Option<String>), HandlerError> {
+    /// Starts the child and waits for its answer to the handshake.
+    async fn start_child(&self) -> Result<Child, HandlerError> {
         let Self { definition, launch, notifications, counters, .. } = self;
         let launch = launch.as_ref().map_err(|problem| self.not_started(&problem.message))?;
         locked(counters).starts += 1;
@@ -315,40 +299,32 @@ impl Process {
             Ok(cancels) => {
                 child.connection.request(Request::Ready { cancels });
                 tracing::debug!(process = %definition.name, "process started");
-                Ok((child, None))
+                Ok(child)
             }
-            Err(GreetError::Refused(reason)) => Ok((child, Some(reason))),
-            Err(GreetError::Failed(error)) => {
-                Err(self.not_started(&error.message).with_stderr(error.stderr))
-            }
+            Err(error) => Err(self.not_started(&error.message).with_stderr(error.stderr)),
         }
     }
 
     /// Takes the end of an attempt to start it, and returns its outcome.
-    fn started(&self, result: Result<State, HandlerError>) -> Result<(), HandlerError> {
+    fn started(&self, result: Result<Child, HandlerError>) -> Result<(), HandlerError> {
         let mut state = locked(&self.state);
         // Stopped meanwhile: what was started is dropped, which ends it.
         if !matches!(*state, State::Starting { .. }) {
             return Err(self.stopped());
         }
-        let error = match result {
-            Ok(State::Refused(error)) => {
-                *state = State::Refused(error.clone());
-                error
-            }
-            Ok(running) => {
-                *state = running;
-                return Ok(());
+        match result {
+            Ok(child) => {
+                *state = State::Running(child);
+                Ok(())
             }
             Err(error) => {
                 locked(&self.counters).crashes += 1;
                 locked(&self.backoff).add(Instant::now(), false, &error.message);
                 *state = State::Idle;
-                error
+                tracing::warn!(process = %self.definition.name, "{error}");
+                Err(error)
             }
-        };
-        tracing::warn!(process = %self.definition.name, "{error}");
-        Err(error)
+        }
     }
 
     fn stopped(&self) -> HandlerError {

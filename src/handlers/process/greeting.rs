@@ -63,31 +63,23 @@ struct Greeting {
     cancel: Option<bool>,
 }
 
-/// Why a child can't be called after the handshake.
-#[derive(Debug, PartialEq)]
-pub(super) enum GreetError {
-    /// The process does not want to serve; why.
-    Refused(String),
-    /// There was no answer, or it can't be understood.
-    Failed(HandlerError),
-}
-
 /// Sends a child the greeting and waits for its answer. Returns whether it wants to hear of calls that
 /// were given up.
 pub(super) async fn greet(
     connection: &Connection,
     process: &Process,
     params: &[u8],
-) -> Result<bool, GreetError> {
+) -> Result<bool, HandlerError> {
     let Process { protocol, start_timeout, .. } = process;
     let method = match protocol {
         Protocol::Hooks => HELLO,
         Protocol::Mcp => mcp::INITIALIZE,
     };
     let deadline = Instant::now() + *start_timeout;
-    let reply = connection.call(method, params, deadline).await.map_err(|error| {
-        GreetError::Failed(error.into_failure("it", method, *start_timeout, HINT))
-    })?;
+    let reply = match connection.call(method, params, deadline).await {
+        Ok(reply) => reply,
+        Err(error) => return Err(error.into_failure("it", method, *start_timeout, HINT)),
+    };
     if *protocol == Protocol::Hooks {
         return read_greeting(&reply);
     }
@@ -99,21 +91,21 @@ pub(super) async fn greet(
     Ok(true)
 }
 
-fn read_greeting(result: &str) -> Result<bool, GreetError> {
+fn read_greeting(result: &str) -> Result<bool, HandlerError> {
     let answer = parse_object(result).map_err(|problem| unusable(HELLO, &problem))?;
     let answer = Value::Object(answer.unwrap_or_default());
     let greeting =
         Greeting::deserialize(answer).map_err(|error| unusable(HELLO, &error.to_string()))?;
     if greeting.ok == Some(false) {
         let reason = greeting.reason.unwrap_or_else(|| "it gave no reason".to_owned());
-        return Err(GreetError::Refused(reason));
+        return Err(HandlerError::new(Failure::Start, format!("it refused to serve: {reason}")));
     }
     Ok(greeting.cancel == Some(true))
 }
 
-fn unusable(method: &str, problem: &str) -> GreetError {
+fn unusable(method: &str, problem: &str) -> HandlerError {
     let message = format!("its answer to `{method}` can't be used: {problem}");
-    GreetError::Failed(HandlerError::new(Failure::Protocol, message))
+    HandlerError::new(Failure::Protocol, message)
 }
 
 #[cfg(test)]
@@ -150,9 +142,12 @@ mod tests {
 
     #[test]
     fn a_refusal_is_heard_with_its_reason() {
-        let refused = |reason: &str| Err(GreetError::Refused(reason.to_owned()));
-        assert_eq!(read_greeting(r#"{"ok":false,"reason":"no key"}"#), refused("no key"));
-        assert_eq!(read_greeting(r#"{"ok":false}"#), refused("it gave no reason"));
+        for (answer, message) in [
+            (r#"{"ok":false,"reason":"no key"}"#, "it refused to serve: no key"),
+            (r#"{"ok":false}"#, "it refused to serve: it gave no reason"),
+        ] {
+            assert_eq!(read_greeting(answer).unwrap_err().message, message);
+        }
     }
 
     #[test]
@@ -160,7 +155,8 @@ mod tests {
         for answer in
             ["[]", "\"ok\"", r#"{"ok":"false"}"#, r#"{"ok":false,"ok":true}"#, r#"{"cancel":1}"#]
         {
-            assert!(matches!(read_greeting(answer), Err(GreetError::Failed(_))), "{answer}");
+            let error = read_greeting(answer).unwrap_err();
+            assert_eq!(error.failure, Failure::Protocol, "{answer}");
         }
     }
 }
