@@ -167,7 +167,10 @@ impl Exchange {
     /// Reads what the ended child left in its pipes.
     async fn settle(&mut self) -> Result<(), Overflow> {
         let rest = async { tokio::try_join!(self.stdout.fill(), self.stderr.fill()) };
-        timeout(LEAK_TIMEOUT, rest).await.map_or(Ok(()), |rest| rest.map(|_| ()))
+        match timeout(LEAK_TIMEOUT, rest).await {
+            Ok(Err(overflow)) => Err(overflow),
+            Ok(Ok(_)) | Err(_) => Ok(()),
+        }
     }
 
     /// SIGTERM to the group, half a second, SIGKILL to the group, reading on all the while.

@@ -83,8 +83,12 @@ pub(super) async fn greet(
     if *protocol == Protocol::Hooks {
         return read_greeting(&reply);
     }
-    let server = mcp::read_initialized(&reply).map_err(|problem| unusable(method, &problem))?;
-    tracing::debug!(process = %process.name, says = ?server.name, "MCP server started");
+    match mcp::read_initialized(&reply) {
+        Ok(server) => {
+            tracing::debug!(process = %process.name, says = ?server.name, "MCP server started");
+        }
+        Err(problem) => return Err(unusable(method, &problem)),
+    }
     let line = rpc::notification(mcp::INITIALIZED, b"{}");
     // If it can't be written, the next call finds out why.
     let _ = timeout_at(deadline.into(), connection.send(line)).await;

@@ -117,11 +117,12 @@ impl Processes {
         working_dir: &Path,
         env: &Arc<BTreeMap<OsString, OsString>>,
     ) -> Self {
-        let entries = processes.into_iter().map(|(name, process)| {
+        let mut entries = BTreeMap::new();
+        for (name, process) in processes {
             let launch = resolve(&process, working_dir, env);
-            (name, Entry::new(Process::new(process, launch)))
-        });
-        Self { entries: entries.collect(), injections: Mutex::default() }
+            entries.insert(name, Entry::new(Process::new(process, launch)));
+        }
+        Self { entries, injections: Mutex::default() }
     }
 
     /// Takes over each process of `old`, of the executor before, whose definition and file are the
@@ -167,7 +168,10 @@ impl Processes {
     /// Starts all of them and reports of each whether it returned the greeting, in the order of
     /// their names.
     pub(crate) async fn check(&self) -> Vec<ProcessCheck> {
-        let checks = self.processes().map(|process| async move { check_process(&process).await });
+        let mut checks = Vec::new();
+        for process in self.processes() {
+            checks.push(async move { check_process(&process).await });
+        }
         join_all(checks).await
     }
 
@@ -176,9 +180,13 @@ impl Processes {
         self.processes().map(|process| process.statistics()).collect()
     }
 
-    /// Stops every process that is still its own: end of input, then TERM, then KILL to its group. None is started again.
+    /// Stops every process that is still its own: end of input, then TERM, then KILL to its group.
+    /// None is started again.
     pub(crate) async fn shutdown(&self) {
-        let ends = self.own().map(|process| async move { process.shutdown().await });
+        let mut ends = Vec::new();
+        for process in self.own() {
+            ends.push(async move { process.shutdown().await });
+        }
         join_all(ends).await;
     }
 
@@ -205,10 +213,9 @@ fn resolve(
     project: &Path,
     env: &Arc<BTreeMap<OsString, OsString>>,
 ) -> Result<Launch, BuildError> {
-    let Some((name, arguments)) =
-        process.command.split_first().filter(|(name, _)| !name.is_empty())
-    else {
-        return Err(BuildError::new("it has no `command`"));
+    let (name, arguments) = match process.command.split_first() {
+        Some((name, arguments)) if !name.is_empty() => (name, arguments),
+        _ => return Err(BuildError::new("it has no `command`")),
     };
     if process.command.iter().any(|part| part.contains('\0')) {
         return Err(BuildError::new("its `command` can't have a zero byte"));

@@ -74,6 +74,8 @@ fn interpreter(script: &Path) -> Option<String> {
     let line = start.split('\n').next()?;
     // A file written on Windows asks for `/bin/sh\r`: the escape shows what is wrong.
     let line = line.strip_prefix("#!")?.trim_matches([' ', '\t']);
-    let program = line.split([' ', '\t']).next().filter(|program| !program.is_empty())?;
-    Some(program.escape_debug().to_string())
+    match line.split([' ', '\t']).next() {
+        None | Some("") => None,
+        Some(program) => Some(program.escape_debug().to_string()),
+    }
 }
