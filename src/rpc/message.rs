@@ -4,6 +4,7 @@
 //! the cause, instead of leaving it to its timeout.
 
 use std::fmt;
+use std::io::Write as _;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::Value;
@@ -48,12 +49,12 @@ impl fmt::Display for RpcError {
 
 /// Returns the line that calls `method`; `params` is JSON.
 pub fn request(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
-    call(&format!("\"id\":{id},"), method, params)
+    call(Some(id), method, params)
 }
 
 /// Returns the line that notifies of `method`; `params` is JSON.
 pub fn notification(method: &str, params: &[u8]) -> Vec<u8> {
-    call("", method, params)
+    call(None, method, params)
 }
 
 /// Returns the line that refuses a child's call; `id` is JSON.
@@ -69,10 +70,13 @@ pub fn nothing(id: &str) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}\n").into_bytes()
 }
 
-fn call(id: &str, method: &str, params: &[u8]) -> Vec<u8> {
+fn call(id: Option<u64>, method: &str, params: &[u8]) -> Vec<u8> {
     let mut line = Vec::with_capacity(params.len() + method.len() + 80);
     line.extend_from_slice(br#"{"jsonrpc":"2.0","#);
-    line.extend_from_slice(id.as_bytes());
+    if let Some(id) = id {
+        // Writing into memory can't fail.
+        let _ = write!(line, "\"id\":{id},");
+    }
     line.extend_from_slice(br#""method":""#);
     line.extend_from_slice(method.as_bytes());
     line.extend_from_slice(br#"","params":"#);

@@ -206,7 +206,11 @@ impl Connection {
     /// Writes a call; `is_begun` becomes true once the child may have seen a part of it. Returns
     /// `false` if the child closed its stdin.
     async fn send_call(&self, id: u64, method: &str, params: &[u8], is_begun: &mut bool) -> bool {
-        let mut writer = self.writer.lock().await;
+        // Usually nobody else writes, and this is the cheaper way.
+        let mut writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(_) => self.writer.lock().await,
+        };
         let mut is_sound = writer.begin(rpc::request(id, method, params)).await.is_ok();
         if is_sound {
             *is_begun = true;

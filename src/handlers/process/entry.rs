@@ -117,13 +117,16 @@ impl Process {
             // The child can't have seen the call, so a new one may have it, once.
             result = self.try_call(method, params, deadline).await;
         }
-        let result = result.and_then(|reply| {
-            let who = format!("process `{}`", self.definition.name);
-            let hint = "raise the `timeout` if it needs longer";
-            reply.map_err(|error| error.into_failure(&who, method, limit, hint))
-        });
-        locked(&self.counters).failures += u64::from(result.is_err());
-        result
+        let error = match result {
+            Ok(Ok(text)) => return Ok(text),
+            Ok(Err(error)) => {
+                let who = format!("process `{}`", self.definition.name);
+                error.into_failure(&who, method, limit, "raise the `timeout` if it needs longer")
+            }
+            Err(error) => error,
+        };
+        locked(&self.counters).failures += 1;
+        Err(error)
     }
 
     async fn try_call(
@@ -243,11 +246,12 @@ impl Process {
     /// When the process can't be called for now, or never.
     fn step(self: &Arc<Self>) -> Result<Step, HandlerError> {
         let mut state = locked(&self.state);
-        let mut backoff = locked(&self.backoff);
         match &*state {
             State::Running(child) => match child.connection.ending() {
                 None => return Ok(Step::Call(Arc::clone(&child.connection))),
-                Some(end) if end.crashed => backoff.add(end.at, end.served, &end.cause),
+                Some(end) if end.crashed => {
+                    locked(&self.backoff).add(end.at, end.served, &end.cause);
+                }
                 Some(_) => {}
             },
             State::Starting { task, outcome } if !task.is_finished() => {
@@ -259,6 +263,7 @@ impl Process {
         }
         *state = State::Idle;
         let now = Instant::now();
+        let backoff = locked(&self.backoff);
         if backoff.rest > LONGEST_WAIT && backoff.until > Some(now) {
             return Err(self.failure(Failure::Start, &backoff.problem(now)));
         }
