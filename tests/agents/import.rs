@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::one_post::OnePost;
 use crate::support::{Done, Sandbox};
 
 /// Returns a sandbox with a settings file of the given name.
@@ -29,8 +28,7 @@ fn a_settings_file_becomes_a_hooks_file_that_loads() {
         insta::assert_snapshot!(format!("import-{name}"), done.stdout);
         insta::assert_snapshot!(format!("import-{name}-remarks"), done.stderr);
         sandbox.write("imported.yaml", &done.stdout);
-        let check = sandbox.hookexec(["check", "--config", "imported.yaml"]);
-        let check = check.env("CLAUDE_PLUGIN_ROOT", "/opt/plugin").run().exits(0);
+        let check = sandbox.hookexec(["check", "--config", "imported.yaml"]).run().exits(0);
         assert!(check.stdout.contains(" 0 errors"), "{check:#?}");
     }
 }
@@ -48,11 +46,11 @@ fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
     insta::assert_snapshot!("refused-by-line", import(&sandbox, &[]).stderr);
     let done = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(0);
     assert!(done.stderr.contains("hookexec trust add hooks.yaml"), "{}", done.stderr);
-    assert!(done.stderr.contains("warning: a hook of type `agent`"), "{}", done.stderr);
+    assert!(done.stderr.contains("settings.json:5: a hook of type `agent`"), "{}", done.stderr);
     assert!(!done.stderr.contains("error: "), "{}", done.stderr);
     insta::assert_snapshot!("partial", sandbox.plain(&sandbox.read("hooks.yaml")));
     let again = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(64);
-    let said = "can't write hooks.yaml: there is one already\n\nhint: give `--output` another name";
+    let said = "hooks.yaml is there already; nothing was written";
     assert!(again.stderr.contains(said), "{}", again.stderr);
 }
 
@@ -76,13 +74,14 @@ fn a_matcher_that_claude_code_ignores_drops_no_hook() {
 #[test]
 fn a_file_without_hooks_is_no_empty_policy() {
     let sandbox = Sandbox::new();
-    for (text, problem) in [
-        ("{}", "it has no `hooks`"),
-        ("[]", "not a JSON object"),
-        ("{\"hooks\": ", "not valid JSON"),
+    for (text, problem, code) in [
+        ("{}", "the file has no `hooks`", 78),
+        ("[]", "the file must be a mapping", 78),
+        ("", "the file must be a mapping", 78),
+        ("{\"hooks\": ", "not valid JSON", 64),
     ] {
         sandbox.write(".claude/settings.json", text);
-        let done = import(&sandbox, &[]).exits(65);
+        let done = import(&sandbox, &["--partial"]).exits(code);
         assert!(done.stderr.contains(problem), "{}", done.stderr);
     }
     let done = sandbox.hookexec(["init", "--from", "claude-code:none.json"]).run().exits(64);
@@ -95,6 +94,8 @@ fn of_two_lists_of_hooks_none_is_imported() {
     sandbox.write(".claude/settings.json", "{\"hooks\": {},\n\"hooks\": {\"Stop\": []}}");
     let done = import(&sandbox, &[]).exits(78);
     assert!(done.stderr.contains("the key `hooks` appears twice"), "{}", done.stderr);
+    let done = import(&sandbox, &["--partial"]).exits(0);
+    assert!(done.stdout.contains("the key `hooks` appears twice"), "{}", done.stdout);
 }
 
 /// A sandbox in which the project's settings were imported.
@@ -235,73 +236,68 @@ fn an_entry_of_hookexec_itself_is_skipped() {
             json!([{"type": "command", "command": own}, {"type": "command", "command": "./a"}]);
         let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
         let done = imports(&sandbox, "claude-code", "settings.json", &settings).exits(0);
-        assert_eq!(done.stderr, "skipped 1 entry of hookexec itself\n");
+        assert_eq!(done.stderr, "skipped 1 hook of hookexec itself\n");
         assert!(!done.stdout.contains("run --from"), "{done:#?}");
         assert!(done.stdout.contains("command: ./a"), "{done:#?}");
     }
 }
 
 #[test]
-fn an_import_beside_own_entries_says_what_to_do_next() {
-    let sandbox = Sandbox::new();
-    let own = "/home/me/.cargo/bin/hookexec run --from claude-code --event PreToolUse --within 54";
-    let entry = |command: &str| json!({"type": "command", "command": command});
-    let hooks = json!([entry(own), entry(own), entry("./a"), {"type": "agent", "prompt": "?"}]);
-    let settings = json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}});
-    let settings = serde_json::to_string_pretty(&settings).unwrap();
-    let line = settings.lines().position(|line| line.contains("./a")).unwrap();
-    sandbox.write(".claude/settings.json", &settings);
-    let import = |output: &str, more: &[&str]| {
-        let args = ["init", "--from", "claude-code:.claude/settings.json", "-o", output];
-        sandbox.hookexec(args.iter().chain(more)).run()
-    };
-    let refused = import("h.yaml", &[]).exits(78).stderr;
-    assert!(refused.starts_with("skipped 2 entries of hookexec itself\n"), "{refused}");
-    assert_eq!(refused.matches("hookexec").count(), 1, "{refused}");
-
-    let said = import("h.yaml", &["--partial"]).exits(0).stderr;
-    assert!(!said.contains("trust add"), "{said}");
-    let remove = format!("Now remove the 1 imported hook (line {line}) from .claude/settings.json");
-    for part in [&*remove, "Leave hookexec's own entries and the hooks that were left out."] {
-        assert!(said.contains(part), "{part}\n{said}");
+fn what_guards_under_claude_code_alone_is_refused_with_what_to_write() {
+    let command = |command: &str| json!({"type": "command", "command": command});
+    for (hook, instead) in [
+        (json!({"type": "prompt", "prompt": "safe?"}), "write a hook of `type: model` by hand"),
+        (json!({"type": "http", "url": "https://example.com"}), "write a hook of `type: http`"),
+        (json!({"type": "mcp_tool", "server": "a", "tool": "b"}), "write a hook of `type: mcp`"),
+        (command("node \"${CLAUDE_PLUGIN_ROOT}/guard.js\""), "the directory of its plugin"),
+    ] {
+        let sandbox = Sandbox::new();
+        let hooks = json!([hook, command("./kept")]);
+        let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
+        sandbox.write(".claude/settings.json", &settings.to_string());
+        let done = import(&sandbox, &[]).exits(78);
+        assert!(done.stderr.contains(instead), "{done:#?}");
+        let done = import(&sandbox, &["--partial"]).exits(0);
+        assert!(done.stdout.contains("# LEFT OUT") && done.stdout.contains(instead), "{done:#?}");
+        assert!(done.stdout.contains("command: ./kept"), "{done:#?}");
     }
-    let found = ".hookexec/hooks.d/claude-code.yaml";
-    let said = import(found, &["--partial"]).exits(0).stderr;
-    assert!(said.contains(&format!("hookexec trust add {found}")), "{said}");
-    let steps = said.lines().filter(|line| line.starts_with("  hookexec"));
-    let column = |line: &str, text: &str| line.find(text);
-    let mut columns = Vec::new();
-    for step in steps {
-        let what = ["look for", "let its", "put hookexec"];
-        columns.extend(what.iter().find_map(|text| column(step, text)));
-    }
-    assert!(columns.windows(2).all(|pair| pair[0] == pair[1]), "{said}");
 }
 
 #[test]
-fn a_hook_of_a_plugin_finds_its_files_under_other_agents() {
+fn permissions_are_named_as_left_out() {
     let sandbox = Sandbox::new();
-    sandbox.script("plugin/guard.sh", "#!/bin/sh\necho from the plugin >&2\nexit 2\n");
-    let command = "sh \"${CLAUDE_PLUGIN_ROOT}/guard.sh\"";
-    let hooks = json!([{"type": "command", "command": command}]);
-    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
-    sandbox.write("plugin/hooks/hooks.json", &settings.to_string());
-    let args =
-        ["init", "--from", "claude-code:plugin/hooks/hooks.json", "-o", "new/dir/imported.yaml"];
-    let done = sandbox.hookexec(args).run().exits(0);
-    assert!(done.stderr.contains("`CLAUDE_PLUGIN_ROOT` is taken to be"), "{done:#?}");
-    let text = sandbox.read("new/dir/imported.yaml");
-    assert!(text.contains("name: guard"), "{text}");
-    sandbox.write("imported.yaml", &text);
-    let payload = json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}});
-    let done = call(&sandbox, "gemini", "BeforeTool", payload);
-    assert!(done.stdout.contains("from the plugin"), "{done:#?}");
+    let settings = json!({"permissions": {"deny": ["Read(./.env)"]}, "hooks": {}});
+    sandbox.write(".claude/settings.json", &settings.to_string());
+    let done = import(&sandbox, &[]).exits(0);
+    let line = "#   .claude/settings.json:1: `permissions` is left out; leave it in the settings";
+    assert!(done.stdout.contains(line), "{done:#?}");
+    assert!(done.stderr.contains("`permissions` is left out"), "{done:#?}");
+}
+
+#[test]
+fn an_entry_that_no_agent_reads_is_not_lost_silently() {
+    let hook = json!({"type": "command", "command": "exit 2"});
+    for engine in ["claude-code", "codex", "gemini"] {
+        let event = if engine == "gemini" { "BeforeTool" } else { "PreToolUse" };
+        for entry in [
+            json!({"matcher": "Bash", "command": "exit 2"}),
+            hook.clone(),
+            json!({"matcher": "Bash", "hook": [hook]}),
+            json!({"matcher": "Bash"}),
+            json!("exit 2"),
+        ] {
+            let sandbox = Sandbox::new();
+            let settings = json!({"hooks": {event: [entry]}});
+            let done = imports(&sandbox, engine, "settings.json", &settings).exits(78);
+            assert!(done.stderr.contains("--> settings.json:1:"), "{engine} {entry}: {done:#?}");
+        }
+    }
 }
 
 #[test]
 fn a_matcher_that_cannot_be_imported_is_named_by_its_line() {
     for (matcher, problem) in [
-        ("Bash(git push:*)", "is a permission rule, which matches no tool"),
+        ("Bash(git push:*)", "which matches no tool, can't be imported"),
         ("mcp__a b", "can't match the name of any tool"),
     ] {
         let sandbox = Sandbox::new();
@@ -313,7 +309,8 @@ fn a_matcher_that_cannot_be_imported_is_named_by_its_line() {
         assert!(done.stderr.contains(problem), "{done:#?}");
         assert!(done.stderr.contains("settings.json:3:"), "{done:#?}");
         let done = import(&sandbox, &["--partial"]).exits(0);
-        assert!(done.stdout.contains("#   line 3: ") && done.stdout.contains("kept"), "{done:#?}");
+        let place = "#   .claude/settings.json:3: ";
+        assert!(done.stdout.contains(place) && done.stdout.contains("kept"), "{done:#?}");
     }
 }
 
@@ -322,7 +319,7 @@ fn hooks_of_gemini_and_codex_go_on_working_there() {
     let guard = "python3 -c 'import json,sys; d=json.load(sys.stdin); sys.exit(2 if \"rm\" in d[\"tool_input\"][\"command\"] else 0)'";
     let hook = json!([{"type": "command", "command": guard, "timeout": 5000}]);
     for (engine, event, tool, timeout) in [
-        ("gemini", "BeforeTool", "run_shell_command", "timeout: 5000ms"),
+        ("gemini", "BeforeTool", "run_shell_command", "timeout: \"5000ms\""),
         ("codex", "PreToolUse", "Bash", "timeout: 5000\n"),
     ] {
         let sandbox = Sandbox::new();
@@ -346,7 +343,7 @@ fn settings_whose_scripts_speak_other_words_are_not_imported() {
     let sandbox = Sandbox::new();
     for engine in ["cursor", "copilot", "windsurf"] {
         let done = imports(&sandbox, engine, "hooks.json", &json!({"hooks": {}})).exits(64);
-        let expected = "[possible values: claude-code, codex, gemini, docker-agent, picoclaw]";
+        let expected = "ENGINE is one of: claude-code, codex, gemini, docker-agent, picoclaw";
         assert!(done.stderr.contains(expected), "{engine}: {}", done.stderr);
     }
 }
@@ -405,8 +402,8 @@ agents:
     }
     let done = import(&["--agent", "root", "--partial"]).exits(0);
     for part in [
-        "#   line 13: a hook of type `model`",
-        "#   line 16: a hook of type `model`",
+        "#   team.yaml:13: a hook of type `model`",
+        "#   team.yaml:16: a hook of type `model`",
         "on_error: block",
         "timeout: 5\n",
         "- type: builtin",
@@ -437,12 +434,12 @@ pre_tool_use:
       env: { WORD: True, HEX: 0x1F, TEXT: "5", EMPTY: "" }
       timeout: 1m
       mode: shadow
-permission_request:
-  - { matcher: "*", hooks: *guards }
 session_start:
   type: command
   command: [echo, "a\tb", "- c"]
   inherit_env: [PATH]
+permission_request:
+  - { matcher: "*", hooks: *guards }
 processes:
   gate: { command: [gate], intercept: [before_tool], priority: 7 }
 "#;
@@ -515,28 +512,26 @@ fn summary(text: &str) -> String {
 fn the_hooks_of_an_agent_come_with_those_of_its_flags() {
     insta::assert_snapshot!(summary(&import_agent("root").exits(0).stdout), @r#"
         pre_tool_use command ./guard.sh []
+        session_start builtin add_environment_info []
         turn_start command ./status.sh []
         turn_start builtin add_date []
         turn_start builtin add_prompt_files ["AGENTS.md"]
-        session_start builtin add_environment_info []
         "#);
     let done = import_agent("helper").exits(78);
     assert!(done.stderr.contains("this agent has no hooks"), "{}", done.stderr);
 }
 
 #[test]
-fn an_unknown_agent_is_an_error_that_lists_them() {
+fn an_unknown_agent_is_an_error_that_lists_the_known_ones() {
     insta::assert_snapshot!(import_agent("rot").exits(78).stderr, @"
-        error: unknown agent `rot`
-         --> docker-agent.yaml:4:1
+        error: choose an agent with `--agent NAME`
+         --> docker-agent.yaml:5:3
           |
-        4 | agents:
-          | ^^^^^^
+        5 |   root:
+          |   ^^^^^
           |
-          = help: did you mean `root`?
+          = help: the file has: root, helper
         ");
-    let done = import_agent("banana").exits(78);
-    assert!(done.stderr.contains("= help: the file has: root, helper"), "{}", done.stderr);
 }
 
 #[test]
@@ -559,249 +554,20 @@ fn the_hooks_of_picoclaw_are_written_without_the_rest() {
     let block = Path::new(crate::support::ROOT).join("tests/configs/valid/picoclaw-config.json");
     let block = std::fs::read_to_string(block).unwrap();
     assert_eq!(summary(&done.stdout), summary(&block));
-    // A hook that is compiled into PicoClaw is named, and left out only where that is asked for.
-    let text = sandbox
-        .read("picoclaw.json")
-        .replace(r#""enabled": false, "priority": 1"#, r#""enabled": true"#);
-    sandbox.write("picoclaw.json", &text);
-    let done = import(&sandbox, &[]).exits(78);
-    assert!(done.stderr.contains("`audit` is compiled into PicoClaw"), "{}", done.stderr);
-    let done = import(&sandbox, &["--partial"]).exits(0);
-    assert!(done.stdout.contains("#   line 7: `audit` is compiled"), "{}", done.stdout);
-    assert_eq!(summary(&done.stdout), summary(&block));
-    // A process that hookexec refuses is named, too.
-    let text = sandbox.read("picoclaw.json").replace(r#"["node", "r.js"]"#, r#""node""#);
-    sandbox.write("picoclaw.json", &text);
-    let done = import(&sandbox, &["--partial"]).exits(0);
-    assert!(done.stdout.contains("#   line 19: the `command` of a process"), "{}", done.stdout);
-    assert!(!summary(&done.stdout).contains("rewriter"), "{}", done.stdout);
-    assert!(summary(&done.stdout).contains("review_gate"), "{}", done.stdout);
+    // A hook that is compiled into PicoClaw is named, and so is a process that hookexec refuses.
+    let original = sandbox.read("picoclaw.json");
+    for (from, to, problem) in [
+        (r#""enabled": false, "priority": 1"#, r#""enabled": true"#, "is compiled into PicoClaw"),
+        (r#"["node", "r.js"]"#, r#""node""#, "the `command` of a process"),
+    ] {
+        sandbox.write("picoclaw.json", &original.replace(from, to));
+        let done = import(&sandbox, &["--partial"]).exits(78);
+        assert!(done.stderr.contains(problem), "{}", done.stderr);
+    }
     sandbox.write("picoclaw.json", "{ hooks: 1 }");
-    let done = import(&sandbox, &[]).exits(65);
+    let done = import(&sandbox, &[]).exits(64);
     assert!(done.stderr.contains("picoclaw.json: it is not valid JSON"), "{}", done.stderr);
     sandbox.write("picoclaw.json", r#"{"agents": {}}"#);
-    let done = import(&sandbox, &[]).exits(65);
-    assert!(done.stderr.contains("picoclaw.json: it has no object `hooks`"), "{}", done.stderr);
-}
-
-const PERMISSIONS: &str = r#"{
-  "permissions": {
-    "allow": ["Bash(git status)", "Bash(git log:*)", "Bash(npm run test *)", "Read(./src/**)",
-      "WebFetch(domain:docs.rs)", "mcp__docs", "Bash(git * main)", "Bash(curl*)"],
-    "ask": ["Bash(git push:*)"],
-    "deny": ["Bash(rm:*)", "Bash(git push --force)", "WebSearch", "mcp__mail", "mcp__git__push",
-      "mcp__x__*"],
-    "defaultMode": "plan"
-  }
-}"#;
-
-#[test]
-fn permissions_become_lists_of_commands_and_the_rest_is_named_by_its_line() {
-    let sandbox = Sandbox::new();
-    sandbox.write(".claude/settings.json", PERMISSIONS);
-    let done = import(&sandbox, &["--output", "hooks.yaml"]).exits(0);
-    let written = sandbox.read("hooks.yaml");
-    insta::assert_snapshot!("permissions", written);
-    insta::assert_snapshot!("permissions-remarks", done.stderr);
-    let decides = |tool: &str, command: &str, expected: &str| {
-        let input = json!({"tool_name": tool, "tool_kinds": [if tool == "Bash" { "shell" } else { "x" }],
-            "tool_input": {"command": command}});
-        let args = ["run", "pre_tool_use", "--config", "hooks.yaml"];
-        let done = sandbox.hookexec(args).stdin(input.to_string()).run();
-        let verdict: Value = serde_json::from_str(&done.stdout).unwrap_or_default();
-        assert_eq!(verdict["decision"].as_str().unwrap_or("none"), expected, "{command}: {done:?}");
-    };
-    for (command, expected) in [
-        ("git status", "allow"),
-        ("git log -3 && git status", "allow"),
-        ("git status -s", "none"),
-        ("npm run test unit", "allow"),
-        ("npm run testing", "none"),
-        // A denial wins over an ask, and an ask over an allow.
-        ("git log; git push", "ask"),
-        ("git push --force origin", "deny"),
-        ("git log && rm x", "deny"),
-        // A list never allows what Claude Code would not.
-        ("git log > x", "none"),
-        ("LD_PRELOAD=x git status", "none"),
-        ("git log $(rm x)", "deny"),
-        ("curl x", "none"),
-    ] {
-        decides("Bash", command, expected);
-    }
-    for (tool, expected) in [
-        ("WebSearch", "deny"),
-        ("mcp__mail__send", "deny"),
-        ("mcp__git__push", "deny"),
-        ("mcp__git__pull", "none"),
-        ("mcp__x__any", "deny"),
-        ("mcp__docs__read", "none"),
-    ] {
-        decides(tool, "x", expected);
-    }
-}
-
-#[test]
-fn nothing_is_allowed_when_a_rule_that_denies_or_asks_has_no_counterpart() {
-    for (list, rule) in [
-        ("deny", "Read(~/.ssh/**)"),
-        ("deny", "Bash(curl*)"),
-        ("deny", "Edit"),
-        ("deny", "Skill(x)"),
-        ("deny", "mcp__*"),
-        ("deny", "Bash(a"),
-        ("ask", "WebFetch"),
-        ("ask", "Bash"),
-        ("ask", "Bash(git * main)"),
-    ] {
-        let sandbox = Sandbox::new();
-        let permissions = json!({"allow": ["Bash(cat:*)"], list: [rule]});
-        let settings = json!({"permissions": permissions}).to_string();
-        sandbox.write(".claude/settings.json", &settings);
-        let done = import(&sandbox, &[]).exits(0);
-        assert!(!done.stdout.contains("allow_commands"), "{rule}: {done:#?}");
-        for said in [rule, "rules of `permissions.allow` are not taken over"] {
-            assert!(done.stderr.contains(said), "{rule}: {done:#?}");
-        }
-    }
-}
-
-#[test]
-fn a_hook_that_posts_holds_under_other_agents() {
-    let answer = json!({"hookSpecificOutput": {
-        "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not now",
-    }});
-    for (agent, event, shell) in
-        [("claude-code", "PreToolUse", "Bash"), ("gemini", "BeforeTool", "run_shell_command")]
-    {
-        let server = OnePost::new("200 OK", &answer.to_string());
-        let port = server.port;
-        let sandbox = Sandbox::new();
-        let hook = json!({
-            "type": "http", "url": format!("http://127.0.0.1:{port}/check"), "timeout": 20,
-            "headers": {"Authorization": "Bearer $HOME_TOKEN", "X-Other": "[$OTHER]"},
-            "allowedEnvVars": ["HOME_TOKEN"],
-        });
-        let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}});
-        sandbox.write(".claude/settings.json", &settings.to_string());
-        let _ = import(&sandbox, &["--output", "imported.yaml"]).exits(0);
-        let payload = json!({
-            "hook_event_name": event, "tool_name": shell, "tool_input": {"command": "ls"},
-            "cwd": sandbox.project(),
-        });
-        let args = ["run", "--from", agent, "--event", event, "--config", "imported.yaml"];
-        let run = sandbox.hookexec(args).env("HOME_TOKEN", "s3cret").stdin(payload.to_string());
-        let done = run.run().exits(0);
-        assert!(done.stdout.contains("not now"), "{agent}: {done:?}");
-        let (head, body) = server.request.join().unwrap();
-        let head = head.to_lowercase();
-        assert!(head.contains("authorization: bearer s3cret\r\n"), "{head}");
-        assert!(head.contains("x-other: []\r\n"), "{head}");
-        assert!(body.contains(r#""tool_name":"Bash""#), "{agent}: {body}");
-    }
-}
-
-#[test]
-fn a_header_of_the_settings_names_no_variable_by_accident() {
-    let sandbox = Sandbox::new();
-    let hook = json!({
-        "type": "http", "url": "https://example.com/x", "headers": {"X-Text": "${env.SECRET}"},
-    });
-    let settings = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
-    sandbox.write(".claude/settings.json", &settings.to_string());
-    let done = import(&sandbox, &[]).exits(78);
-    assert!(done.stderr.contains("would name a variable here"), "{}", done.stderr);
-}
-
-#[test]
-fn a_prompt_becomes_a_model_that_may_deny() {
-    let sandbox = Sandbox::new();
-    let hooks = json!([
-        {"type": "prompt", "prompt": "Is \"it\" safe?\n$ARGUMENTS", "timeout": 9},
-        {"type": "prompt", "prompt": "And so?", "model": "claude-sonnet-5"},
-    ]);
-    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
-    sandbox.write(".claude/settings.json", &settings.to_string());
-    let done = import(&sandbox, &[]).exits(0);
-    assert!(done.stderr.contains("`claude-haiku-4-5` is written in its place"), "{}", done.stderr);
-    assert_eq!(done.stderr.matches("`ANTHROPIC_API_KEY`").count(), 2, "{}", done.stderr);
-    sandbox.write("imported.yaml", &done.stdout);
-    let _ = sandbox.hookexec(["check", "--config", "imported.yaml"]).run().exits(0);
-    let text = &done.stdout;
-    let [first, second]: [&str; 2] =
-        text.split("- type: model").skip(1).collect::<Vec<_>>().try_into().unwrap();
-    for part in [
-        "timeout: 9\n",
-        "model: claude-haiku-4-5,",
-        "api_key: '${env.ANTHROPIC_API_KEY}'",
-        "decisions: [deny, none]",
-        r#"Is \"it\" safe?\n(the input, which is the user message)"#,
-    ] {
-        assert!(first.contains(part), "{part}: {first}");
-    }
-    assert!(second.contains("timeout: 30\n") && second.contains("claude-sonnet-5"), "{second}");
-    assert!(!text.contains("\n          dialect"), "{text}");
-    let input = r#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-    let run = sandbox.hookexec(["run", "pre_tool_use", "--isolated", "--config", "imported.yaml"]);
-    let verdict = run.stdin(input).run().json_line();
-    let said = verdict["message"].as_str().unwrap();
-    assert!(said.contains("needs `ANTHROPIC_API_KEY`, which is not set"), "{said}");
-}
-
-#[test]
-fn a_tool_of_a_configured_mcp_server_goes_on_judging() {
-    let sandbox = Sandbox::new();
-    let server = r#"import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["method"] == "initialize":
-        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
-    elif message["method"] == "tools/call":
-        answer = {"decision": "block", "reason": json.dumps(message["params"])}
-        result = {"content": [{"type": "text", "text": json.dumps(answer)}]}
-    else:
-        continue
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"#;
-    sandbox.write("server.py", server);
-    let servers = json!({"mcpServers": {
-        "policy": {"command": "python3", "args": ["server.py"]},
-        "far": {"type": "http", "url": "https://policy.example.com/mcp", "headers": {"X-A": "b"}},
-        "variable": {"command": "${HOME}/server"},
-        "old": {"type": "sse", "url": "https://policy.example.com/sse"},
-    }});
-    sandbox.write(".mcp.json", &servers.to_string());
-    let hook = |server: &str| {
-        json!({
-            "type": "mcp_tool", "server": server, "tool": "check",
-            "input": {"text": "${tool_input.command}", "n": 1}, "timeout": 20,
-        })
-    };
-    let settings = |hooks: &[serde_json::Value]| {
-        let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}});
-        sandbox.write(".claude/settings.json", &settings.to_string());
-    };
-    settings(&[hook("policy"), hook("policy")]);
-    let done = import(&sandbox, &[]).exits(0);
-    assert_eq!(done.stdout.matches("protocol: mcp").count(), 1, "{}", done.stdout);
-    sandbox.write("imported.yaml", &done.stdout);
-    let run = sandbox.hookexec(["run", "pre_tool_use", "--isolated", "--config", "imported.yaml"]);
-    let input = r#"{"tool_name":"Bash","tool_input":{"command":"ls -l"}}"#;
-    let done = run.stdin(input).run().exits(2);
-    for part in [r#"\"name\": \"check\""#, r#"\"text\": \"ls -l\""#, r#"\"n\": 1"#] {
-        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
-    }
-
-    settings(&[hook("far")]);
-    let done = import(&sandbox, &[]).exits(0);
-    assert!(done.stdout.contains("url: 'https://policy.example.com/mcp'"), "{}", done.stdout);
-    for (server, problem) in [
-        ("nowhere", "no server `nowhere` is configured in "),
-        ("variable", ".mcp.json: server `variable`: its entry has variables"),
-        ("old", ".mcp.json: server `old`: only servers over stdio and HTTP"),
-    ] {
-        settings(&[hook(server)]);
-        let done = import(&sandbox, &[]).exits(78);
-        assert!(done.stderr.contains(problem), "{problem}: {}", done.stderr);
-    }
+    let done = import(&sandbox, &["--partial"]).exits(78);
+    assert!(done.stderr.contains("the file has no `hooks`"), "{}", done.stderr);
 }

@@ -16,8 +16,6 @@ mod late;
 mod mcp;
 mod missing;
 mod moments;
-#[path = "../support/one_post.rs"]
-mod one_post;
 mod payloads;
 mod plugins;
 mod private_names;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::{Loaded, base_directory};
+use hookexec::internal::base_directory;
+use hookexec_agents::Agent;
 
-use super::config::{ConfigArgs, Purpose};
 use super::install::no_home;
 use super::settings::Scope;
 use super::settings::inspect::AgentFile;
@@ -49,57 +49,42 @@ impl Args {
             return Ok(());
         }
         let project = config::project(self.directory.as_deref())?;
-        let found = starter::Found::in_project(&project);
-        let found = if self.user { found.for_every_project() } else { found };
-        let directory = users.unwrap_or_else(|| project.clone());
-        for name in [HOOKS, CASES] {
-            let path = directory.join(name);
-            if path.symlink_metadata().is_ok() {
-                let message = format!("{} is there already; nothing was written", path.display());
-                return Err(
-                    CommandError::usage(message).hint("to start over, move or delete this file")
-                );
-            }
+        let mut found = starter::Found::in_project(&project);
+        if self.user {
+            found.keep_what_holds_everywhere();
         }
-        output::create(&directory.join(HOOKS), &starter::hooks(&found, self.user))?;
-        output::create(&directory.join(CASES), &starter::cases(&found))?;
-        let said = format!("wrote {HOOKS} and {CASES} for {}", found.listed());
-        let place = if self.user { format!(" in {}", directory.display()) } else { String::new() };
-        let next = self.next(&directory, &project, &found);
-        let survives = if self.user {
-            ""
+        let directory = users.unwrap_or_else(|| project.clone());
+        let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
+        refuse_existing(&hooks)?;
+        refuse_existing(&cases)?;
+        output::create(&hooks, &starter::hooks(&found, self.user))?;
+        output::create(&cases, &starter::cases(&found))?;
+        let next = steps(&self.next(&directory, &project, &found.agents));
+        let found = found.listed();
+        output::print(&if self.user {
+            let directory = directory.display();
+            format!("wrote {HOOKS} and {CASES} for {found} in {directory}\n\n{next}")
         } else {
-            "\nA model that works here can change these files. Put a guard that the model must not\n\
-             change into your own hooks file: `hookexec init --user`.\n"
-        };
-        output::print(&format!("{said}{place}\n\n{}{survives}", steps(&next)))
+            format!("wrote {HOOKS} and {CASES} for {found}\n\n{next}{SURVIVES}")
+        })
     }
 
     /// Returns the commands to run next, and what each does.
-    fn next(
-        &self,
-        directory: &Path,
-        project: &Path,
-        found: &starter::Found,
-    ) -> Vec<(String, String)> {
-        let mut config = ConfigArgs::default();
-        config.cwd = Some(project.to_owned());
-        let loaded = config.load(Purpose::Show).ok().map(|loaded| loaded.found);
+    fn next(&self, directory: &Path, project: &Path, agents: &[Agent]) -> Vec<(String, String)> {
         let mut next = Vec::new();
-        let mut step = |command: String, what: &str| next.push((command, what.to_owned()));
         if self.user {
-            step(format!("hookexec test {}", directory.display()), "run the tests");
+            add_step(&mut next, format!("hookexec test {}", directory.display()), "run the tests");
         } else {
-            step("hookexec test".to_owned(), "run the tests");
-            if !is_approved(loaded.as_ref(), &directory.join(HOOKS)) {
-                step(format!("hookexec trust add {HOOKS}"), "let its hooks run");
-            }
+            add_step(&mut next, "hookexec test", "run the tests");
+            add_step(&mut next, format!("hookexec trust add {HOOKS}"), "let its hooks run");
         }
-        step("hookexec explain".to_owned(), "see what is configured");
+        add_step(&mut next, "hookexec explain", "see what is configured");
         let scope = if self.user { Scope::User } else { Scope::Project };
-        for agent in &found.agents {
-            let file = AgentFile::inspect(*agent, scope, project);
-            if let Some(file) = file.filter(|file| has_more_hooks(file, loaded.as_ref())) {
+        for agent in agents {
+            let title = agent.title();
+            if let Some(file) = AgentFile::inspect(*agent, scope, project)
+                && import::has_foreign_hooks(&file)
+            {
                 let path = file.path.strip_prefix(project).unwrap_or(&file.path).display();
                 let place = if self.user {
                     "--user".to_owned()
@@ -107,26 +92,32 @@ impl Args {
                     format!("--output .hookexec/hooks.d/{agent}.yaml")
                 };
                 let import = format!("hookexec init --from {agent}:{path} {place}");
-                step(import, &format!("import the hooks of {}", agent.title()));
+                add_step(&mut next, import, format!("import the hooks of {title}"));
             }
             let install = format!("hookexec install {agent}");
-            step(install, &format!("put them in force under {}", agent.title()));
+            add_step(&mut next, install, format!("put them in force under {title}"));
         }
-        step("hookexec docs".to_owned(), "read the documentation");
+        add_step(&mut next, "hookexec docs", "read the documentation");
         next
     }
 }
 
-fn is_approved(loaded: Option<&Loaded>, hooks: &Path) -> bool {
-    let files = loaded.into_iter().flat_map(|loaded| &loaded.project_files);
-    files.into_iter().any(|file| file.path == hooks && file.blocked.is_none())
+const SURVIVES: &str = "
+A model that works here can change these files. Put a guard that the model must not
+change into your own hooks file: `hookexec init --user`.
+";
+
+fn add_step(next: &mut Vec<(String, String)>, command: impl Into<String>, what: impl Into<String>) {
+    next.push((command.into(), what.into()));
 }
 
-/// Returns whether a file holds hooks that can be imported and were not.
-fn has_more_hooks(file: &AgentFile, loaded: Option<&Loaded>) -> bool {
-    let ours = loaded.map(|loaded| loaded.config.hooks.as_slice()).unwrap_or_default();
-    let imported = |command| ours.iter().any(|hook| hook.command.as_ref() == Some(command));
-    !import::commands(file).iter().all(imported)
+/// Fails if there is a file at `path`, which is not overwritten.
+pub(super) fn refuse_existing(path: &Path) -> Result<(), CommandError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let message = format!("{} is there already; nothing was written", path.display());
+    Err(CommandError::usage(message).hint("to start over, move or delete this file"))
 }
 
 /// Returns the user's layer.

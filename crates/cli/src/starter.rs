@@ -14,10 +14,10 @@ const LANGUAGES: [(&str, &str, &str); 5] = [
     ("go.mod", "Go", "go test ./..."),
 ];
 
-/// What a project is made of.
+/// The parts of a project for which there are hooks.
 pub(super) struct Found {
     git: bool,
-    /// Names and test commands, each language once.
+    /// Each language once, and how its tests run.
     languages: Vec<(&'static str, &'static str)>,
     pub(super) agents: Vec<Agent>,
 }
@@ -25,28 +25,41 @@ pub(super) struct Found {
 impl Found {
     /// Looks into a project's directory.
     pub(super) fn in_project(project: &Path) -> Self {
-        let is_there = |name: &str| project.join(name).exists();
-        let mut languages: Vec<(&str, &str)> = Vec::new();
+        let mut found =
+            Self { git: project.join(".git").exists(), languages: Vec::new(), agents: Vec::new() };
         for (file, language, command) in LANGUAGES {
-            if is_there(file) && !languages.contains(&(language, command)) {
-                languages.push((language, command));
+            if project.join(file).exists() && !found.languages.contains(&(language, command)) {
+                found.languages.push((language, command));
             }
         }
-        let is_used =
-            |agent: &Agent| agent.settings().is_some_and(|it| is_there(it.in_project().0));
-        Self { git: is_there(".git"), languages, agents: Agent::all().filter(is_used).collect() }
+        for agent in Agent::all() {
+            if let Some(settings) = agent.settings()
+                && project.join(settings.in_project().0).exists()
+            {
+                found.agents.push(agent);
+            }
+        }
+        found
     }
 
-    /// Returns what holds in every project of the user, whatever this one is made of.
-    pub(super) fn for_every_project(self) -> Self {
-        Self { git: true, languages: Vec::new(), ..self }
+    /// Keeps what holds in every project of the user, whatever this one is made of.
+    pub(super) fn keep_what_holds_everywhere(&mut self) {
+        self.git = true;
+        self.languages.clear();
     }
 
     /// Returns what was found, for people.
     pub(super) fn listed(&self) -> String {
-        let mut parts: Vec<&str> = self.git.then_some("git").into_iter().collect();
-        parts.extend(self.languages.iter().map(|(language, _)| language));
-        parts.extend(self.agents.iter().map(|agent| agent.title()));
+        let mut parts = Vec::new();
+        if self.git {
+            parts.push("git");
+        }
+        for (language, _) in &self.languages {
+            parts.push(language);
+        }
+        for agent in &self.agents {
+            parts.push(agent.title());
+        }
         if parts.is_empty() { "a project of any kind".to_owned() } else { parts.join(", ") }
     }
 }

@@ -1,213 +1,184 @@
 //! One hook of a coding agent's settings.
 
-use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use hookexec::Event;
-use hookexec::config::{Command, Diagnostic};
-use hookexec::internal::reading::{At, Node};
-use hookexec::section;
-use hookexec_agents::{Agent, HookSettings, ScriptWords};
-use serde_json::Value as Json;
+use hookexec::config::Command;
+use hookexec::internal::reading::{Fields, Node, Value};
+use hookexec::internal::shell::{Word, read_script};
+use hookexec_agents::{HookSettings, is_own_program};
 
-use super::command::{self, PLUGIN_ROOT};
-use super::settings::{Importer, Target};
-use super::tree::{Mapping, Strict, cannot_import, made, required};
-use super::{mcp, parameters};
-
-section! {
-    /// The keys of a hook.
-    pub(super) HookKeys<'n>, "a hook":
-    kind "type": At<'n, Strict>, "", "";
-    name "name": Strict, "", "";
-    command "command": Strict, "", "";
-    args "args": Vec<String>, "", "";
-    url "url": Strict, "", "";
-    headers "headers": BTreeMap<String, String>, "", "";
-    allowed "allowedEnvVars": Vec<String>, "", "";
-    prompt "prompt": Strict, "", "";
-    model "model": Strict, "", "";
-    server "server": At<'n, Strict>, "", "";
-    tool "tool": Strict, "", "";
-    input "input": Json, "", "";
-    timeout "timeout": At<'n, Json>, "", "";
-    background "async": bool, "", "";
-    wakes "asyncRewake": At<'n, bool>, "", "";
-    shell "shell": At<'n, Strict>, "", "";
-    env "env": BTreeMap<String, String>, "", "";
-    failure "onFailure": Strict, "", "";
-    rule "if": At<'n, Json>, "", "";
-    status "statusMessage": Json, "", "changes nothing here, as the others below";
-    once "once": Json, "", "";
-    description "description": Json, "", "";
-    comment "comment": Json, "", "";
-}
+use super::settings::Importer;
+use super::tree::{Mapping, made};
 
 impl<'n> Importer<'n> {
-    /// Reads a hook below the event `target`; `None` for one that is left out.
+    /// Reads a hook of an event, whose script may speak Claude Code's dialect; `None` for one that is
+    /// left out.
     pub(super) fn hook(
         &mut self,
         node: &'n Node<'n>,
-        target: &Target,
-        matcher: &str,
+        event: Event,
+        is_claudes: bool,
     ) -> Option<Mapping<'n>> {
-        let errors = self.import.reader.errors();
         let fields = self.import.reader.open_fields(node, "a hook")?;
-        self.left_out(&fields, HookKeys::NAMES);
-        let keys = HookKeys::of(&mut self.import.reader, fields);
-        if self.import.reader.errors() > errors {
-            return None;
-        }
-        let (kind, with) = self.kind(node, &keys)?;
-        let command = if kind == "command" { Some(self.command(node, &keys)?) } else { None };
-        if let Some(Command::Text(text)) = &command
-            && command::is_ours(text)
-        {
-            self.import.own_entries += 1;
-            return None;
-        }
-        self.refuse_unknown_meaning(&keys)?;
-        let mut hook = Mapping::new(node.span.clone());
-        hook.set("type", kind);
-        let stem = command.as_ref().and_then(command::script_stem);
-        if let Some(name) = keys.name.as_ref().map(|name| name.0.clone()).or(stem) {
-            hook.set("name", name);
-        }
-        let is_claudes = match target.words {
-            ScriptWords::ClaudeCode => true,
-            ScriptWords::ClaudeCodeExceptPatches => !matcher.contains("apply_patch"),
-            _ => false,
-        };
-        // A model reads any words.
-        if is_claudes && kind != "model" {
+        let mut hook = Mapping::new(&node.span);
+        hook.set("type", self.kind(node, &fields)?);
+        if is_claudes {
             hook.set("dialect", "claude-code");
         }
-        let may_block = target.event.contract().may_block;
-        let env = self.environment(node, &keys, command.as_ref());
-        let is_text = matches!(command, Some(Command::Text(_)));
-        match command {
-            Some(Command::Text(text)) => hook.set("command", text),
-            Some(Command::Argv(words)) => hook.set("command", words),
-            _ => {}
+        match self.command(node, &fields)? {
+            Command::Text(text) if is_ours(&text) => {
+                self.import.own_entries += 1;
+                return None;
+            }
+            Command::Text(text) => hook.set("command", text),
+            Command::Argv(words) => hook.set("command", words),
+            _ => return None,
         }
-        if keys.background == Some(true) {
-            hook.set("background", true);
-            if may_block {
-                // What it answers comes too late there as well.
-                hook.set("mode", "shadow");
+        let written = self.import.reader.written(node);
+        if written.contains("PLUGIN_ROOT") || written.contains("PLUGIN_DATA") {
+            let what = "a hook that needs the directory of its plugin";
+            return self.leave(node, what, "write that directory into it");
+        }
+        let in_milliseconds = self.agent.settings().is_some_and(HookSettings::counts_milliseconds);
+        let mut shell = self.format.shell;
+        for (name, key, value) in fields.iter() {
+            let is_on = !matches!(value.value, Value::Bool(false));
+            match name {
+                "name" | "env" => hook.put(name, value.clone()),
+                "timeout" => match &value.value {
+                    Value::Number(number) if in_milliseconds => {
+                        hook.put(name, made(format!("{number}ms"), &value.span));
+                    }
+                    _ => hook.put(name, value.clone()),
+                },
+                "async" if is_on => {
+                    hook.put("background", value.clone());
+                    // What it answers comes too late there as well.
+                    hook.set("mode", "shadow");
+                }
+                "onFailure" if event.contract().may_block && value.as_text() == Some("block") => {
+                    hook.set("on_error", "block");
+                }
+                "onFailure" => hook.set("on_error", "warn"),
+                "shell" if value.as_text() == Some("bash") => shell = Some("bash"),
+                "if" | "shell" | "asyncRewake" if is_on => {
+                    let what = format!("the key `{name}` of a hook");
+                    return self.leave(key, &what, "write a hook without it, or with `when:`");
+                }
+                "type" | "command" | "args" | "async" | "asyncRewake" | "statusMessage"
+                | "once" | "description" => {}
+                _ => self.warn_of_unknown(name, key),
             }
         }
-        let shell = if keys.shell.is_some() { Some("bash") } else { self.format.shell };
-        if let Some(shell) = shell.filter(|_| is_text) {
+        if let Some(shell) = shell
+            && fields.get("args").is_none()
+        {
             hook.set("shell", shell);
         }
-        if !env.is_empty() {
-            hook.set("env", serde_json::json!(env));
-        }
-        if let Some(failure) = &keys.failure {
-            let blocks = failure.0 == "block" && may_block;
-            hook.set("on_error", if blocks { "block" } else { "warn" });
-        }
-        match (&keys.timeout, self.format.prompt_timeout) {
-            (Some(timeout), _) => hook.put("timeout", self.timeout(timeout)?),
-            _ if kind == "model" => hook.set("timeout", parameters::MODEL_TIMEOUT),
-            (None, Some(seconds)) if target.event == Event::UserPromptSubmit => {
-                hook.set("timeout", seconds);
-            }
-            _ => {}
-        }
-        if let Some(with) = with {
-            hook.set("with", with);
+        if let Some(seconds) = self.format.prompt_timeout
+            && event == Event::UserPromptSubmit
+            && fields.get("timeout").is_none()
+        {
+            hook.set("timeout", seconds);
         }
         Some(hook)
     }
 
-    /// Returns the type of a hook and the parameters of one that runs no command; refuses a type that
-    /// hookexec does not have.
-    fn kind(
-        &mut self,
-        node: &Node<'_>,
-        keys: &HookKeys<'_>,
-    ) -> Option<(&'static str, Option<Json>)> {
-        let reader = &mut self.import.reader;
-        let kind = required(reader, node, keys.kind.as_ref(), "a hook needs a `type`")?;
-        let is_claudes = self.agent == Agent::ClaudeCode;
-        Some(match &*kind.value.0 {
-            "command" => ("command", None),
-            "http" => ("http", Some(parameters::http(reader, node, keys)?)),
-            "prompt" if is_claudes => ("model", Some(parameters::model(reader, node, keys)?)),
-            "mcp_tool" if is_claudes => (
-                "mcp",
-                Some(mcp::parameters(&mut self.import, node, keys, self.plugin.as_deref())?),
-            ),
-            other => return self.leave(kind.node, &format!("a hook of type `{other}`")),
-        })
+    /// Returns the type of a hook, which is `command` for each that can be imported.
+    fn kind(&mut self, node: &Node<'_>, fields: &Fields<'n>) -> Option<String> {
+        let kind = self.text(node, fields, "type")?;
+        let ours = match &*kind {
+            "command" => return Some(kind),
+            "http" => "http",
+            "mcp_tool" => "mcp",
+            "prompt" | "agent" => "model",
+            _ => "command",
+        };
+        let instead = format!("write a hook of `type: {ours}`");
+        self.leave(node, &format!("a hook of type `{kind}`"), &instead)
     }
 
     /// Returns what a hook runs.
-    fn command(&mut self, node: &Node<'_>, keys: &HookKeys<'_>) -> Option<Command> {
-        let message = "a command hook needs a `command`";
-        let command = required(&mut self.import.reader, node, keys.command.as_ref(), message)?;
-        let Some(args) = &keys.args else { return Some(Command::Text(command.0.clone())) };
-        Some(command::program(&command.0, args))
-    }
-
-    /// Refuses the keys that would change what a hook does, and have no counterpart.
-    fn refuse_unknown_meaning(&mut self, keys: &HookKeys<'_>) -> Option<()> {
-        if let Some(rule) = &keys.rule {
-            let hint = "let the script look at `tool_input`, or write a `when:` by hand";
-            let what = "a permission rule in `if`";
-            return cannot_import(&mut self.import.reader, rule.node, what, hint);
-        }
-        if let Some(At { node, value: true }) = keys.wakes {
-            return self.leave(node, "a hook that wakes the model (`asyncRewake`)");
-        }
-        match &keys.shell {
-            Some(At { node, value }) if value.0 != "bash" => {
-                self.leave(node, &format!("the shell `{}`", value.0))
-            }
-            _ => Some(()),
-        }
-    }
-
-    /// Refuses what works in the agent alone.
-    fn leave<T>(&mut self, node: &Node<'_>, what: &str) -> Option<T> {
-        let hint = format!("leave it in the settings of {}", self.agent.title());
-        cannot_import(&mut self.import.reader, node, what, hint)
-    }
-
-    /// Returns the variables of a hook, with that of its plugin, which only its own agent sets.
-    fn environment(
-        &mut self,
-        node: &Node<'_>,
-        keys: &HookKeys<'_>,
-        command: Option<&Command>,
-    ) -> BTreeMap<String, String> {
-        let mut env = keys.env.clone().unwrap_or_default();
-        let names_plugin =
-            matches!(command, Some(Command::Text(text)) if text.contains(PLUGIN_ROOT));
-        if !names_plugin || env.contains_key(PLUGIN_ROOT) {
-            return env;
-        }
-        let problem = if let Some(root) = &self.plugin {
-            env.insert(PLUGIN_ROOT.to_owned(), root.clone());
-            Diagnostic::warning(format!("`{PLUGIN_ROOT}` is taken to be {root}"))
-                .hint("change it in the `env` of the hook if the plugin is somewhere else")
-        } else {
-            let hint = format!("add `env: {{ {PLUGIN_ROOT}: /path/of/the/plugin }}` to the hook");
-            Diagnostic::warning(format!("it needs `{PLUGIN_ROOT}`, which only Claude Code sets"))
-                .hint(hint)
+    fn command(&mut self, node: &Node<'_>, fields: &Fields<'n>) -> Option<Command> {
+        let command = self.text(node, fields, "command")?;
+        let arguments: Vec<String> = match fields.get("args") {
+            Some(arguments) => self.import.reader.value(arguments, "`args`")?,
+            None => Vec::new(),
         };
-        self.import.reader.report(node, problem);
-        env
+        Some(command_of(&command, &arguments))
     }
 
-    fn timeout(&mut self, timeout: &At<'n, Json>) -> Option<Node<'n>> {
-        let Json::Number(number) = &timeout.value else {
-            return self.import.reader.expected("`timeout`", "a number", timeout.node);
-        };
-        if self.agent.settings().is_some_and(HookSettings::counts_milliseconds) {
-            return Some(made(&format!("{number}ms").into(), &timeout.node.span));
+    /// Returns the text of a key that each hook has.
+    fn text(&mut self, node: &Node<'_>, fields: &Fields<'n>, name: &str) -> Option<String> {
+        match fields.get(name) {
+            Some(value) => self.import.reader.value(value, &format!("`{name}`")),
+            None => self.import.reader.refuse(node, format!("a hook needs a `{name}`")),
         }
-        Some(timeout.node.clone())
+    }
+}
+
+/// The variable that Claude Code puts into arguments.
+const PROJECT: &str = "${CLAUDE_PROJECT_DIR}";
+
+/// Returns whether a command runs `hookexec run`, as the entries do that `install` writes.
+fn is_ours(command: &str) -> bool {
+    for words in read_script(command).commands {
+        if words.windows(2).any(calls_hookexec) {
+            return true;
+        }
+    }
+    false
+}
+
+fn calls_hookexec(pair: &[Word]) -> bool {
+    let program = pair[0].text.rsplit('/').next().unwrap_or_default();
+    is_own_program(program) && pair[1].text == "run"
+}
+
+/// Returns the command of a hook with the arguments beside it: words, or a shell's command where Claude
+/// Code puts the project's directory into them.
+fn command_of(program: &str, arguments: &[String]) -> Command {
+    if arguments.is_empty() {
+        return Command::Text(program.to_owned());
+    }
+    let mut words = vec![program.to_owned()];
+    words.extend_from_slice(arguments);
+    if !words.iter().any(|word| word.contains(PROJECT)) {
+        return Command::Argv(words);
+    }
+    let mut command = String::from("exec");
+    for word in words {
+        let word = word.replace('\'', r"'\''").replace(PROJECT, &format!("'\"{PROJECT}\"'"));
+        let _ = write!(command, " '{word}'");
+    }
+    Command::Text(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_with_paths_of_claude_code_goes_through_a_shell() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(command_of("a", &words("b")), Command::Argv(words("a b")));
+        assert_eq!(
+            command_of("${CLAUDE_PROJECT_DIR}/a", &words("$b \"c")),
+            Command::Text(r#"exec ''"${CLAUDE_PROJECT_DIR}"'/a' '$b' '"c'"#.to_owned())
+        );
+    }
+
+    #[test]
+    fn entries_of_our_own_are_told_from_others() {
+        for (command, expected) in [
+            ("/home/me/.cargo/bin/hookexec run --from claude-code --event Stop --within 54", true),
+            ("'/a b/hookexec' run --from codex --event Stop || { exit 2; }", true),
+            ("hookexec run pre_tool_use", true),
+            ("hookexec check", false),
+            ("./my-hookexec run", false),
+        ] {
+            assert_eq!(is_ours(command), expected, "{command}");
+        }
     }
 }

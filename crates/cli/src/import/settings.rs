@@ -1,37 +1,21 @@
 //! The hooks in a coding agent's settings.
 
-use std::path::Path;
+use std::collections::HashSet;
 
 use hookexec::Event;
-use hookexec::config::Diagnostic;
-use hookexec::internal::reading::{Fields, Node, Value};
-use hookexec_agents::{Agent, ImportFormat, NativeEvent, ScriptWords};
+use hookexec::config::{Diagnostic, Diagnostics};
+use hookexec::internal::reading::Node;
+use hookexec_agents::{Agent, ImportFormat, Matching, NativeEvent, ScriptWords};
 use serde_json::{Value as Json, json};
 
-use super::hooks::{Group, Import};
-use super::matcher::{self, Alternatives};
-use super::permissions;
-use super::tree::{Strict, made, object};
-
-/// A switch that agents have beside the hooks.
-const SWITCHED_OFF: &str = "disableAllHooks";
-
-/// What hooks of one event of an agent become here.
-pub(super) struct Target {
-    pub(super) event: Event,
-    /// The words that the script reads and answers.
-    pub(super) words: ScriptWords,
-    /// Tells the event from another of the agent that stands for the same event of ours.
-    condition: Option<Json>,
-}
+use super::block::{Import, Imported};
+use super::tree::{Mapping, get};
 
 /// Reads one settings file.
 pub(super) struct Importer<'n> {
     pub(super) agent: Agent,
     pub(super) format: &'static ImportFormat,
     pub(super) import: Import<'n>,
-    /// The directory of the plugin that the file belongs to.
-    pub(super) plugin: Option<String>,
 }
 
 /// Returns how the hooks of an agent are imported, if they are.
@@ -39,153 +23,151 @@ pub(super) fn format(agent: Agent) -> Option<&'static ImportFormat> {
     agent.settings()?.import.as_ref()
 }
 
-/// Reads the hooks and permissions of a settings file.
+/// Reads the hooks of a settings file.
 pub(super) fn read<'n>(
-    (agent, format): (Agent, &'static ImportFormat),
+    agent: Agent,
     mut import: Import<'n>,
     root: &'n Node<'n>,
-) -> Result<Import<'n>, String> {
-    let Some(settings) = object(&mut import.reader, root, "the file") else { return Ok(import) };
-    let permissions = settings.get("permissions").filter(|_| agent == Agent::ClaudeCode);
-    let hooks = settings.get("hooks");
-    if hooks.is_none() && permissions.is_none() {
-        return Err("it has no `hooks`".to_owned());
+) -> Result<Imported, Diagnostics> {
+    let Some(format) = format(agent) else { return import.finish(None, None) };
+    let Some(hooks) = import.key(root, "hooks") else { return import.finish(None, None) };
+    if let Some(permissions) = get(root, "permissions") {
+        let warning = Diagnostic::warning("`permissions` is left out").hint(
+            "leave it in the settings; for other agents write `deny_commands`, `ask_commands` or \
+             `protect_paths` by hand",
+        );
+        import.reader.report(permissions, warning);
     }
-    if settings.get(SWITCHED_OFF).is_some_and(|off| matches!(off.value, Value::Bool(true))) {
-        let title = agent.title();
-        let message = format!("`{SWITCHED_OFF}` is set: under {title} none of these hooks run");
-        import.reader.note(Diagnostic::warning(message));
-    }
-    if let Some(permissions) = permissions {
-        permissions::add(permissions, &mut import);
-    }
-    let plugin = plugin_root(&import.source.path);
-    let mut importer = Importer { agent, format, import, plugin };
-    if let Some(hooks) = hooks {
-        importer.events(hooks);
-    }
-    Ok(importer.import)
-}
-
-/// Returns the directory of the plugin that a `hooks/hooks.json` belongs to, absolute; `None` for
-/// settings, which belong to no plugin.
-fn plugin_root(path: &Path) -> Option<String> {
-    let path = dunce::canonicalize(path).ok()?;
-    let (file, directory) = (path.file_name()?.to_str()?, path.parent()?);
-    if file.starts_with("settings") {
-        return None;
-    }
-    let inside = ["hooks", ".claude-plugin"].iter().any(|name| directory.ends_with(name));
-    let root = if inside { directory.parent()? } else { directory };
-    root.to_str().map(str::to_owned)
+    let mut importer = Importer { agent, format, import };
+    let is_read = importer.events(hooks);
+    importer.import.finish(is_read, Some(format.timeout))
 }
 
 impl<'n> Importer<'n> {
-    fn events(&mut self, node: &'n Node<'n>) {
-        let Some(events) = object(&mut self.import.reader, node, "`hooks`") else { return };
+    /// Refuses what works in the agent alone, with what to do `instead`.
+    pub(super) fn leave<T>(&mut self, node: &Node<'_>, what: &str, instead: &str) -> Option<T> {
+        let title = self.agent.title();
+        let hint = format!("leave it in the settings of {title}, or {instead} by hand");
+        self.import.reader.refuse_with_hint(node, format!("{what} can't be imported"), hint)
+    }
+
+    fn events(&mut self, node: &'n Node<'n>) -> Option<()> {
+        let events = self.import.reader.open_fields(node, "`hooks`")?;
         for (name, key, entries) in events.iter() {
-            let Some(target) = self.target(name, key) else { continue };
-            let entries = self.import.reader.list(entries, &format!("`{name}`"));
-            for entry in entries.unwrap_or_default() {
-                if let Some(group) = self.group(entry, &target) {
-                    self.import.add(target.event, group);
+            if !is_comment(name)
+                && let Some(native) = self.native(name, key)
+                && let Some(entries) = self.import.reader.list(entries, &format!("`{name}`"))
+            {
+                for entry in entries {
+                    let _ = self.group(entry, native);
                 }
             }
         }
+        Some(())
     }
 
-    /// Returns what hooks of the agent's event become.
-    fn target(&mut self, name: &str, key: &Node<'_>) -> Option<Target> {
+    /// Returns an event of the agent, if its hooks can be imported.
+    fn native(&mut self, name: &str, key: &Node<'_>) -> Option<(&'static NativeEvent, Event)> {
         let reader = &mut self.import.reader;
         let Some(native) = self.agent.events().iter().find(|native| native.name == name) else {
             return reader.refuse(key, format!("unknown event `{name}`"));
         };
-        let Some(event) = native.event else {
-            let message = format!("hookexec has no event for `{name}`: {}", native.unmapped);
-            return reader.refuse(key, message);
-        };
-        let mut refused = self.format.not_importable.iter();
-        if let Some((_, reason)) = refused.find(|(refused, _)| *refused == name) {
-            return reader.refuse(key, format!("hooks of `{name}` can't be imported: {reason}"));
+        let refused = self.format.not_importable.iter().find(|(refused, _)| *refused == name);
+        match (native.event, refused) {
+            (_, Some((_, reason))) => {
+                reader.refuse(key, format!("hooks of `{name}` can't be imported: {reason}"))
+            }
+            (None, _) => {
+                let message = format!("hookexec has no event for `{name}`: {}", native.unmapped);
+                reader.refuse(key, message)
+            }
+            (Some(event), None) => Some((native, event)),
         }
-        let condition = condition(self.agent, native, event);
-        Some(Target { event, words: (self.format.words)(native), condition })
     }
 
-    /// Reads hooks that share a matcher.
-    fn group(&mut self, node: &'n Node<'n>, target: &Target) -> Option<Group<'n>> {
-        let members = object(&mut self.import.reader, node, "an entry")?;
-        let mut group = Group {
-            place: node.span.clone(),
-            matcher: None,
-            condition: target.condition.as_ref().map(|condition| made(condition, &(0..0))),
-            hooks: Vec::new(),
-        };
-        if let Some(matcher) = members.get("matcher") {
-            self.matcher(matcher, target, &mut group)?;
+    /// Adds hooks that share a matcher.
+    fn group(
+        &mut self,
+        node: &'n Node<'n>,
+        (native, event): (&'static NativeEvent, Event),
+    ) -> Option<()> {
+        let fields = self.import.reader.open_fields(node, "an entry")?;
+        let (mut place, mut matcher, mut hooks) = (node, String::new(), None);
+        for (name, key, value) in fields.iter() {
+            match name {
+                "matcher" => {
+                    place = value;
+                    matcher = self.import.reader.value(value, "`matcher`")?;
+                }
+                "hooks" => hooks = Some(self.import.reader.list(value, "`hooks`")?),
+                "sequential" | "description" => {}
+                _ => self.warn_of_unknown(name, key),
+            }
         }
-        self.left_out(&members, &["hooks", "matcher", "sequential", "description"]);
-        let Some(hooks) = members.get("hooks") else {
+        let Some(hooks) = hooks else {
             return self.import.reader.refuse(node, "an entry needs `hooks`");
         };
-        let matcher = group.matcher.as_ref().and_then(Node::as_text).unwrap_or_default().to_owned();
-        for hook in self.import.reader.list(hooks, "`hooks`")? {
-            group.hooks.extend(self.hook(hook, target, &matcher));
-        }
-        Some(group)
-    }
-
-    /// Warns of the keys that hookexec does not know.
-    pub(super) fn left_out(&mut self, fields: &Fields<'_>, known: &[&str]) {
-        for (name, key, _) in fields.iter() {
-            if !known.contains(&name) {
-                let message = format!("unknown key `{name}`: it is left out");
-                self.import.reader.report(key, Diagnostic::warning(message));
+        let limits = self.limits(place, &matcher, (native, event))?;
+        let words = (self.format.words)(native);
+        let is_claudes = words == ScriptWords::ClaudeCode
+            || words == ScriptWords::ClaudeCodeExceptPatches && !matcher.contains("apply_patch");
+        for node in hooks {
+            if let Some(hook) = self.hook(node, event, is_claudes) {
+                self.import.add_hook(event, &limits, hook.into_node());
             }
         }
-    }
-
-    /// Says a matcher in our words: of tools as a matcher, of anything else as a condition.
-    fn matcher(&mut self, node: &Node<'_>, target: &Target, group: &mut Group<'n>) -> Option<()> {
-        let Strict(written) = self.import.reader.value(node, "`matcher`")?;
-        let alternatives = Alternatives::of(self.format.matching, &written);
-        let field = matched_field(target.event);
-        let (test, value) = match alternatives {
-            Alternatives::Everything => return Some(()),
-            _ if field.is_none() && target.event.contract().tool_matched => {
-                if matcher::is_permission_rule(self.agent, &written) {
-                    let message = format!(
-                        "the matcher `{written}` is a permission rule, which matches no tool"
-                    );
-                    let hint = "name the tool alone, and look at its arguments with `when:` or in \
-                                the script";
-                    return self.import.reader.refuse_with_hint(node, message, hint);
-                }
-                let pattern = alternatives.pattern(self.agent);
-                group.matcher = Some(made(&pattern.into(), &node.span));
-                return Some(());
-            }
-            Alternatives::Names(names) => ("in", json!(names)),
-            Alternatives::Expression(expression) => ("regex", json!(expression)),
-        };
-        // Without a field there is nothing that it could be about; the agents ignore it.
-        let Some(field) = field else { return Some(()) };
-        let condition = json!({ "field": field, test: value });
-        let condition = match &target.condition {
-            Some(other) => json!({ "all": [other, condition] }),
-            None => condition,
-        };
-        group.condition = Some(made(&condition, &node.span));
         Some(())
+    }
+
+    /// Says a matcher in our words: of tools as a `matcher`, of anything else as a `when`.
+    fn limits(
+        &mut self,
+        place: &Node<'n>,
+        matcher: &str,
+        (native, event): (&NativeEvent, Event),
+    ) -> Option<Mapping<'n>> {
+        let mut limits = Mapping::new(&place.span);
+        let mut condition = condition(self.agent, native, event);
+        let names = names(self.agent, self.format.matching, matcher);
+        let is_limited = !["", "*"].contains(&matcher);
+        if let Some(field) = matched_field(event)
+            && is_limited
+        {
+            let test = match names {
+                Some(names) => json!({ "field": field, "in": names }),
+                None => json!({ "field": field, "regex": matcher }),
+            };
+            condition = match condition {
+                Some(other) => Some(json!({ "all": [other, test] })),
+                None => Some(test),
+            };
+        } else if event.contract().tool_matched && is_limited {
+            if is_permission_rule(matcher) {
+                let what = format!("the permission rule `{matcher}`, which matches no tool,");
+                return self.leave(place, &what, "name the tool alone and write a `when:`");
+            }
+            limits.set("matcher", pattern(self.agent, names, matcher));
+        }
+        if let Some(condition) = condition {
+            limits.set("when", condition);
+        }
+        Some(limits)
+    }
+
+    /// Warns of a key that hookexec does not know.
+    pub(super) fn warn_of_unknown(&mut self, name: &str, key: &Node<'_>) {
+        if !is_comment(name) {
+            let message = format!("unknown key `{name}`: it is left out");
+            self.import.reader.report(key, Diagnostic::warning(message));
+        }
     }
 }
 
 fn condition(agent: Agent, native: &NativeEvent, event: Event) -> Option<Json> {
-    let is_failure = |row: &NativeEvent| row.event == Some(event) && row.failed_tool;
     let failed = json!({ "field": "tool_error", "equals": true });
     match event {
         Event::PostToolUse if native.failed_tool => Some(failed),
-        Event::PostToolUse if agent.events().iter().any(is_failure) => {
+        Event::PostToolUse if agent.events().iter().any(|native| native.failed_tool) => {
             Some(json!({ "not": failed }))
         }
         Event::OnToolApprovalDecision => {
@@ -204,5 +186,106 @@ fn matched_field(event: Event) -> Option<&'static str> {
         Event::SubagentStart | Event::SubagentStop => Some("agent_type"),
         Event::OnToolApprovalDecision => Some("tool_name"),
         _ => None,
+    }
+}
+
+/// Returns whether a key is a comment, as people write them into JSON.
+fn is_comment(key: &str) -> bool {
+    key.starts_with("//") || key.starts_with(['$', '_', '#'])
+}
+
+/// Returns the names that a matcher lists; `None` for an expression, which is searched for.
+fn names(agent: Agent, matching: Matching, matcher: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for name in matcher.split(['|', ',']).map(str::trim) {
+        let is_tool = agent.tools().any(|(tool, _)| tool == name);
+        let is_name = matching == Matching::NamesOrSearch && name.chars().all(is_of_names);
+        if !is_tool && !is_name {
+            return None;
+        }
+        if !name.is_empty() {
+            names.push(name.to_owned());
+        }
+    }
+    Some(names)
+}
+
+fn is_of_names(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_- ".contains(letter)
+}
+
+/// Returns an expression that matches the whole name of each tool that a matcher matches, and under
+/// other agents the kinds of the tools. Claude Code's names need none: its dialect knows what each tool
+/// is called there.
+fn pattern(agent: Agent, names: Option<Vec<String>>, matcher: &str) -> String {
+    let Some(names) = names else { return format!(".*(?:{matcher}).*") };
+    let mut all = Vec::new();
+    for name in names {
+        let kinds = if agent == Agent::ClaudeCode { Vec::new() } else { agent.tool_kinds(&name) };
+        all.push(name);
+        all.extend(kinds);
+    }
+    let mut seen = HashSet::new();
+    all.retain(|name| seen.insert(name.clone()));
+    all.join("|")
+}
+
+/// Returns whether a matcher is written like a rule of `permissions`: `Bash(git push:*)`.
+fn is_permission_rule(matcher: &str) -> bool {
+    matcher.starts_with(|first: char| first.is_ascii_alphabetic())
+        && matcher.ends_with(')')
+        && !matcher.contains('|')
+}
+
+#[cfg(test)]
+mod tests {
+    use hookexec::matcher::Matcher;
+
+    use super::*;
+
+    #[test]
+    fn an_expression_is_found_anywhere_in_a_name() {
+        for (expression, name, expected) in [
+            ("mcp__memory__.*", "mcp__memory__store", true),
+            ("mcp__.*__write.*", "mcp__fs__write_file", true),
+            ("^Bash$", "Bash", true),
+            ("^Bash$", "BashOutput", false),
+            ("Bash.", "BashOutput", true),
+            ("Edit|Write.*", "MultiEdit", true),
+            ("Notebook.*|^Edit$", "Edit", true),
+            ("a*", "b", true),
+            ("(Web)+", "WebFetch", true),
+        ] {
+            let pattern = pattern(Agent::ClaudeCode, None, expression);
+            let matches = Matcher::new(&pattern).unwrap().matches(name);
+            assert_eq!(matches, expected, "{expression} as {pattern}: {name}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_another_agent_brings_its_kinds() {
+        for (agent, matching, matcher, expected) in [
+            (Agent::ClaudeCode, Matching::NamesOrSearch, "Edit, Write", "Edit|Write"),
+            (Agent::Gemini, Matching::Search, "run_shell_command", "run_shell_command|shell"),
+            (Agent::Gemini, Matching::Search, "write_", ".*(?:write_).*"),
+        ] {
+            let names = names(agent, matching, matcher);
+            assert_eq!(pattern(agent, names, matcher), expected);
+        }
+    }
+
+    #[test]
+    fn a_permission_rule_is_not_an_expression() {
+        for (matcher, expected) in [
+            ("Bash(git push:*)", true),
+            ("Write(/etc/**)", true),
+            ("Bash(*)", true),
+            ("(Web)+", false),
+            ("Notebook(Edit|Read)", false),
+            ("mcp__(fs|db)__.*", false),
+            ("Task(Create|Update)", false),
+        ] {
+            assert_eq!(is_permission_rule(matcher), expected, "{matcher}");
+        }
     }
 }
