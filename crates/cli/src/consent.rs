@@ -9,9 +9,21 @@ use super::{CommandError, plain, system};
 
 /// Variables that coding agents set for the commands that a model runs, beside the variables of
 /// the project's directory.
-const AGENT_VARIABLES: &str = "AI_AGENT CLAUDECODE CLAUDE_CODE_ENTRYPOINT CODEX_CI CODEX_SANDBOX \
-    CODEX_SANDBOX_NETWORK_DISABLED CODEX_THREAD_ID COPILOT_CLI CURSOR_AGENT GEMINI_CLI \
-    GEMINI_SESSION_ID OPENCODE QWEN_CODE";
+const AGENT_VARIABLES: [&str; 13] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_CI",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "GEMINI_SESSION_ID",
+    "OPENCODE",
+    "QWEN_CODE",
+];
 
 /// How a person consents.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -42,26 +54,30 @@ impl ConsentArgs {
         if self.yes {
             return Ok(true);
         }
-        // The terminal itself, and not what stands in for it on stdin.
-        let answer = || -> std::io::Result<bool> {
-            let (keyboard, mut screen) = system::terminal()?;
-            write!(screen, "{} Type `yes`: ", plain::plain(question))?;
-            screen.flush()?;
-            let mut line = String::new();
-            BufReader::new(keyboard).read_line(&mut line)?;
-            Ok(line.trim() == "yes")
-        };
-        answer().or_usage("can't ask at the terminal")
+        ask_at_terminal(question).or_usage("can't ask at the terminal")
     }
+}
+
+/// Asks at the terminal itself, and not at the file that stands in for it on stdin.
+fn ask_at_terminal(question: &str) -> std::io::Result<bool> {
+    let (keyboard, mut screen) = system::terminal()?;
+    write!(screen, "{} Type `yes`: ", plain::plain(question))?;
+    screen.flush()?;
+    let mut line = String::new();
+    BufReader::new(keyboard).read_line(&mut line)?;
+    Ok(line.trim() == "yes")
 }
 
 /// Fails if a coding agent runs this command: its model can't give a person's consent.
 pub(crate) fn refuse_agents() -> Result<(), CommandError> {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let mut names =
-        AGENT_VARIABLES.split(' ').chain(Agent::all().filter_map(Agent::project_variable));
-    let Some(name) = names.find(|name| is_set(name)) else { return Ok(()) };
-    let message = format!("a coding agent runs this command (`{name}` is set)");
-    Err(CommandError::usage(message)
-        .hint("a person must run it, in a terminal outside of the agent"))
+    let mut names = AGENT_VARIABLES.to_vec();
+    names.extend(Agent::all().filter_map(Agent::project_variable));
+    for name in names {
+        if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
+            let message = format!("a coding agent runs this command (`{name}` is set)");
+            return Err(CommandError::usage(message)
+                .hint("a person must run it, in a terminal outside of the agent"));
+        }
+    }
+    Ok(())
 }

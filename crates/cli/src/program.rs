@@ -38,14 +38,12 @@ impl Program {
     /// real file at every upgrade. A program in a place that may be deleted is copied to one that
     /// stays.
     pub(crate) fn this() -> Result<Self, CommandError> {
-        let this = std::env::current_exe()
-            .and_then(dunce::canonicalize)
-            .or_internal("can't find this program")?;
-        let known = named("hookexec".as_ref())
-            .filter(|path| passing(path).is_none())
-            .find(|path| dunce::canonicalize(path).is_ok_and(|real| real == this));
-        if let Some(path) = known {
-            return Ok(Self { path, copied_from: None });
+        let this = std::env::current_exe().and_then(dunce::canonicalize);
+        let this = this.or_internal("can't find this program")?;
+        for path in named("hookexec".as_ref()) {
+            if passing(&path).is_none() && files::real(&path) == this {
+                return Ok(Self { path, copied_from: None });
+            }
         }
         let Some(kind) = passing(&this) else { return Ok(Self { path: this, copied_from: None }) };
         let data = base_directory("XDG_DATA_HOME", ".local/share").ok_or_else(no_home)?;
@@ -67,9 +65,11 @@ impl Program {
 
 /// Replaces `to` by a program equal to `from`, by a rename; returns whether it had to.
 fn copy(from: &Path, to: &Path) -> io::Result<bool> {
-    let digest = |path: &Path| files::digest_of_file(path, &mut MOST.clone());
-    let kept = system::is_for_everyone(to) && !to.is_symlink();
-    if kept && digest(to).ok() == Some(digest(from)?) {
+    if system::is_for_everyone(to)
+        && !to.is_symlink()
+        && let Ok(kept) = files::digest_of_file(to, &mut MOST.clone())
+        && kept == files::digest_of_file(from, &mut MOST.clone())?
+    {
         return Ok(false);
     }
     let bytes = files::read_regular(from, MOST)?;
@@ -82,31 +82,37 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
 
 /// Returns the kind of place where `path` is, if a tool may delete it without asking.
 pub(crate) fn passing(path: &Path) -> Option<&'static str> {
+    let mut real = path.to_owned();
     // A link itself may well stay in its place, whatever it points at.
-    let directory = path.parent().and_then(|directory| dunce::canonicalize(directory).ok());
-    let path = match (directory, path.file_name()) {
-        (Some(directory), Some(name)) => directory.join(name),
-        _ => path.to_owned(),
-    };
-    let has = |names: &[&str]| path.iter().any(|part| names.iter().any(|name| part == *name));
-    if has(&["node_modules", "_npx"]) {
-        return Some(NPM);
+    if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {
+        real = files::real(directory).join(name);
     }
-    let cache = base_directory("XDG_CACHE_HOME", ".cache");
-    if has(&[".cache", "Caches"]) || cache.is_some_and(|cache| is_below(&path, &cache)) {
+    for part in &real {
+        match part.to_str() {
+            Some("node_modules" | "_npx") => return Some(NPM),
+            Some(".cache" | "Caches") => return Some(CACHE),
+            _ => {}
+        }
+    }
+    if let Some(cache) = base_directory("XDG_CACHE_HOME", ".cache")
+        && is_below(&real, &cache)
+    {
         return Some(CACHE);
     }
-    let is_environment = |directory: &Path| {
-        ["pyvenv.cfg", "conda-meta"].iter().any(|mark| directory.join(mark).exists())
-    };
-    if path.ancestors().skip(1).any(is_environment) {
-        return Some(PYTHON);
+    for directory in real.ancestors().skip(1) {
+        if directory.join("pyvenv.cfg").exists() || directory.join("conda-meta").exists() {
+            return Some(PYTHON);
+        }
     }
-    let home = hookexec::home_directory();
     let temporary = std::env::temp_dir();
-    // A home in a temporary directory stays as long as the settings in it.
-    let has_home = home.is_some_and(|it| is_below(&it, &temporary) && is_below(&path, &it));
-    (is_below(&path, &temporary) && !has_home).then_some(TEMPORARY)
+    if !is_below(&real, &temporary) {
+        return None;
+    }
+    match hookexec::home_directory() {
+        // A home in a temporary directory stays as long as the settings in it.
+        Some(home) if is_below(&home, &temporary) && is_below(&real, &home) => None,
+        _ => Some(TEMPORARY),
+    }
 }
 
 fn is_below(path: &Path, directory: &Path) -> bool {
@@ -117,14 +123,13 @@ fn is_below(path: &Path, directory: &Path) -> bool {
 pub(crate) fn kept_version(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_prefix("hookexec-")?;
     let version = name.strip_suffix(PROGRAM_ENDING)?;
-    version.starts_with(|first: char| first.is_ascii_digit()).then_some(version)
+    if version.starts_with(|first: char| first.is_ascii_digit()) { Some(version) } else { None }
 }
 
 /// Returns the program that a shell of an agent starts by this name: what `npx` and `uvx` put on
 /// the search path is there for this call only.
 pub(crate) fn on_search_path(name: &str) -> Option<PathBuf> {
-    let is_lasting = |path: &Path| !matches!(passing(path), Some(NPM | CACHE));
-    named(name.as_ref()).find(|path| is_lasting(path))
+    named(name.as_ref()).find(|path| !matches!(passing(path), Some(NPM | CACHE)))
 }
 
 /// Returns the programs of this name on the search path, in order.

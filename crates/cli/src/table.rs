@@ -8,8 +8,13 @@ use super::plain;
 /// command is long.
 pub(crate) fn steps(steps: &[(String, String)]) -> String {
     const LONGEST: usize = 44;
-    let lengths = steps.iter().map(|(command, _)| command.chars().count());
-    let width = lengths.filter(|length| *length <= LONGEST).max().unwrap_or_default();
+    let mut width = 0;
+    for (command, _) in steps {
+        let length = command.chars().count();
+        if length <= LONGEST {
+            width = width.max(length);
+        }
+    }
     let mut text = "next:\n".to_owned();
     for (command, what) in steps {
         let (command, what) = (plain::line(command), plain::line(what));
@@ -62,8 +67,10 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         let mut text = String::new();
         for row in &self.rows {
             let Some((last, first)) = row.split_last() else { continue };
-            let cells = first.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}  "));
-            let mut lead: String = cells.collect();
+            let mut lead = String::new();
+            for (cell, width) in first.iter().zip(widths) {
+                let _ = write!(lead, "{cell:width$}  ");
+            }
             for line in wrap(last, SCREEN - others) {
                 push_line(&mut text, &format!("{lead}{line}"));
                 lead = " ".repeat(others);
@@ -79,10 +86,12 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         let mut text = String::new();
         for row in rows {
             push_line(&mut text, &row[0]);
-            let cells = row.iter().zip(headings).skip(1);
-            let said = cells.filter(|(cell, _)| !["", "-"].contains(&cell.as_str()));
-            let said: Vec<String> =
-                said.map(|(cell, heading)| format!("{heading}: {cell}")).collect();
+            let mut said = Vec::new();
+            for (cell, heading) in row.iter().zip(headings).skip(1) {
+                if !["", "-"].contains(&cell.as_str()) {
+                    said.push(format!("{heading}: {cell}"));
+                }
+            }
             for line in wrap(&said.join("; "), SCREEN - 4) {
                 push_line(&mut text, &format!("    {line}"));
             }
@@ -91,9 +100,13 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
     }
 
     fn widths(&self) -> [usize; COLUMNS] {
-        std::array::from_fn(|column| {
-            self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
-        })
+        let mut widths = [0; COLUMNS];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        widths
     }
 }
 

@@ -62,20 +62,23 @@ fn described(builtin: &Shipped) -> Value {
 
 fn section(builtin: &Shipped) -> String {
     let mut page = format!("{}\n\n{}.\n", builtin.usage(), builtin.about());
-    if !builtin.arguments().is_empty() {
+    let arguments = builtin.arguments();
+    if !arguments.is_empty() {
         page.push_str("\nArguments:\n");
     }
-    for argument in builtin.arguments() {
+    for argument in arguments {
         let optional = if argument.optional { " (optional)" } else { "" };
-        let about = wrapped(&argument.about, "      ");
-        let _ = write!(page, "  {}{optional}\n{about}", argument.usage);
+        let _ = writeln!(page, "  {}{optional}", argument.usage);
+        add_wrapped(&mut page, &argument.about, "      ");
     }
-    let _ = write!(page, "\nEvents:\n{}", wrapped(&events(builtin), "  "));
+    page.push_str("\nEvents:\n");
+    add_wrapped(&mut page, &events(builtin), "  ");
     for paragraph in builtin.details().split("\n\n").filter(|text| !text.is_empty()) {
-        // Each item of a list begins a line.
-        let items = paragraph.replace("\n* ", "\0* ");
         page.push('\n');
-        page.extend(items.split('\0').map(|item| wrapped(item, "")));
+        // Each item of a list begins a line.
+        for item in paragraph.replace("\n* ", "\n\n* ").split("\n\n") {
+            add_wrapped(&mut page, item, "");
+        }
     }
     page.push_str("\nExample:\n");
     for line in builtin.example().lines() {
@@ -85,15 +88,14 @@ fn section(builtin: &Shipped) -> String {
 }
 
 pub(crate) fn events(builtin: &Shipped) -> String {
-    if builtin.events().count() == Event::COUNT {
-        return "all".to_owned();
-    }
-    builtin.events().map(Event::name).collect::<Vec<_>>().join(", ")
+    let names: Vec<&str> = builtin.events().map(Event::name).collect();
+    if names.len() == Event::COUNT { "all".to_owned() } else { names.join(", ") }
 }
 
 /// Breaks `text` into lines, each behind `indent`.
-fn wrapped(text: &str, indent: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let lines = wrap(&text, SCREEN - indent.len());
-    lines.iter().map(|line| [indent, line, "\n"].concat()).collect()
+fn add_wrapped(page: &mut String, text: &str, indent: &str) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for line in wrap(&words.join(" "), SCREEN - indent.len()) {
+        let _ = writeln!(page, "{indent}{line}");
+    }
 }

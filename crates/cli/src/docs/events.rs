@@ -1,7 +1,5 @@
 //! `hookexec docs events`: the contract table.
 
-use std::fmt::Write as _;
-
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
 
 use super::Shown;
@@ -14,7 +12,7 @@ use crate::table::Table;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec docs events pre_tool_use")]
 pub(crate) struct Args {
-    /// Only this one, in sentences
+    /// Only this one
     #[arg(value_name = "NAME", value_parser = event_name(), hide_possible_values = true)]
     event: Option<Event>,
 
@@ -24,70 +22,17 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        if let Some(contract) = self.event.map(Event::contract) {
-            return self.shown.show("events", contract, || sentences(contract));
-        }
-        let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
-        self.shown.show("events", &contracts, || table(&contracts).text())
+        let Some(event) = self.event else {
+            let contracts: Vec<&Contract> = Event::all().map(Event::contract).collect();
+            return self.shown.show("events", &contracts, || table(&contracts).text());
+        };
+        let contract = event.contract();
+        self.shown.show("events", contract, || {
+            let input = example_of(event);
+            let row = table(&[contract]).text();
+            format!("{row}\nTry it: echo '{input}' | hookexec run {event} --format text\n")
+        })
     }
-}
-
-/// Returns what a hook of one event is for, in sentences.
-fn sentences(contract: &Contract) -> String {
-    let mut page = format!("{}: {}\n\n", contract.event, contract.fires);
-    let mut say = |sentence: &str| {
-        let _ = writeln!(page, "  {sentence}");
-    };
-    say(if contract.tool_matched {
-        "A matcher chooses its hooks by the name of the tool."
-    } else {
-        "It has no tool: its hooks have no matcher."
-    });
-    say(match (contract.may_block, contract.permission) {
-        _ if contract.may_continue => {
-            "A hook that answers `{\"decision\": \"block\", \"reason\": ...}` keeps the model at work."
-        }
-        (false, _) => "Nothing can be blocked; a denial is ignored with a warning.",
-        (true, Permission::Decides) => "A hook may deny it, allow it, or have the user asked.",
-        (true, Permission::Approves) => "A hook may allow or deny it in the user's place.",
-        (true, _) => "A hook may deny it.",
-    });
-    say(match contract.failure {
-        FailureMode::Closed => "A hook that can't answer denies it (`on_error` says otherwise).",
-        FailureMode::Ask => {
-            "When a hook can't answer, the user is asked (unless `on_error` says otherwise)."
-        }
-        _ => "A hook that can't answer is warned of, and it goes on (`on_error` says otherwise).",
-    });
-    say(match contract.rewrite {
-        Rewrite::ToolInput => "A hook may rewrite the tool's arguments (`updated_input`).",
-        Rewrite::Request => {
-            "A hook may rewrite the request to the model (`updated_messages`, `updated_request`)."
-        }
-        Rewrite::Response => "A hook may rewrite what the model answered (`updated_response`).",
-        Rewrite::ToolResponse => {
-            "A hook may rewrite what the tool returned (`updated_tool_response`)."
-        }
-        _ => "Nothing can be rewritten.",
-    });
-    match contract.context {
-        ContextMode::Json => say("Context for the model comes as `additional_context` in JSON."),
-        ContextMode::Text => {
-            say("What a hook prints is context for the model, as text or in JSON.");
-        }
-        _ => {}
-    }
-    if contract.summary {
-        say("A hook may give the summary itself (`summary`).");
-    }
-    if contract.metadata {
-        say("A hook may add `metadata`.");
-    }
-    if contract.may_respond {
-        say("A hook may answer in the tool's place (`respond`).");
-    }
-    let input = example_of(contract.event);
-    page + &format!("\nTry it: echo '{input}' | hookexec run {} --format text\n", contract.event)
 }
 
 pub(crate) fn table(contracts: &[&Contract]) -> Table<9> {
@@ -102,11 +47,10 @@ pub(crate) fn table(contracts: &[&Contract]) -> Table<9> {
 }
 
 fn row(contract: &Contract) -> [&str; 9] {
-    let yes = |flag: bool| if flag { "yes" } else { "" };
     [
         contract.event.name(),
-        yes(contract.tool_matched),
-        yes(contract.may_block),
+        if contract.tool_matched { "yes" } else { "" },
+        if contract.may_block { "yes" } else { "" },
         match contract.failure {
             FailureMode::Ask => "asks",
             FailureMode::Closed if contract.withholds() => "withholds",
