@@ -77,7 +77,7 @@ fn a_file_without_hooks_is_no_empty_policy() {
     for (text, problem, code) in [
         ("{}", "the file has no `hooks`", 78),
         ("[]", "the file must be a mapping", 78),
-        ("", "the file must be a mapping", 78),
+        ("", "not valid JSON", 64),
         ("{\"hooks\": ", "not valid JSON", 64),
     ] {
         sandbox.write(".claude/settings.json", text);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hookexec::Event;
 use hookexec::config::Diagnostics;
 use hookexec::internal::SourceFile;
-use hookexec::internal::reading::{Node, Reader, Value};
+use hookexec::internal::reading::{Node, Reader, Value, hooks_block};
 
 use super::tree::{Entries, Mapping, NOWHERE, get, list_of, made};
 use super::yaml;
@@ -111,7 +111,7 @@ impl<'n> Import<'n> {
     fn check(&mut self, block: Entries<'n>) -> bool {
         let errors = self.reader.errors();
         let block = Node { value: Value::Map(block), span: NOWHERE };
-        let hooks = self.reader.hooks_block(&block).len();
+        let hooks = hooks_block(&mut self.reader, &block).len();
         if self.reader.errors() > errors {
             return false;
         }

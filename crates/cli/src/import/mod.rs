@@ -121,11 +121,12 @@ impl ImportArgs {
         refuse_existing(&path)?;
         output::create(&path, &written)?;
         let (path, file) = (path.display(), source.file.display());
+        let mut next = format!("Look for problems with `hookexec check --config {path}`.");
+        if users.is_none() {
+            let _ = write!(next, " `hookexec trust add {path}` approves a file of a project.");
+        }
         output::talk(&format!(
-            "wrote {path}\n\n\
-             Look for problems with `hookexec check --config {path}`, and approve a file of a project \
-             with\n`hookexec trust add {path}`. Then remove the imported hooks from {file}, or they run \
-             twice.\n"
+            "wrote {path}\n\n{next}\nThen remove the imported hooks from {file}, or they run twice.\n"
         ));
         Ok(true)
     }
