@@ -151,13 +151,12 @@ impl ImportArgs {
             None => made(Json::Null, &NOWHERE),
         };
         let mut import = Import::new(file, text);
-        let imported = match source.engine.parse().ok() {
-            Some(agent) => settings::read(agent, import, &root),
+        let imported = if let Ok(agent) = source.engine.parse() {
+            settings::read(agent, import, &root)
+        } else {
             // PicoClaw's `config.json`.
-            None => {
-                let is_read = import.key(&root, "hooks").and_then(|hooks| import.add_block(hooks));
-                import.finish(is_read, None)
-            }
+            let is_read = import.key(&root, "hooks").and_then(|hooks| import.add_block(hooks));
+            import.finish(is_read, None)
         };
         imported.map_err(CommandError::config)
     }
