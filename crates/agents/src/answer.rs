@@ -1,4 +1,4 @@
-//! What an agent is answered.
+//! The answers to agents.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use hookexec::executor::Executor;
 use hookexec::internal::text::cut;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
-/// What a hook process says to the agent that started it.
+/// The answer of a hook process to the agent that started it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
@@ -25,9 +25,9 @@ pub struct Answer {
     pub stderr: String,
     /// The exit code.
     pub exit_code: u8,
-    /// What the agent's answer can't express as it was meant.
+    /// The parts of the verdict that the agent's answer can't express as they were meant.
     pub notes: Vec<String>,
-    /// What to say on standard error, with exit code 2, should standard output be lost; `None` when
+    /// The text for standard error, with exit code 2, should standard output be lost; `None` when
     /// nothing goes on without it that should not.
     pub fallback: Option<String>,
 }

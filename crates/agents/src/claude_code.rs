@@ -83,16 +83,20 @@ events! {
 }
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let before = input.and_then(|input| input.tool_response.as_ref());
+    let (mut before, mut is_mcp) = (None, false);
+    if let Some(input) = input {
+        before = input.tool_response.as_ref();
+        is_mcp = input.tool_name.as_ref().is_some_and(|tool| tool.starts_with("mcp__"));
+    }
     let response = plan.response.map(|response| in_shape_of(before, response));
-    let mcp =
-        input.is_some_and(|input| input.tool_name.iter().any(|tool| tool.starts_with("mcp__")));
     let mut said = claude_dialect::said(native, plan, response.as_ref());
     for (key, value) in plan.claude_code.into_iter().flatten() {
         pass_on(native, &mut said, key, value.clone());
     }
     // Claude Code has a second key for the output of MCP tools, which takes any shape.
-    if let Some(response) = response.filter(|_| mcp) {
+    if let Some(response) = response
+        && is_mcp
+    {
         pass_on(native, &mut said, "updatedMCPToolOutput", response);
     }
     Answer::json(said)
@@ -130,7 +134,7 @@ fn pass_on(native: &NativeEvent, said: &mut JsonObject, key: &str, value: Value)
 
 /// Where a response with parts has its text, the likeliest place first.
 const TEXTS: [&str; 6] = ["stdout", "content", "result", "text", "output", "newString"];
-/// What tells the shape of a response: one of few words.
+/// The keys that tell the shape of a response, by one of few words.
 const SHAPES: [&str; 2] = ["type", "mode"];
 
 /// Returns a text as a tool's new response, in the shape of the old one: one of another shape is ignored
@@ -150,9 +154,8 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
         file.insert("content".to_owned(), json!(text));
         return Value::Object(shaped);
     }
-    let has_text = |key: &&str| shaped.get(*key).is_some_and(Value::is_string);
-    let place = TEXTS.into_iter().find(has_text).unwrap_or("content");
-    shaped.insert(place.to_owned(), json!(text));
+    let place = TEXTS.into_iter().find(|key| matches!(shaped.get(*key), Some(Value::String(_))));
+    shaped.insert(place.unwrap_or("content").to_owned(), json!(text));
     Value::Object(shaped)
 }
 
@@ -160,9 +163,8 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
 fn emptied(before: &JsonObject) -> JsonObject {
     let mut shaped = JsonObject::new();
     for (key, value) in before {
-        let tells_shape = SHAPES.contains(&key.as_str()) && value.as_str().is_some_and(is_word);
         let nothing = match value {
-            Value::String(_) if tells_shape => value.clone(),
+            Value::String(text) if SHAPES.contains(&key.as_str()) && is_word(text) => value.clone(),
             Value::String(_) => json!(""),
             Value::Number(_) => json!(0),
             Value::Array(_) => json!([]),

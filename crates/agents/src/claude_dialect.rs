@@ -21,7 +21,7 @@ pub(super) fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) ->
 /// forms in JSON only this one was seen to stop the tool in every agent of the family.
 pub(super) fn said(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
     let permission = native.event == Some(Event::PermissionRequest);
-    let denial = (plan.denies() && !permission).then_some("block");
+    let denial = if plan.denies() && !permission { Some("block") } else { None };
     answer(native, plan, denial, specific(native, plan, response))
 }
 
@@ -43,15 +43,15 @@ pub(super) fn answer(
         "systemMessage": plan.system_message,
         "decision": denial,
         "reason": denial.and(plan.denial()),
-        "hookSpecificOutput": Some(specific).filter(|members| !members.is_empty()),
+        "hookSpecificOutput": if specific.is_empty() { None } else { Some(specific) },
     }
 }
 
 fn specific(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
     match native.event {
         Some(Event::PreToolUse) => {
-            let forced = plan.rewrite.is_some() && native.rewrite == Rewrite::TakesWithAllow;
-            let decision = plan.decision.or(forced.then_some(Decision::Allow));
+            let is_forced = plan.rewrite.is_some() && native.rewrite == Rewrite::TakesWithAllow;
+            let decision = plan.decision.or(if is_forced { Some(Decision::Allow) } else { None });
             members! {
                 "permissionDecision": decision,
                 "permissionDecisionReason": decision.and(plan.reason()),
@@ -60,9 +60,12 @@ fn specific(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Value>) -> 
             }
         }
         Some(Event::PermissionRequest) => {
-            let denial = plan.denial().map(|why| json!({ "behavior": "deny", "message": why }));
-            let approval = plan.allows().then(|| json!({ "behavior": "allow" }));
-            members! { "decision": denial.or(approval) }
+            let decision = match plan.denial() {
+                Some(why) => Some(json!({ "behavior": "deny", "message": why })),
+                None if plan.allows() => Some(json!({ "behavior": "allow" })),
+                None => None,
+            };
+            members! { "decision": decision }
         }
         Some(Event::PostToolUse) => members! {
             "additionalContext": plan.context,

@@ -1,4 +1,5 @@
-//! GitHub Copilot CLI, with either spelling of its events: `preToolUse` or `PreToolUse`.
+//! GitHub Copilot CLI. Its events have two spellings, such as `preToolUse` and `PreToolUse`; two of them also
+//! have another name.
 
 use serde_json::{Value, json};
 
@@ -50,19 +51,8 @@ events! {
     "Notification" => Notification;
     "ErrorOccurred" => OnError;
     "SessionEnd" => SessionEnd;
-    "sessionStart" => SessionStart: context, on_demand;
     "userPromptSubmitted" => UserPromptSubmit: blocks, context, on_demand;
-    "preToolUse" => PreToolUse: blocks, asks, allows, rewrites, context, on_demand;
-    "permissionRequest" => PermissionRequest: blocks, denies_asks, on_demand;
-    "postToolUse" => PostToolUse: tells_as_context, replaces_response, context, on_demand;
-    "postToolUseFailure" => PostToolUse: failed_tool, tells_as_context, context, on_demand;
     "agentStop" => Stop: goes_on, on_demand;
-    "subagentStart" => SubagentStart: context, on_demand;
-    "subagentStop" => SubagentStop: goes_on, on_demand;
-    "preCompact" => PreCompact: on_demand;
-    "notification" => Notification: on_demand;
-    "errorOccurred" => OnError: on_demand;
-    "sessionEnd" => SessionEnd: on_demand;
     unmapped:
         "userPromptTransformed": "`user_prompt_submit` has the prompt",
         "preMcpToolCall": "`preToolUse` fires for the same call";
@@ -103,7 +93,6 @@ fn result_type(input: Option<&Input>) -> &'static str {
 
 /// Returns the text of a result, whether a hook wrote a text or changed the object it was given.
 fn result_text(response: &Value) -> std::borrow::Cow<'_, str> {
-    let inner =
-        ["textResultForLlm", "text_result_for_llm"].iter().find_map(|key| response.get(key));
+    let inner = response.get("textResultForLlm").or(response.get("text_result_for_llm"));
     spoken(inner.unwrap_or(response))
 }

@@ -53,26 +53,23 @@ events! {
 }
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
-    let pick = |keys: &[&str]| -> JsonObject {
-        let found = |key: &&str| Some(((*key).to_owned(), payload.get(*key)?.clone()));
-        keys.iter().filter_map(found).collect()
-    };
     match native.name {
         "beforeShellExecution" | "afterShellExecution" => {
-            input.tool_input = Some(pick(&["command", "cwd", "sandbox"]));
+            input.tool_input = Some(picked(payload, &["command", "cwd", "sandbox"]));
         }
         "beforeMCPExecution" | "afterMCPExecution" => {
             // The bare name of the tool; elsewhere Cursor writes `MCP:` before it.
-            let named = |name: String| {
-                if name.starts_with("MCP:") { name } else { format!("MCP:{name}") }
-            };
-            input.tool_name = input.tool_name.take().map(named);
+            if let Some(name) = &mut input.tool_name
+                && !name.starts_with("MCP:")
+            {
+                name.insert_str(0, "MCP:");
+            }
         }
         "beforeReadFile" | "beforeTabFileRead" => {
-            input.tool_input = Some(pick(&["file_path", "content", "attachments"]));
+            input.tool_input = Some(picked(payload, &["file_path", "content", "attachments"]));
         }
         "afterFileEdit" | "afterTabFileEdit" => {
-            input.tool_input = Some(pick(&["file_path", "edits"]));
+            input.tool_input = Some(picked(payload, &["file_path", "edits"]));
         }
         "afterAgentResponse" => input.response = payload.get("text").cloned(),
         _ => {}
@@ -89,17 +86,25 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     }
     if native.event == Some(Event::Stop) {
         input.reason = text(payload, &["status"]);
-        let again = value(payload, &["loop_count"]).and_then(Value::as_u64).is_some_and(|n| n > 0);
+        let again = payload.get("loop_count").and_then(Value::as_u64) > Some(0);
         input.extra.insert("stop_hook_active".to_owned(), json!(again));
     }
     Wanted::Yes
+}
+
+/// Returns the members of a payload that are there of `keys`.
+fn picked(payload: &JsonObject, keys: &[&str]) -> JsonObject {
+    let mut picked = payload.clone();
+    picked.retain(|key, _| keys.contains(&key.as_str()));
+    picked
 }
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     Answer::json(match native.event {
         Some(Event::PreToolUse) => {
             let permission = plan.decision.or(plan.rewrite.map(|_| Decision::Allow));
-            let reason = permission.filter(|it| *it != Decision::Allow).and(plan.reason());
+            let is_allow = permission == Some(Decision::Allow);
+            let reason = if is_allow { None } else { permission.and(plan.reason()) };
             members! {
                 "permission": permission,
                 "user_message": reason,

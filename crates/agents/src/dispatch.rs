@@ -12,7 +12,6 @@ use super::native::{self, Ask};
 use super::own_commands;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
-use hookexec::config::Hook;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
 use hookexec::internal::{
@@ -96,18 +95,20 @@ pub fn unanswered(executor: &Executor, call: &NativeCall, why: &str) -> Verdict 
     } else {
         Verdict::failed(event, why)
     };
-    let may_rewrite = |what: Rewrite| {
-        let answers = |hook: &&Hook| hook.enabled && hook.phase.is_answered();
-        let mut hooks = executor.hooks().filter(answers);
-        let rewrites = |event: Event| event.contract().rewrite == what;
-        hooks.any(|hook| events.contains(&hook.event) && rewrites(hook.event))
-    };
-    let withheld = || Some(Value::from(format!("withheld by hookexec: {why}")));
-    if call.input.tool_response.is_some() && may_rewrite(Rewrite::ToolResponse) {
-        verdict.updated_tool_response = withheld();
-    }
-    if call.input.response.is_some() && may_rewrite(Rewrite::Response) {
-        verdict.updated_response = withheld();
+    let withheld = Value::from(format!("withheld by hookexec: {why}"));
+    for hook in executor.hooks() {
+        if !hook.enabled || !hook.phase.is_answered() || !events.contains(&hook.event) {
+            continue;
+        }
+        match hook.event.contract().rewrite {
+            Rewrite::ToolResponse if call.input.tool_response.is_some() => {
+                verdict.updated_tool_response = Some(withheld.clone());
+            }
+            Rewrite::Response if call.input.response.is_some() => {
+                verdict.updated_response = Some(withheld.clone());
+            }
+            _ => {}
+        }
     }
     verdict
 }
@@ -132,8 +133,9 @@ const FOLLOWING: [Event; 4] =
 /// Returns whether hooks that answer in the user's place are asked along with the guards: where
 /// the agent itself would not come to them with what a guard asks.
 fn consults_approvers(agent: Agent, native: &NativeEvent) -> bool {
+    let mut events = agent.events().iter();
     native.ask == Ask::Denies
-        || !agent.events().iter().any(|native| native.event == Some(Event::PermissionRequest))
+        || !events.any(|native| native.event == Some(Event::PermissionRequest))
 }
 
 impl NativeEvent {
@@ -158,7 +160,7 @@ impl NativeEvent {
 pub struct Moment {
     /// The events that fire, in order.
     events: Vec<Event>,
-    /// What the hooks of all events have said, once they are done.
+    /// The verdict of the hooks of all events, once they are done.
     verdict: Option<Verdict>,
     /// Whether the hooks of `approval` ask a person what is left to ask.
     asks_person: bool,

@@ -1,5 +1,7 @@
 //! Gemini CLI.
 
+use serde_json::Value;
+
 use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Matching, Measured,
@@ -68,11 +70,11 @@ events! {
 }
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
-    if let Some(request) = payload.get("llm_request").and_then(|request| request.as_object()) {
+    if let Some(Value::Object(request)) = payload.get("llm_request") {
         input.model_id = text(request, &["model"]);
         if native.event == Some(Event::BeforeLlmCall) {
-            input.messages = request.get("messages").and_then(|list| list.as_array()).cloned();
-            input.options = request.get("config").and_then(|map| map.as_object()).cloned();
+            input.messages = request.get("messages").and_then(Value::as_array).cloned();
+            input.options = request.get("config").and_then(Value::as_object).cloned();
         }
     }
     if native.event == Some(Event::AfterLlmCall) {
@@ -87,6 +89,6 @@ fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
         "tool_input": plan.rewrite,
         "additionalContext": plan.context,
     };
-    let denial = plan.denies().then_some("deny");
+    let denial = plan.denial().map(|_| "deny");
     Answer::json(claude_dialect::answer(native, plan, denial, specific))
 }

@@ -59,11 +59,10 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     match native.event {
         // A list of parts. One that has more than texts stays as it is, in JSON.
         Some(Event::UserPromptSubmit) => {
-            let parts = payload.get("prompt").and_then(Value::as_array);
-            let texts: Option<Vec<&str>> =
-                parts.and_then(|parts| parts.iter().map(|part| part["text"].as_str()).collect());
-            if let Some(texts) = texts {
-                input.prompt = Some(texts.join("\n"));
+            if let Some(Value::Array(parts)) = payload.get("prompt") {
+                let texts: Option<Vec<&str>> =
+                    parts.iter().map(|part| part["text"].as_str()).collect();
+                input.prompt = texts.map(|texts| texts.join("\n")).or(input.prompt.take());
             }
         }
         Some(Event::SubagentStop) => input.stop_response = text(payload, &["response"]),

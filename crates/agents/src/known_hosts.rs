@@ -40,7 +40,7 @@ pub fn events_of_host(name: &str) -> Result<DeclaredEvents, String> {
         "picoclaw" => return Ok(DeclaredEvents::new("PicoClaw", PICOCLAW)),
         _ => {}
     }
-    if let Some(agent) = Agent::all().find(|agent| agent.name() == name) {
+    if let Ok(agent) = name.parse::<Agent>() {
         let events = agent.events().iter().flat_map(|native| native.fires(agent));
         return Ok(DeclaredEvents::new(agent.title(), events));
     }

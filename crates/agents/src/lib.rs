@@ -1,6 +1,6 @@
 //! One adapter for each coding agent: its payload becomes an [`Input`], a verdict its answer.
 //!
-//! What the agents do with each answer was measured on the real clients; the rows of
+//! The effects of each answer were measured on the real clients; the rows of
 //! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
 //! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect,
 //! and [`failure`] says what to answer in the place of a missing verdict.
@@ -140,8 +140,8 @@ impl Adapter {
         events: &'static [NativeEvent],
         write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
     ) -> Self {
-        let refine = |_: &NativeEvent, _: &JsonObject, _: &mut Input| Wanted::Yes;
         let (measured, project, settings, plugin) = (None, None, None, None);
+        let refine = read::wanted;
         Self { agent, name, title, events, measured, project, settings, plugin, refine, write }
     }
 }
@@ -199,10 +199,18 @@ impl Agent {
 
     /// Returns the agent's event of that name: its own spelling, another case of it, or ours.
     pub fn native_event(self, name: &str) -> Option<&'static NativeEvent> {
-        let find = |same: &dyn Fn(&NativeEvent) -> bool| self.events().iter().find(|row| same(row));
-        find(&|row| row.name == name)
-            .or_else(|| find(&|row| row.name.eq_ignore_ascii_case(name)))
-            .or_else(|| find(&|row| row.event.is_some_and(|event| event.name() == name)))
+        let mut found = None;
+        for row in self.events() {
+            if row.name == name {
+                return Some(row);
+            }
+            if row.name.eq_ignore_ascii_case(name)
+                || row.event.is_some_and(|event| event.name() == name)
+            {
+                found = found.or(Some(row));
+            }
+        }
+        found
     }
 
     /// Returns what is known of the agent's tools.
@@ -246,18 +254,19 @@ impl FromStr for Agent {
     type Err = UnknownAgent;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::all().find(|agent| agent.name() == name).ok_or_else(|| UnknownAgent {
-            name: name.to_owned(),
-            suggestion: suggest::closest(name, Self::all().map(Self::name))
-                .or_else(|| Self::all().map(Self::name).find(|known| begins(known, name)))
-                .map(str::to_owned),
-        })
+        let mut suggestion = suggest::closest(name, Self::all().map(Self::name));
+        for agent in Self::all() {
+            if agent.name() == name {
+                return Ok(agent);
+            }
+            // The first word of a name: `claude` of `claude-code`.
+            if agent.name().starts_with(&format!("{name}-")) {
+                suggestion = suggestion.or(Some(agent.name()));
+            }
+        }
+        let suggestion = suggestion.map(str::to_owned);
+        Err(UnknownAgent { name: name.to_owned(), suggestion })
     }
-}
-
-/// Returns whether `name` is the first word of `known`: `claude` of `claude-code`.
-fn begins(known: &str, name: &str) -> bool {
-    known.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
 }
 
 #[cfg(test)]

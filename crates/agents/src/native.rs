@@ -1,4 +1,4 @@
-//! What an agent's own event is called, what it means here, and what the agent does with an answer.
+//! The events of an agent: their names, their meaning here, and the effect of each answer.
 
 use serde::Serialize;
 
@@ -22,15 +22,15 @@ pub struct NativeEvent {
     pub tool: Option<&'static str>,
     /// Whether the tool call it reports has failed.
     pub failed_tool: bool,
-    /// What the agent does with a denial.
+    /// The effect of a denial.
     pub deny: Deny,
-    /// What becomes of an ask.
+    /// The effect of an ask.
     pub ask: Ask,
     /// Whether the agent hears of an allow, and then asks no further.
     pub allow: bool,
     /// Whether changed arguments of the tool are taken.
     pub rewrite: Rewrite,
-    /// What becomes of a changed response of the tool.
+    /// The effect of a changed response of the tool.
     pub response: Response,
     /// Whether context reaches the model.
     pub context: bool,
@@ -43,25 +43,25 @@ pub struct NativeEvent {
     pub on_demand: bool,
 }
 
-/// What an agent does with a denial.
+/// The effect of a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Deny {
     /// It has no way to take one.
     No,
-    /// What was about to happen does not happen.
+    /// It stops the event before it happens.
     Blocks,
     /// The tool has run; the model reads its response and the reason.
     Tells,
-    /// The same, but the agent's own denial would hide the response or get lost: the reason is sent
+    /// Like `Tells`, but the agent's own denial would hide the response or get lost: the reason is sent
     /// as context.
     TellsAsContext,
     /// The agent goes on working instead of stopping; the reason is what the model reads next.
     GoesOn,
 }
 
-/// What becomes of an ask.
+/// The effect of an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -89,7 +89,7 @@ pub enum Rewrite {
     TakesWithAllow,
 }
 
-/// What becomes of a changed response of the tool.
+/// The effect of a changed response of the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -187,10 +187,12 @@ impl NativeEvent {
 
     /// Returns whether nothing can take the place of the response in `input`: the model reads it as it is.
     pub(super) fn response_stands(&self, input: Option<&Input>) -> bool {
-        let is_mcp = |input: &Input| input.tool_kinds.iter().any(|kind| kind == "mcp");
         match self.response {
             Response::No => true,
-            Response::TakesOfMcp => !input.is_some_and(is_mcp),
+            Response::TakesOfMcp => {
+                let Some(input) = input else { return true };
+                !input.tool_kinds.iter().any(|kind| kind == "mcp")
+            }
             Response::Takes | Response::AsReason => false,
         }
     }

@@ -44,15 +44,14 @@ pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
     // The kinds leave out one that equals the tool's name.
     let runs_commands =
         input.tool() == "shell" || input.tool_kinds.iter().any(|kind| kind == "shell");
-    if !runs_commands || !matches!(event, Event::PreToolUse | Event::PermissionRequest) {
+    let is_before = matches!(event, Event::PreToolUse | Event::PermissionRequest);
+    if !runs_commands || !is_before || !object_changes_hooks(input.tool_input.as_ref()?) {
         return None;
     }
-    input.tool_input.as_ref().is_some_and(object_changes_hooks).then(|| {
-        let mut verdict = Verdict::no_opinion(event);
-        (verdict.decision, verdict.allowed) = (Some(Decision::Deny), false);
-        verdict.message = Some(MESSAGE.to_owned());
-        verdict
-    })
+    let mut verdict = Verdict::no_opinion(event);
+    (verdict.decision, verdict.allowed) = (Some(Decision::Deny), false);
+    verdict.message = Some(MESSAGE.to_owned());
+    Some(verdict)
 }
 
 /// Returns whether an argument of a shell tool has such a command: as a text, or as a list of
@@ -60,30 +59,41 @@ pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
 fn changes_hooks(argument: &Value) -> bool {
     match argument {
         Value::String(text) => text_changes_hooks(text),
-        Value::Array(items) => {
-            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-            match *words {
-                ["bash" | "sh" | "zsh", "-c" | "-lc", text] => text_changes_hooks(text),
-                _ => {
-                    has_command(&words.join(" "))
-                        || items.iter().any(|item| !item.is_string() && changes_hooks(item))
-                }
-            }
-        }
+        Value::Array(items) => list_changes_hooks(items),
         Value::Object(fields) => object_changes_hooks(fields),
         _ => false,
     }
 }
 
+fn list_changes_hooks(items: &[Value]) -> bool {
+    let mut words = Vec::new();
+    for item in items {
+        match item.as_str() {
+            Some(word) => words.push(word),
+            None if changes_hooks(item) => return true,
+            None => {}
+        }
+    }
+    match *words {
+        ["bash" | "sh" | "zsh", "-c" | "-lc", text] => text_changes_hooks(text),
+        _ => has_command(&words.join(" ")),
+    }
+}
+
 /// Looks at each argument, and at a program together with the arguments beside it.
 fn object_changes_hooks(fields: &JsonObject) -> bool {
-    let is_ours = |value: &Value| {
-        let path = value.as_str().unwrap_or_default().trim();
-        is_own_program(path.rsplit('/').next().unwrap_or_default())
-    };
-    let with_program = |value: &Value| has_command(&format!("hookexec {value}"));
-    fields.values().any(is_ours) && fields.values().any(with_program)
-        || fields.values().any(changes_hooks)
+    let names_program = fields.values().any(is_own_path);
+    for value in fields.values() {
+        if changes_hooks(value) || names_program && has_command(&format!("hookexec {value}")) {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_own_path(value: &Value) -> bool {
+    let path = value.as_str().unwrap_or_default().trim();
+    is_own_program(path.rsplit('/').next().unwrap_or_default())
 }
 
 fn text_changes_hooks(text: &str) -> bool {
@@ -91,9 +101,10 @@ fn text_changes_hooks(text: &str) -> bool {
     if takes_only_texts(&script) {
         return false;
     }
-    !script.understood && has_command(text)
-        || script.commands.iter().any(|words| has_command(&joined(words)))
-        || built_elsewhere(&script)
+    if !script.understood && has_command(text) || built_elsewhere(&script) {
+        return true;
+    }
+    script.commands.iter().any(|words| has_command(&joined(words)))
         || script.redirected.iter().any(|word| has_command(&word.text))
 }
 
@@ -101,30 +112,46 @@ fn text_changes_hooks(text: &str) -> bool {
 /// a command: `$(which hookexec) trust add`, `echo add | xargs hookexec trust`.
 fn built_elsewhere(script: &Script) -> bool {
     let all = joined(script.words());
-    let names_us = |text: &str| words_of(text).any(is_own_program);
-    names_us(&all)
-        && script.commands.iter().any(|words| {
-            let own = joined(words);
-            let is_xargs = words.iter().any(|word| word.text.rsplit('/').next() == Some("xargs"));
-            let is_built = words.first().is_some_and(|word| word.text.contains(SUBSTITUTED));
-            is_xargs && names_us(&own) && has_command(&format!("{own} {all}"))
-                || (is_xargs || is_built) && has_command(&format!("hookexec {own}"))
-        })
+    if !names_us(&all) {
+        return false;
+    }
+    for words in &script.commands {
+        let own = joined(words);
+        let is_xargs = words.iter().any(|word| word.text.rsplit('/').next() == Some("xargs"));
+        let is_built = words.first().is_some_and(|word| word.text.contains(SUBSTITUTED));
+        let gets_words = is_xargs && names_us(&own) && has_command(&format!("{own} {all}"));
+        let is_ours = (is_xargs || is_built) && has_command(&format!("hookexec {own}"));
+        if gets_words || is_ours {
+            return true;
+        }
+    }
+    false
+}
+
+fn names_us(text: &str) -> bool {
+    words_of(text).any(is_own_program)
 }
 
 fn joined<'w>(words: impl IntoIterator<Item = &'w Word>) -> String {
-    words.into_iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    let mut text = String::new();
+    for word in words {
+        text.push_str(&word.text);
+        text.push(' ');
+    }
+    text
 }
 
 fn takes_only_texts(script: &Script) -> bool {
+    for words in &script.commands {
+        let [program, rest @ ..] = words.as_slice() else { return false };
+        let next = rest.first().map_or("", |word| &word.text);
+        let with_next = format!("{} {next}", program.text);
+        if !TAKE_TEXTS.contains(&&*program.text) && !TAKE_TEXTS.contains(&&*with_next) {
+            return false;
+        }
+    }
     // The reader does not look for commands in `${x:-$(command)}`.
-    let braces = |word: &Word| word.text.contains("${");
-    let takes_text = |words: &Vec<Word>| {
-        let mut words = words.iter().map(|word| word.text.as_str());
-        let (program, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        TAKE_TEXTS.contains(&program) || TAKE_TEXTS.contains(&&*format!("{program} {next}"))
-    };
-    script.understood && script.commands.iter().all(takes_text) && !script.words().any(braces)
+    script.understood && !script.words().any(|word| word.text.contains("${"))
 }
 
 /// Returns whether the words of `text`, quotes removed, have such a command.
@@ -135,16 +162,20 @@ fn has_command(text: &str) -> bool {
         return false;
     }
     let rest: Vec<&str> = words.collect();
-    FOR_A_PERSON.iter().any(|(command, following)| {
-        let Some(place) = rest.iter().position(|word| word == command) else { return false };
-        following.is_empty() || rest[place..].iter().any(|word| following.contains(word))
-    })
+    for (command, following) in FOR_A_PERSON {
+        if let Some(place) = rest.iter().position(|word| word == command)
+            && (following.is_empty() || rest[place..].iter().any(|word| following.contains(word)))
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// Splits at everything that is not part of a name, so that each part of a path is a word.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    let is_name = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
-    text.split(move |letter| !is_name(letter)).filter(|word| !word.is_empty())
+    text.split(|letter: char| !letter.is_alphanumeric() && !"_-.".contains(letter))
+        .filter(|word| !word.is_empty())
 }
 
 /// Returns whether a file is the command by its name, which may end in a version

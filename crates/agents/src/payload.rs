@@ -20,9 +20,10 @@ pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
     if text.trim().is_empty() {
         return Err("standard input is empty".to_owned());
     }
-    match parse_strict(&text).map_err(|error| format!("standard input is not JSON: {error}"))? {
-        Value::Object(object) => Ok(object),
-        _ => Err("standard input is JSON, but not an object".to_owned()),
+    match parse_strict(&text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("standard input is JSON, but not an object".to_owned()),
+        Err(error) => Err(format!("standard input is not JSON: {error}")),
     }
 }
 
@@ -37,8 +38,7 @@ pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
         Value::Object(object) => Ok(object.clone()),
         Value::Null => Ok(JsonObject::new()),
         Value::String(text) => {
-            let start = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
-            if !text.trim_start_matches(start).starts_with('{') {
+            if !text.trim_start_matches(begins_text).starts_with('{') {
                 return Ok(one_argument(value));
             }
             let mut bytes = text.as_bytes().to_vec();
@@ -53,19 +53,30 @@ pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
     }
 }
 
+fn begins_text(letter: char) -> bool {
+    letter.is_whitespace() || letter == '\u{feff}'
+}
+
 /// Returns any value but an object as the one argument `input`.
 pub(super) fn one_argument(value: &Value) -> JsonObject {
-    std::iter::once(("input".to_owned(), value.clone())).collect()
+    JsonObject::from_iter([("input".to_owned(), value.clone())])
 }
 
 /// Returns the text of the first of `keys` that holds a string.
 pub(super) fn text(object: &JsonObject, keys: &[&str]) -> Option<String> {
-    keys.iter().find_map(|key| object.get(*key)?.as_str()).map(str::to_owned)
+    keys.iter().find_map(|key| Some(object.get(*key)?.as_str()?.to_owned()))
 }
 
 /// Returns the first of `keys` that is there and not `null`.
 pub(super) fn value<'a>(object: &'a JsonObject, keys: &[&str]) -> Option<&'a Value> {
-    keys.iter().find_map(|key| object.get(*key).filter(|value| !value.is_null()))
+    for key in keys {
+        if let Some(value) = object.get(*key)
+            && !value.is_null()
+        {
+            return Some(value);
+        }
+    }
+    None
 }
 
 /// Returns what a value says as text: a string as it is, anything else as JSON.

@@ -1,4 +1,4 @@
-//! What is left of a verdict once an agent's limits are known.
+//! The part of a verdict that an agent can take.
 //!
 //! Every degradation happens here, by the row of the event, and each is noted: what an agent would
 //! let through by mistake becomes a denial, what cannot be said is reported.
@@ -15,7 +15,7 @@ use hookexec::event::Event;
 use hookexec::internal::text::cut;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
 
-/// What to tell the agent, all of it in the agent's power.
+/// The answer for the agent, all of it in the agent's power.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Plan<'v> {
     pub(super) decision: Option<Decision>,
@@ -28,9 +28,9 @@ pub(super) struct Plan<'v> {
     pub(super) objects: bool,
     pub(super) system_message: Option<String>,
     pub(super) stop: Option<&'v str>,
-    /// What only Claude Code understands; empty under any other agent.
+    /// The keys that only Claude Code understands; empty under any other agent.
     pub(super) claude_code: Option<&'v BTreeMap<String, Value>>,
-    /// What could not be said as it was meant.
+    /// The parts that could not be said as they were meant.
     pub(super) notes: Vec<String>,
 }
 
@@ -49,12 +49,12 @@ impl Plan<'_> {
 
     /// Returns the reason, if there is one.
     pub(super) fn reason(&self) -> Option<&str> {
-        Some(self.reason.as_str()).filter(|reason| !reason.is_empty())
+        if self.reason.is_empty() { None } else { Some(&self.reason) }
     }
 
     /// Returns the reason of a denial.
     pub(super) fn denial(&self) -> Option<&str> {
-        self.denies().then_some(&self.reason)
+        if self.denies() { Some(&self.reason) } else { None }
     }
 
     /// Returns what is to be said where the answer is lost, if it must not be.
@@ -63,10 +63,12 @@ impl Plan<'_> {
             return Some(self.reason.clone());
         }
         if self.objects {
-            return self.context.as_deref().map(str::to_owned);
+            return self.context.clone().map(Cow::into_owned);
         }
-        let changes = self.rewrite.is_some() || self.response.is_some() || self.stop.is_some();
-        changes.then(|| "What a hook changed could not be passed on.".to_owned())
+        if self.rewrite.is_none() && self.response.is_none() && self.stop.is_none() {
+            return None;
+        }
+        Some("What a hook changed could not be passed on.".to_owned())
     }
 }
 
@@ -221,8 +223,8 @@ impl Place<'_> {
             plan.objects = true;
             plan.context = Some(Cow::Owned(std::mem::take(&mut plan.reason)));
         }
-        let context = verdict.additional_context.as_deref().filter(|text| !text.is_empty());
-        match context {
+        match verdict.additional_context.as_deref() {
+            None | Some("") => {}
             // With a refused call only the reason is sure to reach the model.
             Some(context) if plan.denies() && self.native.event == Some(Event::PreToolUse) => {
                 if !plan.reason.is_empty() {
@@ -238,7 +240,6 @@ impl Place<'_> {
                 });
             }
             Some(_) => plan.notes.push(format!("{self} takes no context: it is lost")),
-            None => {}
         }
     }
 
@@ -261,11 +262,12 @@ impl Place<'_> {
             }
             Response::AsReason => {
                 // The context goes with the new response: beside a denial it may be lost.
-                let told = plan.context.take();
                 plan.decision = Some(Decision::Deny);
-                // First, because an agent may cut what comes last.
-                let told = told.map(|told| told + "\n\n").unwrap_or_default();
-                plan.reason = format!("{told}{}", spoken(response));
+                plan.reason = match plan.context.take() {
+                    // First, because an agent may cut what comes last.
+                    Some(told) => format!("{told}\n\n{}", spoken(response)),
+                    None => spoken(response).into_owned(),
+                };
             }
             Response::Takes | Response::TakesOfMcp => plan.response = Some(response),
         }
@@ -273,25 +275,31 @@ impl Place<'_> {
 
     fn settle_claude_code<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {
         if self.agent == Agent::ClaudeCode {
-            plan.claude_code = Some(&verdict.claude_code).filter(|keys| !keys.is_empty());
+            plan.claude_code = Some(&verdict.claude_code);
             return;
         }
-        // A call that is deferred is an ask elsewhere.
-        for key in verdict.claude_code.keys().filter(|key| *key != "permissionDecision") {
-            plan.notes.push(format!("{self} does not know `{key}`: it is lost"));
+        for key in verdict.claude_code.keys() {
+            // A call that is deferred is an ask elsewhere.
+            if key != "permissionDecision" {
+                plan.notes.push(format!("{self} does not know `{key}`: it is lost"));
+            }
         }
     }
 
     /// Tells the user what the hooks said and what could not be passed on.
     fn settle_messages(&self, verdict: &Verdict, plan: &mut Plan<'_>) {
-        let message = verdict.system_message.clone().filter(|text| !text.is_empty());
-        let mut lines: Vec<String> = message.into_iter().collect();
-        if self.native.system_message {
-            lines.extend(plan.notes.iter().map(|note| format!("hookexec: {note}")));
-            plan.system_message = Some(lines.join("\n")).filter(|text| !text.is_empty());
-        } else {
-            plan.notes.append(&mut lines);
+        let mut message = verdict.system_message.clone().unwrap_or_default();
+        if !self.native.system_message {
+            plan.notes.extend(if message.is_empty() { None } else { Some(message) });
+            return;
         }
+        for note in &plan.notes {
+            if !message.is_empty() {
+                message.push('\n');
+            }
+            message.push_str(&format!("hookexec: {note}"));
+        }
+        plan.system_message = if message.is_empty() { None } else { Some(message) };
     }
 
     fn settle_stop<'v>(&self, verdict: &'v Verdict, plan: &mut Plan<'v>) {

@@ -19,7 +19,7 @@ use hookexec::wire::Input;
 pub struct Plugin {
     /// Its directory in hookexec's repository.
     pub source: &'static str,
-    /// What `install` writes; `None` for a plugin of more than one file.
+    /// The file that `install` writes; `None` for a plugin of more than one file.
     pub file: Option<PluginFile>,
 }
 
@@ -41,21 +41,22 @@ pub struct PluginFile {
 
 /// Says what a plugin applies.
 pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let before = input.and_then(|input| input.tool_response.as_ref());
-    // Without an input there was no verdict, and a redaction might have been missed.
-    let lost = input.is_none()
-        && native.event == Some(Event::PostToolUse)
-        && native.response == Response::Takes;
-    let response = if lost {
-        Some(json!("The tool's response is withheld: hookexec gave no verdict."))
-    } else {
-        plan.response.map(|response| in_shape_of(before, response))
+    let takes_response =
+        native.event == Some(Event::PostToolUse) && native.response == Response::Takes;
+    let response = match (input, plan.response) {
+        // Without an input there was no verdict, and a redaction might have been missed.
+        (None, _) if takes_response => {
+            Some(json!("The tool's response is withheld: hookexec gave no verdict."))
+        }
+        (Some(input), Some(response)) => Some(in_shape_of(input.tool_response.as_ref(), response)),
+        (None, Some(response)) => Some(in_shape_of(None, response)),
+        (_, None) => None,
     };
     Answer::json(members! {
         // Stop the call or the prompt, with this reason.
         "deny": plan.denial(),
         // Ask the user first, with this reason.
-        "ask": plan.asks().then_some(&plan.reason),
+        "ask": if plan.asks() { Some(&plan.reason) } else { None },
         // Run the tool with these arguments instead; they are all of them.
         "arguments": plan.rewrite,
         // Give the model this in place of the tool's response, in the same shape.

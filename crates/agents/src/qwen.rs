@@ -53,8 +53,11 @@ events! {
 
 fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     // Fires with an empty prompt too, whenever results of tools go back to the model.
-    let mut prompts = ["submitted_prompt", "prompt"].iter().filter_map(|key| payload.get(*key));
-    let empty = payload.get("prompt").is_some() && prompts.all(|prompt| prompt == "");
-    let results = native.event == Some(Event::UserPromptSubmit) && empty;
-    if results { Wanted::No } else { Wanted::Yes }
+    let is_prompt = native.event == Some(Event::UserPromptSubmit) && payload.contains_key("prompt");
+    for key in ["submitted_prompt", "prompt"] {
+        if !is_prompt || payload.get(key).is_some_and(|prompt| prompt != "") {
+            return Wanted::Yes;
+        }
+    }
+    Wanted::No
 }

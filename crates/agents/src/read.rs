@@ -46,7 +46,7 @@ pub struct AgentInputError {
     pub agent: Agent,
     /// Its event, as far as it is known.
     pub native: Option<&'static str>,
-    /// What is wrong.
+    /// The problem.
     pub cause: String,
 }
 
@@ -65,41 +65,45 @@ pub fn read(
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<NativeCall, AgentInputError> {
     let hinted = hint.and_then(|name| agent.native_event(name));
-    let fail = |native: Option<&NativeEvent>, cause: String| AgentInputError {
-        agent,
-        native: native.map(|native| native.name),
-        cause,
+    let mut native = hinted;
+    let read = payload::parse(stdin).and_then(|payload| {
+        let found = event_of(agent, hint, &mut native, &payload)?;
+        call(agent, found, payload, env)
+    });
+    read.map_err(|cause| AgentInputError { agent, native: native.map(|native| native.name), cause })
+}
+
+/// Returns the event of a payload. `native` is the event that is configured, and becomes the one whose
+/// failure counts.
+fn event_of(
+    agent: Agent,
+    hint: Option<&str>,
+    native: &mut Option<&'static NativeEvent>,
+    payload: &JsonObject,
+) -> Result<&'static NativeEvent, String> {
+    const KEYS: [&str; 4] = ["hook_event_name", "hookEventName", "agent_action_name", "hookName"];
+    let Some(name) = text(payload, &KEYS) else {
+        return native.ok_or_else(|| match hint {
+            Some(hint) => format!("it names no event, and `{hint}` is none of this agent's"),
+            None => "it names no event, and none was given".to_owned(),
+        });
     };
-    let payload = payload::parse(stdin).map_err(|cause| fail(hinted, cause))?;
-    let told =
-        text(&payload, &["hook_event_name", "hookEventName", "agent_action_name", "hookName"]);
-    let native = match (told.as_deref(), hinted) {
-        // Copilot's PermissionRequest comes with the payload of permissionRequest.
-        (Some(name), Some(hinted)) if hinted.name.eq_ignore_ascii_case(name) => hinted,
-        (Some(name), hinted) => {
-            let Some(found) = agent.native_event(name) else {
-                return Err(fail(hinted, format!("unknown event `{name}`")));
-            };
-            // An event given in our own words names several of some agents'.
-            if let Some(hinted) = hinted
-                && hinted.event != found.event
-            {
-                let native = stricter(hinted, found);
-                return Err(fail(
-                    Some(native),
-                    format!("it says `{name}`, configured is `{}`", hinted.name),
-                ));
-            }
-            found
-        }
-        (None, Some(hinted)) => hinted,
-        (None, None) => {
-            let given = hint.map(|hint| format!("`{hint}` is none of this agent's"));
-            let given = given.unwrap_or_else(|| "none was given".to_owned());
-            return Err(fail(None, format!("it names no event, and {given}")));
-        }
-    };
-    call(agent, native, payload, env).map_err(|cause| fail(Some(native), cause))
+    // Copilot's PermissionRequest comes with the payload of permissionRequest.
+    if let Some(hinted) = native
+        && hinted.name.eq_ignore_ascii_case(&name)
+    {
+        return Ok(hinted);
+    }
+    let found = agent.native_event(&name).ok_or_else(|| format!("unknown event `{name}`"))?;
+    // An event given in our own words names several of some agents'.
+    if let Some(hinted) = *native
+        && hinted.event != found.event
+    {
+        *native = Some(stricter(hinted, found));
+        return Err(format!("it says `{name}`, configured is `{}`", hinted.name));
+    }
+    *native = Some(found);
+    Ok(found)
 }
 
 /// Returns the call that a payload of the event `native` is about, or what is wrong with it.
@@ -118,7 +122,9 @@ fn call(
     let mut input = common(agent, event, native, &payload, &env);
     let adapter = adapter(agent);
     let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
-    if let Some(value) = value(&payload, &TOOL_ARGUMENTS).filter(|_| tool_matched) {
+    if let Some(value) = value(&payload, &TOOL_ARGUMENTS)
+        && tool_matched
+    {
         input.tool_input = Some(native.arguments(value)?);
     }
     let wanted = (adapter.refine)(native, &payload, &mut input);
@@ -126,8 +132,10 @@ fn call(
         return Err(cause);
     }
     if tool_matched {
-        let tool = input.tool_name.as_deref().filter(|tool| !tool.is_empty());
-        let tool = tool.ok_or("it is about a tool, but names none")?;
+        let tool = input.tool_name.as_deref().unwrap_or_default();
+        if tool.is_empty() {
+            return Err("it is about a tool, but names none".to_owned());
+        }
         if tool.len() > tools::LONGEST {
             return Err("its tool has a name of no tool's length".to_owned());
         }
@@ -136,18 +144,21 @@ fn call(
     }
     input.native = Some(Value::Object(payload));
     let project = project.unwrap_or_else(|| input.cwd.clone());
-    let event = (wanted == Wanted::Yes).then_some(event);
+    let event = if wanted == Wanted::Yes { Some(event) } else { None };
     Ok(NativeCall { agent, native, event, input, project })
 }
 
 /// Returns the event whose failure is the stricter one: a mistake must not let a tool through.
 fn stricter(one: &'static NativeEvent, other: &'static NativeEvent) -> &'static NativeEvent {
-    let rank = |native: &NativeEvent| match native.event.map(|event| event.contract().failure) {
+    if strictness(other) > strictness(one) { other } else { one }
+}
+
+fn strictness(native: &NativeEvent) -> u8 {
+    match native.event.map(|event| event.contract().failure) {
         Some(FailureMode::Open) | None => 0,
         Some(FailureMode::Ask) => 1,
         Some(_) => 2,
-    };
-    if rank(other) > rank(one) { other } else { one }
+    }
 }
 
 /// The keys under which agents name the tool.
@@ -164,16 +175,26 @@ fn is_about_one_call(payload: &JsonObject) -> Result<(), String> {
     {
         return Err(format!("it gives the tool two names, `{first}` and `{second}`"));
     }
-    let given = TOOL_ARGUMENTS.iter().filter_map(|key| Some((key, value(payload, &[key])?)));
-    // The same arguments may be an object under one key and its text under the other.
-    let mut given = given.map(|(key, value)| (key, value, arguments(value).ok()));
-    let Some((first, value, read)) = given.next() else { return Ok(()) };
-    match given.find(|(_, other, same)| *other != value && (same.is_none() || *same != read)) {
-        Some((second, ..)) => {
-            Err(format!("it gives the tool two sets of arguments, `{first}` and `{second}`"))
+    let mut first: Option<(&str, &Value)> = None;
+    for key in TOOL_ARGUMENTS {
+        let Some(given) = value(payload, &[key]) else { continue };
+        match first {
+            None => first = Some((key, given)),
+            Some((_, known)) if is_same(known, given) => {}
+            Some((known, _)) => {
+                return Err(format!(
+                    "it gives the tool two sets of arguments, `{known}` and `{key}`"
+                ));
+            }
         }
-        None => Ok(()),
     }
+    Ok(())
+}
+
+/// Returns whether two sets of arguments are the same. One may be an object and the other its text.
+fn is_same(one: &Value, other: &Value) -> bool {
+    one == other
+        || matches!((arguments(one), arguments(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Whether an event is to be dispatched at all.
@@ -183,6 +204,11 @@ pub(super) enum Wanted {
     No,
     /// Its payload can't be used, and why.
     Unusable(String),
+}
+
+/// Wants every event as it is: the base of every adapter.
+pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
+    Wanted::Yes
 }
 
 impl NativeEvent {
@@ -199,12 +225,14 @@ impl NativeEvent {
 /// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`] does for the
 /// agent's own payload. Guards by kind, such as `matcher: shell`, then match.
 pub fn add_tool_kinds(input: &mut Input) {
-    let agent = input.agent_name.as_deref().and_then(|name| name.parse::<Agent>().ok());
-    if let (Some(agent), Some(tool), true) = (agent, &input.tool_name, input.tool_kinds.is_empty())
-    {
+    if !input.tool_kinds.is_empty() {
+        return;
+    }
+    let (Some(name), Some(tool)) = (&input.agent_name, &input.tool_name) else { return };
+    if let Ok(agent) = name.parse::<Agent>() {
         let none = JsonObject::new();
-        let payload = input.native.as_ref().and_then(|native| native.as_object()).unwrap_or(&none);
-        input.tool_kinds = agent.toolset().kinds(tool, payload);
+        let payload = input.native.as_ref().and_then(|native| native.as_object());
+        input.tool_kinds = agent.toolset().kinds(tool, payload.unwrap_or(&none));
     }
 }
 
@@ -216,67 +244,82 @@ fn common(
     payload: &JsonObject,
     env: impl Fn(&str) -> Option<String>,
 ) -> Input {
-    let text = |keys: &[&str]| text(payload, keys);
-    let value = |keys: &[&str]| value(payload, keys);
     let tool_matched = event.contract().tool_matched;
-    // Whichever of them says something; a list of parts as it is, in JSON.
-    let prompts = || ["submitted_prompt", "prompt"].iter().filter_map(|key| value(&[*key]));
-    let prompt = prompts().map(spoken).find(|prompt| !prompt.is_empty()).map(Into::into);
-    let error = text(&["error", "error_message"])
-        .or_else(|| Some(payload.get("error")?.get("message")?.as_str()?.to_owned()));
+    let prompt = prompt(payload);
+    let mut error = text(payload, &["error", "error_message"]);
+    if error.is_none()
+        && let Some(message) = payload.get("error").and_then(|error| error["message"].as_str())
+    {
+        error = Some(message.to_owned());
+    }
     let mut input = Input::default();
-    input.session_id =
-        text(&["session_id", "sessionId", "conversation_id", "trajectory_id"]).unwrap_or_default();
+    let session = ["session_id", "sessionId", "conversation_id", "trajectory_id"];
+    input.session_id = text(payload, &session).unwrap_or_default();
     input.cwd = working_directory(agent, payload, env);
     input.hook_event_name = Some(event);
     input.agent_name = Some(agent.name().to_owned());
-    input.model_id = text(&["model", "model_name"]);
-    input.turn_id = text(&["turn_id", "prompt_id", "generation_id", "execution_id"]);
-    // Copilot's word for a session that is not resumed.
-    input.source = text(&["source", "trigger"])
-        .map(|source| if source == "new" { "startup".to_owned() } else { source });
-    input.reason = text(&["reason", "stop_reason", "stopReason", "status"]).or(error.clone());
+    input.model_id = text(payload, &["model", "model_name"]);
+    input.turn_id = text(payload, &["turn_id", "prompt_id", "generation_id", "execution_id"]);
+    input.source = text(payload, &["source", "trigger"]);
+    if input.source.as_deref() == Some("new") {
+        // Copilot's word for a session that is not resumed.
+        input.source = Some("startup".to_owned());
+    }
+    input.reason =
+        text(payload, &["reason", "stop_reason", "stopReason", "status"]).or(error.clone());
     if tool_matched {
         // An event that is about one tool knows it best.
-        input.tool_name = native.tool.map(str::to_owned).or_else(|| text(&TOOL_NAMES));
-        input.tool_use_id = text(&["tool_call_id", "tool_use_id", "toolCallId", "toolUseId"]);
+        input.tool_name = native.tool.map(str::to_owned).or_else(|| text(payload, &TOOL_NAMES));
+        input.tool_use_id =
+            text(payload, &["tool_call_id", "tool_use_id", "toolCallId", "toolUseId"]);
     }
     match event {
         // Who does not say how a session began has no other way to begin one.
         Event::SessionStart if input.source.is_none() => input.source = Some("startup".to_owned()),
         Event::PostToolUse => {
-            let failed = native.failed_tool || error.is_some();
-            input.tool_response =
-                value(&["tool_response", "tool_result", "toolResult", "tool_output"])
-                    .cloned()
-                    .or(error.map(Value::String));
-            let failed = failed || fails(input.tool_response.as_ref());
+            let keys = ["tool_response", "tool_result", "toolResult", "tool_output"];
+            let has_error = error.is_some();
+            input.tool_response = value(payload, &keys).cloned().or(error.map(Value::String));
+            let failed = native.failed_tool || has_error || fails(input.tool_response.as_ref());
             input.tool_error = Some(failed);
-            input.tool_duration_ms = value(&["duration_ms", "duration"]).and_then(milliseconds);
+            input.tool_duration_ms =
+                value(payload, &["duration_ms", "duration"]).and_then(milliseconds);
         }
-        Event::UserPromptSubmit => input.prompt = prompt.or(text(&["prompt"])),
+        Event::UserPromptSubmit => input.prompt = prompt.or(text(payload, &["prompt"])),
         Event::Stop | Event::SubagentStop => {
-            input.stop_response = text(&["last_assistant_message", "prompt_response"]);
+            input.stop_response = text(payload, &["last_assistant_message", "prompt_response"]);
             input.last_user_message = prompt;
         }
-        Event::Notification => input.notification_message = text(&["message"]),
+        Event::Notification => input.notification_message = text(payload, &["message"]),
         Event::OnToolApprovalDecision => input.approval_decision = Some("deny".to_owned()),
         Event::TurnEnd => input.reason = input.reason.take().or(Some("interrupted".to_owned())),
-        Event::AfterCompaction => input.summary = text(&["compact_summary"]),
+        Event::AfterCompaction => input.summary = text(payload, &["compact_summary"]),
         _ => {}
     }
     for key in Input::CARRIED {
-        if let Some(value) = payload.get(key).filter(|value| !value.is_null()) {
+        if let Some(value) = value(payload, &[key]) {
             input.extra.insert(key.to_owned(), value.clone());
         }
     }
     input
 }
 
+/// Returns the prompt under whichever key has one; a list of parts as it is, in JSON.
+fn prompt(payload: &JsonObject) -> Option<String> {
+    for key in ["submitted_prompt", "prompt"] {
+        if let Some(prompt) = value(payload, &[key])
+            && prompt != ""
+        {
+            return Some(spoken(prompt).into_owned());
+        }
+    }
+    None
+}
+
 /// Returns whether a tool's response says itself that the call failed.
 fn fails(response: Option<&Value>) -> bool {
     let Some(Value::Object(response)) = response else { return false };
-    let kind = text(response, &["result_type", "resultType"]);
+    let kind = value(response, &["result_type", "resultType"]).and_then(Value::as_str);
     kind.is_some_and(|kind| kind != "success")
         || value(response, &["error"]).is_some()
         || value(response, &["is_error", "isError"]) == Some(&Value::Bool(true))
@@ -293,18 +336,25 @@ fn working_directory(
     payload: &JsonObject,
     env: impl Fn(&str) -> Option<String>,
 ) -> String {
+    let roots = payload.get("workspace_roots").and_then(|roots| roots.get(0));
+    let inner = payload.get("tool_info").and_then(|info| info.get("cwd"));
+    for named in [payload.get("cwd"), inner, roots] {
+        if let Some(Value::String(directory)) = named
+            && !directory.is_empty()
+        {
+            return directory.clone();
+        }
+    }
     // An agent that grew out of another one may set the variable of that one as well.
-    let others = ADAPTERS.iter().filter_map(|adapter| adapter.project);
-    let mut projects = adapter(agent).project.into_iter().chain(others);
-    let nonempty = |text: &String| !text.is_empty();
-    let roots = || Some(payload.get("workspace_roots")?.get(0)?.as_str()?.to_owned());
-    let inner = || Some(payload.get("tool_info")?.get("cwd")?.as_str()?.to_owned());
-    text(payload, &["cwd"])
-        .filter(nonempty)
-        .or_else(|| inner().filter(nonempty))
-        .or_else(|| roots().filter(nonempty))
-        .or_else(|| projects.find_map(|name| env(name).filter(nonempty)))
-        .unwrap_or_default()
+    for adapter in [adapter(agent)].iter().chain(ADAPTERS) {
+        if let Some(name) = adapter.project
+            && let Some(directory) = env(name)
+            && !directory.is_empty()
+        {
+            return directory;
+        }
+    }
+    String::new()
 }
 
 #[cfg(test)]

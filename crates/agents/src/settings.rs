@@ -48,7 +48,7 @@ pub struct HookSettings {
     pub short_waits: &'static [(&'static str, u64)],
     /// The longest `timeout` in seconds that an entry may have.
     pub longest_wait: u64,
-    /// What the user does after installing.
+    /// The next step of the user after installing.
     pub next_step: &'static str,
     /// How to import hooks from these settings.
     pub import: Option<ImportFormat>,
@@ -189,10 +189,12 @@ impl HookSettings {
 
     /// Returns the key that holds the event of a hook, where it is a member of the hook.
     pub fn event_key(&self) -> Option<&'static str> {
-        self.members.iter().find_map(|member| match member {
-            EntryMember::Event(key) => Some(*key),
-            _ => None,
-        })
+        for member in self.members {
+            if let EntryMember::Event(key) = member {
+                return Some(key);
+            }
+        }
+        None
     }
 
     /// Returns whether `timeout` counts milliseconds.
@@ -205,7 +207,7 @@ impl HookSettings {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ImportFormat {
-    /// What a matcher means.
+    /// The meaning of a matcher.
     pub matching: Matching,
     /// How long a hook may take without a `timeout`, as `hooks.yaml` has it.
     pub timeout: &'static str,
@@ -231,7 +233,7 @@ impl ImportFormat {
     };
 }
 
-/// What a matcher of an agent means.
+/// The meaning of an agent's matcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Matching {
@@ -246,10 +248,10 @@ pub enum Matching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScriptWords {
-    /// Those of Claude Code.
+    /// The words of Claude Code.
     ClaudeCode,
-    /// Those of Claude Code, except for patches, which stand in hookexec's own input as they are.
+    /// The words of Claude Code, except for patches, which stand in hookexec's own input as they are.
     ClaudeCodeExceptPatches,
-    /// Those of hookexec's own input, with the agent's names for tools.
+    /// The words of hookexec's own input, with the agent's names for tools.
     Own,
 }

@@ -65,6 +65,6 @@ fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
         "decision": plan.denial().map(|_| "deny"),
         "reason": plan.denial(),
         "system_message": plan.system_message,
-        "hook_specific_output": Some(specific).filter(|members| !members.is_empty()),
+        "hook_specific_output": if specific.is_empty() { None } else { Some(specific) },
     })
 }

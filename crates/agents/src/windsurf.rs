@@ -49,34 +49,40 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     match native.event {
         Some(Event::UserPromptSubmit) => input.prompt = text(info, &["user_prompt"]),
         Some(Event::Stop) => input.stop_response = text(info, &["response"]),
-        Some(_) => {
-            let mut arguments = info.clone();
-            if let Err(cause) = rename_command(&mut arguments)
-                && native.is_deciding()
-            {
-                return Wanted::Unusable(cause);
-            }
-            if native.event == Some(Event::PostToolUse) {
-                input.tool_response = input.tool_response.take().or_else(|| {
-                    ["response", "mcp_result"].iter().find_map(|key| arguments.remove(*key))
-                });
-            }
-            if native.tool == Some("mcp_tool") {
-                let named = |key: &str| text(info, &[key]).unwrap_or_default();
-                let (server, tool) = (named("mcp_server_name"), named("mcp_tool_name"));
-                input.tool_name = (!tool.is_empty()).then(|| format!("mcp__{server}__{tool}"));
-                let given = info.get("mcp_tool_arguments");
-                arguments = match given.map(|given| native.arguments(given)) {
-                    Some(Ok(arguments)) => arguments,
-                    Some(Err(cause)) => return Wanted::Unusable(cause),
-                    None => empty.clone(),
-                };
-            }
-            input.tool_input = Some(arguments);
-        }
+        Some(_) => match tool_call(native, info, input) {
+            Ok(arguments) => input.tool_input = Some(arguments),
+            Err(cause) => return Wanted::Unusable(cause),
+        },
         None => {}
     }
     Wanted::Yes
+}
+
+/// Reads a tool call into the input, and returns its arguments.
+fn tool_call(
+    native: &NativeEvent,
+    info: &JsonObject,
+    input: &mut Input,
+) -> Result<JsonObject, String> {
+    let mut arguments = info.clone();
+    let renamed = rename_command(&mut arguments);
+    if native.is_deciding() {
+        renamed?;
+    }
+    if native.event == Some(Event::PostToolUse) && input.tool_response.is_none() {
+        let response = arguments.remove("response");
+        input.tool_response = response.or_else(|| arguments.remove("mcp_result"));
+    }
+    if native.tool != Some("mcp_tool") {
+        return Ok(arguments);
+    }
+    let server = text(info, &["mcp_server_name"]).unwrap_or_default();
+    let tool = text(info, &["mcp_tool_name"]).unwrap_or_default();
+    input.tool_name = if tool.is_empty() { None } else { Some(format!("mcp__{server}__{tool}")) };
+    match info.get("mcp_tool_arguments") {
+        Some(given) => native.arguments(given),
+        None => Ok(JsonObject::new()),
+    }
 }
 
 /// Gives the command line the word that every other agent has for it.
@@ -84,8 +90,9 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
 /// # Errors
 /// When another command has that word, too: which one runs is not known.
 fn rename_command(arguments: &mut JsonObject) -> Result<(), String> {
-    let line = arguments.get("command_line");
-    if arguments.get("command").is_some_and(|command| line.is_some_and(|line| line != command)) {
+    if let (Some(command), Some(line)) = (arguments.get("command"), arguments.get("command_line"))
+        && command != line
+    {
         return Err("its `tool_info` says `command` and `command_line`, and not the same".into());
     }
     if let Some(command) = arguments.remove("command_line") {
@@ -95,5 +102,8 @@ fn rename_command(arguments: &mut JsonObject) -> Result<(), String> {
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    plan.denial().map(Answer::refusal).unwrap_or_default()
+    match plan.denial() {
+        Some(reason) => Answer::refusal(reason),
+        None => Answer::default(),
+    }
 }

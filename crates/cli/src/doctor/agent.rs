@@ -34,14 +34,6 @@ pub(super) struct Visit<'v> {
     programs: BTreeMap<&'v str, Scope>,
 }
 
-/// The last call of an agent.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
-    is_here: bool,
-    time: SystemTime,
-    directory: String,
-}
-
 impl<'v> Visit<'v> {
     pub(super) fn new(
         agent: Agent,
@@ -236,49 +228,50 @@ impl<'v> Visit<'v> {
             }
         }
         for event in events {
-            self.event(event);
+            let firing = self.firing(event);
+            let mut known = self.agent.events().iter();
+            if !firing.is_empty() {
+                let names: Vec<&str> = firing.iter().map(|native| native.name).collect();
+                let (grade, text) = self.seen(firing);
+                self.section.about(&format!("{event} ({})", names.join(", ")), grade, text);
+            } else if !known.any(|native| native.fires(self.agent).contains(&event)) {
+                // The silence of a guard would let something through.
+                let is_guard = event.contract().failure != FailureMode::Open;
+                let title = self.agent.title();
+                let text = format!("{title} has no such event, so its hooks never run there");
+                self.section.about(event.name(), Grade::of(is_guard), text);
+            }
         }
     }
 
-    fn event(&mut self, event: Event) {
+    /// Returns the agent's events with an entry that have hooks of `event` run.
+    fn firing(&self, event: Event) -> Vec<&'v NativeEvent> {
         let mut firing: Vec<&NativeEvent> = Vec::new();
-        let mut names: Vec<&str> = Vec::new();
         for call in &self.calls {
-            if call.native.fires(self.agent).contains(&event) && !names.contains(&call.native.name)
-            {
+            if call.native.fires(self.agent).contains(&event) && !firing.contains(&call.native) {
                 firing.push(call.native);
-                names.push(call.native.name);
             }
         }
-        if !firing.is_empty() {
-            let (grade, text) = self.seen(firing);
-            let about = format!("{event} ({})", names.join(", "));
-            return self.section.about(&about, grade, text);
-        }
-        let mut known = self.agent.events().iter();
-        if !known.any(|native| native.fires(self.agent).contains(&event)) {
-            // The silence of a guard would let something through.
-            let is_guard = event.contract().failure != FailureMode::Open;
-            let text =
-                format!("{} has no such event, so its hooks never run there", self.agent.title());
-            self.section.about(event.name(), Grade::of(is_guard), text);
-        }
+        firing
     }
 
     /// Says when the agent called last for one of `events`.
     fn seen<'n>(&self, events: impl IntoIterator<Item = &'n NativeEvent>) -> (Grade, String) {
-        let Some(seen) = self.last_seen(events) else {
+        let Some((is_here, time, directory)) = self.last_seen(events) else {
             return (Grade::Warning, "never seen firing yet".to_owned());
         };
-        let ago = spoken(seen.time.elapsed().unwrap_or_default());
-        if seen.is_here {
+        let ago = spoken(time.elapsed().unwrap_or_default());
+        if is_here {
             return (Grade::Ok, format!("last seen {ago} ago"));
         }
-        let directory = seen.directory;
         (Grade::Warning, format!("never seen in this project; last in {directory}, {ago} ago"))
     }
 
-    fn last_seen<'n>(&self, events: impl IntoIterator<Item = &'n NativeEvent>) -> Option<Seen> {
+    /// Returns whether the last call was in the project, when it was, and in which directory.
+    fn last_seen<'n>(
+        &self,
+        events: impl IntoIterator<Item = &'n NativeEvent>,
+    ) -> Option<(bool, SystemTime, String)> {
         let directory = firings(self.agent)?;
         let project = files::real(self.project);
         let mut last = None;
@@ -289,7 +282,7 @@ impl<'v> Visit<'v> {
             };
             let directory = store::text(&note).trim_end_matches('\n').to_owned();
             let is_here = files::real(Path::new(&directory)).starts_with(&project);
-            last = last.max(Some(Seen { is_here, time, directory }));
+            last = last.max(Some((is_here, time, directory)));
         }
         last
     }
