@@ -392,6 +392,19 @@ fn a_hook_that_may_take_longer_than_the_agent_waits_is_warned_of() {
 }
 
 #[test]
+fn an_entry_for_hooks_of_a_file_that_only_the_entries_name_is_as_it_should_be() {
+    let sandbox = sandbox();
+    let policy = "before_llm_call: { type: command, command: 'true' }";
+    let policy = sandbox.write("policy.yaml", policy);
+    let args = ["install", "gemini", "--config", policy.to_str().unwrap()];
+    let _ = hookexec(&sandbox, &args).exits(0);
+    let text = fs::read_to_string(sandbox.home().join(".gemini/settings.json")).unwrap();
+    assert!(text.contains("--event BeforeModel "), "{text}");
+    let said = hookexec(&sandbox, &["doctor", "gemini"]).exits(0).stdout;
+    assert!(!said.contains("the entry is not as"), "{said}");
+}
+
+#[test]
 fn an_agent_that_is_found_and_not_installed_is_only_mentioned() {
     let sandbox = sandbox();
     fs::create_dir(sandbox.home().join(".qwen")).unwrap();

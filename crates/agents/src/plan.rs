@@ -297,7 +297,8 @@ impl Place<'_> {
             if !message.is_empty() {
                 message.push('\n');
             }
-            message.push_str(&format!("hookexec: {note}"));
+            message.push_str("hookexec: ");
+            message.push_str(note);
         }
         plan.system_message = if message.is_empty() { None } else { Some(message) };
     }

@@ -292,10 +292,12 @@ impl<'v> Visit<'v> {
 fn written_again<'h>(file: &AgentFile, hooks: impl Iterator<Item = &'h Hook>) -> Vec<Entry> {
     let ours = file.ours();
     let mut options = CallOptions::default();
-    if let Some(call) = ours.iter().find_map(|entry| entry.call.as_ref()) {
+    let mut events: Vec<Event> = hooks.map(|hook| hook.event).collect();
+    // A hooks file that only the entries name may have hooks at further events.
+    for call in ours.iter().rev().filter_map(|entry| entry.call.as_ref()) {
         options.clone_from(&call.options);
+        events.extend(call.native.event);
     }
-    let events: Vec<Event> = hooks.map(|hook| hook.event).collect();
     let planned = planned(file.agent, &options, kept_timeout(&ours), &events);
     let text = file.text.as_deref().unwrap_or_default();
     let mut entries = match file.with(text, &planned) {
