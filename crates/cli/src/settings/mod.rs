@@ -19,9 +19,9 @@ use serde_json::Value;
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Scope {
-    /// Those of the user, for every project
+    /// The settings of the user, for every project
     User,
-    /// Those of the project, for everybody who works on it
+    /// The settings of the project, for everybody who works on it
     Project,
 }
 
@@ -62,7 +62,7 @@ impl SettingsError {
 
 /// Returns the value of a TOML file, or of a JSON file with comments; null if it can't be read.
 ///
-/// Of a key that appears twice in JSON, the last value counts.
+/// If a key appears twice in JSON, its last value counts.
 pub(crate) fn value_of(path: &Path) -> Value {
     let text = store::text(path);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
