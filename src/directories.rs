@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
+use crate::files::real;
+
 /// The directory beside a hooks file, each file of which adds to it.
 pub(crate) const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
@@ -20,14 +22,16 @@ pub(crate) enum DropIn {
 impl DropIn {
     pub(crate) fn of(name: &OsStr) -> Self {
         let bytes = name.as_encoded_bytes();
-        let is = |extension: &OsStr, name: &&str| extension.eq_ignore_ascii_case(name);
-        match Path::new(name).extension() {
-            _ if bytes.starts_with(b".") => Self::Other,
-            Some(it) if it == "yaml" || it == "yml" => Self::HooksFile,
-            Some(it) if ["yaml", "yml", "json"].iter().any(|name| is(it, name)) => Self::Misnamed,
-            None if !bytes.ends_with(b"~") && bytes != b"README" => Self::Misnamed,
-            _ => Self::Other,
+        if bytes.starts_with(b".") || bytes.ends_with(b"~") || bytes == b"README" {
+            return Self::Other;
         }
+        let Some(extension) = Path::new(name).extension() else { return Self::Misnamed };
+        if extension == "yaml" || extension == "yml" {
+            return Self::HooksFile;
+        }
+        let is_near =
+            ["yaml", "yml", "json"].iter().any(|near| extension.eq_ignore_ascii_case(near));
+        if is_near { Self::Misnamed } else { Self::Other }
     }
 }
 
@@ -41,16 +45,19 @@ pub fn home_directory() -> Option<PathBuf> {
 
 /// Returns `path` without `..`, when it leads anywhere.
 pub(crate) fn without_detours(path: PathBuf) -> PathBuf {
-    let detour = path.components().any(|part| part == Component::ParentDir);
-    let straight = detour.then(|| dunce::canonicalize(&path).ok()).flatten();
-    straight.unwrap_or(path)
+    let has_detour = path.components().any(|part| part == Component::ParentDir);
+    if has_detour { real(&path) } else { path }
 }
 
 /// Returns a base directory of the user: what `variable` says, or `below_home` in the home
 /// directory. A relative path counts as not set: it would be in the project.
 pub fn base_directory(variable: &str, below_home: &str) -> Option<PathBuf> {
-    let set = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    set.or_else(|| Some(home_directory()?.join(below_home)).filter(|path| path.is_absolute()))
+    let set = PathBuf::from(std::env::var_os(variable).unwrap_or_default());
+    if set.is_absolute() {
+        return Some(set);
+    }
+    let directory = home_directory()?.join(below_home);
+    if directory.is_absolute() { Some(directory) } else { None }
 }
 
 /// Returns the directory of the user's state: `$XDG_STATE_HOME`, else `~/.local/state`.
@@ -84,38 +91,43 @@ pub(crate) fn is_repository(directory: &Path) -> bool {
 /// Returns the directory of the project that the hooks file in `directory` is for: the one that
 /// contains `.hookexec`.
 pub(crate) fn project_of(directory: &Path) -> &Path {
-    let own = directory.ancestors().take(2).find(|place| place.ends_with(PROJECT_DIRECTORY));
-    own.and_then(Path::parent).unwrap_or(directory)
+    for place in directory.ancestors().take(2) {
+        if place.ends_with(PROJECT_DIRECTORY) {
+            return place.parent().unwrap_or(directory);
+        }
+    }
+    directory
 }
 
 /// Returns the directories that only hold hooks files of a project and that the one at `path` is in,
 /// the outermost first: `.hookexec`, and `hooks.d` in it.
-pub(crate) fn own_directories(path: &Path) -> impl Iterator<Item = &Path> {
-    let named = |path: &Path, name: &str| path.file_name().is_some_and(|own| own == name);
-    let parent = path.parent();
-    let drop_ins = parent.filter(|parent| named(parent, DROP_INS));
-    let own = drop_ins.map_or(parent, Path::parent);
-    let own = own.filter(|own| named(own, PROJECT_DIRECTORY));
-    own.into_iter().chain(own.and(drop_ins))
+pub(crate) fn own_directories(path: &Path) -> Vec<&Path> {
+    match path.parent() {
+        Some(own) if own.ends_with(PROJECT_DIRECTORY) => vec![own],
+        Some(drop_ins) if drop_ins.ends_with(DROP_INS) => match drop_ins.parent() {
+            Some(own) if own.ends_with(PROJECT_DIRECTORY) => vec![own, drop_ins],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the first symbolic link on the way from a project to `path`, its hooks file or a directory
 /// for some: one of its [`own_directories`], or `path` itself. Follows none.
 pub(crate) fn link_to(path: &Path) -> Option<&Path> {
-    own_directories(path).chain([path]).find(|place| place.is_symlink())
+    own_directories(path).into_iter().chain([path]).find(|place| place.is_symlink())
 }
 
 /// Returns `path` with the links of its existing part followed.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|part| Some((part, dunce::canonicalize(part).ok()?)));
-    match existing {
-        Some((part, real)) => match path.strip_prefix(part) {
-            Ok(rest) if rest.as_os_str().is_empty() => real,
-            Ok(rest) => real.join(rest),
-            Err(_) => real,
-        },
-        None => path.to_owned(),
+    for part in path.ancestors() {
+        let Ok(real) = dunce::canonicalize(part) else { continue };
+        return match path.strip_prefix(part) {
+            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+            _ => real,
+        };
     }
+    path.to_owned()
 }
 
 #[cfg(test)]

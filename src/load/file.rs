@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::config::{Diagnostic, Diagnostics, Layer, Location, SourceFile};
 use crate::files;
+use crate::trust::{check_permissions, check_project_file};
 
 /// The largest file that is read, in bytes.
 const MAX_SIZE: u64 = 1 << 20;
@@ -19,8 +20,20 @@ pub fn read_named(path: &Path) -> Result<String, Diagnostics> {
     read(path, Layer::Program).map_err(Diagnostics::from)
 }
 
-/// Returns the text of a file of `layer` without its byte order mark.
+/// Checks that the file at `path` may count: only the user and root can have written it, and a
+/// project's is not reached through a link.
+pub(super) fn check_file(path: &Path, layer: Layer) -> Result<(), Diagnostic> {
+    match layer {
+        Layer::Program | Layer::CommandLine => {}
+        Layer::Project => check_project_file(path)?,
+        Layer::Managed | Layer::User => check_permissions(path)?,
+    }
+    Ok(())
+}
+
+/// Returns the text of a file of `layer` that may count, without its byte order mark.
 pub(super) fn read(path: &Path, layer: Layer) -> Result<String, Diagnostic> {
+    check_file(path, layer)?;
     let bytes = read_bytes(path, layer).map_err(|error| cannot_read(path, &error))?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -35,7 +48,7 @@ pub(super) fn read(path: &Path, layer: Layer) -> Result<String, Diagnostic> {
             return Err(problem.at(Location::new(file, at..at + '\u{fffd}'.len_utf8())));
         }
     };
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
 }
 
 fn read_bytes(path: &Path, layer: Layer) -> io::Result<Vec<u8>> {

@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::acceptance::{Acceptance, check_file};
-use super::directory::MAX_ENTRIES;
+use super::directory::{MAX_ENTRIES, is_present};
 use super::file;
-use super::layers::LoadOptions;
+use super::options::{LoadOptions, Surroundings, hooks_directories};
 use crate::config::{
-    Assembly, Config, Diagnostic, Diagnostics, FailedFile, Layer, Location, OnError, SourceFile,
+    Assembly, Config, Diagnostic, Diagnostics, FailedFile, FileConfig, Layer, Limits, Location,
+    OnError, SourceFile, Untrusted,
 };
 use crate::directories::project_of;
+use crate::platform::Platform;
 use crate::shell::typed;
-use crate::trust::{Blocked, ProjectFile};
+use crate::trust::{Coverage, ProjectFile, TrustStore};
 
 /// What was loaded.
 #[derive(Debug, Clone, Default)]
@@ -84,20 +85,27 @@ pub(crate) struct Loading {
     pub(crate) assembly: Assembly,
     /// The files that the project brought along.
     pub(crate) project_files: Vec<ProjectFile>,
-    pub(super) acceptance: Acceptance,
-    /// How many entries the project's directories of drop-ins may still have.
-    pub(super) project_entries: usize,
+    options: LoadOptions,
+    /// Where a project's hooks run.
+    pub(super) working_dir: Option<PathBuf>,
+    /// Where approvals are kept; without it nothing of a project is approved.
+    store: Option<TrustStore>,
+    /// The layers that the administrator allows; all when `None`.
+    allowed: Option<Vec<Layer>>,
+    /// How many entries the directories of drop-ins may still have.
+    pub(super) entries_left: usize,
     /// Whether the files that are read now are those of a policy, which can't name another one.
     pub(super) in_policy: bool,
 }
 
 impl Loading {
     /// Returns a beginning that follows what `options` say of trust.
-    pub(super) fn with_options(options: &LoadOptions) -> Self {
+    pub(super) fn new(options: &LoadOptions) -> Self {
         Self {
             assembly: Assembly::new(options.only_show, options.named_may_fail),
-            acceptance: Acceptance::new(options),
-            project_entries: MAX_ENTRIES,
+            options: options.clone(),
+            store: options.trust_store(),
+            entries_left: MAX_ENTRIES,
             ..Self::default()
         }
     }
@@ -113,18 +121,24 @@ impl Loading {
         self.assembly.finish()
     }
 
+    /// Returns whether the administrator lets files of this layer count.
+    pub(super) fn allows(&self, layer: Layer) -> bool {
+        let is_allowed = |allowed: &Vec<Layer>| allowed.contains(&layer);
+        layer == Layer::Managed || self.allowed.as_ref().is_none_or(is_allowed)
+    }
+
     /// Reads one file. All files of all layers pass here: this is the place that decides whether
     /// one is used at all.
     pub(super) fn file(&mut self, layer: Layer, path: &Path) {
-        if let Some(warning) = self.acceptance.excludes(layer, path) {
-            self.leave_out(warning);
-            return;
+        if !self.allows(layer) {
+            let warning = Diagnostic::warning("the administrator does not allow hooks from here");
+            let warning = warning.hint("this file is left out").at(Location::of_file(path));
+            return self.leave_out(warning);
         }
         if !self.assembly.may_read(layer, path) {
             return;
         }
-        let allowed = check_file(layer, path);
-        match allowed.and_then(|()| file::read(path, layer)) {
+        match file::read(path, layer) {
             Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {
                 self.assembly.config.files.push(path.to_owned());
@@ -139,78 +153,51 @@ impl Loading {
         self.assembly.problems.push(problem);
     }
 
-    /// Reports the approved files whose hooks don't run: those that are gone, of `directories` and
-    /// `above` the root of the project, and those above that are there. That is not a failure: another
-    /// branch may have none, and a repository may lie in another.
-    pub(super) fn report_gone(&mut self, directories: &[PathBuf], above: &[PathBuf]) {
-        if !self.acceptance.allows(Layer::Project) {
-            return;
-        }
-        let Some(store) = self.acceptance.store.clone() else { return };
-        // A `.git` that was made or removed must not hide that a file above is gone.
-        for path in store.approved_in(&[directories, above].concat(), false) {
-            let cause = "this approved file is gone; its hooks don't run";
-            self.does_not_run(&path, cause, format!("restore it, or {}", removal(&path)));
-        }
-        for path in store.approved_in(above, true) {
-            if self.runs_file_named_as(&path) {
-                continue;
-            }
-            let cause = "this approved file is above the root of the project, and its hooks don't \
-                         run here";
-            let remove = removal(&path);
-            let git = "remove the `.git` below it, or make the `.git` beside it again";
-            self.does_not_run(&path, cause, format!("{git}, or {remove}"));
-        }
-    }
-
-    /// Returns whether a file of the project runs that has the name of the hooks file at `path`, as in a
-    /// worktree that lies in the checkout.
-    fn runs_file_named_as(&self, path: &Path) -> bool {
-        let mut running = self.project_files.iter().filter(|file| file.blocked.is_none());
-        running.any(|file| in_project(&file.path) == in_project(path))
-    }
-
-    /// Reports at every event that the hooks of an approved file don't run.
-    fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
-        let warning = Diagnostic::warning(cause).hint(remedy.clone());
-        self.assembly.problems.push(warning.at(Location::of_file(path)));
-        let location = Location::of_file_in(Layer::Project, path);
-        let failed = FailedFile::new(location, cause, remedy);
-        let on_error = Some(OnError::Warn);
-        self.assembly.config.failed.push(FailedFile { on_error, ..failed });
-    }
-
     /// Decides whether the content of a file counts, and evaluates it.
-    fn accept(&mut self, file: SourceFile) {
-        let file = Arc::new(file);
-        if !self.assembly.admit(&file) {
+    fn accept(&mut self, source: SourceFile) {
+        let source = Arc::new(source);
+        if !self.assembly.admit(&source) {
             return;
         }
-        let mut project_file = self.acceptance.project_file(&file);
-        let blocked = project_file.as_ref().filter(|file| file.blocked.is_some());
-        if let Some(project_file) = blocked {
-            self.fail_blocked(&file, project_file);
+        if source.layer() != Layer::Project || self.options.trust_projects {
+            return self.evaluate(&source, None);
         }
-        if blocked.is_none() || self.acceptance.options.only_show {
-            self.evaluate(&file, &mut project_file);
+        let working_dir = self.working_dir.as_deref().unwrap_or(Path::new("."));
+        let mut file = ProjectFile::new(&source.path, &source.text, working_dir);
+        if let Some(store) = &self.store {
+            file.blocked = store.judge(&mut file, !self.options.only_show);
         }
-        self.project_files.extend(project_file);
+        let failure = file.failure(&source);
+        let runs = failure.is_none();
+        self.assembly.config.failed.extend(failure);
+        if runs || self.options.only_show {
+            self.evaluate(&source, Some(&mut file));
+        }
+        self.project_files.push(file);
     }
 
     /// Evaluates a file. It counts as far as a person approved it.
     pub(super) fn evaluate(
         &mut self,
-        file: &Arc<SourceFile>,
-        project_file: &mut Option<ProjectFile>,
+        source: &Arc<SourceFile>,
+        project_file: Option<&mut ProjectFile>,
     ) {
         let mut policy = None;
-        let acceptance = &mut self.acceptance;
-        self.assembly.evaluate(Arc::clone(file), |config| {
-            acceptance.restrict(config.layers.take());
+        self.assembly.evaluate(Arc::clone(source), |config| {
+            if let Some(layers) = config.layers.take() {
+                // Several files of the administrator's can only narrow each other.
+                let before = self.allowed.get_or_insert_with(|| layers.clone());
+                before.retain(|layer| layers.contains(layer));
+            }
             policy = config.policy.take();
-            if let Some(project_file) = project_file {
-                acceptance.block(project_file, config);
+            if let Some(file) = project_file {
+                if self.options.only_show {
+                    file.coverage = Coverage::read(file, config, Platform::HERE.has_drives);
+                }
+                if let Some(failure) = file.failure(source) {
+                    block(config, &failure);
+                    file.unapproved_audit = config.audit.take().map(|settings| settings.path);
+                }
             }
         });
         if let Some(settings) = policy {
@@ -231,26 +218,65 @@ impl Loading {
         self.assembly.config.failed.push(failed);
     }
 
-    /// Records that a project's file fails at every event, because a person must approve it.
-    fn fail_blocked(&mut self, source: &Arc<SourceFile>, file: &ProjectFile) {
-        let mut remedy = file.remedy();
-        // A file that is shown is evaluated next, and its errors are shown.
-        let may_be_broken = matches!(file.blocked, Some(Blocked::Unapproved | Blocked::Changed));
-        if may_be_broken && !self.acceptance.options.only_show {
-            remedy += "; `hookexec check` shows whether it can be loaded";
+    /// Reports the approved files whose hooks don't run: those that are gone, and those above the root of
+    /// the project. That is not a failure: another branch may have none, and a repository may lie in
+    /// another.
+    pub(super) fn report_gone(&mut self, surroundings: &Surroundings) {
+        if !self.allows(Layer::Project) {
+            return;
         }
-        let location = file.location(source);
-        let failed = FailedFile::new(location, file.problem().unwrap_or_default(), remedy);
-        self.assembly.config.failed.push(FailedFile { person_must: file.person_must(), ..failed });
+        let Some(store) = &self.store else { return };
+        let of_project = hooks_directories(&surroundings.project);
+        // A `.git` that was made or removed must not hide that a file above is gone.
+        let above = hooks_directories(&surroundings.above);
+        for path in store.approved_in(&[of_project.as_slice(), &above].concat()) {
+            let remove = format!("run `hookexec trust remove {}` in a terminal", typed(&path));
+            if !is_present(&path) {
+                let cause = "this approved file is gone; its hooks don't run";
+                self.does_not_run(&path, cause, format!("restore it, or {remove}"));
+            } else if !of_project.iter().any(|own| path.parent() == Some(own))
+                && !self.runs_file_named_as(&path)
+            {
+                let cause = "this approved file is above the root of the project, and its hooks don't \
+                             run here";
+                let git = "remove the `.git` below it, or make the `.git` beside it again";
+                self.does_not_run(&path, cause, format!("{git}, or {remove}"));
+            }
+        }
     }
+
+    /// Returns whether a file of the project runs that has the name of the hooks file at `path`, as in a
+    /// worktree that lies in the checkout.
+    fn runs_file_named_as(&self, path: &Path) -> bool {
+        let mut running = self.project_files.iter().filter(|file| file.blocked.is_none());
+        running.any(|file| in_project(&file.path) == in_project(path))
+    }
+
+    /// Reports at every event that the hooks of an approved file don't run.
+    fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
+        let warning = Diagnostic::warning(cause).hint(&*remedy).at(Location::of_file(path));
+        self.assembly.problems.push(warning);
+        let location = Location::of_file_in(Layer::Project, path);
+        let failed = FailedFile::new(location, cause, remedy);
+        let on_error = Some(OnError::Warn);
+        self.assembly.config.failed.push(FailedFile { on_error, ..failed });
+    }
+}
+
+/// Lets nothing of a file run that is shown, and says why.
+fn block(config: &mut FileConfig, failure: &FailedFile) {
+    let must = failure.person_must.unwrap_or_default();
+    let cause: Arc<str> = format!("{}; a person must {must} it", failure.cause).into();
+    for hook in &mut config.hooks {
+        hook.untrusted = Some(Untrusted::new(Arc::clone(&cause), Arc::clone(&failure.remedy)));
+    }
+    for process in config.processes.values_mut() {
+        process.untrusted = true;
+    }
+    config.limits = Limits::default();
 }
 
 /// Returns the path of a hooks file from its project.
 fn in_project(path: &Path) -> Option<&Path> {
     path.strip_prefix(project_of(path.parent()?)).ok()
-}
-
-/// Returns what a user runs to take back the approval of the file at `path`.
-fn removal(path: &Path) -> String {
-    format!("run `hookexec trust remove {}` in a terminal", typed(path))
 }

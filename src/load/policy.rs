@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::acceptance::check_file;
-use super::file;
+use super::file::{self, check_file};
 use super::loading::Loading;
 use crate::config::{Policy, PolicySettings, SourceFile};
 use crate::policy::{State, Store, hooks_files};
@@ -34,7 +33,7 @@ impl Loading {
         self.assembly.config.policies.push(policy);
         for file in found.unwrap_or_default() {
             if self.assembly.may_read(file.layer(), &file.path) && self.assembly.admit(&file) {
-                self.evaluate(&file, &mut None);
+                self.evaluate(&file, None);
             }
         }
         self.in_policy = is_inner;
@@ -44,7 +43,7 @@ impl Loading {
 /// Returns the hooks files of the version in force, whose files are all as they were fetched.
 fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
     let layer = policy.settings.location.file().layer();
-    check_file(layer, &policy.store.state_file()).map_err(|problem| problem.message)?;
+    check_file(&policy.store.state_file(), layer).map_err(|problem| problem.message)?;
     policy.state = policy.store.state()?;
     let Some(in_force) = &policy.state.in_force else {
         return Err(format!("the policy {} was never fetched", policy.settings.source));
@@ -56,8 +55,7 @@ fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
     let mut found = Vec::new();
     for name in hooks_files(in_force.files.keys())? {
         let path = directory.join(name);
-        let text = check_file(layer, &path).and_then(|()| file::read(&path, layer));
-        let text = text.map_err(|problem| problem.message)?;
+        let text = file::read(&path, layer).map_err(|problem| problem.message)?;
         found.push(Arc::new(SourceFile::new(path, text).in_layer(layer)));
     }
     Ok(found)

@@ -1,16 +1,12 @@
 //! Where a change would make a difference to what was loaded.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::directory::FILE;
-use super::layers::LoadOptions;
 use super::loading::Loaded;
-use super::search::{
-    directories_of_higher_layers, hooks_directories, managed_directory, user_directory,
-    watched_search,
-};
+use super::options::{LoadOptions, hooks_directories};
 use crate::directories::{DROP_INS, PROJECT_DIRECTORY, link_to};
 
 /// A place that was looked at: a file, a directory whose entries count, or nothing yet.
@@ -44,48 +40,46 @@ impl Loaded {
     /// Returns every place that [`Loaded::load`] looked at. For programs that keep a configuration
     /// and want to know when to load it anew.
     pub fn places(&self, options: &LoadOptions) -> Vec<Place> {
-        let search = if options.isolated { Vec::new() } else { watched_search(options) };
-        let mut plain: Vec<PathBuf> = search
-            .iter()
-            .flat_map(|directory| {
-                let own = directory.join(PROJECT_DIRECTORY);
-                // The directory of drop-ins changes when one comes or goes; those there are files below.
-                // And where a repository ends, so does a project.
-                [directory.join(FILE), own.join(FILE), own.join(DROP_INS), directory.join(".git")]
-            })
-            .collect();
-        let mut of_project: HashSet<PathBuf> = hooks_directories(&search).into_iter().collect();
-        for directory in directories_of_higher_layers(options) {
-            of_project.remove(&directory);
-        }
-        let is_of_project =
-            |path: &&PathBuf| path.parent().is_some_and(|it| of_project.contains(it));
-        let (own, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            self.config.files.iter().partition(is_of_project);
-        plain.extend(own.into_iter().cloned());
-
+        let mut places = BTreeSet::new();
+        let mut of_project = Vec::new();
+        let mut directories = vec![options.managed_directory()];
         let mut followed = options.files.clone();
-        followed.extend(others.into_iter().cloned());
-        let user = user_directory(options).filter(|_| !options.isolated);
-        for directory in [managed_directory(options)].into_iter().chain(user) {
-            followed.extend([directory.join(FILE), directory.join(DROP_INS)]);
-        }
-        for policy in &self.config.policies {
-            followed.push(policy.store.state_file());
-            followed.extend(policy.files.iter().cloned());
-        }
         if !options.isolated {
+            directories.extend(options.user_directory());
+            let mut search = options.surroundings();
+            if !search.has_end {
+                // A `.git` made above would change what is loaded.
+                search.project.append(&mut search.above);
+            }
+            for project in &search.project {
+                let own = project.join(PROJECT_DIRECTORY);
+                // The directory of drop-ins changes when one comes or goes.
+                let paths =
+                    [project.join(FILE), own.join(FILE), own.join(DROP_INS), project.join(".git")];
+                places.extend(paths.map(|path| Place { path, is_plain: true }));
+            }
+            of_project = hooks_directories(&search.project);
+            let others = options.directories_of_higher_layers();
+            of_project.retain(|directory| !others.contains(directory));
             // An approval given or taken back, and where the paths lead that it is for.
             followed.extend(options.trust_store().map(|store| store.directory().to_owned()));
             for file in &self.project_files {
                 followed.extend(file.places.iter().cloned());
             }
         }
-        let plain = plain.into_iter().map(|path| Place { path, is_plain: true });
-        let mut places: Vec<Place> = plain.chain(followed.into_iter().map(Place::at)).collect();
-        places.sort();
-        places.dedup();
-        places
+        for path in &self.config.files {
+            let is_plain = path.parent().is_some_and(|at| of_project.iter().any(|own| own == at));
+            places.insert(Place { path: path.clone(), is_plain });
+        }
+        for directory in directories {
+            followed.extend([directory.join(FILE), directory.join(DROP_INS)]);
+        }
+        for policy in &self.config.policies {
+            followed.push(policy.store.state_file());
+            followed.extend(policy.files.iter().cloned());
+        }
+        places.extend(followed.into_iter().map(Place::at));
+        Vec::from_iter(places)
     }
 }
 

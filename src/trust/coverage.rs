@@ -13,8 +13,7 @@ use super::programs::{
     stands_before,
 };
 use super::project_file::ProjectFile;
-use crate::config::{Command, FileConfig, Hook};
-use crate::event::Event;
+use crate::config::{Command, Diagnostic, FileConfig, Hook, Location};
 use crate::handlers::command::shells::Language;
 use crate::shell::{Word, read_script};
 
@@ -22,8 +21,8 @@ use crate::shell::{Word, read_script};
 /// file: the others stand for the project.
 pub const DIRECTORIES: [(&str, bool); 3] =
     [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
-/// How deep `sh -c` may nest.
-const MAX_DEPTH: usize = 4;
+/// How deep commands may nest, as in `timeout 5 sh -c "..."`: they are read before a person approves them.
+const MAX_DEPTH: usize = 16;
 
 /// What an approval of a hooks file covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,44 +34,39 @@ pub struct Coverage {
     /// What the commands name or run and the approval does not cover.
     pub uncovered: BTreeSet<String>,
     /// Why the file can't be approved.
-    pub problems: Vec<Problem>,
-}
-
-/// Why a hooks file can't be approved.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text}; {hint}")]
-pub struct Problem {
-    /// What is wrong.
-    pub text: String,
-    /// What a person can do about it.
-    pub hint: &'static str,
+    pub problems: Vec<Diagnostic>,
 }
 
 impl Coverage {
     /// Reads what the hooks and processes of `config` name. On a system that `has_drives`, `\` separates
     /// the parts of a path.
     pub(crate) fn read(file: &ProjectFile, config: &FileConfig, has_drives: bool) -> Self {
-        let (mut coverage, mut mentioned) = (Self::default(), BTreeMap::new());
+        let mut search = Search {
+            file,
+            has_drives,
+            coverage: Self::default(),
+            mentioned: BTreeMap::new(),
+            start: Start::WorkingDir,
+            env: &BTreeMap::new(),
+            at: 0,
+            moves: false,
+        };
         for hook in &config.hooks {
-            Search::new(file, &mut coverage, hook, has_drives).hook(&mut mentioned);
+            search.begin(hook.working_dir.as_deref(), &hook.env, &hook.location);
+            search.hook(hook);
         }
         for process in config.processes.values() {
-            let command = Command::Argv(process.command.clone());
-            let hook = Hook {
-                env: process.env.clone(),
-                working_dir: process.working_dir.clone(),
-                location: process.location.clone(),
-                ..Hook::new(Event::SessionStart, "command", command)
-            };
-            Search::new(file, &mut coverage, &hook, has_drives).hook(&mut mentioned);
+            search.begin(process.working_dir.as_deref(), &process.env, &process.location);
+            search.argv(&process.command);
         }
-        for (path, at) in file.places_of(&coverage.paths) {
+        let Search { mut coverage, mut mentioned, .. } = search;
+        for path in file.places_of(&coverage.paths).into_keys() {
             mentioned.remove(&path);
-            let named = file.look_at(path, at);
+            let named = file.look_at(path);
             if let Found::Unreadable(why) = &named.found {
                 let text = format!("can't approve `{}`: {why}", named.name);
                 let hint = "make it a file that you can read, or name another one";
-                coverage.problems.push(Problem { text, hint });
+                coverage.problems.push(Diagnostic::error(text).hint(hint));
             }
             coverage.files.push(named);
         }
@@ -81,37 +75,45 @@ impl Coverage {
     }
 }
 
-/// The search for what one hook names.
+/// The search for what the commands of a hooks file name.
 struct Search<'s> {
     file: &'s ProjectFile,
-    coverage: &'s mut Coverage,
-    hook: &'s Hook,
     has_drives: bool,
+    coverage: Coverage,
+    /// The files of the project that any word is, as they are written.
+    mentioned: BTreeMap<PathBuf, String>,
+    /// Where the hook that is read runs.
+    start: Start,
+    /// Its `env:`.
+    env: &'s BTreeMap<String, String>,
+    /// Where it stands in the hooks file, in bytes.
+    at: usize,
     /// Whether its command may change the directory, so that relative words lead elsewhere.
     moves: bool,
-    /// The words of its commands.
-    seen: BTreeSet<Word>,
 }
 
 impl<'s> Search<'s> {
-    fn new(
-        file: &'s ProjectFile,
-        coverage: &'s mut Coverage,
-        hook: &'s Hook,
-        has_drives: bool,
-    ) -> Self {
-        let seen = hook.env.values().map(Word::literal).collect();
-        Self { file, coverage, hook, has_drives, moves: false, seen }
+    /// Goes on to the next hook or process.
+    fn begin(
+        &mut self,
+        working_dir: Option<&str>,
+        env: &'s BTreeMap<String, String>,
+        location: &Location,
+    ) {
+        self.start = match working_dir {
+            Some(written) => Start::Written(written.to_owned()),
+            None => Start::WorkingDir,
+        };
+        (self.env, self.at) = (env, location.range().start);
+        for value in env.values() {
+            self.mention(&Word::literal(value));
+        }
     }
 
-    /// Adds what the hook names, and to `mentioned` the files of the project that its words are.
-    fn hook(mut self, mentioned: &mut BTreeMap<PathBuf, String>) {
-        let hook = self.hook;
+    fn hook(&mut self, hook: &Hook) {
         match &hook.command {
             Some(Command::Argv(words)) if hook.kind == "command" => {
-                let words = [words.as_slice(), &hook.args].concat();
-                self.moves = changes_directory(&words.join(" "));
-                self.command(&self.literal(&words), 0);
+                self.argv(&[words.as_slice(), &hook.args].concat());
             }
             Some(Command::Text(text)) if hook.kind == "command" => {
                 self.moves = changes_directory(text);
@@ -122,14 +124,21 @@ impl<'s> Search<'s> {
                 if let Some(shell) = &hook.shell {
                     self.program(&Word::literal(shell));
                 }
-                self.seen.extend(self.literal(&hook.args));
+                for word in self.literal(&hook.args) {
+                    self.mention(&word);
+                }
             }
             _ => {}
         }
         for path in &hook.scripts {
             self.listed(path);
         }
-        self.mentioned(mentioned);
+    }
+
+    /// Reads a command without a shell.
+    fn argv(&mut self, words: &[String]) {
+        self.moves = changes_directory(&words.join(" "));
+        self.command(&self.literal(words), 0);
     }
 
     fn literal(&self, texts: &[String]) -> Vec<Word> {
@@ -144,7 +153,7 @@ impl<'s> Search<'s> {
     /// Reads a text for a shell.
     fn text(&mut self, text: &str, depth: usize) {
         let script = read_script(text);
-        if !script.understood || depth > MAX_DEPTH {
+        if !script.understood {
             self.uncovered("a part of the command text, which only a shell can read");
         }
         for command in &script.commands {
@@ -155,9 +164,7 @@ impl<'s> Search<'s> {
     /// Reads a text for cmd or PowerShell: every word that is a file of the project is covered.
     fn foreign_text(&mut self, text: &str) {
         self.uncovered("a part of the command text, which only its shell can read");
-        let is_between =
-            |letter: char| letter.is_whitespace() || "\"'`^&|;<>(){}[],=".contains(letter);
-        for word in text.replace('\\', "/").split(is_between) {
+        for word in text.replace('\\', "/").split(separates_foreign_words) {
             // The calls of PowerShell: `. ./x.ps1` and `& ./x.ps1`.
             self.cover(&Word::literal(word.trim_start_matches('@')));
         }
@@ -165,74 +172,61 @@ impl<'s> Search<'s> {
 
     /// Reads one simple command.
     fn command(&mut self, words: &[Word], depth: usize) {
-        self.seen.extend(words.iter().cloned());
+        for word in words {
+            self.mention(word);
+        }
         let before = words.iter().take_while(|word| stands_before(word)).count();
-        let [program, arguments @ ..] = &words[before..] else { return };
+        let words = &words[before..];
+        let Some(program) = words.first() else { return };
         if is_interpreter(program) || is_launcher(program) {
-            self.launch(program, arguments, depth);
+            self.launch(words, depth);
         } else if !is_shell_word(program) {
             self.program(program);
         }
     }
 
-    /// Covers the first of `arguments` that is a file of the project, behind an interpreter or a
-    /// wrapper, and reads the command texts before it.
-    fn launch(&mut self, program: &Word, arguments: &[Word], depth: usize) {
+    /// Covers the first argument of an interpreter or a wrapper that is a file of the project, and reads
+    /// the command texts before it. Reports the command if it may run something else: a module, code, a
+    /// program that is found by name, or its standard input.
+    fn launch(&mut self, words: &[Word], depth: usize) {
+        let [program, arguments @ ..] = words else { return };
+        if depth > MAX_DEPTH {
+            return self.uncovered_words(words);
+        }
         if program.text.contains('/') {
             self.cover(program);
         }
-        let is_shell = base_name(program).ends_with("sh");
         let runs_commands = is_launcher(program);
-        let mut is_reported = arguments.is_empty() && runs_commands && !is_shell;
+        let mut is_read = arguments.is_empty() && is_shell_word(program);
+        let mut is_unknown = false;
         for (index, word) in arguments.iter().enumerate() {
             if word.is_assignment() {
                 continue;
             }
-            if self.cover(word) {
-                self.passed_over(program, &arguments[..index]);
-                return;
-            }
-            if runs_commands && (is_interpreter(word) || is_launcher(word)) {
-                self.passed_over(program, &arguments[..index]);
-                self.launch(word, &arguments[index + 1..], depth);
+            let is_file = self.cover(word);
+            if is_file || runs_commands && (is_interpreter(word) || is_launcher(word)) {
+                if is_unknown {
+                    self.uncovered_words(&words[..=index]);
+                }
+                if !is_file {
+                    self.launch(&arguments[index..], depth + 1);
+                }
                 return;
             }
             if runs_commands && word.literal && !is_name(&word.text) {
                 self.text(&word.text, depth + 1);
-                // The words behind the text of `sh -c` are its arguments.
-                if is_shell {
+                is_read = true;
+                if base_name(program).ends_with("sh") {
+                    // The words behind the text of `sh -c` are its arguments.
                     return;
                 }
-                is_reported = true;
-            } else if !word.literal || word.text.contains('/') && !word.text.starts_with('-') {
-                self.uncovered(&word.text);
-                is_reported = true;
+            } else if !word.literal || !word.text.starts_with(is_dash_or_digit) {
+                is_unknown = true;
             }
         }
-        if !is_reported {
-            // It runs something all the same: its standard input, a module, or a name of its own.
-            self.uncovered_words(program, arguments);
+        if is_unknown || !is_read {
+            self.uncovered_words(words);
         }
-    }
-
-    /// Reports the words between a program and the file that it runs when one of them may be a module,
-    /// a program or code.
-    fn passed_over(&mut self, program: &Word, words: &[Word]) {
-        let may_run = |word: &Word| {
-            let starts = |letter: char| letter == '-' || letter.is_ascii_digit();
-            word.literal && !word.text.starts_with(starts) && !word.is_assignment()
-        };
-        if words.iter().any(may_run) {
-            self.uncovered_words(program, words);
-        }
-    }
-
-    fn uncovered_words(&mut self, program: &Word, words: &[Word]) {
-        let mut text = program.text.clone();
-        for word in words {
-            text.extend([" ", &word.text]);
-        }
-        self.uncovered(&text);
     }
 
     /// Covers the file that a program word is. One that is found by name, or that only a shell can
@@ -260,15 +254,28 @@ impl<'s> Search<'s> {
         place.is_file()
     }
 
+    /// Remembers that a word, or the value behind its `=`, is a file of the project.
+    fn mention(&mut self, word: &Word) {
+        let value = word.text.split_once('=').map_or("", |(_, value)| value);
+        for text in [&*word.text, value] {
+            let word = Word { text: text.to_owned(), literal: word.literal };
+            let Some(named) = self.named(&word) else { continue };
+            let place = self.file.place_of(&named);
+            if place.is_file() && self.file.is_inside(&place) {
+                self.mentioned.insert(place, named.path);
+            }
+        }
+    }
+
     /// Returns the path that a word is, when nothing but a known directory is expanded in it.
     fn named(&self, word: &Word) -> Option<NamedPath> {
         if word.literal {
             let is_empty = word.text.is_empty();
-            return if is_empty { None } else { Some(self.path(self.start(), &word.text)) };
+            return if is_empty { None } else { Some(self.path(self.start.clone(), &word.text)) };
         }
         for (name, is_of_file) in DIRECTORIES {
             if let Some(rest) = word.below(name)
-                && !self.hook.env.contains_key(name)
+                && !self.env.contains_key(name)
             {
                 let start = if is_of_file { Start::HooksFile } else { Start::WorkingDir };
                 return Some(self.path(start, rest));
@@ -277,22 +284,14 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// Returns where the hook runs.
-    fn start(&self) -> Start {
-        match &self.hook.working_dir {
-            Some(written) => Start::Written(written.clone()),
-            None => Start::WorkingDir,
-        }
-    }
-
     fn path(&self, start: Start, path: &str) -> NamedPath {
-        NamedPath { start, path: path.to_owned(), at: self.hook.location.range().start }
+        NamedPath { start, path: path.to_owned(), at: self.at }
     }
 
     /// Covers a file that `scripts:` lists: where the hook runs, and beside the hooks file.
     fn listed(&mut self, path: &str) {
         let (mut is_inside, mut is_there) = (false, false);
-        for start in [self.start(), Start::HooksFile] {
+        for start in [self.start.clone(), Start::HooksFile] {
             let named = self.path(start, path);
             let place = self.file.place_of(&named);
             if self.file.is_inside(&place) {
@@ -308,26 +307,26 @@ impl<'s> Search<'s> {
                 ("outside of the project", "take it out of `scripts:`")
             };
             let text = format!("`{path}`, listed in `scripts:`, is {what}");
-            self.coverage.problems.push(Problem { text, hint });
+            self.coverage.problems.push(Diagnostic::error(text).hint(hint));
         }
     }
 
-    fn uncovered(&mut self, what: &str) {
-        self.coverage.uncovered.insert(what.to_owned());
+    fn uncovered_words(&mut self, words: &[Word]) {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        self.uncovered(&texts.join(" "));
     }
 
-    /// Adds the files of the project that its words name.
-    fn mentioned(&mut self, files: &mut BTreeMap<PathBuf, String>) {
-        for word in std::mem::take(&mut self.seen) {
-            let value = word.text.split_once('=').map(|(_, value)| value.to_owned());
-            let value = value.map(|text| Word { text, literal: word.literal });
-            for word in [Some(word), value].into_iter().flatten() {
-                let Some(named) = self.named(&word) else { continue };
-                let place = self.file.place_of(&named);
-                if place.is_file() && self.file.is_inside(&place) {
-                    files.insert(place, named.path);
-                }
-            }
-        }
+    fn uncovered(&mut self, text: &str) {
+        self.coverage.uncovered.insert(text.to_owned());
     }
+}
+
+/// Returns whether a character stands between the words of a text for cmd or PowerShell.
+fn separates_foreign_words(letter: char) -> bool {
+    letter.is_whitespace() || "\"'`^&|;<>(){}[],=".contains(letter)
+}
+
+/// Returns whether an option or a number begins so.
+fn is_dash_or_digit(letter: char) -> bool {
+    letter == '-' || letter.is_ascii_digit()
 }

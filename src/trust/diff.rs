@@ -12,7 +12,7 @@ use crate::files;
 
 /// The largest file whose change is shown line by line, in bytes.
 pub(super) const MAX_SHOWN: u64 = 1 << 20;
-/// How much of a change is shown, in bytes.
+/// How much of all changes is shown, in bytes.
 pub(super) const MAX_DIFF: usize = 64 << 10;
 /// How long a comparison may take before it becomes a rough one.
 const DIFF_TIME: Duration = Duration::from_millis(500);
@@ -25,47 +25,37 @@ impl TrustStore {
         let mut diff = String::new();
         if before.digest != file.digest {
             let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-            self.push_change(&mut diff, &name, Some(&before.digest), Some(&file.path));
+            diff += &self.change_of(&name, Some(&before.digest), Some(&file.path));
         }
         for named in &file.coverage.files {
-            if before.change(named).is_some() {
+            if diff.len() <= MAX_DIFF && before.change(named).is_some() {
                 let old = before.files.iter().find(|(name, _)| *name == named.name);
                 let new = Some(&*named.path).filter(|_| named.found != Found::Nothing);
-                self.push_change(&mut diff, &named.name, old.map(|(_, digest)| &**digest), new);
+                diff += &self.change_of(&named.name, old.map(|(_, digest)| &**digest), new);
             }
+        }
+        if diff.len() > MAX_DIFF {
+            let end = diff[..diff.floor_char_boundary(MAX_DIFF)].rfind('\n').unwrap_or(0);
+            diff.truncate(end);
+            diff += "\n... and more\n";
         }
         diff
     }
 
-    /// Adds the beginning of the change of one file.
-    fn push_change(&self, diff: &mut String, name: &str, old: Option<&str>, new: Option<&Path>) {
-        let header = |is_there: bool, when: &str| {
-            if is_there { format!("{name} ({when})") } else { "/dev/null".to_owned() }
+    /// Returns the change of one file.
+    fn change_of(&self, name: &str, old: Option<&str>, new: Option<&Path>) -> String {
+        let old_path = old.map(|digest| self.approved_bytes(digest));
+        let (Some(old_text), Some(new_text)) = (text_of(old_path.as_deref()), text_of(new)) else {
+            return format!("{name} changed; it can't be shown line by line\n");
         };
-        let headers = (header(old.is_some(), "approved"), header(new.is_some(), "now"));
-        let old = old.map(|digest| self.approved_bytes(digest));
-        let (Some(old), Some(new)) = (text_of(old.as_deref()), text_of(new)) else {
-            diff.extend([name, " changed; it can't be shown line by line\n"]);
-            return;
-        };
-        if diff.len() >= MAX_DIFF {
-            diff.extend([name, " changed; too much to show\n"]);
-            return;
-        }
-        let text = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&old, &new);
-        let shown = text.unified_diff().header(&headers.0, &headers.1).to_string();
-        let end = diff.len() + MAX_DIFF;
-        for line in shown.split_inclusive('\n') {
-            if diff.len() + line.len() > end {
-                *diff += "... and more\n";
-                return;
-            }
-            *diff += line;
-        }
+        let old = if old.is_some() { &format!("{name} (approved)") } else { "/dev/null" };
+        let new = if new.is_some() { &format!("{name} (now)") } else { "/dev/null" };
+        let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&old_text, &new_text);
+        diff.unified_diff().header(old, new).to_string()
     }
 }
 
-/// Returns the text of a file that is small enough to be compared; of no file, nothing.
+/// Returns the text of a file that is small enough to be compared; without a path, nothing.
 fn text_of(path: Option<&Path>) -> Option<String> {
     let Some(path) = path else { return Some(String::new()) };
     let bytes = files::read_regular(path, MAX_SHOWN).ok()?;

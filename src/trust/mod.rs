@@ -14,9 +14,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use coverage::{Coverage, DIRECTORIES, Problem};
+pub use coverage::{Coverage, DIRECTORIES};
 pub use named::{Found, NamedFile, NamedPath, Start};
-pub use permissions::UnsafeFile;
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
 pub use programs::{is_interpreter, is_shell_word};
 pub use project_file::{Blocked, FileChange, ProjectFile};

@@ -46,8 +46,6 @@ pub struct NamedFile {
     pub path: PathBuf,
     /// What is there.
     pub found: Found,
-    /// Where the hook that names it stands in the hooks file, in bytes.
-    pub at: usize,
 }
 
 /// What is at a path.
@@ -87,11 +85,17 @@ impl ProjectFile {
     }
 
     /// Reads what is at `path`.
-    pub(super) fn look_at(&self, path: PathBuf, at: usize) -> NamedFile {
+    pub(super) fn look_at(&self, path: PathBuf) -> NamedFile {
+        let whole = lexical(&path);
+        let name = whole.strip_prefix(&self.root).unwrap_or(&whole).to_string_lossy().into_owned();
         let found = match path.metadata() {
-            Err(error) if is_absent(error.kind()) => Found::Nothing,
             Ok(metadata) if metadata.is_dir() => Found::Nothing,
-            Ok(_) | Err(_) => match files::digest_of_file(&path, &mut { MAX_NAMED }) {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Found::Nothing
+            }
+            _ => match files::digest_of_file(&path, &mut { MAX_NAMED }) {
                 Ok(digest) => Found::File(digest),
                 Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                     Found::Unreadable(format!("it is larger than {} MiB", MAX_NAMED >> 20))
@@ -99,17 +103,11 @@ impl ProjectFile {
                 Err(error) => Found::Unreadable(error.to_string()),
             },
         };
-        let whole = lexical(&path);
-        let name = whole.strip_prefix(&self.root).unwrap_or(&whole).to_string_lossy().into_owned();
-        NamedFile { name, path, found, at }
+        NamedFile { name, path, found }
     }
 
     /// Returns whether a path is in the project, by its text or with links followed.
     pub(super) fn is_inside(&self, path: &Path) -> bool {
         lexical(path).starts_with(&self.root) || physical(path).starts_with(&self.root)
     }
-}
-
-fn is_absent(error: ErrorKind) -> bool {
-    matches!(error, ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::coverage::Coverage;
-use super::permissions::UnsafeFile;
-use crate::config::{Diagnostic, Location, SourceFile};
+use crate::config::{Diagnostic, FailedFile, Location, SourceFile};
 use crate::directories::{is_repository, project_of};
 use crate::files::{self, real};
 use crate::paths::in_one_line;
@@ -53,7 +52,7 @@ pub enum Blocked {
         at: usize,
     },
     /// No approval counts: another user, or the project, could have written it.
-    Unsafe(UnsafeFile),
+    Unsafe(Diagnostic),
 }
 
 /// How a named file differs from its approval.
@@ -98,36 +97,32 @@ impl ProjectFile {
             Blocked::File { name, change, .. } => {
                 format!("`{}` {}", in_one_line(Path::new(name)), change.text())
             }
-            Blocked::Unsafe(problem) => format!("this file can't count as approved: {problem}"),
+            Blocked::Unsafe(problem) => {
+                format!("this file can't count as approved: {}", problem.message)
+            }
         })
     }
 
-    /// Returns what a person must do about it, in one word for a model; `None` if it runs.
-    pub(crate) fn person_must(&self) -> Option<&'static str> {
-        match self.blocked.as_ref()? {
-            Blocked::File { change: FileChange::Gone, .. } => Some("restore"),
-            _ => Some("approve"),
-        }
-    }
-
     /// Returns what a person does about it. A model must not see the text.
-    pub fn remedy(&self) -> String {
+    fn remedy(&self) -> String {
         let own = in_one_line(Path::new(self.path.file_name().unwrap_or_default()));
+        let (name, change) = match &self.blocked {
+            Some(Blocked::Unsafe(problem)) => return problem.hint.clone().unwrap_or_default(),
+            Some(Blocked::File { name, change, .. }) => (in_one_line(Path::new(name)), *change),
+            Some(Blocked::Changed) => (own.clone(), FileChange::Changed),
+            Some(Blocked::Unapproved) | None => (own.clone(), FileChange::Unapproved),
+        };
         let (show, add) = (self.command("show"), self.command("add"));
-        match &self.blocked {
-            Some(Blocked::Unsafe(problem)) => problem.hint.clone(),
-            Some(Blocked::Changed) => review_change(&own, &show, &add),
-            Some(Blocked::File { name, change, .. }) => {
-                let name = in_one_line(Path::new(name));
-                match change {
-                    FileChange::Changed => review_change(&name, &show, &add),
-                    FileChange::Unapproved => review(&name, &show, &add),
-                    FileChange::Gone => format!(
-                        "restore `{name}`, or take it out of `{own}` and run {add} in a terminal"
-                    ),
-                }
+        match change {
+            FileChange::Changed => format!(
+                "review the change of `{name}` with {show}, then undo it or run {add} in a terminal"
+            ),
+            FileChange::Unapproved => {
+                format!("review `{name}` with {show}, then run {add} in a terminal")
             }
-            Some(Blocked::Unapproved) | None => review(&own, &show, &add),
+            FileChange::Gone => {
+                format!("restore `{name}`, or take it out of `{own}` and run {add} in a terminal")
+            }
         }
     }
 
@@ -141,13 +136,17 @@ impl ProjectFile {
         format!("`hookexec trust {action} {working_dir}{}`", typed(&self.path))
     }
 
-    /// Returns where its failure is reported: at the hook that names the file that changed, or at the
-    /// file as a whole.
-    pub(crate) fn location(&self, file: &Arc<SourceFile>) -> Location {
-        match &self.blocked {
-            Some(Blocked::File { at, .. }) => Location::new(Arc::clone(file), *at..*at),
-            _ => Location::of_file_in(file.layer(), &file.path),
-        }
+    /// Returns its failure at every event, at the hook that names the file that changed, or at the file
+    /// as a whole; `None` if it runs.
+    pub(crate) fn failure(&self, source: &Arc<SourceFile>) -> Option<FailedFile> {
+        let location = match self.blocked.as_ref()? {
+            Blocked::File { at, .. } => Location::new(Arc::clone(source), *at..*at),
+            _ => Location::of_file_in(source.layer(), &source.path),
+        };
+        let is_gone = matches!(self.blocked, Some(Blocked::File { change: FileChange::Gone, .. }));
+        let person_must = Some(if is_gone { "restore" } else { "approve" });
+        let failed = FailedFile::new(location, self.problem()?, self.remedy());
+        Some(FailedFile { person_must, ..failed })
     }
 
     /// Returns what to say if it does not run.
@@ -155,14 +154,6 @@ impl ProjectFile {
         let warning = Diagnostic::warning(format!("{}: its hooks fail", self.problem()?));
         Some(warning.hint(self.remedy()).at(Location::of_file(&self.path)))
     }
-}
-
-fn review(name: &str, show: &str, add: &str) -> String {
-    format!("review `{name}` with {show}, then run {add} in a terminal")
-}
-
-fn review_change(name: &str, show: &str, add: &str) -> String {
-    format!("review the change of `{name}` with {show}, then undo it or run {add} in a terminal")
 }
 
 impl FileChange {

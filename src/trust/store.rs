@@ -1,6 +1,6 @@
 //! What was approved, kept under the user's state directory, where no other user can write.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::diff::MAX_SHOWN;
 use super::named::{Found, NamedFile, NamedPath};
-use super::permissions::{UnsafeFile, check_own, check_private};
+use super::permissions::{check_own, check_store};
 use super::project_file::{Blocked, FileChange, ProjectFile};
-use crate::directories::{is_in_project, own_directories, project_of, resolve, state_directory};
+use crate::config::Diagnostic;
+use crate::directories::{own_directories, resolve, state_directory};
 use crate::files;
 
 /// The largest record of an approval, in bytes.
@@ -77,45 +78,46 @@ impl TrustStore {
         &self.directory
     }
 
-    /// Finds out whether a person approved `file` as it is. With `remember`, records that an approval from
-    /// another path is used at its path, so that a later change or deletion there is noticed.
-    pub fn judge(&self, file: &mut ProjectFile, remember: bool) {
-        if let Err(problem) = self.check(&file.path) {
-            file.blocked = Some(Blocked::Unsafe(problem));
-            return;
+    /// Returns why `file` does not run; `None` if a person approved it as it is. With `remember`, records
+    /// that an approval from another path is used at its path, so that a later change or deletion there
+    /// is noticed.
+    pub fn judge(&self, file: &mut ProjectFile, remember: bool) -> Option<Blocked> {
+        if let Err(problem) = check_store(&self.directory, &file.path) {
+            return Some(Blocked::Unsafe(problem));
         }
         let mut blocked = None;
         for approval in self.of_bytes(file) {
-            let places = file.places_of(&approval.paths);
-            file.places.extend(places.keys().cloned());
-            let Some(difference) = difference(file, &approval, places) else {
-                file.blocked = None;
+            let difference = difference(file, &approval);
+            if difference.is_none() {
                 if remember {
                     self.remember(approval, &file.path);
                 }
-                return;
-            };
-            blocked.get_or_insert(difference);
+                return None;
+            }
+            blocked = blocked.or(difference);
         }
-        file.blocked = Some(match blocked {
-            Some(blocked) => blocked,
-            None if self.records_at(&file.path).is_empty() => Blocked::Unapproved,
-            None => Blocked::Changed,
-        });
+        if blocked.is_some() {
+            return blocked;
+        }
+        let was_approved = self.has_approved(&file.path, None);
+        Some(if was_approved { Blocked::Changed } else { Blocked::Unapproved })
     }
 
     /// Returns the approvals of the bytes of `file`. At a path where something was approved, only that
     /// counts; at any other path, what a person approved elsewhere.
     fn of_bytes(&self, file: &ProjectFile) -> Vec<Approval> {
-        if let Some(own) = self.read_record(&self.record(&file.path, &file.digest)) {
-            return vec![own];
-        }
-        if !self.records_at(&file.path).is_empty() {
-            return Vec::new();
-        }
+        let records = self.records();
+        let place = place_key(&file.path);
+        let is_known = records.iter().any(|record| record.place == place);
         let mut approvals = Vec::new();
-        for record in self.records(|_, digest| digest == file.digest) {
-            approvals.extend(self.read_record(&record).filter(|approval| !approval.remembered));
+        for record in records {
+            if record.digest == file.digest
+                && (record.place == place || !is_known)
+                && let Some(approval) = self.read_record(&record.path)
+                && (is_known || !approval.remembered)
+            {
+                approvals.push(approval);
+            }
         }
         approvals
     }
@@ -126,7 +128,7 @@ impl TrustStore {
         if let Some(approval) = self.of_bytes(file).into_iter().next() {
             return Some(approval);
         }
-        self.records_at(&file.path).iter().find_map(|record| self.read_record(record))
+        self.records_at(&file.path).iter().find_map(|record| self.read_record(&record.path))
     }
 
     /// Records that an approval from another path is used at `path`. Does nothing when it can't: it must
@@ -145,55 +147,42 @@ impl TrustStore {
         }
     }
 
-    /// Checks that only the user and root could have written what is in the store, and that it is not
-    /// in the project of the hooks file at `path`.
-    fn check(&self, path: &Path) -> Result<(), UnsafeFile> {
-        let directory = resolve(&self.directory);
-        let own = path.parent().unwrap_or(Path::new("."));
-        if is_in_project(&directory, &resolve(project_of(own))) {
-            return Err(UnsafeFile {
-                path: directory,
-                problem: "holds approvals, and lies inside the project".to_owned(),
-                hint: "set XDG_STATE_HOME to a directory of your own".to_owned(),
-            });
-        }
-        check_private(&directory)
-    }
-
     /// Approves `file` and what its commands name, as they were when it was read. Files that the same
     /// hooks file names from another working directory stay approved.
     ///
     /// # Errors
     /// When the file can't be approved, or the store can't be written.
     pub fn add(&self, file: &ProjectFile) -> io::Result<Approval> {
-        self.check(&file.path)
-            .map_err(|problem| io::Error::other(format!("{problem}; {}", problem.hint)))?;
-        if let Some(problem) = file.coverage.problems.first() {
-            return Err(io::Error::other(problem.to_string()));
+        if let Err(problem) = check_store(&self.directory, &file.path) {
+            return Err(refusal(&problem));
         }
-        let before = self.read_record(&self.record(&file.path, &file.digest));
-        let mut approval = Approval {
+        if let Some(problem) = file.coverage.problems.first() {
+            return Err(refusal(problem));
+        }
+        let record = self.record(&file.path, &file.digest);
+        let before = self.read_record(&record);
+        let mut files = before.map_or_else(BTreeSet::new, |before| before.files);
+        for named in &file.coverage.files {
+            files.retain(|(name, _)| *name != named.name);
+        }
+        self.keep_bytes(&file.path, &file.digest)?;
+        for named in &file.coverage.files {
+            if let Found::File(digest) = &named.found {
+                self.keep_bytes(&named.path, digest)?;
+                files.insert((named.name.clone(), digest.clone()));
+            }
+        }
+        let approval = Approval {
             path: recorded(&file.path),
             digest: file.digest.clone(),
             remembered: false,
             paths: file.coverage.paths.clone(),
-            files: before.map(|before| before.files).unwrap_or_default(),
+            files,
         };
-        self.keep_bytes(&file.path, &file.digest)?;
-        for named in &file.coverage.files {
-            approval.files.retain(|(name, _)| *name != named.name);
-        }
-        for named in &file.coverage.files {
-            if let Found::File(digest) = &named.found {
-                self.keep_bytes(&named.path, digest)?;
-                approval.files.insert((named.name.clone(), digest.clone()));
-            }
-        }
         // Before the new one is written: only one approval counts at a path.
         for older in self.records_at(&file.path) {
-            fs::remove_file(older)?;
+            fs::remove_file(older.path)?;
         }
-        let record = self.record(&file.path, &file.digest);
         files::replace_private(&record, &serde_json::to_vec_pretty(&approval)?)?;
         Ok(approval)
     }
@@ -215,28 +204,25 @@ impl TrustStore {
     }
 
     /// Takes back the approvals for the hooks file at `path` and for the bytes with this `digest`,
-    /// also where the same bytes are approved at other paths. Returns how many records there were.
+    /// also where the same bytes are approved at other paths.
     ///
     /// # Errors
     /// When the store can't be written.
-    pub fn remove(&self, path: &Path, digest: Option<&str>) -> io::Result<usize> {
+    pub fn remove(&self, path: &Path, digest: Option<&str>) -> io::Result<()> {
+        let place = place_key(path);
         let mut digests: Vec<String> = digest.map(str::to_owned).into_iter().collect();
-        for record in self.records_at(path) {
-            digests.extend(self.read_record(&record).map(|approval| approval.digest));
-        }
-        let mut removed = 0;
+        digests.extend(self.records_at(path).into_iter().map(|record| record.digest));
+        // An event that is under way may remember the approval once more.
         loop {
-            let mut records = self.records_at(path);
-            records.extend(self.records(|_, known| digests.iter().any(|digest| digest == known)));
-            // An event that is under way may remember the approval once more.
+            let mut records = self.records();
+            records.retain(|record| record.place == place || digests.contains(&record.digest));
             if records.is_empty() {
-                return Ok(removed);
+                return Ok(());
             }
             for record in records {
-                match fs::remove_file(record) {
-                    Ok(()) => removed += 1,
-                    Err(error) if error.kind() == ErrorKind::NotFound => {}
-                    Err(error) => return Err(error),
+                match fs::remove_file(record.path) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                    _ => {}
                 }
             }
         }
@@ -244,52 +230,55 @@ impl TrustStore {
 
     /// Returns every approval, by path. A record that can't be read approves nothing.
     pub fn approvals(&self) -> Vec<Approval> {
-        let records = self.records(|_, _| true);
-        let mut approvals: Vec<Approval> =
-            records.iter().filter_map(|record| self.read_record(record)).collect();
+        let mut approvals = Vec::new();
+        for record in self.records() {
+            approvals.extend(self.read_record(&record.path));
+        }
         approvals.sort_by(|one, other| one.path.cmp(&other.path));
         approvals
     }
 
-    /// Returns the approved hooks files of `directories` that are there, or those that are gone.
-    pub(crate) fn approved_in(&self, directories: &[PathBuf], are_there: bool) -> Vec<PathBuf> {
-        let keys: BTreeSet<String> = directories.iter().map(|path| key(path)).collect();
-        let records = self.records(|place, _| keys.contains(place.split('-').next().unwrap_or("")));
+    /// Returns the paths of the approved hooks files of `directories`, also of those that are gone.
+    pub(crate) fn approved_in(&self, directories: &[PathBuf]) -> BTreeSet<PathBuf> {
+        let keys: Vec<String> = directories.iter().map(|path| key(path)).collect();
         let mut paths = BTreeSet::new();
-        for approval in records.iter().filter_map(|record| self.read_record(record)) {
-            if exists(&approval.path) == are_there {
+        for record in self.records() {
+            if keys.iter().any(|key| record.place.starts_with(key))
+                && let Some(approval) = self.read_record(&record.path)
+            {
                 paths.insert(approval.path);
             }
         }
-        paths.into_iter().collect()
+        paths
     }
 
     /// Returns whether a hooks file was approved at `path`, or these bytes at any path.
     pub fn has_approved(&self, path: &Path, digest: Option<&str>) -> bool {
-        let same = self.records(|_, known| Some(known) == digest);
-        !same.is_empty() || !self.records_at(path).is_empty()
+        let place = place_key(path);
+        let mut records = self.records().into_iter();
+        records.any(|record| record.place == place || Some(&*record.digest) == digest)
     }
 
     /// Returns the records of the hooks file at `path`, whatever bytes they approve.
-    fn records_at(&self, path: &Path) -> Vec<PathBuf> {
-        let own = place_key(&recorded(path));
-        self.records(|place, _| place == own)
+    fn records_at(&self, path: &Path) -> Vec<Record> {
+        let place = place_key(path);
+        let mut records = self.records();
+        records.retain(|record| record.place == place);
+        records
     }
 
-    /// Returns the records with a `wanted` name, of which `wanted` gets the key of the place and the
-    /// digest.
-    fn records(&self, wanted: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
+    /// Returns all records, by their names.
+    fn records(&self) -> Vec<Record> {
         let mut records = Vec::new();
         for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let stem = name.to_str().and_then(|name| name.strip_suffix(".json"));
-            if let Some((place, digest)) = stem.and_then(|stem| stem.rsplit_once('-'))
-                && wanted(place, digest)
+            let (path, name) = (entry.path(), entry.file_name());
+            if let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(".json"))
+                && let Some((place, digest)) = stem.rsplit_once('-')
             {
-                records.push(entry.path());
+                records.push(Record { path, place: place.to_owned(), digest: digest.to_owned() });
             }
         }
-        records.sort();
+        records.sort_by(|one, other| one.path.cmp(&other.path));
         records
     }
 
@@ -304,29 +293,23 @@ impl TrustStore {
 
     /// Returns where the approval of these bytes at `path` is kept.
     pub(super) fn record(&self, path: &Path, digest: &str) -> PathBuf {
-        self.directory.join(format!("{}-{digest}.json", place_key(&recorded(path))))
+        self.directory.join(format!("{}-{digest}.json", place_key(path)))
     }
 }
 
-/// Returns the first of the files at `places` that is not as it was approved.
-fn difference(
-    file: &ProjectFile,
-    approval: &Approval,
-    places: BTreeMap<PathBuf, usize>,
-) -> Option<Blocked> {
-    for (path, at) in places {
-        let named = file.look_at(path, at);
-        if let Some(change) = approval.change(&named) {
-            return Some(Blocked::File { name: named.name, change, at });
-        }
-    }
-    None
+/// A record of an approval, as its name says.
+struct Record {
+    path: PathBuf,
+    /// The [`place_key`] of the hooks file.
+    place: String,
+    digest: String,
 }
 
 /// Returns what stands for a hooks file in the name of its record: keys of its directory and its name.
 fn place_key(path: &Path) -> String {
-    let name = Path::new(path.file_name().unwrap_or_default());
-    format!("{}-{}", key(path.parent().unwrap_or(Path::new("/"))), key(name))
+    let path = recorded(path);
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    format!("{}-{}", key(directory), key(path.file_name().unwrap_or_default().as_ref()))
 }
 
 /// Returns the beginning of the SHA-256 of a path.
@@ -334,18 +317,30 @@ fn key(path: &Path) -> String {
     files::digest(path.as_os_str().as_encoded_bytes())[..16].to_owned()
 }
 
+fn refusal(problem: &Diagnostic) -> io::Error {
+    let hint = problem.hint.as_deref().unwrap_or_default();
+    io::Error::other(format!("{}; {hint}", problem.message))
+}
+
+/// Returns the first of the files that an approval of `file` covers that is not as it was approved.
+fn difference(file: &mut ProjectFile, approval: &Approval) -> Option<Blocked> {
+    let places = file.places_of(&approval.paths);
+    file.places.extend(places.keys().cloned());
+    for (path, at) in places {
+        let named = file.look_at(path);
+        if let Some(change) = approval.change(&named) {
+            return Some(Blocked::File { name: named.name, change, at });
+        }
+    }
+    None
+}
+
 /// Returns the path under which a hooks file is recorded: the project's directory with links
 /// followed, then the names below it as they are.
 fn recorded(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let parent = path.parent().unwrap_or(Path::new("/"));
-    let project = own_directories(&path).next().and_then(Path::parent).unwrap_or(parent);
+    let project = own_directories(&path).first().and_then(|own| own.parent()).unwrap_or(parent);
     let below = path.strip_prefix(project).unwrap_or(&path);
     resolve(project).join(below)
-}
-
-/// Returns whether something is at `path`; a path that can't be looked at counts as there.
-fn exists(path: &Path) -> bool {
-    let found = path.symlink_metadata();
-    found.is_ok() || found.is_err_and(|error| error.kind() != ErrorKind::NotFound)
 }

@@ -210,12 +210,8 @@ fn a_changed_file_with_a_mistake_is_said_to_be_both() {
         let rows: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
         assert!(rows[0]["errors"][0].as_str().unwrap().contains(error), "{shown:?}");
         // At an event nothing of the file is read.
-        let whether = "`hookexec check` shows whether it can be loaded";
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-        assert!(run.stdout.contains(whether) && !run.stdout.contains(error), "{run:?}");
-        let explained = sandbox.hookexec(["explain", "pre_tool_use"]).stdin(CALL).run().exits(0);
-        assert!(explained.whole().contains(whether), "{explained:?}");
-        assert!(!check.contains(whether), "{check}");
+        assert!(!run.stdout.contains(error), "{run:?}");
     }
 }
 
@@ -224,8 +220,6 @@ fn a_file_that_was_never_approved_and_is_broken_is_said_to_be_both() {
     let sandbox = project();
     let audit = format!("audit: {{ path: ~/audit.jsonl }}\n{HOOKS}");
     sandbox.write("hooks.yaml", &audit);
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
-    assert!(run.stdout.contains("`hookexec check` shows whether it can be loaded"), "{run:?}");
     let broken = format!("{HOOKS}x: [\n");
     for (hooks, error) in
         [(audit, "`~/audit.jsonl` is not in the project"), (broken, "this `[` is never closed")]

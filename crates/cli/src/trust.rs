@@ -96,7 +96,8 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
     let mut rows = Vec::new();
     for file in &project.files {
         if let Some(Blocked::Unsafe(problem)) = &file.blocked {
-            warn(&format!("the approvals don't count: {problem}; {}", problem.hint));
+            let hint = problem.hint.as_deref().unwrap_or_default();
+            warn(&format!("the approvals don't count: {}; {hint}", problem.message));
         }
         let row = Row::of(file, &store, &project.config);
         // An approved file that fails needs another remedy.
@@ -148,8 +149,8 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             continue;
         }
         if let Some(problem) = row.problems.first() {
-            let text = format!("{path}: {}", problem.text);
-            return Err(CommandError::data(text).hint(problem.hint));
+            let text = format!("{path}: {}", problem.message);
+            return Err(CommandError::data(text).hint(problem.hint.clone().unwrap_or_default()));
         }
         let text = row.text() + &limits(&[&row]);
         let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };

@@ -4,23 +4,18 @@
 #[cfg_attr(windows, path = "windows.rs")]
 mod system;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::directories::link_to;
+use crate::config::{Diagnostic, Location};
+use crate::directories::{is_in_project, link_to, project_of, resolve};
 use crate::paths::in_one_line;
 
-pub(super) use system::{check_own, check_private};
+pub(super) use system::check_own;
 
-/// A file that is not safe to take orders from.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` {problem}", path = in_one_line(path))]
-pub struct UnsafeFile {
-    /// The file or the directory that is to blame.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub problem: String,
-    /// What to do.
-    pub hint: String,
+/// Returns the problem of a file or directory that is not safe to take orders from.
+fn unsafe_file(path: &Path, problem: &str, hint: impl Into<String>) -> Diagnostic {
+    let problem = format!("`{}` {problem}", in_one_line(path));
+    Diagnostic::error(problem).hint(hint).at(Location::of_file(path))
 }
 
 /// Checks that only the user and root can have written the file at `path` or put it there.
@@ -30,7 +25,7 @@ pub struct UnsafeFile {
 /// # Errors
 /// When the file or its directory is writable by everyone or owned by another user. A file that can't
 /// be looked at is left to its reader.
-pub(crate) fn check_permissions(path: &Path) -> Result<(), UnsafeFile> {
+pub(crate) fn check_permissions(path: &Path) -> Result<(), Diagnostic> {
     let Ok(real) = dunce::canonicalize(path) else { return Ok(()) };
     system::check_writers(&real)
 }
@@ -39,7 +34,7 @@ pub(crate) fn check_permissions(path: &Path) -> Result<(), UnsafeFile> {
 ///
 /// # Errors
 /// Also when [`check_plain`] fails.
-pub(crate) fn check_project_file(path: &Path) -> Result<(), UnsafeFile> {
+pub(crate) fn check_project_file(path: &Path) -> Result<(), Diagnostic> {
     check_plain(path)?;
     system::check_writers(path)
 }
@@ -51,12 +46,22 @@ pub(crate) fn check_project_file(path: &Path) -> Result<(), UnsafeFile> {
 ///
 /// # Errors
 /// When there is a link.
-pub(crate) fn check_plain(path: &Path) -> Result<(), UnsafeFile> {
+pub(crate) fn check_plain(path: &Path) -> Result<(), Diagnostic> {
     let Some(link) = link_to(path) else { return Ok(()) };
-    Err(UnsafeFile {
-        path: link.to_owned(),
-        problem: "is a symbolic link: a project's hooks are not read through links".to_owned(),
-        hint: "put what it leads to in its place, or name the hooks file with `--config`"
-            .to_owned(),
-    })
+    let problem = "is a symbolic link: a project's hooks are not read through links";
+    let hint = "put what it leads to in its place, or name the hooks file with `--config`";
+    Err(unsafe_file(link, problem, hint))
+}
+
+/// Checks that the store of approvals at `directory` is not in the project of the hooks file at `path`,
+/// and that no other user can write there.
+pub(super) fn check_store(directory: &Path, path: &Path) -> Result<(), Diagnostic> {
+    let directory = resolve(directory);
+    let own = path.parent().unwrap_or(Path::new("."));
+    if is_in_project(&directory, &resolve(project_of(own))) {
+        let problem = "holds approvals, and lies inside the project";
+        let hint = "set XDG_STATE_HOME to a directory of your own";
+        return Err(unsafe_file(&directory, problem, hint));
+    }
+    system::check_private(&directory)
 }

@@ -2,29 +2,28 @@
 
 use std::path::Path;
 
-use super::UnsafeFile;
+use super::unsafe_file;
+use crate::config::Diagnostic;
 use crate::platform::system::is_in_profile;
 
 /// Checks nothing: a project's file counts by its approved bytes, and the managed directory is one
 /// that only administrators can write.
 #[expect(clippy::unnecessary_wraps, reason = "the other system finds problems")]
-pub(super) fn check_writers(_real: &Path) -> Result<(), UnsafeFile> {
+pub(super) fn check_writers(_real: &Path) -> Result<(), Diagnostic> {
     Ok(())
 }
 
 /// Checks that the directory at `path`, made or not, is below the user's profile.
-pub(in crate::internal::trust) fn check_private(path: &Path) -> Result<(), UnsafeFile> {
+pub(super) fn check_private(path: &Path) -> Result<(), Diagnostic> {
     if is_in_profile(path) {
         return Ok(());
     }
-    Err(UnsafeFile {
-        path: path.to_owned(),
-        problem: "is not below your profile, and hookexec does not read access lists".to_owned(),
-        hint: "unset XDG_STATE_HOME, or set it to a directory below your profile".to_owned(),
-    })
+    let problem = "is not below your profile, and hookexec does not read access lists";
+    let hint = "unset XDG_STATE_HOME, or set it to a directory below your profile";
+    Err(unsafe_file(path, problem, hint))
 }
 
 /// Checks that what is at `path` is below the user's profile.
-pub(in crate::internal::trust) fn check_own(path: &Path) -> Result<(), UnsafeFile> {
+pub(in crate::internal::trust) fn check_own(path: &Path) -> Result<(), Diagnostic> {
     check_private(path)
 }

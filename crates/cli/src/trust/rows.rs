@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostic, Diagnostics};
 use hookexec::internal::shell::quoted;
-use hookexec::internal::trust::{Blocked, FileChange, Found, Problem, ProjectFile, TrustStore};
+use hookexec::internal::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
@@ -33,7 +33,7 @@ pub(super) struct Row {
     not_approved: Vec<String>,
     pub(super) not_covered: Vec<String>,
     #[serde(serialize_with = "as_texts")]
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<Diagnostic>,
     diff: Option<String>,
     /// Why the file can't be loaded.
     pub(super) errors: Vec<String>,
@@ -67,9 +67,10 @@ impl Row {
             row.diff = Some(store.diff(file));
         }
         row.add_files(file, store);
-        for word in &file.coverage.uncovered {
-            if !row.gone.iter().any(|name| name == word.trim_start_matches("./")) {
-                row.not_covered.push(word.clone());
+        for command in &file.coverage.uncovered {
+            let mut words = command.split(' ').map(|word| word.trim_start_matches("./"));
+            if !words.any(|word| row.gone.iter().any(|name| name == word)) {
+                row.not_covered.push(command.clone());
             }
         }
         row
@@ -151,7 +152,7 @@ impl Row {
             }
         }
         for problem in &self.problems {
-            let _ = writeln!(text, "  problem: {}", plain::line(&problem.to_string()));
+            let _ = writeln!(text, "  problem: {}", plain::line(&with_hint(problem)));
         }
         text + self.diff.as_deref().unwrap_or_default()
     }
@@ -173,8 +174,8 @@ fn uncalled_processes(file: &ProjectFile, config: &Config) -> BTreeMap<String, V
     uncalled
 }
 
-fn as_texts<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(problems.iter().map(ToString::to_string))
+fn as_texts<S: Serializer>(problems: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(problems.iter().map(with_hint))
 }
 
 fn hook_text(hook: &HookSummary) -> String {
