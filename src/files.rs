@@ -88,10 +88,11 @@ pub fn random_id() -> std::io::Result<String> {
 
 /// Returns `bytes` in hexadecimal.
 pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
         let _ = write!(text, "{byte:02x}");
-        text
-    })
+    }
+    text
 }
 
 /// Makes a directory, and those above it, that only the user can enter.
@@ -148,16 +149,23 @@ fn replace(
     write().inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
+/// Opens a regular file by `options`, and no link. A pipe in its place must not hold every event up.
+pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = match system::without_links(options).open(path) {
+        Err(error) if system::is_link(&error) => return Err(io::Error::other("it is a link")),
+        opened => opened?,
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    Ok(file)
+}
+
 /// Opens the file at `path` to lock it. It is made when it is missing; no other user can open it.
 pub fn open_lock(path: &Path) -> io::Result<File> {
-    // A named pipe in its place must not hold every event up.
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true);
-    let lock = system::without_links(system::private(&mut options)).open(path)?;
-    if !lock.metadata()?.is_file() {
-        return Err(io::Error::other("the lock is not a regular file"));
-    }
-    Ok(lock)
+    open_unlinked(system::private(&mut options), path)
 }
 
 /// Locks the file at `path` until it is closed, also by the end of the process; `None` when another
@@ -188,11 +196,7 @@ pub(crate) fn append_private(path: &Path, line: &[u8]) -> io::Result<()> {
 /// Appends `line`, and returns whether the file has a name: when it was taken away between being
 /// opened and written, the line is lost.
 fn append_to(file: &mut File, line: &[u8]) -> io::Result<bool> {
-    let data = file.metadata()?;
-    if !data.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    system::check_owned(&data)?;
+    system::check_owned(&file.metadata()?)?;
     let written = file.write(line)?;
     if written < line.len() {
         return Err(io::Error::new(io::ErrorKind::StorageFull, "only a part could be written"));
@@ -201,17 +205,15 @@ fn append_to(file: &mut File, line: &[u8]) -> io::Result<bool> {
 }
 
 fn open_for_append(path: &Path) -> io::Result<File> {
-    // A named pipe in its place must not hold the agent up.
     let mut options = OpenOptions::new();
-    system::without_links(system::private(options.append(true).create(true)));
-    match options.open(path) {
+    system::private(options.append(true).create(true));
+    match open_unlinked(&mut options, path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(directory) = path.parent() {
                 private_directory(directory)?;
             }
-            options.open(path)
+            open_unlinked(&mut options, path)
         }
-        Err(error) if system::is_link(&error) => Err(io::Error::other("it is a link")),
         opened => opened,
     }
 }

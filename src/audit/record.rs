@@ -107,9 +107,9 @@ impl PolicyRecord {
         let in_force = policy.state.in_force.as_ref();
         Self {
             source: policy.settings.source.to_string(),
-            version: in_force.map(|it| it.version),
-            digest: in_force.map(|it| format!("sha256:{}", it.digest)),
-            age_s: in_force.map(|it| it.age().as_secs()),
+            version: in_force.map(|version| version.version),
+            digest: in_force.map(|version| format!("sha256:{}", version.digest)),
+            age_s: in_force.map(|version| version.age().as_secs()),
             failure: policy.failure.clone(),
             refresh_failed: policy.state.problem.clone(),
         }
@@ -129,11 +129,11 @@ impl Record {
 
     /// Returns the record of a verdict, without the input and without texts that are longer than a record.
     pub fn new(time: String, input: &Input, verdict: &Verdict, duration_ms: f64) -> Self {
-        let hooks = verdict.hooks.iter().cloned().map(|mut report| {
+        let mut hooks = verdict.hooks.clone();
+        for report in &mut hooks {
             (report.stdout, report.stderr) = (None, None);
             report.warnings.clear();
-            report
-        });
+        }
         let mut record = Self {
             v: VERSION,
             time,
@@ -148,7 +148,7 @@ impl Record {
             rewritten: rewritten(verdict),
             updated_input: None,
             failed_open: verdict.failed_open.clone(),
-            hooks: hooks.collect(),
+            hooks,
             duration_ms,
             traceparent: None,
             config: String::new(),
@@ -281,7 +281,8 @@ pub(super) fn is_traceparent(text: &str) -> bool {
 
 /// Returns the fields of a verdict that change something, by name.
 pub fn rewritten(verdict: &Verdict) -> Vec<String> {
-    [
+    let mut names = Vec::new();
+    for (name, changed) in [
         ("updated_input", verdict.updated_input.is_some()),
         ("updated_tool_name", verdict.updated_tool_name.is_some()),
         ("updated_messages", verdict.updated_messages.is_some()),
@@ -289,11 +290,12 @@ pub fn rewritten(verdict: &Verdict) -> Vec<String> {
         ("updated_response", verdict.updated_response.is_some()),
         ("updated_tool_response", verdict.updated_tool_response.is_some()),
         ("respond", verdict.respond.is_some()),
-    ]
-    .into_iter()
-    .filter(|(_, changed)| *changed)
-    .map(|(name, _)| name.to_owned())
-    .collect()
+    ] {
+        if changed {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::sources::Sources;
 use crate::builtins::secrets::Redactor;
 use crate::config::{AuditSettings, Config};
 use crate::directories::resolve;
-use crate::files::{append_private, try_lock};
+use crate::files::{append_private, open_unlinked, try_lock};
 use crate::handler::BoxFuture;
 use crate::platform::system;
 use crate::recorder::{Recorded, Recorder};
@@ -78,8 +78,8 @@ impl Auditor {
         let (logs, sources) = (separate(&config.audit), Sources::of(config));
         let room = Arc::new(Semaphore::new(MAX_WAITING as usize));
         let is_slow = AtomicBool::new(false);
-        let traceparent =
-            env.get(OsStr::new("TRACEPARENT")).and_then(|it| traceparent(it.to_str()?));
+        let traceparent = env.get(OsStr::new("TRACEPARENT"));
+        let traceparent = traceparent.and_then(|text| span(text.to_str()));
         Some(Self(Arc::new(Inner { logs, redactor, sources, traceparent, room, is_slow })))
     }
 
@@ -96,7 +96,8 @@ impl Auditor {
         let inner = Arc::clone(&self.0);
         let record = inner.record(input, verdict, took);
         let has_inputs = self.0.logs.iter().any(|log| log.inputs);
-        let input = has_inputs.then(|| (input.clone(), verdict.updated_input.clone()));
+        let input =
+            if has_inputs { Some((input.clone(), verdict.updated_input.clone())) } else { None };
         let write = move || {
             let problems = inner.write(record, input.as_ref(), is_hooked);
             // Also those that come too late for the verdict.
@@ -142,8 +143,9 @@ impl Inner {
         if self.is_slow.load(Ordering::Relaxed) {
             return Duration::ZERO;
         }
-        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now()) / 10;
-        deadline.map_or(PATIENCE, |deadline| left(deadline).min(PATIENCE))
+        let Some(deadline) = deadline else { return PATIENCE };
+        let left = deadline.saturating_duration_since(Instant::now());
+        PATIENCE.min(left / 10)
     }
 
     /// Returns the record of a verdict, without the input.
@@ -151,8 +153,8 @@ impl Inner {
         let time = format!("{:.3}", Timestamp::now());
         let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
         let mut record = Record::new(time, input, verdict, duration_ms);
-        let own = || traceparent(input.extra.get("traceparent")?.as_str()?);
-        record.traceparent = own().or_else(|| self.traceparent.clone());
+        let own = input.extra.get("traceparent").and_then(|text| span(text.as_str()));
+        record.traceparent = own.or_else(|| self.traceparent.clone());
         record
     }
 
@@ -171,11 +173,7 @@ impl Inner {
             if let Some((input, updated_input)) = input.filter(|_| log.inputs) {
                 record = record.with_input(input, updated_input.clone(), &self.redactor);
             }
-            let written = record
-                .line(&self.redactor)
-                .map_err(io::Error::from)
-                .and_then(|line| write(log, &line));
-            if let Err(error) = written {
+            if let Err(error) = write(log, record, &self.redactor) {
                 let path = log.path.display();
                 problems.push(format!("the audit log {path} can't be written: {error}"));
             }
@@ -184,9 +182,9 @@ impl Inner {
     }
 }
 
-/// Returns `text` if it names a span: anything else could be a secret.
-fn traceparent(text: &str) -> Option<String> {
-    if is_traceparent(text) { Some(text.to_owned()) } else { None }
+/// Returns a text that names a span: anything else could be a secret.
+fn span(text: Option<&str>) -> Option<String> {
+    text.filter(|text| is_traceparent(text)).map(str::to_owned)
 }
 
 /// Leaves out each log that uses a file of one before it. Those of a higher layer come first.
@@ -213,16 +211,25 @@ enum Identity {
 
 /// Returns the identities of every file that a log may write or rename.
 fn identities(log: &AuditSettings) -> HashSet<Identity> {
-    let full = (1..=log.keep).map(|number| numbered(&log.path, &number.to_string()));
-    let files = [log.path.clone(), numbered(&log.path, "lock")].into_iter().chain(full);
-    let of_file = |path: PathBuf| {
-        let inode = system::identity(&path).map(|(device, inode)| Identity::Inode(device, inode));
-        std::iter::once(Identity::Path(resolve(&path))).chain(inode)
-    };
-    files.flat_map(of_file).collect()
+    let mut files = vec![log.path.clone(), numbered(&log.path, "lock")];
+    for number in 1..=log.keep {
+        files.push(numbered(&log.path, &number.to_string()));
+    }
+    let mut identities = HashSet::new();
+    for path in files {
+        if let Some((device, inode)) = system::identity(&path) {
+            identities.insert(Identity::Inode(device, inode));
+        }
+        identities.insert(Identity::Path(resolve(&path)));
+    }
+    identities
 }
 
-fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
+fn write(log: &AuditSettings, record: Record, redactor: &Redactor) -> io::Result<()> {
+    write_line(log, &record.line(redactor)?)
+}
+
+fn write_line(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
     check_ours(&log.path)?;
     let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
     if size > 0 && size + line.len() as u64 > log.max_size {
@@ -234,14 +241,10 @@ fn write(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
 /// Checks that the file at `path` is a log, if there is one: another program's file must not be
 /// appended to or renamed.
 fn check_ours(path: &Path) -> io::Result<()> {
-    let file = match system::without_links(OpenOptions::new().read(true)).open(path) {
+    let file = match open_unlinked(OpenOptions::new().read(true), path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) if system::is_link(&error) => return Err(io::Error::other("it is a link")),
         opened => opened?,
     };
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
     let begins = read_beginning(file, BEGINNING.len())?.bytes;
     if begins.is_empty() || begins == BEGINNING.as_bytes() {
         return Ok(());
@@ -348,7 +351,7 @@ mod tests {
         let lock = numbered(&path, "lock");
         let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
         assert!(made.success());
-        let error = write(&log, b"y\n").unwrap_err();
+        let error = write_line(&log, b"y\n").unwrap_err();
         assert!(error.to_string().contains("not a regular file"), "{error}");
     }
 }

@@ -1,7 +1,8 @@
 //! The files of sessions. Each has mode 0600 and appears whole, by a rename; one lock is held while a
 //! file is read and replaced.
 
-use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::thread::sleep;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::MAX_SESSIONS;
 use super::session::Session;
 use crate::bounded::read_whole;
-use crate::files::{private_directory, replace_private};
+use crate::files::{open_unlinked, private_directory, replace_private, try_lock};
 use crate::platform::system;
 
 /// The largest file that is read or written, in bytes.
@@ -71,48 +72,26 @@ fn check_directory(directory: &Path) -> io::Result<()> {
 
 /// Waits for the lock.
 fn hold(path: &Path, patience: Duration) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).read(true).write(true);
-    let file = open(system::private(&mut options), path)?;
     let until = Instant::now() + patience;
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                sleep(Duration::from_millis(2));
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::other(format!(
-                    "another process has held it for {patience:?}"
-                )));
-            }
-            Err(TryLockError::Error(error)) => return Err(error),
+        if let Some(lock) = try_lock(path)? {
+            return Ok(lock);
         }
-    }
-}
-
-/// Opens a file of the user, and no link.
-fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let file = match system::without_links(options).open(path) {
-        Err(error) if system::is_link(&error) => {
-            return Err(io::Error::other("it is a link; remove it"));
+        if Instant::now() >= until {
+            let problem = format!("another process has held it for {patience:?}");
+            return Err(io::Error::other(problem));
         }
-        opened => opened?,
-    };
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(io::Error::other("it is not a regular file; remove it"));
+        sleep(Duration::from_millis(2));
     }
-    system::check_owned(&found)?;
-    Ok(file)
 }
 
 /// Returns the counts in a file; `None` when there is none.
 fn read(path: &Path) -> io::Result<Option<Session>> {
-    let file = match open(OpenOptions::new().read(true), path) {
+    let file = match open_unlinked(OpenOptions::new().read(true), path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
+    system::check_owned(&file.metadata()?)?;
     let session = read_whole(file, MAX_FILE).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     let hint = "remove the file to count from 0";
     session.map(Some).map_err(|problem| io::Error::other(format!("{problem}; {hint}")))
@@ -129,15 +108,13 @@ fn write(path: &Path, session: &Session) -> io::Result<()> {
 /// Removes what killed processes left, and the oldest sessions when there are too many. The lock is
 /// held, so no other process writes here.
 fn remove_oldest(directory: &Path) -> io::Result<()> {
-    let has_ending =
-        |path: &Path, wanted: &str| path.extension().is_some_and(|ending| ending == wanted);
     let mut sessions: Vec<DirEntry> = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        if has_ending(&entry.path(), "draft") {
-            fs::remove_file(entry.path())?;
-        } else if has_ending(&entry.path(), ENDING) {
-            sessions.push(entry);
+        match entry.path().extension().and_then(OsStr::to_str) {
+            Some("draft") => fs::remove_file(entry.path())?,
+            Some(ENDING) => sessions.push(entry),
+            _ => {}
         }
     }
     if sessions.len() < MAX_SESSIONS {
