@@ -144,7 +144,8 @@ fn simple_beginnings(text: &str) -> Option<impl Iterator<Item = &str>> {
         b'*' | b'+' => at > 0 && bytes[at - 1] == b'.',
         byte => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'|'),
     });
-    simple.then(|| text.split('|').filter_map(|alternative| alternative.split('.').next()))
+    let alternatives = text.split('|').filter_map(|alternative| alternative.split('.').next());
+    if simple { Some(alternatives) } else { None }
 }
 
 /// Returns the expression that is found in a text when `text` matches all of it.
@@ -158,11 +159,14 @@ fn compile(text: &str) -> Result<Regex, regex::Error> {
 
 /// Returns what is wrong with the expression `text`, on one line.
 fn check_size(text: &str) -> Result<(), String> {
-    let last_line = |error: regex_syntax::Error| {
-        let text = error.to_string();
-        text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    let hir = match ParserBuilder::new().utf8(false).build().parse(text) {
+        Ok(hir) => hir,
+        Err(error) => {
+            let text = error.to_string();
+            let last_line = text.lines().last().unwrap_or_default();
+            return Err(last_line.trim_start_matches("error: ").to_owned());
+        }
     };
-    let hir = ParserBuilder::new().utf8(false).build().parse(text).map_err(last_line)?;
     if positions(&hir) > MAX_POSITIONS {
         return Err("it is too large: it repeats too much, too often".to_owned());
     }

@@ -1,22 +1,31 @@
 //! "Did you mean": one place for every name that a user can misspell.
 
+/// The longest name that is compared: to count edits takes time and memory for each pair of characters.
+const LONGEST: usize = 64;
+
 /// Returns the candidate that `name` was probably meant to be.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // To count edits takes time and memory for each pair of characters.
-    const LONGEST: usize = 64;
-    let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '_'], "");
     if name.len() >= LONGEST {
         return None;
     }
     let wanted = plain(name);
-    let allowed = (wanted.chars().count() / 3).max(1);
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() < LONGEST)
-        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &plain(candidate)), candidate))
-        .filter(|(edits, candidate)| *edits <= allowed && *edits < candidate.len())
-        .min_by_key(|(edits, _)| *edits)
-        .map(|(_, candidate)| candidate)
+    let mut allowed = (wanted.chars().count() / 3).max(1);
+    let mut closest = None;
+    for candidate in candidates {
+        if candidate.len() >= LONGEST {
+            continue;
+        }
+        let edits = strsim::damerau_levenshtein(&wanted, &plain(candidate));
+        if edits < candidate.len() && (edits < allowed || edits == allowed && closest.is_none()) {
+            (allowed, closest) = (edits, Some(candidate));
+        }
+    }
+    closest
+}
+
+/// Returns a name without case and separators.
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace(['-', ' ', '_'], "")
 }
 
 /// Returns the hint "did you mean ...?", when a candidate is near.
@@ -45,7 +54,10 @@ pub fn question(meant: &str) -> String {
 
 /// Returns the tail of an error message that offers a suggestion, or nothing.
 pub fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map(|meant| format!("; {}", question(meant))).unwrap_or_default()
+    match suggestion {
+        Some(meant) => format!("; {}", question(meant)),
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ pub mod system;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// The directory of the managed layer on this system.
 pub const MANAGED_DIRECTORY: &str = Platform::HERE.managed_directory;
@@ -110,7 +110,7 @@ impl Platform {
 
 impl Platform {
     /// Returns a path as a path from `/` on: `C:\x` and `\\?\C:\x` become `/c/x`, as Git Bash writes it.
-    /// Names lose what Windows ignores: dots and blanks at their end, and `:stream` behind them.
+    /// Names lose what Windows ignores.
     pub(crate) fn rooted(self, path: &str) -> Cow<'_, str> {
         if !self.has_drives {
             return Cow::Borrowed(path);
@@ -123,12 +123,7 @@ impl Platform {
             }
             _ => (String::new(), plain),
         };
-        let kept = |name: &str| {
-            let name = name.split(':').next().unwrap_or_default();
-            let is_dots = name.chars().all(|letter| letter == '.');
-            if is_dots { name.to_owned() } else { name.trim_end_matches(['.', ' ']).to_owned() }
-        };
-        let names: Vec<String> = rest.split('/').map(kept).collect();
+        let names: Vec<&str> = rest.split('/').map(without_ignored).collect();
         let separator = if drive.is_empty() || rest.starts_with('/') { "" } else { "/" };
         Cow::Owned(format!("{drive}{separator}{}", names.join("/")))
     }
@@ -136,26 +131,34 @@ impl Platform {
     /// Returns the path that the system knows for one that [`rooted`](Self::rooted) returned.
     pub(crate) fn native(self, path: &Path) -> Cow<'_, Path> {
         let text = path.to_string_lossy().replace('\\', "/");
-        let drive = text.strip_prefix('/').filter(|_| self.has_drives).and_then(|rest| {
-            let (drive, rest) = rest.split_once('/').unwrap_or((rest, ""));
-            let is_drive =
-                drive.len() == 1 && drive.starts_with(|it: char| it.is_ascii_alphabetic());
-            is_drive
-                .then(|| format!("{}:\\{}", drive.to_ascii_uppercase(), rest.replace('/', "\\")))
-        });
-        drive.map_or(Cow::Borrowed(path), |path| Cow::Owned(path.into()))
+        if !self.has_drives || !text.starts_with('/') {
+            return Cow::Borrowed(path);
+        }
+        let (drive, rest) = text[1..].split_once('/').unwrap_or((&text[1..], ""));
+        if drive.len() != 1 || !drive.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+            return Cow::Borrowed(path);
+        }
+        let (drive, rest) = (drive.to_ascii_uppercase(), rest.replace('/', "\\"));
+        Cow::Owned(format!("{drive}:\\{rest}").into())
     }
+}
+
+/// Returns a name without what Windows ignores: dots and blanks at its end, and `:stream` behind it.
+fn without_ignored(name: &str) -> &str {
+    let name = name.split(':').next().unwrap_or_default();
+    let is_dots = name.chars().all(|letter| letter == '.');
+    if is_dots { name } else { name.trim_end_matches(['.', ' ']) }
 }
 
 /// Returns the rest of `path` below `base`, as `Path::strip_prefix` does.
 pub(crate) fn strip_base(path: &Path, base: &Path, case_counts: bool) -> Option<PathBuf> {
     let mut rest = path.components();
-    let same = |part: Component<'_>, other: Component<'_>| {
-        same_name(part.as_os_str(), other.as_os_str(), case_counts)
-    };
-    base.components()
-        .all(|part| rest.next().is_some_and(|own| same(own, part)))
-        .then(|| rest.collect())
+    for part in base.components() {
+        if !same_name(rest.next()?.as_os_str(), part.as_os_str(), case_counts) {
+            return None;
+        }
+    }
+    Some(rest.collect())
 }
 
 /// Returns whether two names of files are the same.

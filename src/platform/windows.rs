@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use super::strip_base;
+use crate::directories::resolve;
 use known_folders::{KnownFolder, get_known_folder_path};
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
@@ -72,9 +73,7 @@ pub(crate) fn is_in_profile(path: &Path) -> bool {
 
 /// Returns `path` with the long names of what exists in it: `PROGRA~1` is `Program Files`.
 pub(crate) fn long_name(path: PathBuf) -> PathBuf {
-    let existing = path.ancestors().find_map(|part| Some((part, dunce::canonicalize(part).ok()?)));
-    let whole = existing.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)));
-    whole.unwrap_or(path)
+    resolve(&path)
 }
 
 /// Owners and rights are not known.
@@ -101,8 +100,8 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
 
 /// Returns whether Windows starts the file at `path` as a program.
 pub(crate) fn may_execute(path: &Path) -> bool {
-    let is_one = |ending: &OsStr| PROGRAM_ENDINGS.iter().any(|it| ending.eq_ignore_ascii_case(it));
-    path.extension().is_some_and(is_one)
+    let Some(own) = path.extension() else { return false };
+    PROGRAM_ENDINGS.iter().any(|ending| own.eq_ignore_ascii_case(ending))
 }
 
 /// Returns whether Windows starts the file at `path` as a program.
@@ -113,17 +112,18 @@ pub fn is_executable(path: &Path, _found: &Metadata) -> bool {
 /// Returns the names that a program called `name` may have in a directory: with its ending as it is,
 /// else with each ending of a program.
 pub(crate) fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
-    let plain = PathBuf::from(name);
-    let whole = may_execute(&plain);
-    let endings = if whole { &[][..] } else { &PROGRAM_ENDINGS[..] };
-    let own = plain.clone();
-    let with = move |ending: &&str| {
-        let mut name = plain.clone().into_os_string();
-        name.push(".");
-        name.push(ending);
-        PathBuf::from(name)
-    };
-    whole.then_some(own).into_iter().chain(endings.iter().map(with))
+    let mut names = Vec::new();
+    if may_execute(Path::new(name)) {
+        names.push(PathBuf::from(name));
+        return names.into_iter();
+    }
+    for ending in PROGRAM_ENDINGS {
+        let mut whole = name.to_owned();
+        whole.push(".");
+        whole.push(ending);
+        names.push(PathBuf::from(whole));
+    }
+    names.into_iter()
 }
 
 /// Returns the file of a shell that is not looked for by its name: `bash` and `sh` are those of Git for
@@ -134,22 +134,26 @@ pub fn shell_file(name: &str, path: Option<&OsStr>) -> Option<String> {
         "sh" | "sh.exe" => "sh.exe",
         _ => return None,
     };
-    let directories = std::env::split_paths(path.unwrap_or_default());
-    let git = directories.filter(|it| it.is_absolute()).find(|it| it.join("git.exe").is_file());
-    // `git.exe` is in `Git\cmd`, or in `Git\mingw64\bin`.
-    let above = git.iter().flat_map(|directory| directory.ancestors().skip(1).take(2));
-    let programs = get_known_folder_path(KnownFolder::ProgramFiles).map(|it| it.join("Git"));
-    let places = above.map(Path::to_owned).chain(programs);
-    let shells: Vec<PathBuf> = places.map(|place| place.join("bin").join(file)).collect();
+    let mut places = Vec::new();
+    for directory in std::env::split_paths(path.unwrap_or_default()) {
+        if directory.is_absolute() && directory.join("git.exe").is_file() {
+            // `git.exe` is in `Git\cmd`, or in `Git\mingw64\bin`.
+            places.extend(directory.ancestors().skip(1).take(2).map(Path::to_owned));
+            break;
+        }
+    }
+    if let Some(programs) = get_known_folder_path(KnownFolder::ProgramFiles) {
+        places.push(programs.join("Git"));
+    }
+    let shells: Vec<PathBuf> = places.iter().map(|place| place.join("bin").join(file)).collect();
     let shell = shells.iter().find(|shell| shell.is_file()).or(shells.last())?;
     shell.to_str().map(str::to_owned)
 }
 
 /// Returns what to do when a shell is missing, where it is not plain.
 pub(crate) fn shell_hint(name: &str) -> Option<&'static str> {
-    shell_file(name, None)
-        .is_some()
-        .then_some("install Git for Windows, or set `shell` to `powershell` or `cmd`")
+    shell_file(name, None)?;
+    Some("install Git for Windows, or set `shell` to `powershell` or `cmd`")
 }
 
 /// Returns a word for the user: the directory for temporary files is the user's own.

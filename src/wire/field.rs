@@ -126,7 +126,7 @@ impl Field for bool {
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {
-        self.then(|| self.shown())
+        if *self { Some(self.shown()) } else { None }
     }
 }
 
@@ -141,8 +141,7 @@ impl Field for Vec<String> {
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {
-        let texts = || self.iter().cloned().map(Value::String).collect();
-        (!self.is_empty()).then(|| Cow::Owned(texts()))
+        if self.is_empty() { None } else { Some(Cow::Owned(Value::from(self.clone()))) }
     }
 }
 

@@ -210,13 +210,10 @@ impl Input {
 
     /// Returns whether a hook that is given this input may read `key` in it.
     pub(crate) fn may_have_key(&self, key: &str) -> bool {
-        let mut tables = Self::FIELDS
-            .iter()
-            .chain(&Self::OF_CALLS)
-            .chain(&Self::CARRIED)
-            .chain(&Self::OF_CONTROL_EVENTS)
-            .chain(&Self::OF_PAYLOADS);
-        tables.any(|known| *known == key)
+        let carried = [Self::CARRIED.as_slice(), &Self::OF_CONTROL_EVENTS, &Self::OF_PAYLOADS];
+        Self::FIELDS.contains(&key)
+            || Self::OF_CALLS.contains(&key)
+            || carried.iter().any(|keys| keys.contains(&key))
             || self.extra.contains_key(key)
             || self.native.as_ref().is_some_and(|native| native.get(key).is_some())
     }

@@ -266,23 +266,21 @@ impl Output {
     /// Returns what is wrong with an answer that has unknown keys and no known one. An answer with no
     /// other keys than the hook's `input`, as `tee` prints it back, has no opinion.
     pub(crate) fn lacks_an_answer(&self, input: &Input) -> Option<String> {
-        let is_printed_back = self.hook_event_name.is_some()
-            && self.unknown_keys.iter().any(|it| it.key == "session_id");
-        let is_unknown = |it: &&UnknownKey| !(is_printed_back && input.may_have_key(&it.key));
-        let unknown: Vec<String> = self
-            .unknown_keys
-            .iter()
-            .filter(is_unknown)
-            .take(3)
-            .map(UnknownKey::to_string)
-            .collect();
         if self.says_something() {
             return None;
         }
         if input.approval.is_none() && (self.digest.is_some() || self.by.is_some()) {
             return Some("its JSON answers nothing: it has a `digest` or `by` alone".to_owned());
         }
-        (!unknown.is_empty()).then(|| format!("its JSON answers nothing: {}", unknown.join(", ")))
+        let is_printed_back = self.hook_event_name.is_some()
+            && self.unknown_keys.iter().any(|unknown| unknown.key == "session_id");
+        let mut unknown: Vec<&UnknownKey> = self.unknown_keys.iter().collect();
+        unknown.retain(|unknown| !is_printed_back || !input.may_have_key(&unknown.key));
+        if unknown.is_empty() {
+            return None;
+        }
+        let shown: Vec<String> = unknown.iter().take(3).map(ToString::to_string).collect();
+        Some(format!("its JSON answers nothing: {}", shown.join(", ")))
     }
 
     /// Reads an answer from a hook's stdout.

@@ -223,7 +223,7 @@ impl Reader {
                 reasons.push(reason);
             }
         }
-        self.output.reason = (!reasons.is_empty()).then(|| reasons.join("\n")).or(reason);
+        self.output.reason = if reasons.is_empty() { reason } else { Some(reasons.join("\n")) };
         self.output
     }
 }
@@ -299,11 +299,14 @@ fn one_of(
     known: &[(&str, Decision)],
 ) -> Result<Decision, WireError> {
     let found = value.as_str().ok_or_else(|| wrong_type(key, words, value))?;
-    known.iter().find(|(word, _)| *word == found).map(|(_, decision)| *decision).ok_or_else(|| {
-        // A word may be as long as the hook's whole output.
-        let found = shortened(found, 64);
-        WireError::new(format!("`{key}` can't be `{found}`: use {words}"))
-    })
+    for (word, decision) in known {
+        if *word == found {
+            return Ok(*decision);
+        }
+    }
+    // A word may be as long as the hook's whole output.
+    let found = shortened(found, 64);
+    Err(WireError::new(format!("`{key}` can't be `{found}`: use {words}")))
 }
 
 #[cfg(test)]

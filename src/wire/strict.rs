@@ -50,17 +50,16 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
     let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = Strict(&limits).deserialize(&mut deserializer);
-    read.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| {
-        limits.problem.take().unwrap_or_else(|| {
-            let text = error.to_string();
-            // The parser counts the levels itself, and this text is its only name for the error.
-            if text.starts_with("recursion limit") {
-                StrictJsonError::TooDeep
-            } else {
-                StrictJsonError::Syntax(text)
-            }
-        })
-    })
+    let error = match read.and_then(|value| deserializer.end().map(|()| value)) {
+        Ok(value) => return Ok(value),
+        Err(error) => error.to_string(),
+    };
+    if let Some(problem) = limits.problem.take() {
+        return Err(problem);
+    }
+    // The parser counts the levels itself, and this text is its only name for the error.
+    let is_too_deep = error.starts_with("recursion limit");
+    Err(if is_too_deep { StrictJsonError::TooDeep } else { StrictJsonError::Syntax(error) })
 }
 
 /// Reads a text that is one JSON object, or `null`.

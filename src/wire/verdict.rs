@@ -210,13 +210,15 @@ pub(crate) fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
 pub(crate) fn metadata_of<'v>(
     verdicts: impl IntoIterator<Item = &'v Verdict>,
 ) -> BTreeMap<String, Value> {
-    let given = |verdict: &'v Verdict| {
-        verdict.metadata.iter().map(|(key, value)| (verdict.metadata_rank(key), key, value))
-    };
-    let mut all: Vec<_> = verdicts.into_iter().flat_map(given).collect();
+    let mut all = Vec::new();
+    for verdict in verdicts {
+        for (key, value) in &verdict.metadata {
+            all.push((verdict.metadata_rank(key), key.clone(), value.clone()));
+        }
+    }
     // The layers are ranked from the top, and the last value of a key stays.
     all.sort_by_key(|(rank, ..)| Reverse(*rank));
-    all.into_iter().map(|(_, key, value)| (key.clone(), value.clone())).collect()
+    all.into_iter().map(|(_, key, value)| (key, value)).collect()
 }
 
 fn join(before: &mut Option<String>, after: Option<String>) {
@@ -233,11 +235,13 @@ fn join(before: &mut Option<String>, after: Option<String>) {
 /// Adds the lines that were not said before: a file that failed says the same at each event of the
 /// moment.
 fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
-    let is_new =
-        |line: &&str| before.iter().flat_map(|text| text.lines()).all(|known| known != *line);
-    let new: Option<Vec<&str>> = after.map(|text| text.lines().filter(is_new).collect());
-    let new = new.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
-    join(before, new);
+    let known = before.as_deref().unwrap_or_default();
+    let mut new: Vec<&str> = after.unwrap_or_default().lines().collect();
+    new.retain(|line| !known.lines().any(|known| known == *line));
+    let new = new.join("\n");
+    if !new.is_empty() {
+        join(before, Some(new));
+    }
 }
 
 /// How a hook ended.
