@@ -179,7 +179,7 @@ impl Registry {
     }
 
     /// Returns what reads tool calls.
-    pub(crate) fn describer(&self) -> Option<&'static dyn DescribeCall> {
+    pub fn describer(&self) -> Option<&'static dyn DescribeCall> {
         self.describer
     }
 

@@ -87,11 +87,12 @@ impl<'a> Call<'a> {
         } else {
             Arc::new(self.original.clone())
         };
-        let shared = Sharing::Own(Box::new(self.shared().with_same_call()));
+        let shared = self.shared().with_same_call();
         let seat = self.seat_for_thread().await?;
         let blocked = tokio::task::spawn_blocking(move || {
             let _seat = seat;
             let (input, original, place) = (&*input, &*original, Place::Free);
+            let shared = Sharing::All(&shared);
             work(&Call { event, input, original, deadline, place, shared })
         });
         match blocked.await.map_err(tokio::task::JoinError::try_into_panic) {
