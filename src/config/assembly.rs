@@ -270,10 +270,17 @@ impl Assembly {
 impl Limits {
     /// Takes over from `other` what is stricter.
     fn tighten(&mut self, other: &Self) {
-        self.max_parallel = self.max_parallel.into_iter().chain(other.max_parallel).min();
-        self.deadline = self.deadline.into_iter().chain(other.deadline).min();
+        self.max_parallel = smaller(self.max_parallel, other.max_parallel);
+        self.deadline = smaller(self.deadline, other.deadline);
         let hosts = self.http_hosts.iter().chain(&other.http_hosts).cloned();
         self.http_hosts = hosts.reduce(|above, below| &above & &below);
+    }
+}
+
+fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

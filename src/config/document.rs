@@ -251,7 +251,7 @@ impl Document {
         let errors = self.reader.errors();
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
         place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
-        place.when = keys.when.map(Condition).map(Arc::new);
+        place.when = keys.when.map(|rule| Arc::new(Condition(rule)));
         if let Some(At { node, value: true }) = keys.preempt_yolo
             && event != Event::PreToolUse
         {

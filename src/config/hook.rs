@@ -7,11 +7,10 @@ use super::diagnostic::Diagnostic;
 use super::keys::{Defaults, HookKeys};
 use super::kinds::Filled;
 use super::limit::RunLimit;
-use super::model::{Command, Hook, InheritEnv, Limits, OnError, Phase};
+use super::model::{Command, Hook, InheritEnv, KeyLocations, Limits, OnError, Phase};
 use super::node::{Node, Value};
 use super::reader::{Fields, Reader};
 use super::section::Kind;
-use super::source::KeyLocations;
 use crate::event::{Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
@@ -139,7 +138,7 @@ fn hook_command(reader: &mut Reader, fields: &Fields<'_>) -> Option<Command> {
     };
     if matches!(value.value, Value::List(_)) {
         let hint = "the first item is the program: `[python3, check.py]`";
-        return read_argv(reader, value, Some(hint)).map(Command::Argv);
+        return Some(Command::Argv(read_argv(reader, value, Some(hint))?));
     }
     let Filled(text) = reader.value(value, "`command`")?;
     Some(Command::Text(text))
@@ -172,12 +171,12 @@ fn key_locations(reader: &Reader, fields: &Fields<'_>) -> KeyLocations {
 
 /// Joins the condition of a matcher entry with that of its hook.
 fn both(outer: Option<&Arc<Condition>>, inner: Option<Rule>) -> Option<Arc<Condition>> {
-    match (outer, inner) {
-        (Some(outer), Some(inner)) => {
-            Some(Arc::new(Condition(Rule::All(vec![outer.0.clone(), inner]))))
-        }
-        (outer, inner) => inner.map(Condition).map(Arc::new).or_else(|| outer.cloned()),
-    }
+    let rule = match (outer, inner) {
+        (Some(outer), Some(inner)) => Rule::All(vec![outer.0.clone(), inner]),
+        (None, Some(inner)) => inner,
+        (outer, None) => return outer.cloned(),
+    };
+    Some(Arc::new(Condition(rule)))
 }
 
 impl Kind<'_> for InheritEnv {
@@ -187,7 +186,7 @@ impl Kind<'_> for InheritEnv {
         match &node.value {
             Value::Bool(true) => Some(Self::All),
             Value::Bool(false) => Some(Self::None),
-            Value::List(_) => reader.value(node, what).map(Self::Only),
+            Value::List(_) => Some(Self::Only(reader.value(node, what)?)),
             _ => {
                 let hint = "`true`, `false` or a list of names: `[PATH, HOME]`";
                 reader.refuse_with_hint(node, format!("{what} can't be {}", node.kind()), hint)

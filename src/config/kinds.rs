@@ -43,7 +43,7 @@ pub trait Words: Copy + 'static {
 #[macro_export]
 macro_rules! words {
     ($type:ty: $($word:literal => $value:expr),+ $(,)?) => {
-        impl $crate::internal::reading::Words for $type {
+        impl $crate::reading::Words for $type {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, $value)),+];
         }
     };
@@ -56,12 +56,12 @@ macro_rules! later {
     ($($(#[$meta:meta])* $name:ident: $schema:expr;)*) => {$(
         $(#[$meta])*
         #[allow(dead_code, reason = "some are found by their key")]
-        pub(crate) struct $name<'n>(pub(crate) &'n $crate::internal::reading::Node<'n>);
+        pub(crate) struct $name<'n>(pub(crate) &'n $crate::reading::Node<'n>);
 
-        impl<'n> $crate::internal::reading::Kind<'n> for $name<'n> {
+        impl<'n> $crate::reading::Kind<'n> for $name<'n> {
             fn read(
-                _: &mut $crate::internal::reading::Reader,
-                node: &'n $crate::internal::reading::Node<'n>,
+                _: &mut $crate::reading::Reader,
+                node: &'n $crate::reading::Node<'n>,
                 _: &str,
             ) -> Option<Self> {
                 Some(Self(node))
@@ -81,7 +81,8 @@ pub fn reference(name: &str) -> Json {
 
 impl<'n, T: Kind<'n>> Kind<'n> for At<'n, T> {
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
-        T::read(reader, node, what).map(|value| Self { node, value })
+        let value = T::read(reader, node, what)?;
+        Some(Self { node, value })
     }
 
     fn schema() -> Json {
@@ -185,6 +186,18 @@ impl<const MAX: u64> Kind<'_> for Count<MAX> {
 
     fn schema() -> Json {
         json!({ "type": "integer", "minimum": 1, "maximum": MAX })
+    }
+}
+
+impl Kind<'_> for i64 {
+    const SCHEMA: &'static str = r#"{ "type": "integer" }"#;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let number = node.as_number().and_then(serde_json::Number::as_i64);
+        if number.is_none() {
+            reader.error(node, format!("{what} must be a whole number"));
+        }
+        number
     }
 }
 

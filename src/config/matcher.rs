@@ -18,24 +18,31 @@ impl Kind<'_> for Matcher {
             let hint = format!("join the names with `|`: `matcher: \"{}\"`", names.join("|"));
             return reader.refuse_with_hint(node, format!("{what} must be text, not a list"), hint);
         }
-        let pattern = String::read(reader, node, what)?;
-        if let Some(problem) = permission_rule(&pattern) {
+        let owned: String;
+        let pattern = match node.as_text() {
+            Some(text) if !text.contains('\0') => text,
+            _ => {
+                owned = reader.value(node, what)?;
+                &owned
+            }
+        };
+        if let Some(problem) = permission_rule(pattern) {
             let is_error = problem.is_error();
             reader.report(node, problem);
             if is_error {
                 return None;
             }
-        } else if let Some((cause, hint)) = dead(&pattern) {
+        } else if let Some((cause, hint)) = dead(pattern) {
             let problem = Diagnostic::error(format!("{what} can't match the name of any tool"));
             reader.report(node, problem.label(cause).hint(hint));
             return None;
         }
-        match Self::new(&pattern) {
+        match Self::new(pattern) {
             Ok(matcher) => Some(matcher),
             Err(error) => {
                 let message = format!("{what} is not a valid regular expression");
                 let problem = Diagnostic::error(message).label(error.cause);
-                reader.report(node, problem.hint(regex_hint(&pattern)));
+                reader.report(node, problem.hint(regex_hint(pattern)));
                 None
             }
         }

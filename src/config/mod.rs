@@ -24,9 +24,9 @@ pub(crate) mod rollout;
 pub(crate) mod schema;
 pub(crate) mod section;
 pub(crate) mod source;
-mod units;
+pub(crate) mod units;
 mod when;
-mod yaml;
+pub(crate) mod yaml;
 
 pub(crate) use assembly::{Assembly, FileConfig};
 pub use audit::AuditSettings;

@@ -15,7 +15,7 @@ use super::failed::{FailedFile, Untrusted};
 use super::layer::Layer;
 use super::limit::RunLimit;
 use super::rollout::Rollout;
-use super::source::{KeyLocations, Location};
+use super::source::Location;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::text::shortened;
@@ -121,6 +121,22 @@ pub struct Hook {
     /// Where its keys stand, for messages about one of them.
     #[doc(hidden)]
     pub key_locations: KeyLocations,
+}
+
+/// Where the keys of one hook are.
+#[derive(Debug, Clone, Default)]
+pub struct KeyLocations(pub(super) Vec<(&'static str, Location)>);
+
+impl KeyLocations {
+    /// Returns where the value of a key is.
+    pub fn get(&self, key: &str) -> Option<&Location> {
+        self.0.iter().find(|(name, _)| *name == key).map(|(_, location)| location)
+    }
+
+    /// Returns whether a key is written.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
 }
 
 /// Limits on the hooks of one layer during one event.

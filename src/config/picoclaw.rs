@@ -22,13 +22,20 @@ use crate::event::Event;
 use crate::suggest;
 
 /// The stages that may be intercepted, the event each corresponds to, and whether it may rewrite.
-pub(crate) const STAGES: [(&str, (Event, bool)); 5] = [
-    ("before_llm", (Event::BeforeLlmCall, true)),
-    ("after_llm", (Event::AfterLlmCall, true)),
-    ("before_tool", (Event::PreToolUse, true)),
-    ("after_tool", (Event::PostToolUse, true)),
-    ("approve_tool", (Event::PermissionRequest, false)),
+pub(crate) const STAGES: [(&str, Stage); 5] = [
+    ("before_llm", Stage { event: Event::BeforeLlmCall, mutates: true }),
+    ("after_llm", Stage { event: Event::AfterLlmCall, mutates: true }),
+    ("before_tool", Stage { event: Event::PreToolUse, mutates: true }),
+    ("after_tool", Stage { event: Event::PostToolUse, mutates: true }),
+    ("approve_tool", Stage { event: Event::PermissionRequest, mutates: false }),
 ];
+
+/// A stage that a process intercepts.
+#[derive(Clone, Copy)]
+pub(crate) struct Stage {
+    pub(crate) event: Event,
+    mutates: bool,
+}
 
 /// The runtime events that have one of ours, under both of their names.
 pub(crate) const KINDS: [(&str, &str, Event); 13] = [
@@ -134,7 +141,7 @@ impl Shorthand {
     ) -> Vec<Hook> {
         let stated = process.timeout.or(defaults.timeout);
         let mut hooks = Vec::new();
-        for (_, (event, mutates)) in STAGES {
+        for (_, Stage { event, mutates }) in STAGES {
             if !self.stages.contains(&event) {
                 continue;
             }
@@ -189,18 +196,6 @@ fn refuse_builtins(reader: &mut Reader, node: &Node) {
     }
 }
 
-impl Kind<'_> for i64 {
-    const SCHEMA: &'static str = r#"{ "type": "integer" }"#;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let number = node.as_number().and_then(serde_json::Number::as_i64);
-        if number.is_none() {
-            reader.error(node, format!("{what} must be a whole number"));
-        }
-        number
-    }
-}
-
 impl Kind<'_> for Transport {
     const SCHEMA: &'static str = r#"{ "enum": ["", "stdio"] }"#;
 
@@ -214,7 +209,7 @@ impl Kind<'_> for Transport {
     }
 }
 
-impl Words for (Event, bool) {
+impl Words for Stage {
     const WORDS: &'static [(&'static str, Self)] = &STAGES;
 }
 
@@ -225,7 +220,7 @@ impl Kind<'_> for Stages {
         for item in items {
             // PicoClaw skips empty ones.
             if item.as_text() != Some("")
-                && let Some((event, _)) = reader.value::<(Event, bool)>(item, what)
+                && let Some(Stage { event, .. }) = reader.value(item, what)
             {
                 events.insert(event);
             }
@@ -234,7 +229,7 @@ impl Kind<'_> for Stages {
     }
 
     fn schema() -> Json {
-        let items = json!({ "anyOf": [<(Event, bool)>::schema(), { "const": "" }] });
+        let items = json!({ "anyOf": [Stage::schema(), { "const": "" }] });
         json!({ "type": "array", "items": items })
     }
 }

@@ -85,6 +85,6 @@ impl Kind<'_> for Argv {
             let hint = "write `[python3, weather.py]`, or `[sh, -c, \"...\"]` for a shell";
             return reader.refuse_with_hint(node, message, hint);
         }
-        read_argv(reader, node, None).map(Self)
+        Some(Self(read_argv(reader, node, None)?))
     }
 }

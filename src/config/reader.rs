@@ -13,13 +13,13 @@ use crate::suggest;
 
 /// After how many mistakes no suggestions are looked for any more: that would take the time of all
 /// the rest, for a file that is something else.
-pub(crate) const MAX_SUGGESTIONS: usize = 100;
+pub const MAX_SUGGESTIONS: usize = 100;
 
 /// How many keys of a mapping are compared one by one.
 const FEW: usize = 24;
 
 /// Returns what to do about a key that is only typed wrongly.
-pub(crate) fn spelling(name: &str) -> Option<String> {
+pub fn spelling(name: &str) -> Option<String> {
     if let Some((_, odd)) = yaml::odd_space(name) {
         return Some(format!("it contains {odd}: replace it with a normal space"));
     }
@@ -33,7 +33,7 @@ pub struct Reader {
     problems: Diagnostics,
     errors: usize,
     /// Tells the key below which another key belongs.
-    pub(super) parent_of: fn(&str) -> Option<&'static str>,
+    pub parent_of: fn(&str) -> Option<&'static str>,
     /// The list whose items the condition that is read now is about.
     pub(super) list: Option<List>,
 }

@@ -54,7 +54,7 @@ pub fn object(keys: &[Key]) -> Value {
 }
 
 /// Adds a description; beside a `$ref` draft 7 reads nothing, so that one is wrapped.
-pub(crate) fn described(text: &str, schema: Value) -> Value {
+pub fn described(text: &str, schema: Value) -> Value {
     let mut schema =
         if schema.get("$ref").is_some() { json!({ "allOf": [schema] }) } else { schema };
     schema["description"] = text.into();
@@ -103,19 +103,19 @@ macro_rules! section {
             $(
                 /// The keys that are written.
                 #[allow(dead_code, reason = "not every mapping looks into them")]
-                $visible $written: $crate::internal::reading::Fields<$life>,
+                $visible $written: $crate::reading::Fields<$life>,
             )?
             $(#[doc = $doc] $visible $field: Option<$kind>,)*
         }
 
         impl<$life> $name $($generics)* {
             /// The keys in the order of the documentation.
-            $visible const KEYS: &'static [$crate::internal::reading::Key] = &[
-                $($crate::internal::reading::Key {
+            $visible const KEYS: &'static [$crate::reading::Key] = &[
+                $($crate::reading::Key {
                     name: $key,
                     default: $default,
                     doc: $doc,
-                    schema: <$kind as $crate::internal::reading::Kind>::schema,
+                    schema: <$kind as $crate::reading::Kind>::schema,
                 },)*
             ];
 
@@ -124,13 +124,13 @@ macro_rules! section {
 
             /// Reads the values of a mapping.
             $visible fn of(
-                reader: &mut $crate::internal::reading::Reader,
-                fields: $crate::internal::reading::Fields<$life>,
+                reader: &mut $crate::reading::Reader,
+                fields: $crate::reading::Fields<$life>,
             ) -> Self {
                 let mut section = Self::default();
                 for (name, _, node) in fields.iter() {
                     match name {
-                        $($key => section.$field = $crate::internal::reading::Kind::read(
+                        $($key => section.$field = $crate::reading::Kind::read(
                             reader, node, concat!("`", $key, "`"),
                         ),)*
                         _ => {}
@@ -141,11 +141,11 @@ macro_rules! section {
             }
         }
 
-        impl<$life> $crate::internal::reading::Kind<$life> for $name $($generics)* {
+        impl<$life> $crate::reading::Kind<$life> for $name $($generics)* {
             /// Reads a mapping; every unknown or repeated key is reported.
             fn read(
-                reader: &mut $crate::internal::reading::Reader,
-                node: &$life $crate::internal::reading::Node<$life>,
+                reader: &mut $crate::reading::Reader,
+                node: &$life $crate::reading::Node<$life>,
                 _: &str,
             ) -> Option<Self> {
                 let fields = reader.fields(node, $what, Self::NAMES)?;
@@ -158,7 +158,7 @@ macro_rules! section {
             }
 
             fn schema() -> serde_json::Value {
-                $crate::internal::reading::object(Self::KEYS)
+                $crate::reading::object(Self::KEYS)
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Where a thing was written: a file, and a place in it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -55,12 +55,12 @@ impl SourceFile {
     }
 
     /// Returns the directory that it is in, as an absolute path.
-    pub(crate) fn directory(&self) -> &Path {
+    pub fn directory(&self) -> &Path {
         &self.directory
     }
 
     /// Returns whether it stands in a `hooks.d`.
-    pub(crate) fn is_drop_in(&self) -> bool {
+    pub fn is_drop_in(&self) -> bool {
         let directory = self.path.parent().and_then(Path::file_name);
         directory.is_some_and(|name| name == DROP_INS)
     }
@@ -117,13 +117,15 @@ impl Location {
     }
 
     /// Returns the same to keep.
-    pub(crate) fn shared_directory(&self) -> &Arc<Path> {
+    pub fn shared_directory(&self) -> &Arc<Path> {
         &self.file.directory
     }
 
     /// Returns the place as text, as it is displayed.
-    pub(crate) fn text(&self) -> String {
-        self.to_string()
+    pub fn text(&self) -> String {
+        let mut text = String::with_capacity(self.file.shown().len() + ":100000".len());
+        let _ = write!(text, "{self}");
+        text
     }
 
     /// Returns the place as text, with the absolute path of its file; links before it are followed.
@@ -163,22 +165,6 @@ impl Location {
         // A place inside of a character is the character's.
         let end = (start..=at).rev().find(|end| self.file.text.is_char_boundary(*end));
         (line, self.file.text[start..end.unwrap_or(start)].chars().count() + 1)
-    }
-}
-
-/// Where the keys of one hook are.
-#[derive(Debug, Clone, Default)]
-pub struct KeyLocations(pub(super) Vec<(&'static str, Location)>);
-
-impl KeyLocations {
-    /// Returns where the value of a key is.
-    pub fn get(&self, key: &str) -> Option<&Location> {
-        self.0.iter().find(|(name, _)| *name == key).map(|(_, location)| location)
-    }
-
-    /// Returns whether a key is written.
-    pub fn contains_key(&self, key: &str) -> bool {
-        self.get(key).is_some()
     }
 }
 

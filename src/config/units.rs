@@ -8,13 +8,13 @@ use super::reader::Reader;
 use super::section::Kind;
 
 /// A size in bytes, of at most `MAX`.
-pub(crate) struct Size<const MAX: usize = MAX_SIZE>(pub(crate) usize);
+pub struct Size<const MAX: usize = MAX_SIZE>(pub usize);
 
 /// The size of an answer that is kept in memory.
-pub(crate) type AnswerSize = Size<{ 16 << 20 }>;
+pub type AnswerSize = Size<{ 16 << 20 }>;
 
 /// A time of up to a year, with a unit.
-pub(crate) struct LongDuration(pub(crate) Duration);
+pub struct LongDuration(pub Duration);
 
 /// The longest time that may be set: what is longer is a slip of the pen.
 const MAX_DURATION: Duration = Duration::from_hours(24);

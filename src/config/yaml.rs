@@ -30,10 +30,7 @@ type Problem = (Diagnostic, Range<usize>);
 
 /// Parses the text of a file, which has no byte order mark. A merge must not hide a key that
 /// `must_show` tells.
-pub(crate) fn parse(
-    file: &Arc<SourceFile>,
-    must_show: fn(&str) -> bool,
-) -> Result<Node<'_>, Diagnostic> {
+pub fn parse(file: &Arc<SourceFile>, must_show: fn(&str) -> bool) -> Result<Node<'_>, Diagnostic> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     let tree = Tree {
@@ -44,7 +41,6 @@ pub(crate) fn parse(
         nodes: 0,
         repeated: 0,
         end: 0,
-        read: 0,
         open: Vec::new(),
     };
     tree.document().map_err(|(problem, range)| problem.at(Location::new(Arc::clone(file), range)))
@@ -62,8 +58,6 @@ struct Tree<'t> {
     repeated: usize,
     /// Where the last value ended.
     end: usize,
-    /// How far the parser has read.
-    read: usize,
     /// Where the brackets that are open began.
     open: Vec<usize>,
 }
@@ -95,13 +89,12 @@ impl<'t> Tree<'t> {
         match self.parser.next() {
             Some(Ok((event, span))) => {
                 let place = span.byte_range().unwrap_or(0..0);
-                self.read = self.read.max(place.end);
                 if event.is_node() {
                     self.end = self.end.max(place.end);
                 }
                 Ok((event, place))
             }
-            Some(Err(error)) => Err(mistakes::explain(&error, self.text, &self.open, self.read)),
+            Some(Err(error)) => Err(mistakes::explain(&error, self.text, &self.open, self.end)),
             None => {
                 let end = self.text.len();
                 Err((Diagnostic::error("the file ends too early"), end..end))

@@ -81,11 +81,11 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::picoclaw::STAGES;
+    use crate::config::picoclaw::{STAGES, Stage as Intercepted};
 
     #[test]
     fn the_shorthand_and_the_methods_mean_the_same_events() {
-        for (name, (event, _)) in STAGES {
+        for (name, Intercepted { event, .. }) in STAGES {
             assert_eq!(Stage::of(event).unwrap().method(), format!("hook.{name}"));
         }
     }
