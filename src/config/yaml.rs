@@ -30,6 +30,9 @@ type Problem = (Diagnostic, Range<usize>);
 
 /// Parses the text of a file, which has no byte order mark. A merge must not hide a key that
 /// `must_show` tells.
+///
+/// # Errors
+/// The first mistake in the YAML.
 pub fn parse(file: &Arc<SourceFile>, must_show: fn(&str) -> bool) -> Result<Node<'_>, Diagnostic> {
     let mut options = Options::default();
     options.set_emit_comments(false);
