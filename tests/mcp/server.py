@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+hanging = []
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 
 
@@ -24,6 +25,7 @@ def say(id, text, **more):
 
 def call(id, tool, arguments):
     if tool == "hang":
+        hanging.append(id)
         return
     if tool == "die":
         sys.exit(7)
@@ -48,9 +50,8 @@ def call(id, tool, arguments):
     elif tool == "doubled":
         write(f'{{"jsonrpc":"2.0","id":{id},"result":{{}},"result":{{"x":"{SECRET}"}}}}')
     elif tool == "late":
-        # The answers to the calls that hang, and those that a client could take for them.
-        for late in arguments["ids"]:
-            say(late, SECRET)
+        for hung in hanging:
+            say(hung, SECRET)
         say(id, "done")
     elif tool == "line":
         write(arguments["line"])
@@ -58,7 +59,6 @@ def call(id, tool, arguments):
             say(id, arguments["then"])
     elif tool == "hidden":
         write(f'{{"a":\r{{"jsonrpc":"2.0","id":{id},"result":{{"content":["{SECRET}"]}}}}\r}}')
-        say(id, "shown")
     elif tool == "huge":
         sys.stdout.buffer.write(b'{"result":{"x":"')
         for _ in range(65):

@@ -1,16 +1,23 @@
 //! One call of a tool, from the client through the hooks to the server and back.
 
-use hookexec::internal::tools;
-use hookexec::lifecycle::{AuthorizedCall, ToolCall, ToolEnd, ToolError, ToolOutcome};
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::Arc;
+
+use hookexec::internal::{locked, tools};
+use hookexec::lifecycle::{
+    AuthorizedCall, Session, ToolCall, ToolEnd, ToolError, ToolFacts, ToolOutcome,
+};
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Executor, Input};
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::Sender;
-use tokio::sync::oneshot;
 
-use super::message;
+use super::message::{text_block, text_result};
 use super::proxy::Proxy;
-use crate::runtime::sent;
+use super::requests::{CallHandle, Response};
+use crate::server::protocol::answer;
 use crate::{output, plain, report};
 
 /// A call as the client sent it.
@@ -19,123 +26,128 @@ pub(super) struct Call {
     pub(super) line: Vec<u8>,
     pub(super) message: JsonObject,
     pub(super) tool: ToolCall,
+    pub(super) handle: CallHandle,
 }
 
-/// What the server answered to a call.
-pub(super) enum Reply {
-    /// A response, as a line and as JSON: its `result`, or its `error`.
-    Response { line: Vec<u8>, answer: Result<Value, Value> },
-    /// Why there is none.
-    Lost(String),
-}
+impl Proxy {
+    /// Takes a call through the hooks and answers it, unless the client has cancelled it.
+    pub(super) async fn run_call(self: Arc<Self>, call: Call, to_server: Sender<Vec<u8>>) {
+        let server_id = call.handle.id;
+        let line = self.judge(call, to_server).await;
+        if locked(&self.requests).end_call(server_id) {
+            let _ = self.to_client.send(line).await;
+        }
+    }
 
-impl Call {
-    /// Takes the call through the hooks, and returns the line that answers it.
-    pub(super) async fn drive(
-        self,
-        proxy: &Proxy,
-        to_server: Sender<Vec<u8>>,
-        cancelled: oneshot::Receiver<()>,
-    ) -> Vec<u8> {
-        let current = match proxy.engine.current(None).await {
+    /// Returns the line that answers a call.
+    async fn judge(&self, call: Call, to_server: Sender<Vec<u8>>) -> Vec<u8> {
+        let Call { id, line, message, tool, handle } = call;
+        let current = match self.engine.current(None).await {
             Ok(current) => current,
             Err(problem) => {
-                return failure_or_text(&self.id, &format!("Tool call denied: {problem}"), true);
+                return text_result(&id, &format!("Tool call denied: {problem}"), true);
             }
         };
-        let session = proxy.session(current.shared());
-        let mut reply = None;
-        let (call, said) = (&self, &mut reply);
+        let executor = current.shared();
+        let session = Session::builder(&self.session_id).tools(facts).attach(Arc::clone(&executor));
+        let mut received = None;
+        let (sent, response) = (&tool, &mut received);
         let work = async move |authorized: AuthorizedCall| {
-            let line = call.line_of(&proxy.prefix, &authorized)?;
-            let gone = || ToolError::new("the MCP server has ended");
-            let answer = proxy.awaits(&call.id).ok_or_else(gone)?;
-            to_server.send(line).await.map_err(|_| gone())?;
+            let is_changed =
+                authorized.name() != sent.name || *authorized.arguments() != sent.arguments;
+            let line = if is_changed { self.changed(message, &authorized)? } else { line };
+            let line = with_id(&line, &handle.id.into())?;
+            to_server.send(line).await.map_err(|_| ToolError::new("the MCP server has ended"))?;
             // The server's stdin is closed when nothing more can be sent.
             drop(to_server);
-            let reply = said.insert(answer.await.map_err(|_| gone())?);
-            match reply {
-                Reply::Response { answer: Ok(result), .. } if result["isError"] != true => {
-                    Ok(result.clone())
-                }
-                Reply::Response { answer: Ok(failed) | Err(failed), .. } => {
-                    Err(ToolError::with_response(failed.clone()))
-                }
-                Reply::Lost(why) => Err(ToolError::new(why.clone())),
+            // A cancelled call gets no reply: it ends by `cancelled`.
+            let Ok(reply) = handle.reply.await else { return pending().await };
+            match &response.insert(reply?).answer {
+                Ok(result) if result["isError"] != true => Ok(result.clone()),
+                Ok(failed) | Err(failed) => Err(ToolError::with_response(failed.clone())),
             }
         };
-        let not_run = proxy.is_verbose.then(|| self.not_run(current.shared().as_ref()));
-        let outcome =
-            session.tool_call(self.tool.clone()).cancelled_by(sent(cancelled)).run(work).await;
+        let cancelled = async { drop(handle.open.await) };
+        let run = session.tool_call(tool.clone()).cancelled_by(cancelled);
+        let outcome = run.run(work).await;
         for (_, told) in outcome.trail.system_messages() {
             output::talk(&format!("{told}\n"));
         }
-        if let Some(not_run) = not_run {
-            let verdicts = outcome.trail.verdicts().iter();
-            let ran: String = verdicts.map(|verdict| report::hooks(&verdict.hooks)).collect();
-            output::talk(&format!("{}\n{ran}{not_run}", plain::line(&self.tool.name)));
+        if self.is_verbose {
+            show_hooks(&tool, &outcome, &executor);
         }
-        answer(&self.id, &outcome, reply)
+        line_for_client(&id, &outcome, received)
     }
 
-    /// Returns a line for each hook that does not judge this call before the server gets it.
-    fn not_run(&self, executor: &Executor) -> String {
-        let mut input = Input::for_tool(&self.tool.name, self.tool.arguments.clone());
-        input.tool_kinds = tools::kinds_anywhere(&self.tool.name);
-        let events = [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
-        events.map(|event| report::not_run(&executor.explain(event, &input))).concat()
-    }
-
-    /// Returns the line for the server: the client's own, unless a hook has changed the call.
-    fn line_of(&self, prefix: &str, authorized: &AuthorizedCall) -> Result<Vec<u8>, ToolError> {
-        let (name, arguments) = (authorized.name(), authorized.arguments());
-        if *name == self.tool.name && *arguments == self.tool.arguments {
-            return Ok(self.line.clone());
-        }
-        let Some(tool) = name.strip_prefix(prefix) else {
-            let problem = format!(
-                "Tool call denied: a hook wants the tool `{name}` instead, and this server does \
-                 not have it"
-            );
-            return Err(ToolError::new(problem));
+    /// Returns a call as the hooks have changed it.
+    fn changed(
+        &self,
+        mut message: JsonObject,
+        call: &AuthorizedCall,
+    ) -> Result<Vec<u8>, ToolError> {
+        let Some(name) = call.name().strip_prefix(&self.prefix) else {
+            return Err(ToolError::new(format!(
+                "Tool call denied: a hook wants the tool `{}` instead, and this server does not \
+                 have it",
+                call.name()
+            )));
         };
-        let mut message = Value::Object(self.message.clone());
-        message["params"]["name"] = tool.into();
-        message["params"]["arguments"] = Value::Object(arguments.clone());
-        Ok(format!("{message}\n").into_bytes())
+        let params = &mut message["params"];
+        params["name"] = name.into();
+        params["arguments"] = Value::Object(call.arguments().clone());
+        Ok(serde_json::to_vec(&message)?)
     }
 }
 
-/// Returns the line for the client: the server's own, unless the hooks have anything to say.
-fn answer(id: &Value, outcome: &ToolOutcome, reply: Option<Reply>) -> Vec<u8> {
-    if let ToolEnd::Ran { response, objection } | ToolEnd::Failed { response, objection, .. } =
+/// Returns a message with another id. All else stays as it was written.
+fn with_id(line: &[u8], id: &Value) -> serde_json::Result<Vec<u8>> {
+    let mut message: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(line)?;
+    message.insert("id".to_owned(), to_raw_value(id)?);
+    let mut line = serde_json::to_vec(&message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn facts(tool: &str) -> ToolFacts {
+    let mut facts = ToolFacts::default();
+    facts.kinds = tools::kinds_anywhere(tool);
+    facts
+}
+
+/// Shows which hooks ran, and which did not judge the call and why.
+fn show_hooks(tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
+    let mut text = format!("{}\n", plain::line(&tool.name));
+    for verdict in outcome.trail.verdicts() {
+        text.push_str(&report::hooks(&verdict.hooks));
+    }
+    let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
+    input.tool_kinds = tools::kinds_anywhere(&tool.name);
+    for event in [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse] {
+        text.push_str(&report::not_run(&executor.explain(event, &input)));
+    }
+    output::talk(&text);
+}
+
+/// Returns the line that the client gets: the server's, unless the hooks have anything to say.
+fn line_for_client(id: &Value, outcome: &ToolOutcome, received: Option<Response>) -> Vec<u8> {
+    let (ToolEnd::Ran { response, objection } | ToolEnd::Failed { response, objection, .. }) =
         &outcome.end
+    else {
+        return text_result(id, &outcome.for_model(), outcome.is_error());
+    };
+    let mut told = Vec::from_iter(objection.clone());
+    told.extend(outcome.trail.additional_context());
+    if let Some(Response { line, answer: Ok(given) | Err(given) }) = received
+        && told.is_empty()
+        && given == *response
+        && let Ok(line) = with_id(&line, id)
     {
-        let mut told: Vec<String> = objection.iter().cloned().collect();
-        told.extend(outcome.trail.additional_context());
-        if let Some(Reply::Response { line, answer: Ok(given) | Err(given) }) = reply
-            && told.is_empty()
-            && given == *response
-        {
-            return line;
-        }
-        if let Some(Value::Array(content)) = response.get("content") {
-            let mut result = response.clone();
-            let told = told.iter().map(|text| message::text(text));
-            result["content"] = content.iter().cloned().chain(told).collect();
-            return message::result(id, &result);
-        }
+        return line;
     }
-    failure_or_text(id, &outcome.for_model(), outcome.is_error())
-}
-
-/// Returns the line that answers a call with a text for the model.
-pub(super) fn failure_or_text(id: &Value, text: &str, is_error: bool) -> Vec<u8> {
-    // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
-    let result = json!({
-        "resultType": "complete",
-        "content": [message::text(text)],
-        "isError": is_error,
-    });
-    message::result(id, &result)
+    let mut result = response.clone();
+    let Some(Value::Array(content)) = result.get_mut("content") else {
+        return text_result(id, &outcome.for_model(), outcome.is_error());
+    };
+    content.extend(told.into_iter().map(text_block));
+    answer(id, &Ok(&result))
 }

@@ -1,16 +1,17 @@
 //! `hookexec mcp`: a proxy before an MCP server.
 //!
-//! `message` reads a line, `proxy` says where it goes, and `call` takes the call of a tool through
-//! the hooks. The two directions have tasks and queues of their own, so that neither waits for the
-//! other.
+//! `message` reads a line, `proxy` says where it goes, `requests` keeps what is not answered, and
+//! `call` takes the call of a tool through the hooks. The two directions have tasks and queues of
+//! their own, so that neither waits for the other.
 
 mod call;
 mod message;
 mod proxy;
+mod requests;
 
 use std::ffi::OsString;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -77,96 +78,101 @@ impl Args {
         runtime.block_on(async {
             let signals = runtime::listen()?;
             let engine = Arc::new(Engine::new(load).map_err(CommandError::config)?);
-            let session_id = format!("mcp-{id}");
-            let proxy = Arc::new(Proxy::new(engine, &self.name, session_id, self.log.verbose()));
-            self.run(signals, &proxy).await
+            self.run(signals, engine, format!("mcp-{id}")).await
         })?
     }
 
     /// Starts the server, and talks until one of the two sides ends.
-    async fn run(&self, mut signals: Signals, proxy: &Arc<Proxy>) -> Result<Exit, CommandError> {
-        let mut group = self.start()?;
-        let (Some(stdin), Some(stdout), _) = group.take_pipes() else {
-            return Err(CommandError::internal("the pipes of the MCP server are missing"));
-        };
-        let (to_server, for_server) = mpsc::channel(QUEUE);
-        let (to_client, for_client) = mpsc::channel(QUEUE);
-        let mut into_server = tokio::spawn(write(for_server, stdin));
-        let into_client = tokio::spawn(write(for_client, tokio::io::stdout()));
-        let from_client =
-            Arc::clone(proxy).read_client(tokio::io::stdin(), to_server, to_client.clone());
-        let from_client = tokio::spawn(from_client);
-        let mut from_server = tokio::spawn(Arc::clone(proxy).read_server(stdout, to_client));
-        let mut client_gone = std::pin::pin!(stdout_closed());
-
-        let status = tokio::select! {
-            biased;
-            (_, number) = signals.next() => {
-                stop(&mut group, &mut signals, Duration::ZERO).await;
-                return Ok(Exit::Interrupted(number));
-            }
-            status = group.wait_and_sweep() => status.ok(),
-            // Nothing more can be said to the server, to the client, or by the server.
-            _ = &mut into_server => stop(&mut group, &mut signals, EOF_GRACE).await,
-            () = &mut client_gone => stop(&mut group, &mut signals, EOF_GRACE).await,
-            _ = &mut from_server => stop(&mut group, &mut signals, EOF_GRACE).await,
-        };
-        from_client.abort();
-        // The calls that are open are answered, and their last hooks run.
-        let rest = async {
-            if !from_server.is_finished() && timeout(REST_GRACE, &mut from_server).await.is_err() {
-                from_server.abort();
-            }
-            // A process that left the group may hold the pipes.
-            proxy.end();
-            let _ = into_client.await;
-            proxy.engine.shutdown(PATIENCE).await;
-        };
-        tokio::select! {
-            biased;
-            _ = signals.next() => {}
-            () = &mut client_gone => {}
-            () = rest => {}
-        }
-        Ok(status.map_or(Exit::Internal, exit))
-    }
-
-    /// Starts the server in a process group of its own.
-    fn start(&self) -> Result<Group, CommandError> {
+    async fn run(
+        &self,
+        mut signals: Signals,
+        engine: Arc<Engine>,
+        session_id: String,
+    ) -> Result<Exit, CommandError> {
         let program = &self.server[0];
         let mut command = Command::new(program);
         command.args(&self.server[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let program = program.display();
-        Group::spawn(&mut command)
-            .or_usage(format_args!("the MCP server `{program}` can't be started"))
+        let mut group = Group::spawn(&mut command)
+            .or_usage(format_args!("the MCP server `{}` can't be started", program.display()))?;
+        let (to_client, for_client) = mpsc::channel(QUEUE);
+        let proxy = Proxy {
+            engine: Arc::clone(&engine),
+            prefix: format!("mcp__{}__", self.name),
+            session_id,
+            is_verbose: self.log.verbose(),
+            to_client,
+            requests: Mutex::default(),
+        };
+        let talk = async {
+            let status = talk(&mut group, Arc::new(proxy), for_client).await;
+            engine.shutdown(PATIENCE).await;
+            status
+        };
+        tokio::select! {
+            biased;
+            (_, number) = signals.next() => {
+                stop(&mut group, Duration::ZERO).await;
+                Ok(Exit::Interrupted(number))
+            }
+            status = talk => Ok(status.map_or(Exit::Internal, exit_code)),
+        }
     }
 }
 
-/// Stops the server: waits for its end, then SIGTERM, then SIGKILL. A signal cuts the wait short.
-async fn stop(group: &mut Group, signals: &mut Signals, grace: Duration) -> Option<ExitStatus> {
-    tokio::select! {
+/// Talks until one of the two sides ends, and answers the open calls.
+async fn talk(
+    group: &mut Group,
+    proxy: Arc<Proxy>,
+    for_client: mpsc::Receiver<Vec<u8>>,
+) -> Option<ExitStatus> {
+    let (Some(stdin), Some(stdout), _) = group.take_pipes() else { return None };
+    let (to_server, for_server) = mpsc::channel(QUEUE);
+    let mut into_server = tokio::spawn(write(for_server, stdin));
+    let into_client = tokio::spawn(write(for_client, tokio::io::stdout()));
+    let from_client = Arc::clone(&proxy).read_client(tokio::io::stdin(), to_server);
+    let from_client = tokio::spawn(from_client);
+    let mut from_server = tokio::spawn(Arc::clone(&proxy).read_server(stdout));
+    let mut client_gone = std::pin::pin!(stdout_closed());
+    let status = tokio::select! {
         biased;
-        _ = signals.next() => {}
-        ended = timeout(grace, group.wait_and_sweep()) => {
-            if let Ok(status) = ended {
-                return status.ok();
-            }
+        status = group.wait_and_sweep() => status.ok(),
+        // Nothing more can be said to the server, to the client, or by the server.
+        _ = &mut into_server => stop(group, EOF_GRACE).await,
+        () = &mut client_gone => stop(group, EOF_GRACE).await,
+        _ = &mut from_server => stop(group, EOF_GRACE).await,
+    };
+    from_client.abort();
+    if !from_server.is_finished() && timeout(REST_GRACE, &mut from_server).await.is_err() {
+        // A process that left the group may hold the pipes.
+        from_server.abort();
+    }
+    proxy.fail_all("the MCP server has ended").await;
+    drop(proxy);
+    tokio::select! {
+        _ = into_client => {}
+        () = client_gone => {}
+    }
+    status
+}
+
+/// Stops the server: waits for its end, then SIGTERM, then SIGKILL.
+async fn stop(group: &mut Group, grace: Duration) -> Option<ExitStatus> {
+    for (patience, signal) in
+        [(grace, Group::terminate as fn(&mut Group)), (TERM_GRACE, Group::kill)]
+    {
+        if let Ok(status) = timeout(patience, group.wait_and_sweep()).await {
+            return status.ok();
         }
+        signal(group);
     }
-    group.terminate();
-    if let Ok(status) = timeout(TERM_GRACE, group.wait_and_sweep()).await {
-        return status.ok();
-    }
-    group.kill();
     group.wait_and_sweep().await.ok()
 }
 
 /// Returns the exit code that says how the server ended.
-fn exit(status: ExitStatus) -> Exit {
-    let signal = ending_signal(status).and_then(|signal| u8::try_from(signal).ok());
-    match (status.code().map(u8::try_from), signal) {
-        (Some(Ok(code)), _) => Exit::Server(code),
-        (None, Some(signal)) => Exit::Interrupted(signal),
-        _ => Exit::Internal,
+fn exit_code(status: ExitStatus) -> Exit {
+    match (status.code(), ending_signal(status)) {
+        (Some(code), _) => u8::try_from(code).map_or(Exit::Internal, Exit::Server),
+        (None, Some(signal)) => u8::try_from(signal).map_or(Exit::Internal, Exit::Interrupted),
+        (None, None) => Exit::Internal,
     }
 }
