@@ -94,16 +94,10 @@ impl Store {
     /// When there is one that can't be read.
     pub fn state(&self) -> Result<State, String> {
         let path = self.state_file();
-        let problem = |problem: &dyn std::fmt::Display| {
-            format!("`{}` can't be read: {problem}", path.display())
-        };
-        let bytes = match files::read_regular(&path, MAX_STATE) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(State::default()),
-            read => read.map_err(|error| problem(&error))?,
-        };
-        let text = String::from_utf8(bytes).map_err(|error| problem(&error))?;
-        let value = parse_strict(&text).map_err(|error| problem(&error))?;
-        serde_json::from_value(value).map_err(|error| problem(&error))
+        match read_state(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
+            read => read.map_err(|error| format!("`{}` can't be read: {error}", path.display())),
+        }
     }
 
     /// Writes the state: whole, or not at all. From then on its version is in force.
@@ -142,6 +136,12 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn read_state(path: &Path) -> io::Result<State> {
+    let text = String::from_utf8(files::read_regular(path, MAX_STATE)?);
+    let value = parse_strict(&text.map_err(io::Error::other)?).map_err(io::Error::other)?;
+    Ok(serde_json::from_value(value)?)
 }
 
 /// Returns the hooks files among the files of a policy, in their order.

@@ -6,15 +6,19 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 
-use hookexec::internal::files;
 use hookexec::wire::parse_strict;
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
+
+use crate::error::{CommandError, OrCommandError as _};
 
 /// The largest archive, in bytes. It is not compressed.
 pub(super) const MAX_ARCHIVE: u64 = 16 << 20;
 /// The name of the manifest in an archive.
 const MANIFEST: &str = "policy.json";
+
+const NOT_TAR: &str = "it is not a tar archive";
+const NO_MANIFEST: &str = "its `policy.json` is not valid";
 
 /// The manifest of a policy.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -53,62 +57,63 @@ impl Archive {
     }
 
     /// Reads an archive.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
-        let unreadable = |error: io::Error| format!("it is not a tar archive: {error}");
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, CommandError> {
         let mut files = BTreeMap::new();
-        for entry in tar::Archive::new(bytes).entries().map_err(unreadable)?.raw(true) {
-            let mut entry = entry.map_err(unreadable)?;
+        let mut tar = tar::Archive::new(bytes);
+        for entry in tar.entries().or_usage(NOT_TAR)?.raw(true) {
+            let mut entry = entry.or_usage(NOT_TAR)?;
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             let is_program = entry.header().mode().is_ok_and(|mode| mode & 0o111 != 0);
             let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).map_err(unreadable)?;
+            entry.read_to_end(&mut bytes).or_usage(NOT_TAR)?;
             files.insert(name, PolicyFile { bytes, is_program });
         }
-        let manifest = files.remove(MANIFEST).ok_or_else(|| format!("it has no `{MANIFEST}`"))?;
-        let invalid = |problem: String| format!("its `{MANIFEST}` is not valid: {problem}");
-        let manifest = parse_strict(&String::from_utf8_lossy(&manifest.bytes))
-            .map_err(|error| invalid(error.to_string()))?;
-        let manifest =
-            serde_json::from_value(manifest).map_err(|error| invalid(error.to_string()))?;
+        let Some(manifest) = files.remove(MANIFEST) else {
+            return Err(CommandError::usage("it has no `policy.json`"));
+        };
+        let manifest = String::from_utf8_lossy(&manifest.bytes);
+        let manifest = parse_strict(&manifest).or_usage(NO_MANIFEST)?;
+        let manifest = serde_json::from_value(manifest).or_usage(NO_MANIFEST)?;
         let archive = Self { manifest, files };
         archive.check()?;
-        match archive.write() {
-            Ok(written) if written == bytes => Ok(archive),
-            _ => Err("it is not written as `hookexec policy build` writes archives".to_owned()),
+        if archive.write().is_ok_and(|written| written == bytes) {
+            return Ok(archive);
         }
+        let problem = "it is not written as `hookexec policy build` writes archives";
+        Err(CommandError::usage(problem))
     }
 
     /// Checks the names: each means the same file on every system, and none leads out of the policy.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), CommandError> {
         for name in self.files.keys().chain([&self.manifest.name]) {
-            let is_known =
-                |letter: char| letter.is_ascii_alphanumeric() || "._-+@/".contains(letter);
-            let is_part =
-                |part: &str| !part.is_empty() && !part.starts_with('.') && !part.ends_with('.');
-            let is_plain = name.chars().all(is_known) && name.split('/').all(is_part);
-            if !is_plain || name.len() > 100 || name == MANIFEST {
-                return Err(format!(
+            if !is_plain(name) || name == MANIFEST {
+                return Err(CommandError::usage(format!(
                     "`{}` is not a valid name: use at most 100 ASCII letters, digits and `._-+@`, and \
                      no dot at the begin and end of a part",
                     name.escape_default()
-                ));
+                )));
             }
         }
         Ok(())
     }
 
-    /// Returns the digest of each file.
-    pub(super) fn digests(&self) -> BTreeMap<String, String> {
-        self.files.iter().map(|(name, file)| (name.clone(), files::digest(&file.bytes))).collect()
-    }
-
-    /// Returns the files of test cases: those beside `hooks.yaml`.
+    /// Returns the names of the files of test cases: those beside `hooks.yaml`.
     pub(super) fn test_files(&self) -> Vec<&String> {
-        let is_cases = |name: &&String| {
-            !name.contains('/') && (name.ends_with(".test.yaml") || name.ends_with(".test.yml"))
-        };
-        self.files.keys().filter(is_cases).collect()
+        let mut names: Vec<&String> = self.files.keys().collect();
+        names.retain(|name| name.ends_with(".test.yaml") || name.ends_with(".test.yml"));
+        names.retain(|name| !name.contains('/'));
+        names
     }
+}
+
+fn is_plain(name: &str) -> bool {
+    for part in name.split('/') {
+        if part.is_empty() || part.starts_with('.') || part.ends_with('.') {
+            return false;
+        }
+    }
+    name.len() <= 100
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-+@/".contains(letter))
 }
 
 fn append(tar: &mut tar::Builder<Vec<u8>>, name: &str, file: &PolicyFile) -> io::Result<()> {
@@ -183,7 +188,7 @@ mod tests {
 
     #[test]
     fn hostile_archives_are_refused() {
-        let problem = |bytes: &[u8]| Archive::read(bytes).unwrap_err();
+        let problem = |bytes: &[u8]| Archive::read(bytes).unwrap_err().to_string();
         for (name, wanted) in [
             ("../escape", "not a valid name"),
             ("/etc/passwd", "not a valid name"),
@@ -233,7 +238,7 @@ mod tests {
         header.set_cksum();
         owned[..512].copy_from_slice(header.as_bytes());
         for bytes in [longer, owned] {
-            assert!(Archive::read(&bytes).unwrap_err().contains("not written as"));
+            assert!(Archive::read(&bytes).unwrap_err().to_string().contains("not written as"));
         }
     }
 
@@ -245,7 +250,7 @@ mod tests {
             archive.check()
         };
         for name in ["hooks.d/a.yaml", "lib/x_1-2+3@4.py"] {
-            assert_eq!(named(name), Ok(()));
+            assert!(named(name).is_ok());
         }
         for name in [
             "/etc/passwd",
@@ -286,7 +291,7 @@ mod tests {
             let mut tar = tar::Builder::new(Vec::new());
             let bytes = text.replacen(from, to, 1).into_bytes();
             append(&mut tar, MANIFEST, &PolicyFile { bytes, is_program: false }).unwrap();
-            let error = Archive::read(&tar.into_inner().unwrap()).unwrap_err();
+            let error = Archive::read(&tar.into_inner().unwrap()).unwrap_err().to_string();
             assert!(error.contains(problem), "{to}: {error}");
         }
     }

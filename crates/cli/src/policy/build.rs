@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hookexec::Config;
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::internal::policy::hooks_files;
 use hookexec::internal::{files, system};
 
 use super::archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile};
-use super::fetch;
+use super::{fetch, unpacked};
 use crate::error::{CommandError, OrCommandError as _, warn};
 use crate::{Exit, output, scripts};
 
@@ -43,8 +41,10 @@ impl Args {
             warn("the policy has no test cases: write `hooks.test.yaml` beside `hooks.yaml`");
         }
         let bytes = archive.write().or_internal("can't write the archive")?;
-        let default = || format!("{}-{}.tar", self.name, self.version).into();
-        let path = self.output.clone().unwrap_or_else(default);
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => format!("{}-{}.tar", self.name, self.version).into(),
+        };
         output::write(&path, &bytes)?;
         // That of other bytes.
         let _ = std::fs::remove_file(fetch::signature_of(&path));
@@ -59,21 +59,17 @@ pub(super) fn archive(directory: &Path, name: &str, version: u64) -> Result<Arch
     let mut left = MAX_ARCHIVE - 4 * HEADER;
     collect(directory, "", &mut left, &mut files)?;
     let archive = Archive { manifest: Manifest { name: name.to_owned(), version }, files };
-    let hooks_files = archive.check().and_then(|()| hooks_files(archive.files.keys()));
-    let hooks_files = hooks_files.map_err(|problem| {
-        CommandError::usage(format!("{} is not a valid policy: {problem}", directory.display()))
-    })?;
+    archive.check().or_usage(format_args!("{} is not a valid policy", directory.display()))?;
     let root = std::path::absolute(directory).or_usage("no current directory is known")?;
-    let paths = hooks_files.into_iter().map(|name| root.join(name));
-    let config = Config::load_policy(paths).map_err(CommandError::config)?;
+    let config = unpacked::load(&archive, &root)?;
     let mut problems = Diagnostics::default();
     for hook in &config.hooks {
-        let missing = scripts::missing(hook, Path::new(ANY_PROJECT));
-        problems.extend(missing.into_iter().map(|problem| {
+        for problem in scripts::missing(hook, Path::new(ANY_PROJECT)) {
             let hint = "for a file of the policy write `\"$HOOKEXEC_CONFIG_DIR/FILE\"`: its hooks run in \
                         any project";
-            Diagnostic::error(problem.message).hint(hint).at(hook.location.clone())
-        }));
+            let problem = Diagnostic::error(problem.message).hint(hint);
+            problems.push(problem.at(hook.location.clone()));
+        }
     }
     for log in config.audit.iter().filter(|log| log.path.starts_with(&root)) {
         let problem = format!("`audit` writes {}, which is in the policy", log.path.display());

@@ -12,6 +12,7 @@ use {
 };
 
 use super::archive::MAX_ARCHIVE;
+use crate::error::{CommandError, OrCommandError as _, unreadable};
 
 /// The largest signature, in bytes; one takes some 300.
 const MAX_SIGNATURE: u64 = 4 << 10;
@@ -31,19 +32,22 @@ pub(super) struct Fetched {
 
 impl Fetched {
     /// Returns which of `keys` signed the archive.
-    pub(super) fn signed_by(&self, keys: &[String]) -> Result<String, String> {
-        let signature = std::str::from_utf8(&self.signature).unwrap_or_default();
-        let signature = Signature::decode(signature)
-            .map_err(|error| format!("its signature is not one of minisign: {error}"))?;
+    pub(super) fn signed_by(&self, keys: &[String]) -> Result<String, CommandError> {
+        let signature = String::from_utf8_lossy(&self.signature);
+        let signature =
+            Signature::decode(&signature).or_usage("its signature is not one of minisign")?;
         for key in keys {
-            let public = PublicKey::from_base64(key)
-                .map_err(|_| format!("`{key}` is not a public key of minisign"))?;
+            let Ok(public) = PublicKey::from_base64(key) else {
+                let problem = format!("`{key}` is not a public key of minisign");
+                return Err(CommandError::usage(problem));
+            };
             if public.verify(&self.archive, &signature, false).is_ok() {
                 return Ok(key.clone());
             }
         }
-        Err("its signature is not that of the key: it was changed, or another key signed it"
-            .to_owned())
+        let problem =
+            "its signature is not that of the key: it was changed, or another key signed it";
+        Err(CommandError::usage(problem))
     }
 }
 
@@ -55,43 +59,42 @@ pub(super) fn signature_of(path: &Path) -> PathBuf {
 }
 
 /// Returns the policy at `source`; `None` if it is still the one with the tag `known`.
-pub(super) fn fetch(source: &Source, known: Option<&str>) -> Result<Option<Fetched>, String> {
+pub(super) fn fetch(source: &Source, known: Option<&str>) -> Result<Option<Fetched>, CommandError> {
     let Some(path) = source.path().map(Path::new) else {
-        #[cfg(feature = "http")]
         return download(&source.to_string(), known);
-        #[cfg(not(feature = "http"))]
-        return Err("this hookexec was built without HTTP: use `file:///PATH`".to_owned());
     };
-    let read = |path: &Path, most| {
-        files::read_regular(path, most)
-            .map_err(|error| format!("can't read {}: {error}", path.display()))
-    };
-    let archive = read(path, MAX_ARCHIVE)?;
+    let archive = files::read_regular(path, MAX_ARCHIVE).or_usage(unreadable(path))?;
     let tag = format!("sha256:{}", files::digest(&archive));
     if known == Some(&*tag) {
         return Ok(None);
     }
-    let signature = read(&signature_of(path), MAX_SIGNATURE)?;
+    let path = signature_of(path);
+    let signature = files::read_regular(&path, MAX_SIGNATURE).or_usage(unreadable(&path))?;
     Ok(Some(Fetched { archive, signature, tag }))
 }
 
+#[cfg(not(feature = "http"))]
+fn download(_: &str, _: Option<&str>) -> Result<Option<Fetched>, CommandError> {
+    Err(CommandError::usage("this hookexec was built without HTTP: use `file:///PATH`"))
+}
+
 #[cfg(feature = "http")]
-fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, String> {
+fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, CommandError> {
     let archive = get(address, known)?;
     // Without a condition this answer is a failure: it has no content.
     if known.is_some() && archive.status() == 304 {
         return Ok(None);
     }
-    let tag = archive.headers().get("etag").and_then(|tag| tag.to_str().ok());
-    let tag = tag.unwrap_or_default().to_owned();
+    let tag = archive.headers().get("etag").cloned();
+    let tag = tag.as_ref().and_then(|tag| tag.to_str().ok()).unwrap_or_default();
     let archive = content(address, archive, MAX_ARCHIVE)?;
     let address = format!("{address}{ENDING}");
     let signature = content(&address, get(&address, None)?, MAX_SIGNATURE)?;
-    Ok(Some(Fetched { archive, signature, tag }))
+    Ok(Some(Fetched { archive, signature, tag: tag.to_owned() }))
 }
 
 #[cfg(feature = "http")]
-fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, String> {
+fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, CommandError> {
     let config = ureq::Agent::config_builder()
         .https_only(true)
         .tls_config(tls_for(address))
@@ -101,11 +104,11 @@ fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, String> {
     if let Some(known) = known {
         request = request.header("if-none-match", known);
     }
-    request.call().map_err(|error| format!("GET {address}: {error}"))
+    request.call().or_usage(format_args!("GET {address}"))
 }
 
 #[cfg(feature = "http")]
-fn content(address: &str, response: Response<Body>, most: u64) -> Result<Vec<u8>, String> {
+fn content(address: &str, response: Response<Body>, most: u64) -> Result<Vec<u8>, CommandError> {
     let body = response.into_body().into_with_config().limit(most);
-    body.read_to_vec().map_err(|error| format!("GET {address}: {error}"))
+    body.read_to_vec().or_usage(format_args!("GET {address}"))
 }

@@ -3,6 +3,7 @@
 //! A version takes the place of the one in force by the rename of `state.json`, after everything else
 //! is done. If anything fails before, the old one stays in force.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use hookexec::Config;
@@ -13,7 +14,7 @@ use super::archive::Archive;
 use super::fetch;
 use super::unpacked;
 use crate::config::{ConfigArgs, Purpose};
-use crate::error::{CommandError, warn};
+use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 use crate::{Exit, output};
 
 pub(super) fn execute() -> Result<Exit, CommandError> {
@@ -43,42 +44,39 @@ pub(super) fn execute() -> Result<Exit, CommandError> {
 }
 
 /// Fetches one policy. Returns `still ` if the source has the version in force.
-fn refresh(policy: &mut Policy) -> Result<&'static str, String> {
-    let directory = policy.store.versions();
-    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
-    for directory in [policy.store.directory(), &directory] {
-        files::private_directory(directory)
-            .and_then(|()| system::share(directory))
-            .map_err(failed)?;
+fn refresh(policy: &mut Policy) -> Result<&'static str, CommandError> {
+    let (directory, versions) = (policy.store.directory().to_owned(), policy.store.versions());
+    for made in [&directory, &versions] {
+        files::private_directory(made).or_usage(made.display())?;
+        system::share(made).or_usage(made.display())?;
     }
-    let lock = files::open_lock(&policy.store.directory().join("lock")).map_err(failed)?;
-    lock.lock().map_err(failed)?;
+    let lock = files::open_lock(&directory.join("lock")).or_usage(directory.display())?;
+    lock.lock().or_usage(directory.display())?;
     // Another process may have refreshed it meanwhile. A state that can't be read is replaced.
     policy.state = policy.store.state().unwrap_or_default();
-    let before = policy.state.clone();
-    let word = match new_version(policy) {
+    let before = policy.state.in_force.clone();
+    let new = new_version(policy);
+    match &new {
         Ok(new) => {
-            let word = if new.is_some() { "" } else { "still " };
-            let in_force = new.or_else(|| before.in_force.clone());
-            let in_force = in_force.map(|in_force| InForce { confirmed: now(), ..in_force });
+            let mut in_force = new.clone().or_else(|| before.clone());
+            if let Some(in_force) = &mut in_force {
+                in_force.confirmed = now();
+            }
             policy.state = State { in_force, ..State::default() };
-            Ok(word)
         }
         Err(problem) => {
-            policy.state.problem.clone_from(&problem);
+            policy.state.problem = problem.to_string();
             policy.state.failed_at = now();
-            Err(problem)
         }
-    };
-    policy.store.write(&policy.state).map_err(failed)?;
-    if word.is_ok() {
-        remove_others(policy, &before);
     }
-    word
+    policy.store.write(&policy.state).or_usage(directory.display())?;
+    let word = if new?.is_some() { "" } else { "still " };
+    remove_others(policy, before.as_ref());
+    Ok(word)
 }
 
 /// Fetches, checks and unpacks the version to put in force; `None` if the source has the one that is.
-fn new_version(policy: &Policy) -> Result<Option<InForce>, String> {
+fn new_version(policy: &Policy) -> Result<Option<InForce>, CommandError> {
     let settings = &policy.settings;
     // Files that were changed are fetched anew.
     let sound = policy.current().filter(|in_force| policy.store.check(in_force).is_ok());
@@ -86,13 +84,17 @@ fn new_version(policy: &Policy) -> Result<Option<InForce>, String> {
     let Some(fetched) = fetch::fetch(&settings.source, known)? else { return Ok(None) };
     let key = fetched.signed_by(&settings.keys)?;
     let archive = Archive::read(&fetched.archive)?;
+    let mut digests = BTreeMap::new();
+    for (name, file) in &archive.files {
+        digests.insert(name.clone(), files::digest(&file.bytes));
+    }
     let new = InForce {
         source: settings.source.to_string(),
         key,
         name: archive.manifest.name.clone(),
         version: archive.manifest.version,
         digest: files::digest(&fetched.archive),
-        files: archive.digests(),
+        files: digests,
         tag: fetched.tag,
         confirmed: 0,
     };
@@ -105,56 +107,56 @@ fn new_version(policy: &Policy) -> Result<Option<InForce>, String> {
 
 /// Refuses another policy, and a version that does not follow the one in force. Another key changes
 /// nothing; with another source the versions begin anew.
-fn check_succession(policy: &Policy, new: &InForce) -> Result<(), String> {
-    let wrong_name = |wanted: &str| {
-        format!("the source has the policy `{}`, and `{wanted}` is expected", new.name)
-    };
-    if let Some(wanted) = policy.settings.name.as_ref().filter(|wanted| **wanted != new.name) {
-        return Err(wrong_name(wanted));
+fn check_succession(policy: &Policy, new: &InForce) -> Result<(), CommandError> {
+    let before = policy.state.in_force.as_ref().filter(|before| before.source == new.source);
+    for wanted in [policy.settings.name.as_ref(), before.map(|before| &before.name)] {
+        if let Some(wanted) = wanted
+            && *wanted != new.name
+        {
+            let problem = "the source has the policy";
+            let problem = format!("{problem} `{}`, and `{wanted}` is expected", new.name);
+            return Err(CommandError::usage(problem));
+        }
     }
-    let in_force = policy.state.in_force.as_ref();
-    let Some(before) = in_force.filter(|before| before.source == new.source) else {
-        return Ok(());
-    };
-    if before.name != new.name {
-        return Err(wrong_name(&before.name));
-    }
+    let Some(before) = before else { return Ok(()) };
     let (own, other) = (before.version, new.version);
     if other < own || other == own && new.digest != before.digest {
-        return Err(format!(
+        return Err(CommandError::usage(format!(
             "the source has version {other}, and another version {own} is in force: build the \
              directory with a version above {own}"
-        ));
+        )));
     }
     Ok(())
 }
 
 /// Tests a version on this machine, and puts its files into its directory.
-fn put(policy: &Policy, archive: &Archive, digest: &str) -> Result<(), String> {
+fn put(policy: &Policy, archive: &Archive, digest: &str) -> Result<(), CommandError> {
     // Not in the directory for temporary files, from which some machines execute nothing.
-    let scratch = unpacked::scratch(&policy.store.versions()).map_err(|error| error.to_string())?;
-    let results = unpacked::test(archive, scratch.path()).map_err(|error| error.to_string())?;
-    let mut cases = results.files.iter().flat_map(|file| &file.cases);
-    if let Some(case) = cases.find(|case| !case.passed) {
-        let failed = results.failed;
-        return Err(format!("its test case `{}` fails here ({failed} in all)", case.name));
+    let scratch = unpacked::scratch(&policy.store.versions())?;
+    let results = unpacked::test(archive, scratch.path())?;
+    for case in results.files.iter().flat_map(|file| &file.cases) {
+        if !case.passed {
+            let (name, failed) = (&case.name, results.failed);
+            let problem = format!("its test case `{name}` fails here ({failed} in all)");
+            return Err(CommandError::negative(problem));
+        }
     }
     let (ready, place) = (scratch.path().join("ready"), policy.store.version(digest));
-    let moved = unpacked::unpack(archive, &ready).and_then(|()| {
-        if place.exists() {
-            fs::rename(&place, scratch.path().join("old"))?;
-        }
-        fs::rename(&ready, &place)
-    });
-    moved.map_err(|error| format!("can't unpack into {}: {error}", place.display()))
+    unpacked::unpack(archive, &ready)?;
+    if place.exists() {
+        fs::rename(&place, scratch.path().join("old")).or_usage(unwritable(&place))?;
+    }
+    fs::rename(&ready, &place).or_usage(unwritable(&place))
 }
 
 /// Removes the versions that are neither in force nor were before: hooks that run may need that still.
-fn remove_others(policy: &Policy, before: &State) {
-    let both = [&policy.state.in_force, &before.in_force].into_iter().flatten();
-    let kept: Vec<_> = both.map(|in_force| policy.store.version(&in_force.digest)).collect();
+fn remove_others(policy: &Policy, before: Option<&InForce>) {
+    let both = [policy.state.in_force.as_ref(), before];
+    let kept = both.map(|in_force| Some(policy.store.version(&in_force?.digest)));
     let Ok(entries) = policy.store.versions().read_dir() else { return };
-    for entry in entries.flatten().filter(|entry| !kept.contains(&entry.path())) {
-        let _ = fs::remove_dir_all(entry.path());
+    for entry in entries.flatten() {
+        if !kept.contains(&Some(entry.path())) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }

@@ -1,37 +1,39 @@
 //! A policy as files in a directory, and its test cases there.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use hookexec::internal::files;
 use hookexec::internal::policy::hooks_files;
 use hookexec::internal::system::share;
 use hookexec::{Config, Executor, Registry};
 use tempfile::TempDir;
 
-use super::archive::Archive;
-use crate::error::{CommandError, OrCommandError as _};
+use super::archive::{Archive, PolicyFile};
+use crate::error::{CommandError, OrCommandError as _, unwritable};
 use crate::system;
 use crate::test::{Results, run_cases};
 
 /// Writes the files of a policy into a new directory.
-pub(super) fn unpack(archive: &Archive, directory: &Path) -> io::Result<()> {
+pub(super) fn unpack(archive: &Archive, directory: &Path) -> Result<(), CommandError> {
     for (name, file) in &archive.files {
         let path = directory.join(name);
-        let parent = path.parent().unwrap_or(directory);
-        fs::create_dir_all(parent)?;
-        // Those above it, too, whatever mask is set for new files.
-        let inside = parent.ancestors().take_while(|above| above.starts_with(directory));
-        for above in inside {
-            share(above)?;
-        }
-        let mode = if file.is_program { 0o755 } else { 0o644 };
-        let mut options = OpenOptions::new();
-        let options = system::with_mode(options.write(true).create_new(true), mode);
-        let mut written = options.open(&path)?;
-        written.write_all(&file.bytes)?;
-        written.sync_all()?;
-        share(&path)?;
+        write(&path, directory, file).or_usage(unwritable(&path))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, directory: &Path, file: &PolicyFile) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(directory);
+    fs::create_dir_all(parent)?;
+    // Those above it, too, whatever mask is set for new files.
+    for above in parent.ancestors().take_while(|above| above.starts_with(directory)) {
+        share(above)?;
+    }
+    files::replace_shared(path, &file.bytes)?;
+    if file.is_program {
+        system::make_program(&File::open(path)?)?;
     }
     Ok(())
 }
@@ -40,17 +42,21 @@ pub(super) fn unpack(archive: &Archive, directory: &Path) -> io::Result<()> {
 /// directory, as they will run in any project.
 pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, CommandError> {
     let (policy, project) = (scratch.join("policy"), scratch.join("project"));
-    fs::create_dir_all(&project)
-        .and_then(|()| unpack(archive, &policy))
-        .or_usage(format_args!("can't unpack into {}", scratch.display()))?;
-    let hooks_files = hooks_files(archive.files.keys()).map_err(CommandError::negative)?;
-    let paths = hooks_files.into_iter().map(|name| policy.join(name));
-    let config = Config::load_policy(paths).map_err(CommandError::config)?;
-    let executor = Executor::builder(config).registry(Registry::with_shipped_builtins());
-    executor.working_dir(&project).build().map_err(CommandError::config)?;
-    let cases = archive.test_files().into_iter().map(|name| policy.join(name));
-    let cases: Vec<PathBuf> = cases.collect();
+    fs::create_dir_all(&project).or_usage(unwritable(&project))?;
+    unpack(archive, &policy)?;
+    let executor = Executor::builder(load(archive, &policy)?);
+    let executor = executor.registry(Registry::with_shipped_builtins()).working_dir(&project);
+    executor.build().map_err(CommandError::config)?;
+    let cases = archive.test_files();
+    let cases: Vec<PathBuf> = cases.into_iter().map(|name| policy.join(name)).collect();
     run_cases(&cases, None, Some(&project))
+}
+
+/// Loads the hooks files of a policy that lies in `directory`.
+pub(super) fn load(archive: &Archive, directory: &Path) -> Result<Config, CommandError> {
+    let names = hooks_files(archive.files.keys()).or_usage("the policy is not valid")?;
+    Config::load_policy(names.into_iter().map(|name| directory.join(name)))
+        .map_err(CommandError::config)
 }
 
 /// Makes a directory that only the user can enter, and that is removed at the end.
