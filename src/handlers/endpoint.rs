@@ -28,12 +28,12 @@ impl Endpoint {
         headers: impl IntoIterator<Item = (String, String)>,
         example: &str,
     ) -> Result<Self, BuildError> {
-        let wrong = |problem: String| BuildError::new(problem).at("with").hint(example);
         if !allow_private && !url.starts_with("https://") {
             let problem = "the `url` must begin with `https://`, unless `allow_private` is true";
-            return Err(wrong(problem.to_owned()));
+            return Err(wrong(problem, example));
         }
-        let mut client = Client::new(url, allow_private).map_err(wrong)?;
+        let client = Client::new(url, allow_private);
+        let mut client = client.map_err(|problem| wrong(problem, example))?;
         if let Some(allowed) = &hook.limits.http_hosts
             && !allowed.contains(client.host())
         {
@@ -47,7 +47,9 @@ impl Endpoint {
         for (name, text) in headers {
             match required_env_references(&text, env) {
                 Ok(value) if client.header(&name, &value) => {}
-                Ok(_) => return Err(wrong(format!("`{name}: {text}` is not a header"))),
+                Ok(_) => {
+                    return Err(wrong(&format!("`{name}: {text}` is not a header"), example));
+                }
                 Err(variable) => missing = Some(variable),
             }
         }
@@ -86,6 +88,10 @@ impl Endpoint {
         }
         Ok(reply)
     }
+}
+
+fn wrong(problem: &str, example: &str) -> BuildError {
+    BuildError::new(problem).at("with").hint(example)
 }
 
 /// Runs work that blocks on a thread of its own. If the call is given up, the work goes on until the

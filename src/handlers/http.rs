@@ -56,14 +56,17 @@ pub(crate) fn build(
     let Parameters { url, headers, allow_private, secret } = parameters(hook, EXAMPLE)?;
     let mut endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
     let mut key = None;
-    match secret.map(|text| required_env_references(&text, env)).transpose() {
-        Ok(None) => {}
-        Ok(Some(text)) => {
-            let problem = "`secret` must be `whsec_` and the base64 of 24 to 64 bytes";
-            let wrong = || BuildError::new(problem).at("with").hint(SECRET);
-            key = Some(Secret::read(&text).ok_or_else(wrong)?);
+    if let Some(secret) = secret {
+        match required_env_references(&secret, env) {
+            Ok(text) => {
+                key = Secret::read(&text);
+                if key.is_none() {
+                    let problem = "`secret` must be `whsec_` and the base64 of 24 to 64 bytes";
+                    return Err(BuildError::new(problem).at("with").hint(SECRET));
+                }
+            }
+            Err(variable) => endpoint.lacks(variable),
         }
-        Err(variable) => endpoint.lacks(variable),
     }
     let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));
     Ok(Arc::new(HttpHandler { endpoint, key, words }))
@@ -93,14 +96,19 @@ impl HttpHandler {
         let (endpoint, key) = (Arc::clone(&self.endpoint), self.key.clone());
         let id = call.input.approval.as_ref().map(|asked| asked.id.clone());
         on_thread(call, move |deadline| {
-            let mut headers = Vec::new();
+            let mut signed = Vec::new();
             if let Some(key) = key {
-                let id = id.map_or_else(random_id, Ok);
-                let id =
-                    id.map_err(|error| HandlerError::new(Failure::Start, error.to_string()))?;
-                headers = key.headers(&id, body.as_deref().unwrap_or_default());
+                let id = match id {
+                    Some(id) => id,
+                    None => random_id()
+                        .map_err(|error| HandlerError::new(Failure::Start, error.to_string()))?,
+                };
+                signed = key.headers(&id, body.as_deref().unwrap_or_default());
             }
-            let headers: Vec<_> = headers.iter().map(|(name, it)| (*name, it.as_str())).collect();
+            let mut headers = Vec::new();
+            for (name, value) in &signed {
+                headers.push((*name, value.as_str()));
+            }
             let ask = match &url {
                 Some(url) => Ask::Get(url),
                 None => Ask::Post(body.as_deref().unwrap_or_default()),
@@ -114,14 +122,14 @@ impl HttpHandler {
         let host = self.endpoint.client.host();
         let mut reply = self.send(call, None, Some(body)).await?;
         while call.event == Event::Approval && reply.status.as_u16() == 202 {
-            let next = reply.header("location");
-            let next = next.and_then(|it| self.endpoint.client.on_same_server(it)).ok_or_else(|| {
+            let location = reply.header("location").unwrap_or_default();
+            let Some(next) = self.endpoint.client.on_same_server(location) else {
                 let message = format!(
                     "{host} answered 202 without a `Location` of its own where the answer will be"
                 );
-                HandlerError::new(Failure::Protocol, message)
-            })?;
-            let seconds = reply.header("retry-after").and_then(|it| it.trim().parse().ok());
+                return Err(HandlerError::new(Failure::Protocol, message));
+            };
+            let seconds = reply.header("retry-after").unwrap_or_default().trim().parse();
             let seconds = seconds.unwrap_or(RETRY_AFTER).clamp(1, LONGEST_RETRY);
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             reply = self.send(call, Some(next), None).await?;

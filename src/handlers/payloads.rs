@@ -1,4 +1,4 @@
-//! What a hook gets: the input in our words, or one payload in the agent's that it was written for.
+//! The payload that a hook gets: the input in our words, or one payload in the agent's that it was written for.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::handler::{Call, Exited, Failure, HandlerError, HandlerResult};
 use crate::matcher::Matcher;
 use crate::wire::json_bytes;
 
-/// Whose words a hook reads, and which tools it is for: the tool of a call may have several names
+/// The dialect that a hook reads, and which tools it is for: the tool of a call may have several names
 /// there.
 pub(crate) type Words = Option<(&'static dyn Dialect, Matcher)>;
 
-/// Returns whose words a hook reads.
+/// Returns the dialect that a hook reads.
 pub(crate) fn words(dialect: Option<&'static dyn Dialect>, hook: &Hook) -> Words {
     Some((dialect?, hook.matcher.clone()))
 }
 
-/// What a hook answered to one payload, and a warning about it.
+/// The answer of a hook to one payload, and a warning about it.
 #[derive(Default)]
 pub(super) struct Ran {
     pub(super) exited: Exited,
@@ -48,14 +48,17 @@ pub(super) async fn each_payload<R: Into<Ran>, F: Future<Output = Result<R, Hand
         .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
     let (mut answers, mut warnings) = (Vec::new(), Vec::new());
     for payload in payloads {
-        let ran = ask(json_bytes(&payload).into()).await.map(Into::into);
-        let is_last = ran.as_ref().is_ok_and(|ran: &Ran| ran.exited.code == BLOCK);
-        answers.push(ran.map(|Ran { exited, warning }| {
-            warnings.extend(warning);
-            exited
-        }));
-        if is_last {
-            break;
+        match ask(json_bytes(&payload).into()).await {
+            Ok(ran) => {
+                let Ran { exited, warning } = ran.into();
+                let is_last = exited.code == BLOCK;
+                warnings.extend(warning);
+                answers.push(Ok(exited));
+                if is_last {
+                    break;
+                }
+            }
+            Err(error) => answers.push(Err(error)),
         }
     }
     Ok(HandlerResult::each(answers, warnings))

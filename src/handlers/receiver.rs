@@ -96,7 +96,7 @@ mod unix {
             let mut stream = connect().await?;
             let mut question = call.json().to_vec();
             question.push(b'\n');
-            // What the receiver has to say about it is read also when it does not take all of it.
+            // The answer of the receiver is read also when it does not take all of it.
             let written = stream.write_all(&question).await;
             let cause = match read_line(&mut BufReader::new(stream), self.max_output).await {
                 Ok(answer) => {
@@ -120,33 +120,37 @@ mod unix {
 
     /// Connects to the receiver, which must be a process of the same user.
     async fn connect() -> Result<UnixStream, HandlerError> {
-        let failed = |message: String| HandlerError::new(Failure::Start, message);
         let Some(path) = super::receiver_socket() else {
-            return Err(failed("a receiver needs a home directory; set HOME".to_owned()));
+            return Err(not_asked("a receiver needs a home directory; set HOME".to_owned()));
         };
-        let stream = UnixStream::connect(&path).await.map_err(|cause| {
-            let absent = matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused);
-            failed(if absent {
-                let path = path.display();
-                format!(
-                    "no receiver listens at {path}: a person must decide about this call; tell the \
-                     user"
-                )
-            } else {
-                unusable(&path, &cause)
-            })
-        })?;
+        let stream = match UnixStream::connect(&path).await {
+            Ok(stream) => stream,
+            Err(cause)
+                if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
+            {
+                return Err(not_asked(format!(
+                    "no receiver listens at {}: a person must decide about this call; tell the user",
+                    path.display()
+                )));
+            }
+            Err(cause) => return Err(unusable(&path, &cause)),
+        };
         match stream.peer_cred() {
             Ok(peer) if peer.uid() == geteuid().as_raw() => Ok(stream),
-            Ok(peer) => Err(failed(unusable(
-                &path,
-                &format!("the process there belongs to another user (uid {})", peer.uid()),
-            ))),
-            Err(cause) => Err(failed(unusable(&path, &cause))),
+            Ok(peer) => {
+                let uid = peer.uid();
+                let cause = format!("the process there belongs to another user (uid {uid})");
+                Err(unusable(&path, &cause))
+            }
+            Err(cause) => Err(unusable(&path, &cause)),
         }
     }
 
-    fn unusable(path: &Path, cause: &dyn std::fmt::Display) -> String {
-        format!("the receiver at {} can't be asked: {cause}", path.display())
+    fn not_asked(message: String) -> HandlerError {
+        HandlerError::new(Failure::Start, message)
+    }
+
+    fn unusable(path: &Path, cause: &dyn std::fmt::Display) -> HandlerError {
+        not_asked(format!("the receiver at {} can't be asked: {cause}", path.display()))
     }
 }

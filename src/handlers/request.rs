@@ -1,4 +1,4 @@
-//! What hooks that ask a server share: their parameters, and how its answer is read.
+//! The parts that hooks of a server share: their parameters, and how its answer is read.
 
 use serde::de::DeserializeOwned;
 

@@ -15,7 +15,7 @@ impl Secret {
     /// Reads `whsec_` and the base64 of 24 to 64 bytes.
     pub(super) fn read(text: &str) -> Option<Self> {
         let key = STANDARD.decode(text.strip_prefix("whsec_")?).ok()?;
-        (24..=64).contains(&key.len()).then_some(Self(key))
+        if (24..=64).contains(&key.len()) { Some(Self(key)) } else { None }
     }
 
     /// Returns the headers of the message `id` with this body.

@@ -29,21 +29,21 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let segments = address.segments();
-    let embedded = |high: u16, low: u16| {
-        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
-        is_public_v4(Ipv4Addr::new(a, b, c, d))
-    };
-    match segments {
+    match address.segments() {
         // An IPv4 address in another form: mapped, translated, 6to4.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            embedded(high, low)
+            is_public_embedded(high, low)
         }
-        [0x2002, high, low, ..] => embedded(high, low),
+        [0x2002, high, low, ..] => is_public_embedded(high, low),
         // Teredo, benchmarks, ORCHID; documentation.
         [0x2001, 0..=0x01ff | 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }
+}
+
+/// Returns whether the IPv4 address in two segments is public.
+fn is_public_embedded(high: u16, low: u16) -> bool {
+    is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
 }
 
 #[cfg(test)]

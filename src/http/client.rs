@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use ureq::http::{Response, Uri};
+use ureq::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
-use ureq::{Agent, Body, Error, RequestBuilder};
+use ureq::{Agent, Error, RequestBuilder};
 
 use super::address::is_public;
 use super::roots::tls_for;
@@ -23,7 +23,7 @@ pub(crate) struct Client {
     headers: Vec<(String, String)>,
 }
 
-/// What a server is asked.
+/// A question to a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ask<'a> {
     /// To take this body, at the address of the client.
@@ -32,11 +32,11 @@ pub(crate) enum Ask<'a> {
     Get(&'a str),
 }
 
-/// What a server answered.
+/// The answer of a server.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    pub(crate) status: ureq::http::StatusCode,
-    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
     /// At most what was asked for.
     pub(crate) body: Vec<u8>,
     /// Whether the body goes on.
@@ -46,7 +46,7 @@ pub(crate) struct Reply {
 impl Client {
     /// Returns a client for `url`. With `private` it also connects to this machine and to private
     /// networks.
-    pub(crate) fn new(url: &str, private: bool) -> Result<Self, String> {
+    pub(crate) fn new(url: &str, private: bool) -> Result<Self, &'static str> {
         let config = Agent::config_builder()
             .tls_config(tls_for(url))
             .max_redirects(0)
@@ -64,12 +64,11 @@ impl Client {
 
     /// Adds a header, and returns whether it is a valid one.
     pub(crate) fn header(&mut self, name: &str, value: &str) -> bool {
-        let valid = ureq::http::HeaderName::try_from(name).is_ok()
-            && ureq::http::HeaderValue::try_from(value).is_ok();
-        if valid {
-            self.headers.push((name.to_owned(), value.to_owned()));
+        if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
+            return false;
         }
-        valid
+        self.headers.push((name.to_owned(), value.to_owned()));
+        true
     }
 
     pub(crate) fn has_header(&self, name: &str) -> bool {
@@ -83,12 +82,15 @@ impl Client {
     /// Returns the address that `location` of a reply leads to, if it is of the same server.
     pub(crate) fn on_same_server(&self, location: &str) -> Option<String> {
         let own: Uri = self.url.parse().ok()?;
-        let origin = (own.scheme()?, own.authority()?);
+        let (scheme, authority) = (own.scheme()?, own.authority()?);
         if location.starts_with('/') && !location.starts_with("//") {
-            return Some(format!("{}://{}{location}", origin.0, origin.1));
+            return Some(format!("{scheme}://{authority}{location}"));
         }
         let next: Uri = location.parse().ok()?;
-        ((next.scheme()?, next.authority()?) == origin).then(|| location.to_owned())
+        if next.scheme()? != scheme || next.authority()? != authority {
+            return None;
+        }
+        Some(location.to_owned())
     }
 
     /// Ends what a server keeps for this client, as far as it can within `patience`.
@@ -115,7 +117,19 @@ impl Client {
             }
             Ask::Get(url) => self.prepared(self.agent.get(url), headers, patience).call(),
         };
-        self.reply(sent, most)
+        let response = sent.map_err(|error| self.failed(&error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let has_length =
+            headers.contains_key("content-length") || headers.contains_key("transfer-encoding");
+        if !has_length && status.as_u16() != 204 {
+            let why =
+                "its answer has no length, so a broken connection could not be told from its end";
+            let message = format!("the post to {} failed: {why}", self.host);
+            return Err(HandlerError::new(Failure::Other, message));
+        }
+        let read = read_beginning(response.into_body().into_reader(), most);
+        let Beginning { bytes: body, is_cut } = read.map_err(|error| self.failed(&error.into()))?;
+        Ok(Reply { status, headers, body, is_cut })
     }
 
     fn prepared<B>(
@@ -124,38 +138,24 @@ impl Client {
         headers: &[(&str, &str)],
         patience: Duration,
     ) -> RequestBuilder<B> {
-        let request = request.config().timeout_global(Some(patience)).build();
-        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let all = own.chain(headers.iter().copied());
-        all.fold(request, |request, (name, value)| request.header(name, value))
+        let mut request = request.config().timeout_global(Some(patience)).build();
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request
     }
 
-    fn reply(
-        &self,
-        sent: Result<Response<Body>, Error>,
-        most: usize,
-    ) -> Result<Reply, HandlerError> {
-        let failed = |error: Error| {
-            let failure = match &error {
-                Error::Timeout(_) => Failure::TimedOut,
-                Error::HostNotFound | Error::ConnectionFailed => Failure::Start,
-                Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => Failure::Start,
-                _ => Failure::Other,
-            };
-            HandlerError::new(failure, format!("the post to {} failed: {error}", self.host))
+    fn failed(&self, error: &Error) -> HandlerError {
+        let failure = match error {
+            Error::Timeout(_) => Failure::TimedOut,
+            Error::HostNotFound | Error::ConnectionFailed => Failure::Start,
+            Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => Failure::Start,
+            _ => Failure::Other,
         };
-        let response = sent.map_err(failed)?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let has = |name: &str| headers.contains_key(name);
-        if !(has("content-length") || has("transfer-encoding") || status.as_u16() == 204) {
-            let why =
-                "its answer has no length, so a broken connection could not be told from its end";
-            let message = format!("the post to {} failed: {why}", self.host);
-            return Err(HandlerError::new(Failure::Other, message));
-        }
-        let body = read_beginning(response.into_body().into_reader(), most);
-        let Beginning { bytes: body, is_cut } = body.map_err(|error| failed(Error::from(error)))?;
-        Ok(Reply { status, headers, body, is_cut })
+        HandlerError::new(failure, format!("the post to {} failed: {error}", self.host))
     }
 }
 
@@ -167,13 +167,14 @@ impl Reply {
 }
 
 /// Returns the host of `url`.
-fn host(url: &str) -> Result<String, String> {
-    let wrong = || "the address must be `https://...` or `http://...`".to_owned();
-    let uri: Uri = url.parse().map_err(|_| wrong())?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(wrong());
+fn host(url: &str) -> Result<String, &'static str> {
+    if let Ok(uri) = url.parse::<Uri>()
+        && let (Some("http" | "https"), Some(host)) = (uri.scheme_str(), uri.host())
+        && !host.is_empty()
+    {
+        return Ok(host.to_owned());
     }
-    uri.host().filter(|host| !host.is_empty()).map(str::to_owned).ok_or_else(wrong)
+    Err("the address must be `https://...` or `http://...`")
 }
 
 /// Looks names up and keeps the addresses that may be connected to; the client connects to one of
@@ -192,16 +193,15 @@ impl Resolver for Checked {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, Error> {
         let found = self.inner.resolve(uri, config, timeout)?;
-        // One private address among public ones is a trap, too.
-        match found.iter().find(|address| !self.private && !is_public(address.ip())) {
-            Some(address) => Err(Error::Other(
-                format!(
-                    "its address {} is not public; private addresses must be allowed",
-                    address.ip()
-                )
-                .into(),
-            )),
-            None => Ok(found),
+        for address in &found {
+            // One private address among public ones is a trap, too.
+            if !self.private && !is_public(address.ip()) {
+                let (ip, remedy) = (address.ip(), "private addresses must be allowed");
+                return Err(Error::Other(
+                    format!("its address {ip} is not public; {remedy}").into(),
+                ));
+            }
         }
+        Ok(found)
     }
 }

@@ -28,5 +28,6 @@ static SYSTEM: LazyLock<RootCerts> = LazyLock::new(|| {
     if loaded.certs.is_empty() && loaded.errors.is_empty() && !is_named {
         return RootCerts::WebPki;
     }
-    loaded.certs.iter().map(|it| Certificate::from_der(it).to_owned()).into()
+    let certificates = loaded.certs.iter();
+    certificates.map(|certificate| Certificate::from_der(certificate).to_owned()).into()
 });

@@ -3,33 +3,31 @@
 use serde_json::Value;
 
 use crate::template::{self, Part};
-use crate::wire::parse_strict;
 
-/// Returns `arguments` with each `${a.b}` in a text replaced by that value of `payload`. A text that
-/// is only a reference becomes the value itself.
+/// Fills each `${a.b}` in a text of `arguments` with that value of `payload`. A text that is only a
+/// reference becomes the value itself.
 ///
 /// # Errors
 /// When the payload has no such value: a guard must not judge an argument that is not there.
-pub(super) fn filled(arguments: &Value, payload: &str) -> Result<Value, String> {
-    let payload = parse_strict(payload).map_err(|error| error.to_string())?;
-    fill(arguments, &payload)
-}
-
-fn fill(value: &Value, payload: &Value) -> Result<Value, String> {
-    match value {
-        Value::String(text) => fill_text(text, payload),
+pub(super) fn fill(arguments: &mut Value, payload: &Value) -> Result<(), String> {
+    match arguments {
+        Value::String(text) => *arguments = filled_text(text, payload)?,
         Value::Array(items) => {
-            items.iter().map(|item| fill(item, payload)).collect::<Result<_, _>>().map(Value::Array)
+            for item in items {
+                fill(item, payload)?;
+            }
         }
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(key, value)| Ok((key.clone(), fill(value, payload)?)));
-            fields.collect::<Result<_, _>>().map(Value::Object)
+            for value in fields.values_mut() {
+                fill(value, payload)?;
+            }
         }
-        other => Ok(other.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+    Ok(())
 }
 
-fn fill_text(text: &str, payload: &Value) -> Result<Value, String> {
+fn filled_text(text: &str, payload: &Value) -> Result<Value, String> {
     let parts = template::parts(text, "${", "}");
     if let [Part::Field(path)] = *parts {
         return value_at(payload, path).cloned();
@@ -48,11 +46,14 @@ fn fill_text(text: &str, payload: &Value) -> Result<Value, String> {
 }
 
 fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, String> {
-    let mut value = Some(payload);
+    let mut value = payload;
     for key in path.split('.') {
-        value = value.and_then(|value| value.get(key));
+        let Some(found) = value.get(key) else {
+            return Err(format!("the input has no `{path}`, which the `arguments` refer to"));
+        };
+        value = found;
     }
-    value.ok_or_else(|| format!("the input has no `{path}`, which the `arguments` refer to"))
+    Ok(value)
 }
 
 #[cfg(test)]
@@ -64,8 +65,7 @@ mod tests {
     #[test]
     fn references_become_values_of_the_input() {
         let payload = json!({ "tool_name": "Write", "tool_input": { "path": "a b", "n": 3 } });
-        let payload = payload.to_string();
-        let filled = |value: Value| filled(&value, &payload);
+        let filled = |mut value: Value| fill(&mut value, &payload).map(|()| value);
         for (given, expected) in [
             (json!({ "file": "${tool_input.path}" }), json!({ "file": "a b" })),
             (json!({ "all": ["${tool_input}"] }), json!({ "all": [{ "path": "a b", "n": 3 }] })),

@@ -24,6 +24,7 @@ use crate::config::{Hook, Protocol};
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
+use crate::wire::{JsonObject, parse_strict};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
@@ -37,7 +38,7 @@ struct Parameters {
     server: Option<String>,
     url: Option<String>,
     tool: String,
-    arguments: Option<BTreeMap<String, Value>>,
+    arguments: Option<JsonObject>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
     #[serde(default)]
@@ -53,7 +54,6 @@ pub(crate) fn build(
 ) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { server, url, tool, arguments, headers, allow_private } =
         parameters(hook, EXAMPLE)?;
-    let wrong = |problem: &str| BuildError::new(problem).at("with").hint(EXAMPLE);
     if tool.trim().is_empty() {
         return Err(wrong("`tool` can't be empty"));
     }
@@ -65,8 +65,12 @@ pub(crate) fn build(
         (None, Some(url)) => remote(env, hook, (&url, allow_private), headers)?,
         _ => return Err(wrong("an mcp hook needs either a `server` or a `url`")),
     };
-    let arguments = arguments.map(|it| Value::Object(it.into_iter().collect()));
+    let arguments = arguments.map(Value::Object);
     Ok(Arc::new(McpHandler { server, tool, arguments, words }))
+}
+
+fn wrong(problem: &str) -> BuildError {
+    BuildError::new(problem).at("with").hint(EXAMPLE)
 }
 
 #[cfg(feature = "http")]
@@ -74,10 +78,10 @@ fn remote(
     env: &Variables,
     hook: &Hook,
     server: (&str, bool),
-    headers: BTreeMap<String, String>,
+    mut headers: BTreeMap<String, String>,
 ) -> Result<Server, BuildError> {
     let accepted = "application/json, text/event-stream";
-    let headers = headers.into_iter().chain([("Accept".to_owned(), accepted.to_owned())]);
+    headers.insert("Accept".to_owned(), accepted.to_owned());
     let endpoint = super::endpoint::Endpoint::new(hook, env, server, headers, EXAMPLE)?;
     Ok(Server::Remote(Arc::new(remote::Remote::new(endpoint))))
 }
@@ -122,11 +126,16 @@ impl Handler for McpHandler {
 impl McpHandler {
     async fn ask(&self, call: &Call<'_>, payload: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let payload = String::from_utf8_lossy(&payload);
-        let arguments = match &self.arguments {
+        let arguments = match self.arguments.clone() {
             None => payload.into_owned(),
-            Some(arguments) => arguments::filled(arguments, &payload)
-                .map_err(|problem| HandlerError::new(Failure::Other, problem))?
-                .to_string(),
+            Some(mut arguments) => {
+                let filled = match parse_strict(&payload) {
+                    Ok(payload) => arguments::fill(&mut arguments, &payload),
+                    Err(error) => Err(error.to_string()),
+                };
+                filled.map_err(|problem| HandlerError::new(Failure::Other, problem))?;
+                arguments.to_string()
+            }
         };
         let params = wire::call_params(&self.tool, &arguments);
         let (place, result) = match &self.server {

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) struct Remote(Endpoint);
 
 /// The headers of a session.
-type Session<'s> = Vec<(&'s str, &'s str)>;
+type Session<'s> = [(&'s str, &'s str)];
 
 impl Remote {
     pub(super) const fn new(endpoint: Endpoint) -> Self {
@@ -34,19 +34,19 @@ impl Remote {
     /// Calls a tool and returns the JSON text of the result. Blocks until `deadline`.
     pub(super) fn call(&self, params: &[u8], deadline: Instant) -> Result<String, HandlerError> {
         let hello = rpc::request(1, wire::INITIALIZE, &wire::initialize_params());
-        let welcome = self.post(&hello, &Vec::new(), deadline)?;
-        let server = self.result(&welcome, 1, wire::INITIALIZE)?;
-        let server = wire::read_initialized(&server).map_err(|problem| {
+        let welcome = self.post(&hello, &[], deadline)?;
+        let result = self.result(&welcome, 1, wire::INITIALIZE)?;
+        let server = wire::read_initialized(&result).map_err(|problem| {
             self.protocol(&format!("its answer to `{}`: {problem}", wire::INITIALIZE))
         })?;
-        let id = welcome.header(SESSION);
-        let session: Session<'_> =
-            id.map(|id| (SESSION, id)).into_iter().chain([(VERSION, &*server.version)]).collect();
+        let version = (VERSION, server.version.as_str());
+        let Some(id) = welcome.header(SESSION) else {
+            return self.call_in(&[version], params, deadline);
+        };
+        let session = [(SESSION, id), version];
         let result = self.call_in(&session, params, deadline);
-        if id.is_some() {
-            let left = deadline.saturating_duration_since(Instant::now()) / 2;
-            self.0.client.delete(&session, left.min(PATIENCE));
-        }
+        let left = deadline.saturating_duration_since(Instant::now()) / 2;
+        self.0.client.delete(&session, left.min(PATIENCE));
         result
     }
 
@@ -77,9 +77,10 @@ impl Remote {
 
     /// Returns the result of the call `id` in a reply: one message, or a stream of them.
     fn result(&self, reply: &Reply, id: u64, method: &str) -> Result<String, HandlerError> {
-        let kind = reply.header("content-type");
-        let messages = match kind.and_then(|kind| kind.split(';').next()).map(str::trim) {
-            Some("text/event-stream") => events(&reply.body),
+        let kind = reply.header("content-type").unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default();
+        let messages = match kind.trim() {
+            "text/event-stream" => events(&reply.body),
             _ => vec![reply.body.clone()],
         };
         for message in messages {

@@ -18,10 +18,10 @@ pub(super) const CALL: &str = "tools/call";
 /// The versions that begin with a handshake, the newest first.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// What a server said in the handshake.
+/// The answer of a server in the handshake.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// What it calls itself.
+    /// Its own name.
     pub(crate) name: Option<String>,
     /// The version that is spoken from now on.
     #[cfg_attr(
@@ -44,18 +44,16 @@ pub(crate) fn initialize_params() -> Vec<u8> {
 
 /// Reads the result of the handshake.
 pub(crate) fn read_initialized(result: &str) -> Result<Server, String> {
-    let result = object(result)?;
-    let version = result.get("protocolVersion").and_then(Value::as_str);
-    let version = version.ok_or("it has no `protocolVersion`")?;
+    let result = Value::Object(object(result)?);
+    let version = result["protocolVersion"].as_str().ok_or("it has no `protocolVersion`")?;
     if !VERSIONS.contains(&version) {
         let known = VERSIONS.join(", ");
         return Err(format!("it speaks version `{version}` of MCP, and hookexec {known}"));
     }
-    let capabilities = result.get("capabilities");
-    if !capabilities.and_then(|it| it.get("tools")).is_some_and(Value::is_object) {
+    if !result["capabilities"]["tools"].is_object() {
         return Err("it is a server without tools".to_owned());
     }
-    let name = result.get("serverInfo").and_then(|server| server.get("name")?.as_str());
+    let name = result["serverInfo"]["name"].as_str();
     Ok(Server { name: name.map(str::to_owned), version: version.to_owned() })
 }
 
@@ -95,36 +93,46 @@ pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerErro
 /// Servers repeat a structured content as a text. One that says something else there has given two
 /// answers.
 fn answer(result: &JsonObject) -> Result<Vec<u8>, String> {
-    let structured = result.get("structuredContent").filter(|it| !it.is_null()).map(unwrapped);
-    let Some(content) = result.get("content").map(Value::as_array) else {
-        return structured
-            .map(written)
-            .ok_or_else(|| "it has neither `structuredContent` nor `content`".to_owned());
+    let structured = match result.get("structuredContent") {
+        None | Some(Value::Null) => None,
+        Some(content) => Some(unwrapped(content)),
     };
-    let content = content.ok_or("its `content` is not a list")?;
+    let content = match (result.get("content"), structured) {
+        (Some(Value::Array(content)), _) => content,
+        (Some(_), _) => return Err("its `content` is not a list".to_owned()),
+        (None, Some(structured)) => return Ok(written(structured)),
+        (None, None) => {
+            return Err("it has neither `structuredContent` nor `content`".to_owned());
+        }
+    };
     if let Some(structured) = structured {
-        let texts = content.iter().filter_map(|it| it.get("text")?.as_str());
-        let mut answers = texts.filter(|text| text.trim_start().starts_with('{'));
-        if answers.any(|text| parse_strict(text).ok().as_ref() != Some(structured)) {
-            return Err("its text is another answer than its `structuredContent`".to_owned());
+        for block in content {
+            let text = block["text"].as_str().unwrap_or_default();
+            if text.trim_start().starts_with('{')
+                && parse_strict(text).ok().as_ref() != Some(structured)
+            {
+                return Err("its text is another answer than its `structuredContent`".to_owned());
+            }
         }
         return Ok(written(structured));
     }
     match content.as_slice() {
         [] => Ok(Vec::new()),
-        [only] if only.get("type").is_some_and(|kind| kind == "text") => {
-            let text = only.get("text").and_then(Value::as_str);
-            text.map(|text| text.as_bytes().to_vec()).ok_or_else(|| "its text is missing".into())
-        }
+        [only] if only["type"] == "text" => match only["text"].as_str() {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => Err("its text is missing".to_owned()),
+        },
         _ => Err("it is not one text".to_owned()),
     }
 }
 
-/// Returns what a structured content holds. SDKs wrap what is not an object as `{"result": ...}`, a
-/// key that no answer has.
+/// Returns the content of a structured content. SDKs wrap what is not an object as
+/// `{"result": ...}`, a key that no answer has.
 fn unwrapped(content: &Value) -> &Value {
-    let wrapped = content.as_object().filter(|object| object.len() == 1);
-    wrapped.and_then(|object| object.get("result")).unwrap_or(content)
+    match content {
+        Value::Object(object) if object.len() == 1 => object.get("result").unwrap_or(content),
+        _ => content,
+    }
 }
 
 fn written(answer: &Value) -> Vec<u8> {
@@ -136,7 +144,10 @@ fn written(answer: &Value) -> Vec<u8> {
 }
 
 fn object(text: &str) -> Result<JsonObject, String> {
-    parse_object(text)?.ok_or_else(|| "it is not an object".to_owned())
+    match parse_object(text)? {
+        Some(object) => Ok(object),
+        None => Err("it is not an object".to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -22,14 +22,17 @@ pub(super) enum Api {
 
 impl Api {
     pub(super) fn headers(self, key: Option<&str>) -> Vec<(String, String)> {
-        let (name, text, version) = match self {
+        let key = key.map(str::to_owned);
+        match self {
             Self::AnthropicMessages => {
-                ("x-api-key", key.map(str::to_owned), Some(("anthropic-version", "2023-06-01")))
+                let mut headers = vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())];
+                headers.extend(key.map(|key| ("x-api-key".to_owned(), key)));
+                headers
             }
-            Self::OpenaiChat => ("authorization", key.map(|key| format!("Bearer {key}")), None),
-        };
-        let version = version.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        text.map(|text| (name.to_owned(), text)).into_iter().chain(version).collect()
+            Self::OpenaiChat => {
+                Vec::from_iter(key.map(|key| ("authorization".to_owned(), format!("Bearer {key}"))))
+            }
+        }
     }
 
     pub(super) fn request(self, with: &Parameters, system: &str, user: &str) -> Value {
@@ -64,16 +67,22 @@ impl Api {
 
     /// Returns what the model used; `None` when the reply does not say it.
     pub(super) fn usage(self, reply: &Value) -> Option<Usage> {
-        let number = |key: &str| reply.get("usage")?.get(key)?.as_u64();
         let mut usage = Usage::default();
-        (usage.input_tokens, usage.output_tokens) = match self {
+        let said = reply.get("usage")?;
+        match self {
             Self::AnthropicMessages => {
-                let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
-                let cached = cached.into_iter().filter_map(number).fold(0, u64::saturating_add);
-                (number("input_tokens")?.saturating_add(cached), number("output_tokens")?)
+                usage.input_tokens = said.get("input_tokens")?.as_u64()?;
+                usage.output_tokens = said.get("output_tokens")?.as_u64()?;
+                for cached in ["cache_creation_input_tokens", "cache_read_input_tokens"] {
+                    let cached = said.get(cached).and_then(Value::as_u64).unwrap_or_default();
+                    usage.input_tokens = usage.input_tokens.saturating_add(cached);
+                }
             }
-            Self::OpenaiChat => (number("prompt_tokens")?, number("completion_tokens")?),
-        };
+            Self::OpenaiChat => {
+                usage.input_tokens = said.get("prompt_tokens")?.as_u64()?;
+                usage.output_tokens = said.get("completion_tokens")?.as_u64()?;
+            }
+        }
         Some(usage)
     }
 
@@ -82,36 +91,45 @@ impl Api {
     /// # Errors
     /// When it gave none, several, or did not finish.
     pub(super) fn answer(self, reply: &Value) -> Result<Value, String> {
-        let text = |pointer: &str| reply.pointer(pointer).and_then(Value::as_str);
-        let list = |key: &str| reply.get(key).and_then(Value::as_array).into_iter().flatten();
         let (ended, wanted) = match self {
-            Self::AnthropicMessages => (text("/stop_reason"), ["tool_use", "end_turn"]),
-            Self::OpenaiChat => (text("/choices/0/finish_reason"), ["stop", "stop"]),
+            Self::AnthropicMessages => (text_at(reply, "/stop_reason"), ["tool_use", "end_turn"]),
+            Self::OpenaiChat => (text_at(reply, "/choices/0/finish_reason"), ["stop", "stop"]),
         };
-        if !ended.is_some_and(|ended| wanted.contains(&ended)) {
-            let ended = ended.unwrap_or("no reason");
+        let ended = ended.unwrap_or("no reason");
+        if !wanted.contains(&ended) {
             return Err(format!("it did not finish its answer (`{ended}`)"));
         }
         match self {
             Self::AnthropicMessages => {
-                let mut calls = list("content")
-                    .filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use"));
-                let (call, another) = (calls.next(), calls.next());
-                let call = call.filter(|call| {
-                    another.is_none() && call.get("name").and_then(Value::as_str) == Some(ANSWER)
-                });
-                let input = call.and_then(|call| call.get("input")).cloned();
-                input.ok_or_else(|| "it did not give one answer".to_owned())
+                let mut calls = list_at(reply, "content").to_vec();
+                calls.retain(|block| text_at(block, "/type") == Some("tool_use"));
+                if let [call] = calls.as_mut_slice()
+                    && text_at(call, "/name") == Some(ANSWER)
+                    && let Some(input) = call.get_mut("input")
+                {
+                    return Ok(input.take());
+                }
             }
             Self::OpenaiChat => {
-                if let Some(refusal) = text("/choices/0/message/refusal") {
+                if let Some(refusal) = text_at(reply, "/choices/0/message/refusal") {
                     return Err(format!("it refused to answer: {}", excerpt(refusal)));
                 }
-                let content = text("/choices/0/message/content");
-                let content = content.filter(|_| list("choices").count() == 1);
-                let content = content.ok_or("it did not give one answer")?;
-                parse_strict(content).map_err(|error| format!("its answer can't be read: {error}"))
+                if let [choice] = list_at(reply, "choices")
+                    && let Some(content) = text_at(choice, "/message/content")
+                {
+                    return parse_strict(content)
+                        .map_err(|error| format!("its answer can't be read: {error}"));
+                }
             }
         }
+        Err("it did not give one answer".to_owned())
     }
+}
+
+fn text_at<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
+    value.pointer(pointer)?.as_str()
+}
+
+fn list_at<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
