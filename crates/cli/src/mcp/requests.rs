@@ -100,15 +100,14 @@ impl Requests {
 
     /// Takes a response of the server. Returns the line that the client gets now.
     pub(super) fn take_response(&mut self, id: &Value, response: Response) -> Option<Vec<u8>> {
-        if self.others.remove(id) {
-            return Some(response.line);
-        }
         let call = id.as_u64().and_then(|server_id| self.calls.get_mut(&server_id));
-        match call.and_then(|call| call.reply.take()) {
-            Some(reply) => drop(reply.send(Ok(response))),
-            None => tracing::warn!(
-                "a response of the MCP server is dropped: no request with the id {id} is open"
-            ),
+        if let Some(reply) = call.and_then(|call| call.reply.take()) {
+            let _ = reply.send(Ok(response));
+        } else if self.others.remove(id) {
+            return Some(response.line);
+        } else {
+            let problem = format!("no request with the id {id} is open");
+            tracing::warn!("a response of the MCP server is dropped: {problem}");
         }
         None
     }
