@@ -1,4 +1,4 @@
-//! What only a Unix system can tell or do.
+//! The parts of the command that only a Unix system has.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{self, SignalKind, signal};
 
-/// What a program's file name ends in.
+/// The end of a program's file name.
 pub(crate) const PROGRAM_ENDING: &str = "";
 
 /// Whether the shell of every agent starts `/bin/sh`.
@@ -123,7 +123,7 @@ pub(crate) fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOption
 
 /// Returns whether everyone may start the program at `path`.
 pub(crate) fn is_for_everyone(path: &Path) -> bool {
-    path.metadata().is_ok_and(|it| it.permissions().mode() & 0o777 == 0o755)
+    path.metadata().is_ok_and(|found| found.mode() & 0o777 == 0o755)
 }
 
 /// Lets everyone start a program.
@@ -150,7 +150,7 @@ pub(crate) fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// What tells one state of a file or a directory from another.
+/// Tells one state of a file or a directory from another.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,

@@ -1,4 +1,4 @@
-//! What only Windows can tell or do.
+//! The parts of the command that only Windows has.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use hookexec::internal::files;
 use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
 
-/// What a program's file name ends in.
+/// The end of a program's file name.
 pub(crate) const PROGRAM_ENDING: &str = ".exe";
 
 /// The child has no console, and Ctrl-C in the one of this process does not reach it.
@@ -30,7 +30,7 @@ pub(crate) fn terminal() -> io::Result<(File, File)> {
     Ok((keyboard, File::options().read(true).write(true).open("CONOUT$")?))
 }
 
-/// What Git Bash, PowerShell and cmd leave alone, beside ASCII letters and digits.
+/// Punctuation that Git Bash, PowerShell and cmd leave alone, beside ASCII letters and digits.
 const PLAIN_LETTERS: &str = "/._-+:~";
 
 /// Returns a path as it is written into settings, or why it can't be.
@@ -46,9 +46,13 @@ pub(crate) fn settings_path(path: &Path) -> Result<String, &'static str> {
 
 /// Returns `path` with slashes, if no shell needs quotes for it.
 fn plain(path: &Path) -> Option<String> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || PLAIN_LETTERS.contains(letter);
     let text = path.to_str()?.replace('\\', "/");
-    text.chars().all(is_plain).then_some(text)
+    for letter in text.chars() {
+        if !letter.is_ascii_alphanumeric() && !PLAIN_LETTERS.contains(letter) {
+            return None;
+        }
+    }
+    Some(text)
 }
 
 /// Returns `path` with short names for the parts that need quotes, if the disk keeps such names. No
@@ -69,12 +73,16 @@ fn with_short_names(path: &Path) -> Option<PathBuf> {
         .ok()?;
     let pairs = listed.stdout.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     let text = String::from_utf16_lossy(&pairs.collect::<Vec<_>>());
-    let name = name.to_str()?;
-    let before = text.lines().filter_map(|line| line.trim_end().strip_suffix(name));
-    let last_words = before.filter_map(|line| line.split_whitespace().next_back());
-    let real = dunce::canonicalize(path).ok()?;
-    let mut shorts = last_words.map(|word| above.join(word));
-    shorts.find(|short| dunce::canonicalize(short).is_ok_and(|it| it == real))
+    let (name, real) = (name.to_str()?, dunce::canonicalize(path).ok()?);
+    for line in text.lines() {
+        if let Some(before) = line.trim_end().strip_suffix(name)
+            && let Some(word) = before.split_whitespace().next_back()
+            && dunce::canonicalize(above.join(word)).is_ok_and(|found| found == real)
+        {
+            return Some(above.join(word));
+        }
+    }
+    None
 }
 
 /// The events of a console that end a command.
@@ -155,7 +163,7 @@ pub(crate) fn keep_attributes(_old: &File, _new: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// What tells one state of a file or a directory from another. A program can set the times back, so
+/// Tells one state of a file or a directory from another. A program can set the times back, so
 /// the bytes of a file count, too.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -167,12 +175,17 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     pub(crate) fn new(path: &Path, found: &Metadata) -> Self {
-        let bytes = found.is_file().then(|| files::read_regular(path, MOST).ok()).flatten();
+        let mut digest = None;
+        if found.is_file()
+            && let Ok(bytes) = files::read_regular(path, MOST)
+        {
+            digest = Some(files::digest(&bytes));
+        }
         Self {
             length: found.len(),
             created: found.created().ok(),
             modified: found.modified().ok(),
-            digest: bytes.map(|bytes| files::digest(&bytes)),
+            digest,
         }
     }
 
