@@ -235,7 +235,7 @@ fn a_long_call_is_cut_and_says_so() {
     let sandbox = Sandbox::new();
     let terminal = receiver(&sandbox, &[]);
     let page = Page::of(&terminal);
-    let long = format!("{}\nrm -rf /", "echo\n".repeat(60));
+    let long = format!("{}\nrm -rf /", "echo\n".repeat(80));
     let (_long, id) = asked(&sandbox, &terminal, &question(&long));
     terminal.shows(&format!(
         "    ...\n    {}\n    not all of it: hookexec approve show {id}\n",
@@ -409,7 +409,7 @@ impl Page {
 
     /// Returns what the page shows.
     fn questions(&self) -> Value {
-        self.json("questions")
+        self.json("questions?-")
     }
 
     fn post(&self, path: &str, head: &str) -> String {
@@ -450,6 +450,7 @@ fn the_page_shows_questions_and_takes_answers() {
     }
     // The page is the same for any questions; their texts are data.
     assert!(!served.contains("alert(1)") && !served.contains("{{"), "{served}");
+    assert_eq!(page.json(&format!("questions?{id}")), Value::Null, "the page has it");
     let shown = &page.questions()[0];
     let visible = hostile.replace('\u{202e}', "\\u{202e}");
     let part = |title: &str, text: &str, is_old: bool| json!({ "title": title, "text": text, "is_old": is_old });

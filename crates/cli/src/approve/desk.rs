@@ -100,9 +100,13 @@ impl Desk {
         locked(&self.0).is_empty()
     }
 
-    /// Returns all open questions, for the page.
-    pub(super) fn questions(&self) -> Value {
+    /// Returns all open questions for the page; `null` if they are those with the IDs `known`.
+    pub(super) fn for_page(&self, known: &str) -> Value {
         let open = locked(&self.0);
+        let ids: Vec<&str> = open.iter().map(|open| open.id.as_str()).collect();
+        if ids.join(",") == known {
+            return Value::Null;
+        }
         open.iter().map(|open| open.question.for_page(&open.id)).collect()
     }
 }

@@ -101,6 +101,8 @@ fn field(head: &[httparse::Header<'_>], name: &str) -> Result<Option<String>, &'
     if named.next().is_some() {
         return Err("a field of the head is there twice");
     }
-    let text = std::str::from_utf8(found.value).map_err(|_| "a field is not UTF-8")?;
-    Ok(Some(text.to_owned()))
+    match std::str::from_utf8(found.value) {
+        Ok(text) => Ok(Some(text.to_owned())),
+        Err(_) => Err("a field is not UTF-8"),
+    }
 }

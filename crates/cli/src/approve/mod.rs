@@ -12,7 +12,7 @@ mod page;
 mod question;
 mod screen;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,8 +34,6 @@ use super::{Exit, plain};
 const CALLERS: usize = 64;
 /// How many requests of the page are answered at once.
 const VISITORS: usize = 16;
-/// The address of a page that no other machine reaches.
-const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 const UNENCRYPTED: &str =
     "the page is not encrypted: who reads the traffic of its network can answer, too\n";
@@ -66,8 +64,8 @@ pub(crate) struct Args {
 
     /// Serves the page at this address of this machine, for a phone in the same network: an IP address,
     /// also with a port. Who reads the traffic of that network can answer, too
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
-    listen: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1")]
+    listen: SocketAddr,
 
     /// Serves no page for the browser
     #[arg(long, conflicts_with = "listen")]
@@ -94,7 +92,7 @@ impl Args {
         let counter = Arc::new(Counter { desk: Desk::default(), screen });
         let mut page = None;
         if !self.no_page {
-            let address = self.listen.unwrap_or(LOOPBACK);
+            let address = self.listen;
             let opened = Page::open(address).await;
             let opened = opened.or_usage(format!("can't open a port at {address} for the page"));
             let hint = "give an address of this machine and a free port, or use `--no-page`";
@@ -119,11 +117,14 @@ impl Args {
 }
 
 /// Reads the address of `--listen`. The port may be left out.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    let address = text.parse().or_else(|_| text.parse().map(|ip| SocketAddr::new(ip, 0)));
-    let address = address.map_err(|_| "expected an IP address, such as `192.168.1.5:8700`")?;
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    let address = match (text.parse(), text.parse()) {
+        (Ok(address), _) => address,
+        (_, Ok(ip)) => SocketAddr::new(ip, 0),
+        _ => return Err("expected an IP address, such as `192.168.1.5:8700`"),
+    };
     if address.ip().is_unspecified() {
-        return Err("name one address of this machine, which the phone can open".to_owned());
+        return Err("name one address of this machine, which the phone can open");
     }
     Ok(address)
 }

@@ -3,7 +3,7 @@ const find = (selector, inside = document) => inside.querySelector(selector);
 const shown = new Map();
 // So many times in a row may the list be missing before the command counts as ended.
 const MISSES = 3;
-let before, waking, missed = 0;
+let known = "-", waking, missed = 0;
 
 function say(text) {
   find("#said").textContent = text;
@@ -48,22 +48,18 @@ function made(question) {
 
 function show(questions) {
   const open = new Set(questions.map((question) => question.id));
-  for (const [id, section] of shown) {
+  for (const [id, entry] of shown) {
     if (open.has(id)) continue;
-    section.remove();
+    entry.section.remove();
     shown.delete(id);
   }
   for (const question of questions) {
-    if (!shown.has(question.id)) {
-      shown.set(question.id, made(question));
-      find("#questions").append(shown.get(question.id));
-    }
-    const left = question.seconds;
-    find("time", shown.get(question.id)).textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+    if (shown.has(question.id)) continue;
+    const entry = { section: made(question), until: Date.now() + question.seconds * 1000 };
+    shown.set(question.id, entry);
+    find("#questions").append(entry.section);
   }
-  const now = JSON.stringify([...open]);
-  if (now === before) return;
-  before = now;
+  known = [...open].join(",");
   document.title = (open.size ? `(${open.size}) ` : "") + "hookexec approve";
   find("#questions").dataset.none = open.size ? "" : "No question is open.";
   // A list that has just changed takes no click that was meant for the one before.
@@ -72,9 +68,18 @@ function show(questions) {
   waking = setTimeout(() => find("#questions").classList.remove("changed"), 1000);
 }
 
+function tick() {
+  for (const { section, until } of shown.values()) {
+    const left = Math.max(0, Math.floor((until - Date.now()) / 1000));
+    find("time", section).textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+  }
+}
+
 async function refresh() {
   try {
-    show(await (await fetch("questions")).json());
+    // The answer is `null` while the list is the same.
+    const questions = await (await fetch(`questions?${known}`)).json();
+    if (questions) show(questions);
     missed = 0;
   } catch {
     missed += 1;
@@ -83,6 +88,7 @@ async function refresh() {
     find("#questions").replaceChildren();
     say("`hookexec approve` has ended: nothing on this page can be answered.");
   }
+  tick();
 }
 
 const timer = setInterval(refresh, 1000);

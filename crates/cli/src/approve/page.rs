@@ -70,7 +70,7 @@ impl Page {
             ("GET", "questions") => Response {
                 status: "200 OK",
                 head: "Content-Type: application/json\r\n".to_owned(),
-                body: desk.questions().to_string(),
+                body: desk.for_page(&request.query).to_string(),
             },
             ("POST", path) => match answer(path, &request.query, peer, desk) {
                 Ok(said) => Response::text("200 OK", &said),

@@ -17,7 +17,7 @@ use crate::system;
 
 const BOLD: Style = Style::new().bold();
 
-/// How much is shown of what became of a question.
+/// The longest remark on a question.
 const REMARK: usize = 240;
 
 /// The beginning of a line of the call, and of a row that continues a line.
@@ -25,9 +25,8 @@ const BAR: &str = "      | ";
 const FURTHER: &str = "      : ";
 /// The widest row.
 const COLUMNS: usize = 80;
-/// How many parts of a question are shown, and how many rows of one.
-const PARTS: usize = 30;
-const ROWS: usize = 40;
+/// How many rows of a call are shown.
+const ROWS: usize = 60;
 
 /// The terminal that this command was started in.
 pub(super) struct Screen(Mutex<AutoStream<File>>);
@@ -56,7 +55,7 @@ impl Screen {
     pub(super) fn remark(&self, remark: &str) {
         let mut text = String::new();
         let remark = visible_line(remark);
-        let _ = rows(&mut text, "", &shortened(&remark, REMARK), self.columns(), usize::MAX);
+        rows(&mut text, "", &shortened(&remark, REMARK), self.columns());
         self.say(&text);
     }
 
@@ -71,22 +70,27 @@ impl Screen {
     }
 }
 
-/// Returns a question as text: all of it, or the beginnings of its parts. Every row that a model wrote
-/// has a bar before it, so that it can't pass for one of ours.
+/// Returns a question as text: all of it, or the beginning. Every row that a model wrote has a bar
+/// before it, so that it can't pass for one of ours.
 pub(super) fn text(question: &Question, id: &str, columns: usize, is_whole: bool) -> String {
     let Question { tool, digest, parts, .. } = question;
-    let (most_parts, most) = if is_whole { (usize::MAX, usize::MAX) } else { (PARTS, ROWS) };
     let seconds = question.left().as_secs();
     let head = format!("[{id}] {tool}, {}:{:02} left", seconds / 60, seconds % 60);
     let mut text = BOLD.to_string();
-    let mut is_all = rows(&mut text, "", &head, columns, most) && parts.len() <= most_parts;
+    rows(&mut text, "", &head, columns);
     let _ = write!(text, "{BOLD:#}");
-    for part in parts.iter().take(most_parts) {
-        is_all &= rows(&mut text, "    ", &format!("{}:", part.title), columns, most);
-        is_all &= rows(&mut text, BAR, &part.text, columns, most);
+    let mut call = String::new();
+    for part in parts {
+        rows(&mut call, "    ", &format!("{}:", part.title), columns);
+        rows(&mut call, BAR, &part.text, columns);
     }
-    let _ = writeln!(text, "    {digest}");
-    if !is_all {
+    let mut cut = "";
+    if !is_whole && let Some((end, _)) = call.match_indices('\n').nth(ROWS) {
+        call.truncate(end + 1);
+        cut = "    ...\n";
+    }
+    let _ = writeln!(text, "{call}{cut}    {digest}");
+    if !cut.is_empty() {
         let _ = writeln!(text, "    {BOLD}not all of it{BOLD:#}: hookexec approve show {id}");
     }
     let _ = writeln!(text, "    allow: hookexec approve allow {id}");
@@ -94,25 +98,16 @@ pub(super) fn text(question: &Question, id: &str, columns: usize, is_whole: bool
     text
 }
 
-/// Writes at most `most` rows of a text, which the terminal does not wrap; `first` stands before each
-/// line. Returns whether that is all of it.
-fn rows(out: &mut String, first: &str, text: &str, columns: usize, most: usize) -> bool {
-    let (mut row, mut used) = (1, first.len());
+/// Writes the rows of a text, which the terminal does not wrap; `first` stands before each line.
+fn rows(out: &mut String, first: &str, text: &str, columns: usize) {
+    let mut used = first.len();
     out.push_str(first);
     for letter in text.chars() {
         // How wide a terminal draws other letters depends on it, and is 2 at most.
         let width = if letter.is_ascii() { 1 } else { 2 };
-        let before = match letter {
-            '\n' => first,
-            _ if used + width > columns && used > FURTHER.len() => FURTHER,
-            _ => "",
-        };
-        if letter == '\n' || !before.is_empty() {
-            row += 1;
-            if row > most {
-                let _ = writeln!(out, "\n    {BOLD}...{BOLD:#}");
-                return false;
-            }
+        let is_full = used + width > columns && used > FURTHER.len();
+        if letter == '\n' || is_full {
+            let before = if letter == '\n' { first } else { FURTHER };
             out.push('\n');
             out.push_str(before);
             used = before.len();
@@ -123,7 +118,6 @@ fn rows(out: &mut String, first: &str, text: &str, columns: usize, most: usize) 
         }
     }
     out.push('\n');
-    true
 }
 
 #[cfg(test)]
@@ -140,26 +134,12 @@ mod tests {
             ("     [1] x", "      |     \n      :  [1]\n      :  x\n"),
         ] {
             let mut shown = String::new();
-            assert!(rows(&mut shown, BAR, text, 12, ROWS));
+            rows(&mut shown, BAR, text, 12);
             assert_eq!(shown, expected, "{text:?}");
         }
         // However narrow it is, all is shown.
         let mut narrow = String::new();
-        assert!(rows(&mut narrow, "", "abcdefghij", 4, ROWS));
+        rows(&mut narrow, "", "abcdefghij", 4);
         assert_eq!(narrow.matches(char::is_alphabetic).count(), 10);
-    }
-
-    #[test]
-    fn a_text_is_cut_behind_its_last_row() {
-        let cut = "\n    \u{1b}[1m...\u{1b}[0m\n";
-        for (text, is_all, expected) in [
-            ("a\nb", true, "a\nb\n".to_owned()),
-            ("a\nb\nc", false, format!("a\nb{cut}")),
-            ("a\nb\n", false, format!("a\nb{cut}")),
-        ] {
-            let mut shown = String::new();
-            assert_eq!(rows(&mut shown, "", text, 80, 2), is_all, "{text:?}");
-            assert_eq!(shown, expected, "{text:?}");
-        }
     }
 }
