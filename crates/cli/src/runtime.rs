@@ -15,7 +15,6 @@
 use std::future::Future;
 
 use tokio::runtime::{Builder, Runtime as Tokio};
-use tokio::sync::oneshot;
 
 use super::CommandError;
 use super::error::OrCommandError as _;
@@ -67,11 +66,4 @@ impl Drop for Runtime {
 /// Takes over the signals that end a command.
 pub(crate) fn listen() -> Result<Signals, CommandError> {
     Signals::listen().or_internal("can't listen for signals")
-}
-
-/// Returns once something is sent, which may be never.
-pub(crate) async fn sent(receiver: oneshot::Receiver<()>) {
-    if receiver.await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -64,26 +64,30 @@ impl Message {
 /// Reads the call of a tool, which is named `mcp__server__tool` from here on.
 pub(super) fn tool_call(prefix: &str, message: &JsonObject) -> Result<ToolCall, Refusal> {
     let Some(Value::Object(params)) = message.get("params") else {
-        return Err("`params` must be an object".to_owned().into());
+        return Err(invalid("`params` must be an object"));
     };
     let Some(Value::String(tool)) = params.get("name") else {
-        return Err("`name` must be a text".to_owned().into());
+        return Err(invalid("`name` must be a text"));
     };
     for key in params.keys() {
         for known in ["name", "arguments"] {
             // In upper case, because Go also takes `ſ` for `s`.
             if key != known && key.to_uppercase() == known.to_uppercase() {
-                return Err(format!("`{key}` must be written `{known}`").into());
+                return Err(invalid(format!("`{key}` must be written `{known}`")));
             }
         }
     }
     if params.contains_key("task") {
         let problem = "a call can't be a task behind `hookexec mcp`: hooks would miss its result";
-        return Err(problem.to_owned().into());
+        return Err(invalid(problem));
     }
     let arguments = params.get("arguments").cloned().unwrap_or_default();
     ToolCall::from_value(format!("{prefix}{tool}"), arguments)
-        .map_err(|error| error.to_string().into())
+        .map_err(|error| invalid(error.to_string()))
+}
+
+fn invalid(problem: impl Into<String>) -> Refusal {
+    Refusal::new(ErrorCode::InvalidParams, problem)
 }
 
 /// Returns a block of text, as it stands in the result of a tool.
