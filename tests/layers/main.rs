@@ -54,7 +54,7 @@ fn no_module_imports_one_above_itself() {
 
 /// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
 const PLAIN_READERS: [(&str, &str); 15] = [
-    ("crates/cli/src/mcp/message.rs", "reads the id of a message that is refused"),
+    ("crates/cli/src/mcp/call.rs", "gives another id to a message that was read strictly"),
     (
         "crates/cli/src/policy/archive.rs",
         "reads a type without any JSON from a value read strictly",
