@@ -36,9 +36,10 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
 ";
 
 pub(crate) struct Terminal {
-    child: Child,
+    /// `None` once it has ended.
+    child: Option<Child>,
     shown: Arc<Mutex<String>>,
-    reader: JoinHandle<()>,
+    reader: Option<JoinHandle<()>>,
     pid: String,
 }
 
@@ -67,6 +68,7 @@ impl Terminal {
         while stderr.read(&mut byte).unwrap() == 1 && byte != *b"\n" {
             pid.push(byte[0]);
         }
+        let (child, reader) = (Some(child), Some(reader));
         Self { child, shown, reader, pid: String::from_utf8(pid).unwrap() }
     }
 
@@ -78,7 +80,7 @@ impl Terminal {
     /// Waits until it shows `text`, or until the command has ended; returns whether it shows it.
     pub(crate) fn shows_or_ends(&self, text: &str) -> bool {
         let shows = || self.shown().contains(text);
-        until(text, || shows() || self.reader.is_finished());
+        until(text, || shows() || self.reader.as_ref().is_none_or(JoinHandle::is_finished));
         shows()
     }
 
@@ -90,7 +92,7 @@ impl Terminal {
 
     /// Types a line.
     pub(crate) fn types(&mut self, line: &str) {
-        let keyboard = self.child.stdin.as_mut().unwrap();
+        let keyboard = self.child.as_mut().unwrap().stdin.as_mut().unwrap();
         // The command may have ended.
         let _ = keyboard.write_all(format!("{line}\n").as_bytes());
     }
@@ -102,9 +104,21 @@ impl Terminal {
 
     /// Types Ctrl-D, waits for the end, and returns the exit code and what the terminal showed.
     pub(crate) fn ends(mut self) -> (i32, String) {
-        drop(self.child.stdin.take());
-        let status = wait(self.child).status;
-        self.reader.join().unwrap();
+        let mut child = self.child.take().unwrap();
+        drop(child.stdin.take());
+        let status = wait(child).status;
+        self.reader.take().unwrap().join().unwrap();
         (status.code().unwrap(), self.shown.lock().unwrap().clone())
+    }
+}
+
+impl Drop for Terminal {
+    /// Ends a command that the test left open: it would run on without a terminal.
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = Command::new("kill").args(["-KILL", &self.pid]).status();
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
