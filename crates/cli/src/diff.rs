@@ -1,11 +1,12 @@
 //! Two texts compared line by line, for people.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::plain;
-use crate::report::counted;
+use crate::plain::visible_line;
+use crate::report::{BAD, DIM, GOOD, counted};
 
 /// How many lines of one comparison are shown.
 const MAX_LINES: usize = 60;
@@ -14,28 +15,28 @@ const CONTEXT: usize = 2;
 /// How long a comparison may take before it becomes a rough one.
 const DIFF_TIME: Duration = Duration::from_millis(200);
 
-/// Returns the lines that differ and those around them, each with its sign: `-` for a line of
-/// `before`, `+` for a line of `after`, a space for a line of both.
-pub(crate) fn changed_lines(before: &str, after: &str) -> Vec<(char, String)> {
+/// Adds the lines that differ and those around them, each behind `indent` and its sign: `-` for a
+/// line of `before`, `+` for a line of `after`, a space for a line of both.
+pub(crate) fn push_diff(text: &mut String, indent: &str, before: &str, after: &str) {
     let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(before, after);
-    let mut lines = Vec::new();
-    let mut left = 0;
+    let (mut shown, mut left) = (0, 0);
     for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
         for line in hunk.iter_changes() {
-            if lines.len() == MAX_LINES {
+            if shown == MAX_LINES {
                 left += 1;
                 continue;
             }
-            let sign = match line.tag() {
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-                ChangeTag::Equal => ' ',
+            shown += 1;
+            let style = match line.tag() {
+                ChangeTag::Delete => BAD,
+                ChangeTag::Insert => GOOD,
+                ChangeTag::Equal => DIM,
             };
-            lines.push((sign, plain::visible_line(line.value().trim_end_matches('\n'))));
+            let (sign, line) = (line.tag(), visible_line(line.value().trim_end_matches('\n')));
+            let _ = writeln!(text, "{indent}{style}{sign} {line}{style:#}");
         }
     }
     if left > 0 {
-        lines.push((' ', format!("... and {} more", counted(left, "line"))));
+        let _ = writeln!(text, "{indent}  ... and {} more", counted(left, "line"));
     }
-    lines
 }

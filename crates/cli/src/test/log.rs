@@ -63,7 +63,7 @@ struct Example {
 }
 
 impl LogArgs {
-    /// Runs the events of `log` whose hooks run in `project`.
+    /// Runs the events of `log` whose hooks run in `project`, and compares what comes out with it.
     pub(super) fn run(
         &self,
         log: &Path,
@@ -75,46 +75,35 @@ impl LogArgs {
         let candidate = config.load(Purpose::Run)?.found.config;
         let replay = Replay::new(candidate, &config.project()?, self.run_external);
         let replay = replay.map_err(CommandError::config)?;
-
-        let summary = &Summary::of(log, &replay)?;
-        format.show(summary, || text(summary))?;
-        let passed = summary.failed == 0 && summary.could_not_run == 0;
-        Ok(if passed { Exit::Success } else { Exit::Negative })
-    }
-}
-
-impl Summary {
-    /// Runs the events of a log through a candidate, and compares what comes out with the log.
-    fn of(path: &Path, candidate: &Replay) -> Result<Self, CommandError> {
         let runtime = Runtime::new()?;
-        let (mut summary, mut unreadable, mut stopped) = (Self::default(), 0, None);
-        records::read(path, |line| {
-            let Some(record) = line else {
-                unreadable += 1;
-                return;
-            };
+        let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);
+        let read = records::read(log, |line| match line {
+            None => unreadable += 1,
             // An approval records what a person answered: no hook decides it.
-            if stopped.is_none() && record.event != Event::Approval {
-                match runtime.run(candidate.run(&record)) {
-                    Ok(replayed) => summary.add(*record, replayed),
-                    Err(error) => stopped = Some(error),
-                }
-            }
-        })
-        .or_usage(decisions::unreadable(path))?;
+            Some(record) if stopped.is_some() || record.event == Event::Approval => {}
+            Some(record) => match runtime.run(replay.run(&record)) {
+                Ok(replayed) => summary.add(*record, replayed),
+                Err(error) => stopped = Some(error),
+            },
+        });
+        read.or_usage(decisions::unreadable(log))?;
         if let Some(error) = stopped {
             return Err(error);
         }
         if unreadable > 0 {
             warn(&format!("{} of the log can't be read", counted(unreadable, "line")));
         }
-        if summary.passed + summary.failed + summary.could_not_run == 0 {
+        let failed = summary.failed + summary.could_not_run;
+        if summary.passed + failed == 0 {
             let hint = "events are recorded with `audit: { path: FILE, input: redacted }`";
             return Err(CommandError::data("the log records no event").hint(hint));
         }
-        Ok(summary)
+        format.show(&summary, || text(&summary))?;
+        Ok(if failed == 0 { Exit::Success } else { Exit::Negative })
     }
+}
 
+impl Summary {
     fn add(&mut self, record: Record, replayed: Replayed) {
         self.redacted += usize::from(record.input_redacted);
         match replayed {
@@ -141,31 +130,7 @@ fn text(summary: &Summary) -> String {
         kinds.entry(&example.change).or_default().push(example);
     }
     for (change, examples) in kinds {
-        let (style, title) = match change {
-            Change::Decision(before, after) => {
-                let style = if *before == "deny" { BAD } else { GOOD };
-                (style, format!("{before} -> {after}"))
-            }
-            Change::Rewrite => (DOUBTFUL, "rewritten otherwise".to_owned()),
-        };
-        let _ = writeln!(text, "\n{style}{title}{style:#}: {}", examples.len());
-        for example in examples.iter().take(EXAMPLES) {
-            let record = &example.record;
-            let tool = record.tool.as_deref().unwrap_or_default();
-            let input = record.input.as_ref().and_then(|input| input.get("tool_input"));
-            let input = input.map(ToString::to_string).unwrap_or_default();
-            let input = shortened(&input, 200);
-            let _ = writeln!(text, "  {DIM}{}{DIM:#} {} {tool} {input}", record.time, record.event);
-            for (when, message) in [("was", &record.message), ("now", &example.message)] {
-                if let Some(message) = message {
-                    let _ = writeln!(text, "    {when}: {}", message.trim().replace('\n', " / "));
-                }
-            }
-        }
-        if examples.len() > EXAMPLES {
-            let _ =
-                writeln!(text, "  ... and {} more (`--format json`)", examples.len() - EXAMPLES);
-        }
+        push_change(&mut text, change, &examples);
     }
     if summary.failed > 0 {
         text.push('\n');
@@ -177,4 +142,29 @@ fn text(summary: &Summary) -> String {
         let _ = writeln!(text, "{} had secrets taken out", counted(summary.redacted, "input"));
     }
     text
+}
+
+fn push_change(text: &mut String, change: &Change, examples: &[&Example]) {
+    let (style, title) = match change {
+        Change::Decision("deny", after) => (BAD, format!("deny -> {after}")),
+        Change::Decision(before, after) => (GOOD, format!("{before} -> {after}")),
+        Change::Rewrite => (DOUBTFUL, "rewritten otherwise".to_owned()),
+    };
+    let _ = writeln!(text, "\n{style}{title}{style:#}: {}", examples.len());
+    for Example { record, message, .. } in examples.iter().take(EXAMPLES) {
+        let tool = record.tool.as_deref().unwrap_or_default();
+        let arguments = record.input.as_ref().and_then(|input| input.get("tool_input"));
+        let arguments = arguments.map(ToString::to_string).unwrap_or_default();
+        let (time, event, arguments) = (&record.time, record.event, shortened(&arguments, 200));
+        let _ = writeln!(text, "  {DIM}{time}{DIM:#} {event} {tool} {arguments}");
+        for (when, message) in [("was", &record.message), ("now", message)] {
+            if let Some(message) = message {
+                let _ = writeln!(text, "    {when}: {}", message.trim().replace('\n', " / "));
+            }
+        }
+    }
+    if examples.len() > EXAMPLES {
+        let more = examples.len() - EXAMPLES;
+        let _ = writeln!(text, "  ... and {more} more (`--format json`)");
+    }
 }

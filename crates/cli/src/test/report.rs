@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::testing::{CaseReport, CoverageReport, Gap, GapKind, NoOpinion};
+use anstream::adapter::strip_str;
 
-use super::{ConfigCoverage, Results};
+use crate::diff::push_diff;
 use crate::markup::escaped;
 use crate::report::{BAD, DIM, DOUBTFUL, GOOD};
+use crate::testing::{CaseReport, Coverage, Gap, GapKind, Results};
 
 /// Returns the results as text: a line a case, what differs, and what no case reached.
 pub(crate) fn text(results: &Results) -> String {
@@ -17,11 +18,12 @@ pub(crate) fn text(results: &Results) -> String {
             let (style, word) = if case.passed { (GOOD, "ok") } else { (BAD, "FAILED") };
             let (name, time) = (&case.name, case.duration_ms);
             let _ = writeln!(text, "  {style}{word:6}{style:#}  {name} {DIM}{time:.1} ms{DIM:#}");
-            if !case.passed {
-                let _ = writeln!(text, "          {}", case.source);
-                for line in differences(case).lines() {
-                    let _ = writeln!(text, "          {line}");
-                }
+            if case.passed {
+                continue;
+            }
+            let _ = writeln!(text, "          {}", case.source);
+            for line in failure(case).lines() {
+                let _ = writeln!(text, "          {line}");
             }
         }
     }
@@ -29,54 +31,54 @@ pub(crate) fn text(results: &Results) -> String {
     let style = if failed == 0 { GOOD } else { BAD };
     let _ = writeln!(text, "{style}{passed} passed, {failed} failed{style:#}");
     for coverage in &results.coverage {
-        text.push_str(&coverage_text(coverage, results.min_coverage));
+        push_coverage(&mut text, coverage, results.min_coverage);
     }
     text
 }
 
-fn coverage_text(coverage: &ConfigCoverage, wanted: Option<u8>) -> String {
-    let report = &coverage.report;
-    let CoverageReport { covered, total, percent, .. } = report;
-    let (config, whole) = (&coverage.config, rounded_down(*percent));
-    let mut text = format!("\ncoverage of {config}: {whole} % ({covered} of {total})");
-    if let Some(wanted) = wanted.filter(|wanted| report.percent < f64::from(*wanted)) {
+fn push_coverage(text: &mut String, coverage: &Coverage, wanted: Option<u8>) {
+    let Coverage { config, covered, total, percent, gaps } = coverage;
+    let whole = percent.floor();
+    let _ = write!(text, "\ncoverage of {config}: {whole:.0} % ({covered} of {total})");
+    if let Some(wanted) = wanted.filter(|wanted| *percent < f64::from(*wanted)) {
         let _ = write!(text, ", {BAD}less than the {wanted} % demanded{BAD:#}");
     }
     text.push('\n');
-    for gap in &report.gaps {
+    for gap in gaps {
         let (path, line) = (gap.path.display(), gap.line);
-        let _ = writeln!(text, "  {DOUBTFUL}{}{DOUBTFUL:#} {DIM}{path}:{line}{DIM:#}", said(gap));
+        let missing = gap_text(gap);
+        let _ = writeln!(text, "  {DOUBTFUL}{missing}{DOUBTFUL:#} {DIM}{path}:{line}{DIM:#}");
     }
-    text
 }
 
-/// Returns whole percents; 99.9 is not 100.
-fn rounded_down(percent: f64) -> String {
-    format!("{:.0}", percent.floor())
-}
-
-fn said(gap: &Gap) -> String {
+fn gap_text(gap: &Gap) -> String {
     let condition = gap.condition.as_deref().unwrap_or_default();
-    match gap.kind {
-        GapKind::HookNeverRan => format!("never ran: {}", gap.name),
-        GapKind::MatcherNeverMatched => format!("never matched: matcher `{}`", gap.name),
-        GapKind::ConditionNeverHeld => format!("never true: {condition} of {}", gap.name),
-        GapKind::ConditionAlwaysHeld => format!("never false: {condition} of {}", gap.name),
+    match (gap.kind, &gap.matcher) {
+        (GapKind::HookNeverRan, Some(matcher)) => {
+            format!("never ran: {} (matcher `{matcher}`)", gap.name)
+        }
+        (GapKind::HookNeverRan, None) => format!("never ran: {}", gap.name),
+        (GapKind::ConditionNeverHeld, _) => format!("never true: {condition} of {}", gap.name),
+        (GapKind::ConditionAlwaysHeld, _) => format!("never false: {condition} of {}", gap.name),
     }
 }
 
-/// Returns what differs, and the errors and silences of hooks, which often say why.
-fn differences(case: &CaseReport) -> String {
-    let mut lines: Vec<String> = case.differences.iter().map(ToString::to_string).collect();
-    for NoOpinion { hook, source, why } in &case.no_opinions {
-        lines.push(format!("hook {hook} ({source}): no opinion: {why}"));
+/// Returns what differs from what was expected, and what hooks say about it.
+fn failure(case: &CaseReport) -> String {
+    let mut text = String::new();
+    for difference in &case.differences {
+        let _ = writeln!(text, "{}:", difference.what);
+        push_diff(&mut text, "  ", &difference.expected, &difference.found);
     }
-    for hook in &case.verdict.hooks {
-        if let Some(error) = &hook.error {
-            lines.push(format!("hook {} ({}): {error}", hook.name, hook.source));
-        }
+    for note in &case.notes {
+        let _ = writeln!(text, "{note}");
     }
-    lines.join("\n")
+    text.trim_end().to_owned()
+}
+
+/// Returns what went wrong with a case, without colours.
+fn plain_failure(case: &CaseReport) -> String {
+    strip_str(&failure(case)).to_string()
 }
 
 /// Returns the results as `JUnit` XML.
@@ -94,48 +96,41 @@ pub(crate) fn junit(results: &Results) -> String {
         for case in &file.cases {
             let (own, seconds) = (escaped(&case.name), case.duration_ms / 1e3);
             let named = format!("name=\"{own}\" classname=\"{name}\"");
-            let _ = write!(text, "    <testcase {named} time=\"{seconds:.3}\"");
-            if case.passed {
-                text.push_str("/>\n");
-            } else {
-                let what: Vec<&str> =
-                    case.differences.iter().map(|difference| difference.what).collect();
+            let _ = writeln!(text, "    <testcase {named} time=\"{seconds:.3}\">");
+            if !case.passed {
+                let what: Vec<&str> = case.differences.iter().map(|one| one.what).collect();
                 let what = escaped(&what.join(", "));
-                let (source, how) = (escaped(&case.source), escaped(&differences(case)));
-                let _ =
-                    writeln!(text, ">\n      <failure message=\"{what} not as expected\">{source}");
-                let _ = writeln!(text, "{how}</failure>\n    </testcase>");
+                let _ = write!(text, "      <failure message=\"{what} not as expected\">");
+                let (source, how) = (escaped(&case.source), escaped(&plain_failure(case)));
+                let _ = writeln!(text, "{source}\n{how}</failure>");
             }
+            text.push_str("    </testcase>\n");
         }
         text.push_str("  </testsuite>\n");
     }
     text + "</testsuites>\n"
 }
 
-/// Returns the results as workflow commands: errors for failed cases, warnings (errors when too
+/// Returns the results as workflow commands: errors for failed cases, notices (errors when too
 /// much is missing) for what was not reached.
 pub(crate) fn github(results: &Results) -> String {
     let mut text = String::new();
     for file in &results.files {
         for case in file.cases.iter().filter(|case| !case.passed) {
-            let line = case.source.rsplit_once(':').map_or("1", |(_, line)| line);
-            let path = property(&file.path.to_string_lossy());
-            let (title, how) = (property(&case.name), message(&differences(case)));
+            let (path, line) = (property(&file.path.to_string_lossy()), case.line);
+            let (title, how) = (property(&case.name), message(&plain_failure(case)));
             let _ = writeln!(text, "::error file={path},line={line},title={title}::{how}");
         }
     }
     let level = if results.enough_coverage { "notice" } else { "error" };
-    for coverage in &results.coverage {
-        for gap in &coverage.report.gaps {
-            let (path, line) = (property(&gap.path.to_string_lossy()), gap.line);
-            let what = message(&said(gap));
-            let _ = writeln!(text, "::{level} file={path},line={line},title=not tested::{what}");
-        }
+    for gap in results.coverage.iter().flat_map(|coverage| &coverage.gaps) {
+        let (path, line) = (property(&gap.path.to_string_lossy()), gap.line);
+        let what = message(&gap_text(gap));
+        let _ = writeln!(text, "::{level} file={path},line={line},title=not tested::{what}");
     }
     let _ = writeln!(text, "{} passed, {} failed", results.passed, results.failed);
-    for coverage in &results.coverage {
-        let (config, percent) = (&coverage.config, rounded_down(coverage.report.percent));
-        let _ = writeln!(text, "coverage of {config}: {percent} %");
+    for Coverage { config, percent, .. } in &results.coverage {
+        let _ = writeln!(text, "coverage of {config}: {:.0} %", percent.floor());
     }
     text
 }

@@ -5,91 +5,129 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 
-use super::case::{Case, CaseFile};
-use super::case_keys::{
-    AgentName, CaseInput, CaseKeys, CaseList, EventName, Expectation, FileKeys, Payload,
+use super::keys::{
+    AgentName, CaseInput, CaseKeys, CaseList, EventName, Expectation, FileKeys, Names, Payload,
+    Stubs,
 };
 use crate::moment::Moment;
-use hookexec::config::Diagnostics;
+use hookexec::config::{Diagnostics, Location};
 use hookexec::event::Event;
-use hookexec::internal::reading::{self, At, Filled, Kind, Node, Reader, Value};
+use hookexec::internal::reading::{self, At, Filled, Kind as _, Node, Reader, Value};
 use hookexec::internal::{read_file, suggest};
 use hookexec::wire::Input;
 use hookexec_agents::NativeCall;
 
-/// What a file's name ends with, and what its hooks file's name ends with in that place.
-pub(super) const ENDINGS: [(&str, &str); 2] = [(".test.yaml", ".yaml"), (".test.yml", ".yml")];
+/// How the name of a file of cases ends.
+pub(crate) const ENDING: &str = ".test.yaml";
 
 const CASE_HINT: &str =
     "write `- { name: ..., event: pre_tool_use, input: {...}, expect: { decision: deny } }`";
+
+/// The cases of one file.
+#[derive(Debug, Clone)]
+pub(crate) struct CaseFile {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// The hooks file that is tested; of several, the hooks add up.
+    pub(crate) configs: Vec<PathBuf>,
+    /// The cases, in the order of the file.
+    pub(crate) cases: Vec<Case>,
+}
+
+/// One event, and what the hooks should make of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    /// Its name, which no other case of the file has.
+    pub(crate) name: String,
+    /// What happened.
+    pub(crate) moment: Moment,
+    /// The answers of hooks that do not run.
+    pub(crate) stubs: Stubs,
+    /// What should come out.
+    pub(crate) expect: Expectation,
+    /// Where it is written.
+    pub(crate) location: Location,
+}
+
+impl Case {
+    /// Returns every hook that the case names, with the place.
+    pub(super) fn named_hooks(&self) -> Vec<(&String, &Location)> {
+        let mut names = Vec::new();
+        for (name, location, _) in &self.stubs.0 {
+            names.push((name, location));
+        }
+        let expect = &self.expect;
+        let lists = [&expect.ran, &expect.not_run, &expect.failed_open];
+        for (name, location) in lists.into_iter().flatten().flat_map(|names| &names.0) {
+            names.push((name, location));
+        }
+        names
+    }
+}
 
 impl CaseFile {
     /// Reads the cases of one file.
     ///
     /// # Errors
     /// All problems of the file.
-    pub(crate) fn load(path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
-        Self::from_yaml(&read_file(path.as_ref())?, path)
+    pub(crate) fn load(path: &Path) -> Result<Self, Diagnostics> {
+        Self::from_yaml(&read_file(path)?, path)
     }
 
     /// Reads cases from `text`; `path` is what messages call it, and where `config` is looked for.
     ///
     /// # Errors
     /// All problems of the text.
-    pub(crate) fn from_yaml(text: &str, path: impl AsRef<Path>) -> Result<Self, Diagnostics> {
-        let path = path.as_ref();
-        reading::read_text(path, text, |reader, root| case_file(reader, root, path))
+    pub(crate) fn from_yaml(text: &str, path: &Path) -> Result<Self, Diagnostics> {
+        reading::read_text(path, text, |reader, root| read_cases(reader, root, path))
     }
 }
 
 /// Returns the hooks file that a file of cases is named after.
 fn named_after(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    ENDINGS.iter().find_map(|(ending, other)| {
-        let stem = name.strip_suffix(ending).filter(|stem| !stem.is_empty())?;
-        Some(path.with_file_name(format!("{stem}{other}")))
-    })
+    let stem = path.file_name()?.to_str()?.strip_suffix(ENDING)?;
+    if stem.is_empty() { None } else { Some(path.with_file_name(format!("{stem}.yaml"))) }
 }
 
-fn case_file(reader: &mut Reader, root: &Node, path: &Path) -> Option<CaseFile> {
+fn read_cases(reader: &mut Reader, root: &Node, path: &Path) -> Option<CaseFile> {
     let keys: FileKeys<'_> = reader.value(root, "")?;
-    let directory = path.parent().unwrap_or_else(|| Path::new(""));
-    let configs = if keys.fields.get("config").is_some() {
-        keys.config?.0.iter().map(|written| directory.join(written)).collect()
+    let mut configs = Vec::new();
+    if keys.fields.get("config").is_some() {
+        let directory = path.parent().unwrap_or_else(|| Path::new(""));
+        let Names(written) = keys.config?;
+        configs.extend(written.into_iter().map(|(name, _)| directory.join(name)));
     } else {
-        vec![named_after(path).or_else(|| {
-            let hint = "add `config: hooks.yaml`, or name the file `hooks.test.yaml`";
-            reader.refuse_with_hint(root, "which hooks file is tested?", hint)
-        })?]
-    };
-    let Some(CaseList(list)) = keys.cases else {
-        if keys.fields.lacks("cases") {
-            reader.error_with_hint(root, "a file of cases needs `cases`", CASE_HINT);
+        configs.extend(named_after(path));
+    }
+    if configs.is_empty() {
+        let hint = "add `config: hooks.yaml`, or name the file `hooks.test.yaml`";
+        return reader.refuse_with_hint(root, "which hooks file is tested?", hint);
+    }
+    let items = match keys.cases {
+        Some(CaseList(Node { value: Value::List(items), .. })) if !items.is_empty() => items,
+        Some(CaseList(list)) => {
+            return reader.refuse_with_hint(list, "`cases` must be a list of cases", CASE_HINT);
         }
-        return None;
-    };
-    let items = match &list.value {
-        Value::List(items) if !items.is_empty() => items,
-        value => {
-            let is_empty = matches!(value, Value::List(_) | Value::Null);
-            let problem = if is_empty { "is empty" } else { "must be a list" };
-            return reader.refuse_with_hint(list, format!("`cases` {problem}"), CASE_HINT);
+        None if keys.fields.lacks("cases") => {
+            return reader.refuse_with_hint(root, "a file of cases needs `cases`", CASE_HINT);
         }
+        None => return None,
     };
-    let cases: Vec<Case> = items.iter().filter_map(|item| case(reader, item)).collect();
-    for (index, case) in cases.iter().enumerate() {
-        let first = cases[..index].iter().find(|other| other.name == case.name);
-        if let (Some(first), Some(node)) = (first, items.get(index)) {
+    let mut cases: Vec<Case> = Vec::new();
+    for item in items {
+        let Some(case) = read_case(reader, item) else { continue };
+        if let Some(first) = cases.iter().find(|other| other.name == case.name) {
             let hint = format!("the first is on line {}", first.location.line());
-            reader.error_with_hint(node, format!("two cases are called `{}`", case.name), hint);
+            reader.error_with_hint(item, format!("two cases are called `{}`", case.name), hint);
         }
+        cases.push(case);
     }
     Some(CaseFile { path: path.to_owned(), configs, cases })
 }
 
-fn case(reader: &mut Reader, node: &Node) -> Option<Case> {
+fn read_case(reader: &mut Reader, node: &Node) -> Option<Case> {
     let errors = reader.errors();
-    let mut keys: CaseKeys<'_> = reader.value(node, "")?;
+    let keys: CaseKeys<'_> = reader.value(node, "")?;
     let native = keys.fields.get("from").is_some();
     for key in ["name", "event", "expect"] {
         if keys.fields.lacks(key) && !(native && key == "event") {
@@ -97,12 +135,12 @@ fn case(reader: &mut Reader, node: &Node) -> Option<Case> {
         }
     }
     let moment = if native {
-        native_call(reader, node, &mut keys).map(|call| Moment::Native(Box::new(call)))
+        read_native(reader, node, &keys).map(|call| Moment::Native(Box::new(call)))
     } else {
-        own_call(reader, node, &keys)
+        read_own(reader, node, &keys)
     };
     if let Some(At { node, .. }) = &keys.expect
-        && matches!(&node.value, Value::Map(entries) if entries.is_empty())
+        && node.as_map().is_some_and(<[_]>::is_empty)
     {
         let hint = format!("add one of: {}", Expectation::NAMES.join(", "));
         reader.error_with_hint(node, "a case that expects nothing proves nothing", hint);
@@ -113,81 +151,74 @@ fn case(reader: &mut Reader, node: &Node) -> Option<Case> {
     Some(Case {
         name: keys.name?.0,
         moment: moment?,
-        stubs: keys.stubs.unwrap_or_default().0,
+        stubs: keys.stubs.unwrap_or_default(),
         expect: keys.expect?.value,
         location: reader.location(node),
     })
 }
 
 /// Reads the event and its input in words of ours.
-fn own_call(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Moment> {
+fn read_own(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Moment> {
     if let Some(Payload(payload)) = keys.payload {
         let hint = "add `from: AGENT`, or write `input` in place of `payload`";
         reader.error_with_hint(payload, "`payload` is an agent's, and no agent is named", hint);
     }
-    let event = keys.event.as_ref().and_then(|EventName(node)| case_event(reader, node))?;
+    let EventName(written) = keys.event.as_ref()?;
+    let name = Filled::read(reader, written, "`event`")?.0;
+    let Ok(event) = name.parse::<Event>() else {
+        let hint = suggest::hint(&name, Event::all().map(Event::name));
+        let hint = hint.unwrap_or_else(|| "`hookexec docs events` lists them".to_owned());
+        return reader.refuse_with_hint(written, format!("unknown event `{name}`"), hint);
+    };
     let input = match keys.input {
-        Some(CaseInput(input)) => case_input(reader, input, event),
-        None if !keys.fields.lacks("input") => None,
+        Some(CaseInput(input)) => read_input(reader, input, event)?,
+        None if !keys.fields.lacks("input") => return None,
         None if event.contract().tool_matched => {
             let hint = "add `input: { tool_name: shell, tool_input: { cmd: ls } }`";
-            reader.refuse_with_hint(node, format!("a case of `{event}` needs an `input`"), hint)
+            let problem = format!("a case of `{event}` needs an `input`");
+            return reader.refuse_with_hint(node, problem, hint);
         }
-        None => Some(Input::default()),
+        None => Input::default(),
     };
-    Some(Moment::Own(event, Box::new(input?)))
+    Some(Moment::Own(event, Box::new(input)))
 }
 
 /// Reads an agent's payload, as `run --from AGENT` does.
-fn native_call(reader: &mut Reader, node: &Node, keys: &mut CaseKeys<'_>) -> Option<NativeCall> {
-    let AgentName(agent) = keys.from.take()?.value;
+fn read_native(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<NativeCall> {
+    let AgentName(agent) = keys.from.as_ref()?;
     if let Some(CaseInput(input)) = keys.input {
         let hint = "write `payload`: what the agent writes to standard input";
         return reader.refuse_with_hint(input, "`input` does not go with `from`", hint);
     }
     let Some(Payload(payload)) = keys.payload else {
+        let problem = "a case with `from` needs the agent's `payload`";
         let hint =
             "add `payload: { hook_event_name: PreToolUse, tool_name: ..., tool_input: {...} }`";
-        return reader.refuse_with_hint(
-            node,
-            "a case with `from` needs the agent's `payload`",
-            hint,
-        );
+        return reader.refuse_with_hint(node, problem, hint);
     };
-    let event = match keys.event {
-        Some(EventName(node)) => Some(Filled::read(reader, node, "`event`")?.0),
-        None => None,
-    };
+    let mut event = None;
+    if let Some(EventName(written)) = &keys.event {
+        event = Some(Filled::read(reader, written, "`event`")?.0);
+    }
     let json = Json::read(reader, payload, "")?.to_string();
-    match hookexec_agents::read(agent, event.as_deref(), json.as_bytes(), |_| None) {
-        Ok(call) if call.event.is_some() => return Some(call),
+    match hookexec_agents::read(*agent, event.as_deref(), json.as_bytes(), |_| None) {
+        Ok(call) if call.event.is_some() => Some(call),
         Ok(call) => {
-            let message = format!("hookexec has no event for `{}`", call.native.name);
-            reader.error(payload, message);
+            let problem = format!("hookexec has no event for `{}`", call.native.name);
+            reader.refuse(payload, problem)
         }
-        Err(error) => reader.error(payload, error.to_string()),
+        Err(error) => reader.refuse(payload, error.to_string()),
     }
-    None
 }
 
-fn case_event(reader: &mut Reader, node: &Node) -> Option<Event> {
-    let name = Filled::read(reader, node, "`event`")?.0;
-    let event = name.parse::<Event>().ok();
-    if event.is_none() {
-        let hint = suggest::hint(&name, Event::all().map(Event::name));
-        let hint = hint.unwrap_or_else(|| "`hookexec docs events` lists them".to_owned());
-        reader.error_with_hint(node, format!("unknown event `{name}`"), hint);
-    }
-    event
-}
-
-fn case_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
+fn read_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
     let errors = reader.errors();
-    let fields = reader.open_fields(node, "`input`")?;
-    for (name, key, _) in fields.iter().filter(|(name, ..)| !Input::FIELDS.contains(name)) {
+    for (name, key, _) in reader.open_fields(node, "`input`")?.iter() {
         // Other keys are a host's own; one that is nearly ours is a slip that would make the
         // case prove nothing.
-        if let Some(hint) = suggest::hint(name, Input::FIELDS.iter().copied()) {
+        if !Input::FIELDS.contains(&name)
+            && let Some(hint) = suggest::hint(name, Input::FIELDS.iter().copied())
+        {
             reader.error_with_hint(key, format!("unknown key `{name}` in `input`"), hint);
         }
     }
@@ -203,11 +234,7 @@ fn case_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
         }
     };
     if event.contract().tool_matched && input.tool().is_empty() {
-        return reader.refuse_with_hint(
-            node,
-            format!("`{event}` needs a `tool_name`"),
-            "add `tool_name`",
-        );
+        return reader.refuse(node, format!("`{event}` needs a `tool_name` in its `input`"));
     }
     hookexec_agents::add_tool_kinds(&mut input);
     Some(input)
@@ -215,11 +242,11 @@ fn case_input(reader: &mut Reader, node: &Node, event: Event) -> Option<Input> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::Expected;
+    use super::super::keys::DecisionWord;
     use super::*;
 
     fn problems(text: &str) -> String {
-        CaseFile::from_yaml(text, "hooks.test.yaml").unwrap_err().to_string()
+        CaseFile::from_yaml(text, Path::new("hooks.test.yaml")).unwrap_err().to_string()
     }
 
     #[test]
@@ -233,18 +260,17 @@ cases:
       logger: {}
       guard: { decision: deny, reason: no }
       slow: { failure: timed out }
-    expect: { decision: none, message: { regex: "^no" }, updated_input: null, ran: [guard], exit_code: 2 }
+    expect: { decision: none, message: { regex: "^no" }, updated_input: null, ran: [guard], allowed: false }
 "#;
-        let file = CaseFile::from_yaml(text, "a/hooks.test.yaml").unwrap();
+        let file = CaseFile::from_yaml(text, Path::new("a/hooks.test.yaml")).unwrap();
         assert_eq!(file.configs, [Path::new("a/hooks.yaml")]);
         let case = &file.cases[0];
         assert_eq!(case.location.to_string(), "a/hooks.test.yaml:3");
-        assert_eq!(case.stubs.len(), 3);
-        assert!(matches!(&case.stubs[2].2, Err(error) if error.message == "timed out"));
-        let decision = case.expect.decision.as_ref().map(|decision| &decision.0);
-        assert_eq!(decision, Some(&Expected::Nothing));
-        assert_eq!(case.expect.updated_input, Some(Expected::Nothing));
-        assert_eq!(case.expect.exit_code.map(|code| code.0), Some(2));
+        assert_eq!(case.stubs.0.len(), 3);
+        assert!(matches!(&case.stubs.0[2].2, Err(error) if error.message == "timed out"));
+        assert_eq!(case.expect.decision, Some(DecisionWord(None)));
+        assert!(case.expect.updated_input.as_ref().is_some_and(|wanted| wanted.0.is_none()));
+        assert_eq!(case.expect.allowed, Some(false));
     }
 
     #[test]
@@ -255,8 +281,8 @@ cases:
   - { name: b, event: pre_tool_use, input: { tool_nam: shell }, expect: { decision: den } }
   - { name: c, event: stop, expect: {} }
   - { name: d, event: stop, expekt: { allowed: true } }
-  - { name: e, event: stop, stubs: { x: { decisio: deny } }, expect: { exit_code: 1, mesage: x } }
-  - { name: f, event: pre_tool_use, expect: { message: { regex: '(' } } }
+  - { name: e, event: stop, stubs: { x: { decisio: deny } }, expect: { allowed: maybe, mesage: x } }
+  - { name: f, event: pre_tool_use, expect: { message: { regex: '(' }, system_message: {} } }
 ";
         let said = problems(text);
         for wanted in [
@@ -266,10 +292,11 @@ cases:
             "hooks.test.yaml:5: a case that expects nothing proves nothing",
             "hooks.test.yaml:6: unknown key `expekt` in a case",
             "hooks.test.yaml:7: unknown key `decisio`; did you mean `decision`?, in a stub",
-            "hooks.test.yaml:7: `exit_code` must be 0, 2 or 3",
+            "hooks.test.yaml:7: `allowed` must be `true` or `false`",
             "hooks.test.yaml:7: unknown key `mesage` in `expect`",
             "hooks.test.yaml:8: a case of `pre_tool_use` needs an `input`",
             "hooks.test.yaml:8: not a valid regular expression",
+            "hooks.test.yaml:8: `system_message` needs `regex`",
         ] {
             assert!(said.contains(wanted), "{wanted}\n{said}");
         }
@@ -279,8 +306,9 @@ cases:
     fn names_are_unique_and_something_must_be_there() {
         let twice = "cases:\n- { name: a, event: stop, expect: { allowed: true } }\n- { name: a, event: stop, expect: { allowed: true } }\n";
         assert_eq!(problems(twice), "hooks.test.yaml:3: two cases are called `a`");
-        assert_eq!(problems("cases: []"), "hooks.test.yaml:1: `cases` is empty");
-        let nameless = CaseFile::from_yaml("cases: []", "x.yaml").unwrap_err().to_string();
+        assert_eq!(problems("cases: []"), "hooks.test.yaml:1: `cases` must be a list of cases");
+        let nameless =
+            CaseFile::from_yaml("cases: []", Path::new("x.yaml")).unwrap_err().to_string();
         assert_eq!(nameless, "x.yaml:1: which hooks file is tested?");
     }
 }

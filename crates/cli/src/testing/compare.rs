@@ -1,20 +1,15 @@
 //! What came out against what was expected.
 
-use crate::records::word;
-use std::fmt;
-
 use serde::Serialize;
 
-use super::case::TextExpectation;
-use super::case_keys::{Expectation, HookNames};
-use crate::diff::changed_lines;
-use crate::exit::Exit;
-use hookexec::wire::{HookStatus, Verdict};
+use super::keys::{Expectation, ExpectedText, Names};
+use crate::records::word;
+use hookexec::wire::{HookStatus, JsonObject, Verdict};
 
 /// One thing that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Difference {
-    /// What: a key of `expect`.
+    /// A key of `expect`.
     pub(crate) what: &'static str,
     /// What was expected.
     pub(crate) expected: String,
@@ -22,135 +17,133 @@ pub(crate) struct Difference {
     pub(crate) found: String,
 }
 
-impl fmt::Display for Difference {
-    /// Shows the lines expected with `-`, those found with `+`, and common ones with neither.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:", self.what)?;
-        for (sign, line) in changed_lines(&self.expected, &self.found) {
-            write!(formatter, "\n  {sign} {line}")?;
+/// The differences that were found so far.
+#[derive(Default)]
+struct Differences(Vec<Difference>);
+
+impl Differences {
+    fn compare(&mut self, what: &'static str, expected: String, found: String) {
+        if expected != found {
+            self.0.push(Difference { what, expected, found });
         }
-        Ok(())
+    }
+
+    fn compare_text(
+        &mut self,
+        what: &'static str,
+        expected: Option<&ExpectedText>,
+        found: Option<&str>,
+    ) {
+        let (holds, expected) = match (expected, found) {
+            (None, _) | (Some(ExpectedText::Absent), None) => return,
+            (Some(ExpectedText::Absent), Some(_)) => (false, "nothing".to_owned()),
+            // Whether a YAML text ends in a newline is a matter of its style.
+            (Some(ExpectedText::Is(text)), found) => {
+                (found.is_some_and(|found| found.trim_end() == text.trim_end()), text.clone())
+            }
+            (Some(ExpectedText::Matches(pattern)), found) => {
+                let holds = found.is_some_and(|found| pattern.is_match(found));
+                (holds, format!("a text in which `{}` is found", pattern.as_str()))
+            }
+        };
+        if !holds {
+            let found = found.unwrap_or("nothing").to_owned();
+            self.0.push(Difference { what, expected, found });
+        }
     }
 }
 
 /// Returns everything about `verdict` that is not as expected.
 pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Difference> {
-    let mut found = Vec::new();
-    let mut note = |what, expected: String, seen: String| {
-        if expected != seen {
-            found.push(Difference { what, expected, found: seen });
-        }
-    };
-    if let Some(decision) = &expect.decision {
-        let shown = |decision| word(decision).to_owned();
-        note("decision", shown(decision.0.value().copied()), shown(verdict.decision));
+    let mut found = Differences::default();
+    if let Some(decision) = expect.decision {
+        let (expected, decision) = (word(decision.0), word(verdict.decision));
+        found.compare("decision", expected.to_owned(), decision.to_owned());
     }
     if let Some(allowed) = expect.allowed {
-        note("allowed", allowed.to_string(), verdict.allowed.to_string());
-    }
-    if let Some(code) = expect.exit_code {
-        note("exit_code", code.0.to_string(), Exit::of(verdict).code().to_string());
+        found.compare("allowed", allowed.to_string(), verdict.allowed.to_string());
     }
     if let Some(expected) = &expect.updated_input {
-        note("updated_input", json(expected.value()), json(verdict.updated_input.as_ref()));
+        let updated = arguments(verdict.updated_input.as_ref());
+        found.compare("updated_input", arguments(expected.0.as_ref()), updated);
     }
-    let ran = |report: &&hookexec::wire::HookReport| report.status != HookStatus::Skipped;
-    let names: Vec<&str> =
-        verdict.hooks.iter().filter(ran).map(|report| report.name.as_str()).collect();
+    let mut ran = Vec::new();
+    for report in &verdict.hooks {
+        if report.status != HookStatus::Skipped {
+            ran.push(report.name.clone());
+        }
+    }
+    for name in expect.not_run.iter().flat_map(names) {
+        if ran.contains(&name) {
+            let (expected, seen) = (format!("`{name}` does not run"), format!("`{name}` ran"));
+            found.compare("not_run", expected, seen);
+        }
+    }
     if let Some(expected) = &expect.ran {
-        note("ran", listed(of(expected)), listed(names.iter().copied()));
-    }
-    let not_run = expect.not_run.iter().flat_map(of);
-    for name in not_run.filter(|name| names.contains(name)) {
-        note("not_run", format!("`{name}` does not run"), format!("`{name}` ran"));
+        found.compare("ran", listed(names(expected)), listed(ran));
     }
     if let Some(expected) = &expect.failed_open {
-        let seen = verdict.failed_open.iter().map(String::as_str);
-        note("failed_open", listed(of(expected)), listed(seen));
+        let failed = listed(verdict.failed_open.clone());
+        found.compare("failed_open", listed(names(expected)), failed);
     }
-    for (what, expected, seen) in [
+    for (what, expected, text) in [
         ("message", &expect.message, &verdict.message),
         ("additional_context", &expect.additional_context, &verdict.additional_context),
         ("system_message", &expect.system_message, &verdict.system_message),
     ] {
-        if let Some(expected) = expected {
-            found.extend(text_difference(what, expected, seen.as_deref()));
-        }
+        found.compare_text(what, expected.as_ref(), text.as_deref());
     }
-    found
+    found.0
 }
 
-fn text_difference(
-    what: &'static str,
-    expected: &TextExpectation,
-    seen: Option<&str>,
-) -> Option<Difference> {
-    let (holds, expected) = match expected {
-        TextExpectation::Absent => (seen.is_none(), "nothing".to_owned()),
-        TextExpectation::Is(text) => {
-            // Whether a YAML text ends in a newline is a matter of its style.
-            (seen.is_some_and(|seen| seen.trim_end() == text.trim_end()), text.clone())
-        }
-        TextExpectation::Matches(pattern) => (
-            seen.is_some_and(|seen| pattern.is_match(seen)),
-            format!("a text in which `{}` is found", pattern.as_str()),
-        ),
-    };
-    let found = seen.unwrap_or("nothing").to_owned();
-    (!holds).then_some(Difference { what, expected, found })
-}
-
-fn json(value: Option<&hookexec::wire::JsonObject>) -> String {
+fn arguments(value: Option<&JsonObject>) -> String {
     match value {
         None => "not changed".to_owned(),
         Some(value) => serde_json::to_string_pretty(value).unwrap_or_default(),
     }
 }
 
-fn of(names: &HookNames) -> impl Iterator<Item = &str> {
-    names.0.iter().map(|(name, _)| name.as_str())
+fn names(names: &Names) -> Vec<String> {
+    names.0.iter().map(|(name, _)| name.clone()).collect()
 }
 
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let mut names: Vec<&str> = names.collect();
+fn listed(mut names: Vec<String>) -> String {
     names.sort_unstable();
     if names.is_empty() { "no hook".to_owned() } else { names.join("\n") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::Expected;
-    use super::super::case_keys::{ExitCode, ExpectedDecision};
+    use super::super::keys::{DecisionWord, ExpectedArguments};
     use super::*;
     use hookexec::{Decision, Event};
 
     #[test]
-    fn what_is_as_expected_is_not_named_and_the_rest_is_shown_by_line() {
+    fn what_is_as_expected_is_not_named() {
         let mut verdict = Verdict::denied(Event::PreToolUse, "one\ntwo");
         verdict.additional_context = Some("context\n".into());
         let expect = Expectation {
-            decision: Some(ExpectedDecision(Expected::Is(Decision::Deny))),
+            decision: Some(DecisionWord(Some(Decision::Deny))),
             allowed: Some(true),
-            exit_code: Some(ExitCode(2)),
-            message: Some(TextExpectation::Is("one\nthree\n".into())),
-            additional_context: Some(TextExpectation::Is("context".into())),
-            system_message: Some(TextExpectation::Absent),
+            message: Some(ExpectedText::Is("one\nthree\n".into())),
+            additional_context: Some(ExpectedText::Is("context".into())),
+            system_message: Some(ExpectedText::Absent),
             ..Expectation::default()
         };
-        let shown: Vec<String> =
-            differences(&expect, &verdict).iter().map(ToString::to_string).collect();
-        assert_eq!(
-            shown,
-            ["allowed:\n  - true\n  + false", "message:\n    one\n  - three\n  + two"]
-        );
+        let found = differences(&expect, &verdict);
+        let what: Vec<&str> = found.iter().map(|difference| difference.what).collect();
+        assert_eq!(what, ["allowed", "message"]);
+        assert_eq!((&*found[1].expected, &*found[1].found), ("one\nthree\n", "one\ntwo"));
     }
 
     #[test]
     fn the_order_of_keys_is_no_difference_and_a_missing_rewrite_is_one() {
-        let object = |text: &str| serde_json::from_str::<hookexec::wire::JsonObject>(text).unwrap();
+        let object = |text: &str| serde_json::from_str::<JsonObject>(text).unwrap();
         let mut verdict = Verdict::no_opinion(Event::PreToolUse);
         let expect = Expectation {
-            updated_input: Some(Expected::Is(object(r#"{"b": {"y": 1, "x": 2}, "a": 1}"#))),
+            updated_input: Some(ExpectedArguments(Some(object(
+                r#"{"b": {"y": 1, "x": 2}, "a": 1}"#,
+            )))),
             ..Expectation::default()
         };
         assert_eq!(differences(&expect, &verdict)[0].found, "not changed");

@@ -1,30 +1,23 @@
-//! Which hooks, matchers and conditions no case reached.
+//! Which hooks and conditions no case reached.
 
-use crate::moment::reports_of;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::moment::reports_of;
 use hookexec::config::Hook;
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookStatus, Verdict};
 
-/// What was reached of a configuration.
-#[derive(Debug, Default)]
-pub(super) struct Coverage {
-    /// Each thing that can be reached: the gap that it is while no case has, and whether one has.
-    goals: Vec<(Gap, bool)>,
-    /// What each configured hook can reach, as places in `goals`, in config order.
-    hooks: Vec<Vec<usize>>,
-}
-
 /// What the cases reached, and what they did not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct CoverageReport {
+pub(crate) struct Coverage {
+    /// The hooks file; several are joined by commas.
+    pub(crate) config: String,
     /// How many things were reached.
     pub(crate) covered: usize,
-    /// How many there are: a hook counts one, a matcher entry one, a condition two, for holding and
-    /// for not holding. What is disabled does not count.
+    /// How many there are: a hook counts one, a condition two, for holding and for not holding.
+    /// Hooks that are disabled do not count.
     pub(crate) total: usize,
     /// The share in percent, 100 when there is nothing to reach.
     pub(crate) percent: f64,
@@ -37,9 +30,12 @@ pub(crate) struct CoverageReport {
 pub(crate) struct Gap {
     /// What is missing.
     pub(crate) kind: GapKind,
-    /// The hook, or the matcher.
+    /// The hook.
     pub(crate) name: String,
-    /// The condition.
+    /// Its matcher, if it does not match everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) matcher: Option<String>,
+    /// Its condition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) condition: Option<String>,
     /// The file.
@@ -54,86 +50,79 @@ pub(crate) struct Gap {
 pub(crate) enum GapKind {
     /// Run the hook.
     HookNeverRan,
-    /// Call a tool that the matcher matches.
-    MatcherNeverMatched,
     /// Meet the condition.
     ConditionNeverHeld,
     /// Fail the condition.
     ConditionAlwaysHeld,
 }
 
-impl Coverage {
-    pub(super) fn of<'h>(hooks: impl Iterator<Item = &'h Hook>) -> Self {
-        let mut coverage = Self::default();
-        let mut last: Option<(&Hook, usize)> = None;
-        for hook in hooks {
-            let mut goals = Vec::new();
-            if hook.enabled {
-                if !hook.matcher.is_everything() {
-                    // Hooks of one entry stand side by side and share event, file and matcher.
-                    let same = last.filter(|(before, _)| {
-                        before.event == hook.event
-                            && before.matcher.as_str() == hook.matcher.as_str()
-                            && before.location.path() == hook.location.path()
-                    });
-                    let name = hook.matcher.to_string();
-                    let kind = GapKind::MatcherNeverMatched;
-                    let place = same
-                        .map_or_else(|| coverage.add(kind, name, hook, None), |(_, place)| place);
-                    last = Some((hook, place));
-                    goals.push(place);
-                }
-                goals.push(coverage.add(GapKind::HookNeverRan, hook.label(), hook, None));
-                for condition in hook.when.iter().map(ToString::to_string) {
-                    for kind in [GapKind::ConditionNeverHeld, GapKind::ConditionAlwaysHeld] {
-                        let condition = Some(condition.clone());
-                        goals.push(coverage.add(kind, hook.label(), hook, condition));
-                    }
-                }
-            }
-            coverage.hooks.push(goals);
-        }
-        coverage
-    }
+/// What the cases reached so far, for each configured hook in config order.
+pub(super) struct Reached(Vec<ReachedHook>);
 
-    /// Adds something that can be reached, and returns its place.
-    fn add(&mut self, kind: GapKind, name: String, at: &Hook, condition: Option<String>) -> usize {
-        let (path, line) = (at.location.path().to_owned(), at.location.line());
-        self.goals.push((Gap { kind, name, condition, path, line }, false));
-        self.goals.len() - 1
+struct ReachedHook {
+    hook: Hook,
+    ran: bool,
+    held: bool,
+    did_not_hold: bool,
+}
+
+impl Reached {
+    pub(super) fn new<'h>(hooks: impl Iterator<Item = &'h Hook>) -> Self {
+        let mut reached = Vec::new();
+        for hook in hooks {
+            let hook = hook.clone();
+            reached.push(ReachedHook { hook, ran: false, held: false, did_not_hold: false });
+        }
+        Self(reached)
     }
 
     /// Notes what a case reached. `explanations` are those of every configured hook, in order.
-    pub(super) fn observe(&mut self, explanations: &[Explanation], verdict: &Verdict) {
+    pub(super) fn add(&mut self, explanations: &[Explanation], verdict: &Verdict) {
         let reports = reports_of(explanations, verdict);
-        for ((explanation, report), goals) in explanations.iter().zip(reports).zip(&self.hooks) {
-            let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
+        for ((explanation, report), hook) in explanations.iter().zip(reports).zip(&mut self.0) {
             // A duplicate is done by its twin.
-            let twin = matches!(explanation.selection, Selection::DuplicateOf(_));
-            let matched = !matches!(
-                explanation.selection,
-                Selection::OtherEvent(_) | Selection::Disabled | Selection::NotMatched
-            );
+            let is_twin = matches!(explanation.selection, Selection::DuplicateOf(_));
+            let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
             let holds = explanation.condition.as_ref().map(|trace| trace.holds);
-            for goal in goals {
-                let (gap, reached) = &mut self.goals[*goal];
-                *reached |= match gap.kind {
-                    GapKind::MatcherNeverMatched => matched || ran,
-                    GapKind::HookNeverRan => ran || twin,
-                    GapKind::ConditionNeverHeld => ran || twin || holds == Some(true),
-                    GapKind::ConditionAlwaysHeld => twin || holds == Some(false),
-                };
-            }
+            hook.ran |= ran || is_twin;
+            hook.held |= ran || is_twin || holds == Some(true);
+            hook.did_not_hold |= is_twin || holds == Some(false);
         }
     }
 
-    pub(super) fn report(&self) -> CoverageReport {
-        let missed = self.goals.iter().filter(|(_, reached)| !reached);
-        let gaps: Vec<Gap> = missed.map(|(gap, _)| gap.clone()).collect();
-        let total = self.goals.len();
+    /// Returns what was reached of the configuration `config`.
+    pub(super) fn coverage(&self, config: &str) -> Coverage {
+        let (mut total, mut gaps) = (0, Vec::new());
+        for reached in self.0.iter().filter(|reached| reached.hook.enabled) {
+            let mut goals = vec![(GapKind::HookNeverRan, reached.ran)];
+            if reached.hook.when.is_some() {
+                goals.push((GapKind::ConditionNeverHeld, reached.held));
+                goals.push((GapKind::ConditionAlwaysHeld, reached.did_not_hold));
+            }
+            total += goals.len();
+            for (kind, is_reached) in goals {
+                if !is_reached {
+                    gaps.push(Gap::new(kind, &reached.hook));
+                }
+            }
+        }
         let covered = total - gaps.len();
         #[expect(clippy::cast_precision_loss, reason = "a file holds some thousand hooks at most")]
         let percent = if total == 0 { 100.0 } else { covered as f64 * 100.0 / total as f64 };
-        CoverageReport { covered, total, percent, gaps }
+        Coverage { config: config.to_owned(), covered, total, percent, gaps }
+    }
+}
+
+impl Gap {
+    fn new(kind: GapKind, hook: &Hook) -> Self {
+        let matches_all = hook.matcher.is_everything();
+        Self {
+            kind,
+            name: hook.label(),
+            matcher: if matches_all { None } else { Some(hook.matcher.to_string()) },
+            condition: hook.when.as_ref().map(ToString::to_string),
+            path: hook.location.path().to_owned(),
+            line: hook.location.line(),
+        }
     }
 }

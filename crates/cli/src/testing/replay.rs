@@ -1,13 +1,12 @@
 //! What another configuration would have decided.
 
-use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize as _, Serialize};
 
-use super::case::Stub;
-use super::stub::{self, executor};
+use super::keys::Stub;
+use super::stand_in::{Answers, executor};
 use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
@@ -15,17 +14,16 @@ use hookexec::handler::{Failure, HandlerError, HandlerResult};
 use hookexec::internal::audit::{Record, rewritten};
 use hookexec::internal::builtins::Shipped;
 use hookexec::internal::locked;
-use hookexec::wire::{Decision, HookReport, HookStatus, Input, InputChange, Output, Verdict};
+use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
 
 /// Runs recorded events through a candidate configuration.
 ///
-/// Hooks whose `side_effects` are `external`, which they are when nothing is said, do not run: they
-/// give the answer that is recorded of the hook of the same name. If it is not recorded, the event
-/// could not run, unless it is denied without it. Builtins that only look run.
-#[derive(Debug)]
+/// Hooks whose `side_effects` are `external`, the default, do not run: they give the answer that is
+/// recorded of the hook of the same name. If none is recorded, or if that hook rewrote something, the
+/// event could not run, unless it is denied without it. Builtins that only look run.
 pub(crate) struct Replay {
     executor: Executor,
-    recorded: Arc<Recorded>,
+    answers: Arc<Mutex<Answers>>,
 }
 
 /// How a recorded event went.
@@ -65,14 +63,10 @@ impl Replay {
         working_dir: &Path,
         run_external: bool,
     ) -> Result<Self, Diagnostics> {
-        let recorded = Arc::new(Recorded::default());
-        let source = Arc::clone(&recorded);
-        let executor = executor(config, working_dir, move |hook| {
-            let runs = run_external || only_looks(hook);
-            let (name, recorded) = (hook.label(), Arc::clone(&source));
-            (!runs).then(|| Box::new(move || recorded.answer(&name)) as stub::Answer)
-        })?;
-        Ok(Self { executor, recorded })
+        let answers = Arc::new(Mutex::new(Answers::default()));
+        let is_replaced = move |hook: &Hook| !run_external && !only_looks(hook);
+        let executor = executor(config, working_dir, &answers, is_replaced)?;
+        Ok(Self { executor, answers })
     }
 
     /// Runs one recorded event, and compares what comes out with the record.
@@ -81,12 +75,12 @@ impl Replay {
             Ok(input) => input,
             Err(why) => return Replayed::CouldNotRun(vec![why.to_owned()]),
         };
-        self.recorded.load(record);
+        *locked(&self.answers) = answers_of(record);
         let verdict = self.executor.dispatch(record.event, &input).await;
-        let missing = self.recorded.missing();
         let is_denied = verdict.decision == Some(Decision::Deny);
+        let missing = locked(&self.answers).missing.clone();
         if !missing.is_empty() && !is_denied {
-            return Replayed::CouldNotRun(missing);
+            return Replayed::CouldNotRun(missing.iter().map(|hook| not_recorded(hook)).collect());
         }
         let change = if record.decision != verdict.decision {
             Change::Decision(word(record.decision), word(verdict.decision))
@@ -97,6 +91,19 @@ impl Replay {
         };
         Replayed::Failed { change, message: verdict.message }
     }
+}
+
+fn only_looks(hook: &Hook) -> bool {
+    if hook.kind == "builtin" && !hook.key_locations.contains_key("side_effects") {
+        return Shipped::of_hook(hook).is_some_and(Shipped::only_looks);
+    }
+    hook.side_effects != SideEffects::External
+}
+
+fn not_recorded(hook: &str) -> String {
+    format!(
+        "the answer of {hook} is not recorded, and it has side effects and did not run; declare `side_effects: none`, or use `--run-external`"
+    )
 }
 
 /// Returns the recorded input, or why there is none to run.
@@ -118,100 +125,39 @@ fn rewrites_differ(record: &Record, verdict: &Verdict) -> bool {
         || (record.updated_input.is_some() && record.updated_input != verdict.updated_input)
 }
 
-fn only_looks(hook: &Hook) -> bool {
-    let said = hook.key_locations.contains_key("side_effects");
-    if !said && hook.kind == "builtin" {
-        return Shipped::of_hook(hook).is_some_and(Shipped::only_looks);
-    }
-    hook.side_effects != SideEffects::External
-}
-
-/// The answers of the record that is replayed.
-#[derive(Debug, Default)]
-struct Recorded(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// By the name of the hook; `None` if the record does not tell the answer of the hook of this name.
-    answers: HashMap<String, Option<Stub>>,
-    /// Hooks whose answers were wanted and are not recorded.
-    missing: BTreeSet<String>,
-}
-
-/// Returns what a hook answered; `None` if it rewrote what is not recorded. The candidate's
-/// `on_error` judges its errors and failures.
-fn answer_of(report: &HookReport, record: &Record) -> Option<Stub> {
-    let error = report.error.clone().unwrap_or_default();
-    match report.status {
-        HookStatus::Failed => Some(Err(HandlerError::new(Failure::Other, error))),
-        HookStatus::Error => {
-            let code = report.exit_code.unwrap_or(1);
-            let said = format!("exit code {code}");
-            let stderr = error.strip_prefix(&said).unwrap_or(&error);
-            let stderr = stderr.trim_start_matches([':', ' ']).into();
-            Some(Ok(HandlerResult::exited(code, Vec::new(), stderr)))
-        }
-        _ => {
-            let mut output = Output::default();
-            (output.decision, output.reason) = (report.decision, report.reason.clone());
-            output.updated_input = rewrite_of(report, record);
-            let is_told = record.hooks.iter().any(|report| report.rewrote);
-            let rewrote = report.rewrote || (!is_told && !record.rewritten.is_empty());
-            if rewrote && output.updated_input.is_none() {
-                return None;
+/// Returns what each hook of a record answered.
+fn answers_of(record: &Record) -> Answers {
+    let mut answers = Answers::default();
+    for report in &record.hooks {
+        match report.status {
+            HookStatus::Skipped => {}
+            HookStatus::Failed => {
+                let cause = report.error.clone().unwrap_or_default();
+                let failure = Err(HandlerError::new(Failure::Other, cause));
+                answers.add(&report.name, Some(&failure));
             }
-            Some(Ok(Some(output).into()))
+            // The candidate's `on_error` judges it.
+            HookStatus::Error => answers.add(&report.name, Some(&Ok(exited(report)))),
+            _ => answers.add(&report.name, answer_of(report).as_ref()),
         }
     }
+    answers
 }
 
-/// Returns what a hook rewrote, when it alone did and it was the arguments: what came out is
-/// recorded for all hooks together.
-fn rewrite_of(report: &HookReport, record: &Record) -> Option<InputChange> {
-    let counts = |report: &&HookReport| report.rewrote && report.mode.is_none();
-    let only = record.hooks.iter().filter(counts).count() == 1 && counts(&report);
-    if !only || record.rewritten != ["updated_input"] {
+fn exited(report: &HookReport) -> HandlerResult {
+    let code = report.exit_code.unwrap_or(1);
+    let error = report.error.as_deref().unwrap_or_default();
+    let stderr = error.strip_prefix(&format!("exit code {code}")).unwrap_or(error);
+    HandlerResult::exited(code, Vec::new(), stderr.trim_start_matches([':', ' ']).into())
+}
+
+/// Returns what a hook answered; `None` if it rewrote something, of which only the result of all hooks
+/// together is recorded.
+fn answer_of(report: &HookReport) -> Option<Stub> {
+    if report.rewrote {
         return None;
     }
-    let after = record.updated_input.as_ref()?;
-    let before = record.input.as_ref()?.get("tool_input")?.as_object()?;
-    if before.keys().any(|key| !after.contains_key(key)) {
-        return Some(InputChange::Replace(after.clone()));
-    }
-    let changed = after.iter().filter(|(key, value)| before.get(*key) != Some(*value));
-    Some(InputChange::Patch(changed.map(|(key, value)| (key.clone(), value.clone())).collect()))
-}
-
-impl Recorded {
-    fn load(&self, record: &Record) {
-        let mut state = State::default();
-        for report in record.hooks.iter().filter(|report| report.status != HookStatus::Skipped) {
-            let answer = answer_of(report, record);
-            let known = state.answers.entry(report.name.clone()).or_insert_with(|| answer.clone());
-            // Two hooks of one name answered differently.
-            if *known != answer {
-                *known = None;
-            }
-        }
-        *locked(&self.0) = state;
-    }
-
-    fn answer(&self, name: &str) -> Stub {
-        let mut state = locked(&self.0);
-        if let Some(Some(answer)) = state.answers.get(name) {
-            return answer.clone();
-        }
-        state.missing.insert(name.to_owned());
-        Ok(HandlerResult::from(None))
-    }
-
-    /// Returns a reason for each hook whose answer was wanted and is not recorded.
-    fn missing(&self) -> Vec<String> {
-        let reason = |hook: &String| {
-            format!(
-                "{hook} has side effects and did not run; declare `side_effects: none`, or use `--run-external`"
-            )
-        };
-        locked(&self.0).missing.iter().map(reason).collect()
-    }
+    let mut output = Output::default();
+    (output.decision, output.reason) = (report.decision, report.reason.clone());
+    Some(Ok(Some(output).into()))
 }

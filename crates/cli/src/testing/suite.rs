@@ -1,0 +1,239 @@
+//! Runs files of cases against the hooks files they are for.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::cases::{Case, CaseFile};
+use super::compare::{Difference, differences};
+use super::coverage::{Coverage, Reached};
+use super::stand_in::{Answers, executor};
+use crate::moment::reports_of;
+use hookexec::Executor;
+use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
+use hookexec::internal::{Explanation, files, suggest};
+use hookexec::wire::Verdict;
+
+/// How long hooks in the background may go on after a case.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Files of cases, and the configurations they are for.
+#[derive(Default)]
+pub(crate) struct Suite {
+    /// Each file, with the place of its configuration in `benches`.
+    files: Vec<(CaseFile, usize)>,
+    benches: Vec<Bench>,
+}
+
+/// A configuration under test.
+struct Bench {
+    /// The real paths of its hooks files, by which the same files are recognized.
+    identity: Vec<PathBuf>,
+    /// Its hooks files, joined by commas.
+    name: String,
+    config: Config,
+    working_dir: PathBuf,
+    reached: Reached,
+}
+
+/// Everything that came out.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Results {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) files: Vec<FileResults>,
+    pub(crate) coverage: Vec<Coverage>,
+    /// Whether everything that was demanded was reached.
+    pub(crate) enough_coverage: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) min_coverage: Option<u8>,
+}
+
+/// The cases of one file.
+#[derive(Debug, Serialize)]
+pub(crate) struct FileResults {
+    pub(crate) path: PathBuf,
+    /// The hooks file; several are joined by commas.
+    pub(crate) config: String,
+    pub(crate) cases: Vec<CaseReport>,
+}
+
+/// How a case went.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct CaseReport {
+    /// The case's name.
+    pub(crate) name: String,
+    /// Where it is written.
+    pub(crate) source: String,
+    #[serde(skip)]
+    pub(crate) line: usize,
+    /// Whether everything was as expected.
+    pub(crate) passed: bool,
+    /// What was not.
+    pub(crate) differences: Vec<Difference>,
+    /// Errors of hooks, and why a builtin had no opinion, if something was not as expected.
+    pub(crate) notes: Vec<String>,
+    /// How long it took, in milliseconds.
+    pub(crate) duration_ms: f64,
+    /// What came out.
+    pub(crate) verdict: Verdict,
+}
+
+impl Suite {
+    /// Loads files of cases, and each configuration once. The hooks run in `working_dir`.
+    ///
+    /// # Errors
+    /// All problems of all files.
+    pub(crate) fn load(paths: &[PathBuf], working_dir: &Path) -> Result<Self, Diagnostics> {
+        let (mut suite, mut problems) = (Self::default(), Diagnostics::default());
+        for path in paths {
+            let added = CaseFile::load(path).and_then(|file| suite.add(file, working_dir));
+            if let Err(found) = added {
+                problems.extend(found);
+            }
+        }
+        if problems.has_errors() { Err(problems) } else { Ok(suite) }
+    }
+
+    fn add(&mut self, file: CaseFile, working_dir: &Path) -> Result<(), Diagnostics> {
+        let identity: Vec<PathBuf> = file.configs.iter().map(|path| files::real(path)).collect();
+        let known = self.benches.iter().position(|bench| bench.identity == identity);
+        let place = known.unwrap_or(self.benches.len());
+        if known.is_none() {
+            self.benches.push(Bench::load(identity, &file.configs, working_dir)?);
+        }
+        let problems = self.benches[place].unknown_hooks(&file);
+        self.files.push((file, place));
+        if problems.has_errors() { Err(problems) } else { Ok(()) }
+    }
+
+    /// Runs the cases whose name contains `filter`.
+    ///
+    /// # Errors
+    /// When no executor can be built.
+    pub(crate) async fn run(&mut self, filter: Option<&str>) -> Result<Results, Diagnostics> {
+        let mut results = Results { enough_coverage: true, ..Results::default() };
+        for (file, place) in &self.files {
+            let bench = &mut self.benches[*place];
+            let mut cases = Vec::new();
+            for case in &file.cases {
+                if filter.is_some_and(|part| !case.name.contains(part)) {
+                    continue;
+                }
+                let report = bench.run(case).await?;
+                results.passed += usize::from(report.passed);
+                results.failed += usize::from(!report.passed);
+                cases.push(report);
+            }
+            let (path, config) = (file.path.clone(), bench.name.clone());
+            results.files.push(FileResults { path, config, cases });
+        }
+        for bench in &self.benches {
+            results.coverage.push(bench.reached.coverage(&bench.name));
+        }
+        Ok(results)
+    }
+}
+
+impl Results {
+    /// Demands that the cases reached at least this many percent of each configuration.
+    pub(crate) fn demand(&mut self, percent: u8) {
+        self.min_coverage = Some(percent);
+        let enough = |coverage: &Coverage| coverage.percent >= f64::from(percent);
+        self.enough_coverage = self.coverage.iter().all(enough);
+    }
+}
+
+impl Bench {
+    fn load(
+        identity: Vec<PathBuf>,
+        paths: &[PathBuf],
+        working_dir: &Path,
+    ) -> Result<Self, Diagnostics> {
+        let config = Config::load_files(paths)?;
+        let answers = Arc::new(Mutex::new(Answers::default()));
+        let executor = executor(config.clone(), working_dir, &answers, |_| false)?;
+        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        let reached = Reached::new(executor.hooks());
+        let working_dir = working_dir.to_owned();
+        Ok(Self { identity, name: names.join(", "), config, working_dir, reached })
+    }
+
+    /// Returns an error for each hook that a case names and that is not configured.
+    fn unknown_hooks(&self, file: &CaseFile) -> Diagnostics {
+        let known: Vec<String> = self.config.hooks.iter().map(Hook::label).collect();
+        let mut problems = Diagnostics::default();
+        for (name, location) in file.cases.iter().flat_map(Case::named_hooks) {
+            if known.contains(name) {
+                continue;
+            }
+            let configured = known.iter().map(String::as_str);
+            let hint = suggest::hint_or_list(name, configured, "configured are:");
+            let problem = Diagnostic::error(format!("no hook is called `{name}`"));
+            problems.push(problem.at(location.clone()).hint(hint));
+        }
+        problems
+    }
+
+    async fn run(&mut self, case: &Case) -> Result<CaseReport, Diagnostics> {
+        let mut answers = Answers::default();
+        let mut stubbed = Vec::new();
+        for (name, _, stub) in &case.stubs.0 {
+            answers.add(name, Some(stub));
+            stubbed.push(name.clone());
+        }
+        let answers = Arc::new(Mutex::new(answers));
+        let is_stubbed = move |hook: &Hook| stubbed.contains(&hook.label());
+        let executor = executor(self.config.clone(), &self.working_dir, &answers, is_stubbed)?;
+        let started = Instant::now();
+        let verdict = case.moment.dispatch(&executor).await;
+        let duration = started.elapsed();
+        executor.shutdown(PATIENCE).await;
+
+        let explanations = case.moment.explain(&executor);
+        self.reached.add(&explanations, &verdict);
+        let differences = differences(&case.expect, &verdict);
+        let passed = differences.is_empty();
+        Ok(CaseReport {
+            name: case.name.clone(),
+            source: case.location.to_string(),
+            line: case.location.line(),
+            passed,
+            differences,
+            notes: if passed {
+                Vec::new()
+            } else {
+                notes(case, &executor, &explanations, &verdict)
+            },
+            duration_ms: (duration.as_secs_f64() * 1e6).round() / 1e3,
+            verdict,
+        })
+    }
+}
+
+/// Returns the errors and silences of hooks, which often say why a case failed.
+fn notes(
+    case: &Case,
+    executor: &Executor,
+    explanations: &[Explanation],
+    verdict: &Verdict,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (hook, report) in explanations.iter().zip(reports_of(explanations, verdict)) {
+        let is_stubbed = case.stubs.0.iter().any(|(name, ..)| *name == hook.name);
+        if let Some(report) = report
+            && !is_stubbed
+            && let Some(why) = case.moment.why_no_opinion(executor, hook, report, verdict)
+        {
+            notes.push(format!("hook {} ({}): no opinion: {why}", hook.name, hook.source));
+        }
+    }
+    for hook in &verdict.hooks {
+        if let Some(error) = &hook.error {
+            notes.push(format!("hook {} ({}): {error}", hook.name, hook.source));
+        }
+    }
+    notes
+}
