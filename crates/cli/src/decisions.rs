@@ -4,25 +4,20 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::Duration;
 
-use crate::records::{self, Filter, Follower, HookStatistics, Statistics};
+use crate::records::{self, Filter, Statistics};
+use hookexec::config::Location;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
 use hookexec::internal::shell::quoted;
 use hookexec::internal::system;
-use serde::Serialize;
 
 use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _, unwritable, warn, with_hint};
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
-use super::runtime::{self, Runtime};
 use super::{Exit, decisions_text, plain};
-
-/// How often a log that is followed is looked at.
-const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Shows what was decided: the records of the decision log, or their counts
 ///
@@ -31,12 +26,9 @@ const INTERVAL: Duration = Duration::from_millis(200);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec log --decision deny --since 2h")]
 pub(crate) struct Args {
-    /// The log [default: that of the hooks files]
+    /// The log, or `-` for standard input, as in `tail -F FILE | hookexec log -` [default: that of the
+    /// hooks files]
     file: Option<PathBuf>,
-
-    /// Keeps running and shows new records, until a signal ends it
-    #[arg(short, long, conflicts_with_all = ["stats", "shadow"])]
-    follow: bool,
 
     #[command(flatten)]
     filter: Filter,
@@ -51,7 +43,7 @@ pub(crate) struct Args {
     shadow: bool,
 
     /// Writes everything to one HTML file without external resources
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["follow", "stats", "shadow", "format"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["stats", "shadow", "format"])]
     html: Option<PathBuf>,
 
     /// How to write it
@@ -62,66 +54,42 @@ pub(crate) struct Args {
     config: ConfigArgs,
 }
 
-/// The numbers of a log.
-#[derive(Debug, Serialize)]
-pub(super) struct Numbers {
-    #[serde(flatten)]
-    pub(super) statistics: Statistics,
-    pub(super) hooks: Vec<HookStatistics>,
-    /// Enabled hooks of the hooks files that no record has.
-    pub(super) never_ran: Vec<Named>,
-    pub(super) unreadable: usize,
-}
-
-/// A hook, and where it stands.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Named {
-    pub(super) name: String,
-    pub(super) source: String,
-}
-
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let path = log_path(self.file.as_deref(), &self.config)?;
-        if self.follow {
-            return self.follow(&path);
-        }
-        let (mut numbers, mut printed) = (self.numbers()?, Ok(()));
+        // The writer may keep it open, as `tail -F` does.
+        let at_once = path == Path::new(records::STDIN);
+        let counts = self.stats || self.html.is_some();
+        let (mut statistics, mut printed) = (self.statistics(counts)?, Ok(()));
         let (mut rows, mut page) = (String::new(), Page::default());
-        records::read(&path, |line| match line {
+        let read = records::read(&path, |line| match line {
+            None => statistics.unreadable += 1,
             Some(record) if !self.filter.wants(&record) => {}
-            Some(record) if self.counts() => {
-                numbers.statistics.add(&record);
+            Some(record) if counts => {
+                statistics.add(&record);
                 if self.html.is_some() {
                     page.add(*record);
                 }
             }
             Some(record) => {
                 rows.push_str(&self.row(&record));
-                if rows.len() > 1 << 16 && printed.is_ok() {
+                if (at_once || rows.len() > 1 << 16) && printed.is_ok() {
                     printed = self.print(&std::mem::take(&mut rows));
                 }
             }
-            None => numbers.unreadable += 1,
-        })
-        .or_usage(unreadable(&path))?;
+        });
+        read.or_usage(unreadable(&path))?;
         printed?;
-        if self.counts() {
-            numbers.hooks = numbers.statistics.take_hooks();
-            for ran in &mut numbers.hooks {
-                ran.source = shown(&ran.source).to_owned();
-                let is_other = |hook: &Named| hook.name != ran.name || hook.source != ran.source;
-                numbers.never_ran.retain(is_other);
-            }
-            match (&self.html, self.format) {
-                (Some(file), _) => write_page(file, &page.html(&numbers, &self.filter.words())?)?,
-                (None, format) => format.show(&numbers, || decisions_text::numbers(&numbers))?,
-            }
+        statistics.complete();
+        if let Some(file) = &self.html {
+            write_page(file, &page.html(&statistics, self.filter.is_set())?)?;
+        } else if counts {
+            self.format.show(&statistics, || decisions_text::numbers(&statistics))?;
         } else {
             self.print(&rows)?;
         }
-        if numbers.unreadable > 0 {
-            let lines = counted(numbers.unreadable, "line");
+        if statistics.unreadable > 0 {
+            let lines = counted(statistics.unreadable, "line");
             warn(&format!("{lines} of the log can't be read: they are cut off, or not records"));
         }
         Ok(Exit::Success)
@@ -134,67 +102,31 @@ impl Args {
         }
     }
 
-    fn follow(&self, path: &Path) -> Result<Exit, CommandError> {
-        let mut follower = Follower::at_end(path).or_usage(unreadable(path))?;
-        let following = async {
-            loop {
-                let mut lost = 0;
-                for line in follower.next_lines().or_usage(unreadable(path))? {
-                    match line {
-                        Some(record) if self.filter.wants(&record) => {
-                            self.print(&self.row(&record))?;
-                        }
-                        Some(_) => {}
-                        None => lost += 1,
-                    }
-                }
-                if lost > 0 {
-                    warn(&format!("{} of the log can't be read", counted(lost, "line")));
-                }
-                tokio::time::sleep(INTERVAL).await;
-            }
-        };
-        Runtime::new()?.block_on(async {
-            // A signal is how it ends.
-            let mut signals = runtime::listen()?;
-            tokio::select! {
-                (_, number) = signals.next() => Ok(Exit::Interrupted(number)),
-                ended = following => ended,
-            }
-        })?
-    }
-
     /// Returns a record as it is shown; nothing when it has nothing to show.
     fn row(&self, record: &Record) -> String {
         match self.format {
             PlainFormat::Text if self.shadow => decisions_text::shadow(record),
             PlainFormat::Text => decisions_text::record(record),
-            PlainFormat::Json if self.shadow && !record.would_change().any(|_| true) => {
+            PlainFormat::Json if self.shadow && record.would_change().next().is_none() => {
                 String::new()
             }
             PlainFormat::Json => serde_json::to_string(record).unwrap_or_default() + "\n",
         }
     }
 
-    /// Returns whether records are counted rather than shown.
-    fn counts(&self) -> bool {
-        self.stats || self.html.is_some()
-    }
-
-    /// Returns numbers of nothing yet, with every hook that is configured.
-    fn numbers(&self) -> Result<Numbers, CommandError> {
-        let mut never_ran = Vec::new();
-        if self.counts() {
+    /// Returns numbers of nothing yet; if hooks are counted, with every hook that is enabled.
+    fn statistics(&self, counts: bool) -> Result<Statistics, CommandError> {
+        let mut statistics = Statistics::default();
+        if counts {
             let loaded = self.config.load(Purpose::Show)?;
             loaded.notices.warn_untold("");
-            let hooks = loaded.found.config.hooks;
-            for hook in hooks.iter().filter(|hook| hook.enabled) {
-                let source = shown(&hook.location.absolute()).to_owned();
-                never_ran.push(Named { name: hook.label(), source });
+            for hook in &loaded.found.config.hooks {
+                if hook.enabled {
+                    statistics.expect(hook);
+                }
             }
         }
-        let statistics = Statistics::default();
-        Ok(Numbers { statistics, hooks: Vec::new(), never_ran, unreadable: 0 })
+        Ok(statistics)
     }
 }
 
@@ -209,16 +141,15 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
     if let Some(settings) = config.audit.first() {
         return Ok(settings.path.clone());
     }
-    // A warning has said what to do about the hooks file.
-    let unapproved = project_files.iter().find_map(|file| {
-        let log = file.unapproved_audit.as_ref()?;
-        Some((file.path.display(), log))
-    });
-    if let Some((path, log)) = unapproved {
-        let text =
-            format!("{path} has `audit:` and is not approved: it records nothing until it is");
-        let hint = format!("to read what it recorded before, {}", naming(log));
-        return Err(CommandError::usage(text).hint(hint));
+    for file in project_files {
+        // A warning has said what to do about the hooks file.
+        if let Some(log) = &file.unapproved_audit {
+            let path = file.path.display();
+            let text =
+                format!("{path} has `audit:` and is not approved: it records nothing until it is");
+            let hint = format!("to read what it recorded before, {}", naming(log));
+            return Err(CommandError::usage(text).hint(hint));
+        }
     }
     Err(no_log(&loaded.found))
 }
@@ -226,32 +157,35 @@ pub(super) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
 /// Returns the error that no log is known. It names the first file that may have named one.
 fn no_log(loaded: &Loaded) -> CommandError {
     let Loaded { config, project_files, .. } = loaded;
-    // The content of a file that is only not approved was looked at.
-    let is_known =
-        |cause: &str| project_files.iter().any(|file| file.problem().as_deref() == Some(cause));
-    let failed = config.failed.iter().find(|file| !is_known(&file.cause));
-    let place = failed.map(|file| &file.location);
-    let left_out = config.left_out.iter().find(|problem| problem.location.is_some());
-    let place = place.or(left_out.and_then(|problem| problem.location.as_ref()));
-    let Some(place) = place else {
-        return CommandError::usage("which log? No hooks file says `audit:`")
-            .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file");
-    };
-    let why = match failed {
-        None => "is not used",
-        Some(_) if place.path().exists() => "can't be loaded",
-        Some(_) => "is gone",
-    };
-    let path = place.path().display();
-    let beside = place.directory().join("audit.jsonl");
-    let mut error =
-        CommandError::usage(format!("which log? {path} {why}, so its `audit:` is not known"));
-    let naming = if beside.is_file() { naming(&beside) } else { BY_NAME.to_owned() };
-    error = error.hint(naming);
-    if let Some(problem) = left_out {
-        error = error.hint(with_hint(problem));
+    for file in &config.failed {
+        // The content of a file that is only not approved was looked at.
+        if project_files.iter().any(|known| known.problem().as_deref() == Some(&*file.cause)) {
+            continue;
+        }
+        let is_there = file.location.path().exists();
+        let why = if is_there { "can't be loaded" } else { "is gone" };
+        let error = unknown_log(&file.location, why);
+        return match config.left_out.iter().next() {
+            Some(problem) => error.hint(with_hint(problem)),
+            None => error,
+        };
     }
-    error
+    for problem in config.left_out.iter() {
+        if let Some(place) = &problem.location {
+            return unknown_log(place, "is not used").hint(with_hint(problem));
+        }
+    }
+    CommandError::usage("which log? No hooks file says `audit:`")
+        .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file")
+}
+
+/// Returns that a file does not count, with the log that it probably names.
+fn unknown_log(place: &Location, why: &str) -> CommandError {
+    let path = place.path().display();
+    let problem = format!("which log? {path} {why}, so its `audit:` is not known");
+    let beside = place.directory().join("audit.jsonl");
+    let hint = if beside.is_file() { naming(&beside) } else { BY_NAME.to_owned() };
+    CommandError::usage(problem).hint(hint)
 }
 
 const BY_NAME: &str = "name the log as an argument";

@@ -1,14 +1,15 @@
 //! Records of the log of decisions, and what they say in numbers, for people.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
 
+use hookexec::Decision;
 use hookexec::internal::audit::Record;
 use hookexec::wire::HookStatus;
-use hookexec::{Decision, Event};
 
-use super::decisions::{Numbers, shown};
+use super::decisions::shown;
 use super::plain;
-use super::records::word;
+use super::records::{Statistics, word};
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use super::table::Table;
 
@@ -69,51 +70,46 @@ fn one_line(text: &str) -> String {
 }
 
 /// Returns the numbers of a log as tables.
-pub(super) fn numbers(numbers: &Numbers) -> String {
-    let statistics = &numbers.statistics;
-    let listed = |counts: Vec<(String, usize)>| {
-        let parts: Vec<String> =
-            counts.into_iter().map(|(what, count)| format!("{count} {what}")).collect();
-        if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
-    };
-    let decisions = statistics.decisions.iter().map(|(word, count)| ((*word).to_owned(), *count));
-    let name = |(event, count): (&Event, &usize)| (event.to_string(), *count);
-    let mut text = format!(
-        "{}: {}\nevents: {}\nwent on although a hook failed: {}\n",
-        counted(statistics.records, "record"),
-        listed(decisions.collect()),
-        listed(statistics.events.iter().map(name).collect()),
-        statistics.failed_open,
-    );
-    if !numbers.hooks.is_empty() {
-        let mut table = Table::new([
-            "hook", "at", "ran", "deny", "ask", "allow", "failed", "open", "p50 ms", "p99 ms",
-        ]);
-        for hook in &numbers.hooks {
-            let count = |word| hook.decisions.get(word).copied().unwrap_or_default().to_string();
-            table.row([
-                one_line(&hook.name),
-                hook.source.clone(),
-                hook.ran.to_string(),
-                count("deny"),
-                count("ask"),
-                count("allow"),
-                hook.failed.to_string(),
-                hook.failed_open.to_string(),
-                format!("{:.1}", hook.p50_ms),
-                format!("{:.1}", hook.p99_ms),
-            ]);
+pub(super) fn numbers(numbers: &Statistics) -> String {
+    let mut text =
+        format!("{}: {}\n", counted(numbers.records, "record"), listed(&numbers.decisions));
+    let _ = writeln!(text, "events: {}", listed(&numbers.events));
+    let _ = writeln!(text, "went on although a hook failed: {}", numbers.failed_open);
+    let mut table = Table::new([
+        "hook", "at", "ran", "deny", "ask", "allow", "failed", "open", "p50 ms", "p99 ms",
+    ]);
+    let mut remarks = String::new();
+    for hook in &numbers.hooks {
+        let (name, source) = (one_line(&hook.name), &hook.source);
+        if hook.ran == 0 {
+            let _ = writeln!(remarks, "{DOUBTFUL}never ran{DOUBTFUL:#}: {name} ({source})");
+            continue;
         }
+        if hook.would_change > 0 {
+            let verdicts = counted(hook.would_change, "verdict");
+            let _ = writeln!(remarks, "{name} ({source}) would have changed {verdicts}");
+        }
+        let count = |word| hook.decisions.get(word).copied().unwrap_or_default().to_string();
+        table.row([
+            name,
+            source.clone(),
+            hook.ran.to_string(),
+            count("deny"),
+            count("ask"),
+            count("allow"),
+            hook.failed.to_string(),
+            hook.failed_open.to_string(),
+            format!("{:.1}", hook.p50_ms),
+            format!("{:.1}", hook.p99_ms),
+        ]);
+    }
+    if table.rows.len() > 1 {
         let _ = write!(text, "\n{}", table.text());
     }
-    for hook in numbers.hooks.iter().filter(|hook| hook.would_change > 0) {
-        let (name, source, verdicts) =
-            (one_line(&hook.name), &hook.source, counted(hook.would_change, "verdict"));
-        let _ = writeln!(text, "{name} ({source}) would have changed {verdicts}");
-    }
-    for hook in &numbers.never_ran {
-        let (name, source) = (one_line(&hook.name), &hook.source);
-        let _ = writeln!(text, "{DOUBTFUL}never ran{DOUBTFUL:#}: {name} ({source})");
-    }
-    text
+    text + &remarks
+}
+
+fn listed<T: Display>(counts: &BTreeMap<T, usize>) -> String {
+    let parts: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
 }

@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::decisions::{Numbers, shown};
+use super::decisions::shown;
 use super::error::{CommandError, OrCommandError as _};
 use super::markup::filled;
-use super::records::word;
+use super::records::{Statistics, word};
 
 /// How many records can be opened; the newest.
 const RECORDS: usize = 500;
@@ -88,14 +88,14 @@ impl Page {
         self.newest.push_back(Row::of(record));
     }
 
-    /// Returns the page; `filters` say which records it is about, when it is not all.
+    /// Returns the page of these numbers; `is_filtered` if they are not about all records.
     pub(super) fn html(
         &self,
-        numbers: &Numbers,
-        filters: &[String],
+        numbers: &Statistics,
+        is_filtered: bool,
     ) -> Result<String, CommandError> {
         let data = json!({
-            "filters": filters.join(" "),
+            "is_filtered": is_filtered,
             "numbers": numbers,
             "period": self.period,
             "minutes": self.minutes.iter().collect::<Vec<_>>(),

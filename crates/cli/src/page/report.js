@@ -43,7 +43,7 @@ function overview() {
   const exact = { day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit" };
   const period = data.period ? ` from ${at(data.period[0], exact)} to ${at(data.period[1], exact)} UTC` : "";
   find("period").append(counted(numbers.records, "event") + period);
-  if (data.filters) find("period").append(", only ", made("code", null, data.filters));
+  if (data.is_filtered) find("period").append(", only the records that the filters chose");
   find("unreadable").hidden = !numbers.unreadable;
   find("unreadable").append(`${counted(numbers.unreadable, "line")} of the log can't be read`);
   const tile = (name, label, count) =>
@@ -124,10 +124,11 @@ function hooks() {
   const counts = (count) => COUNTS.map(([label, , of, name]) => cell(label, count(of), count(of) ? `n ${name}` : "n zero"));
   // Below a hundredth of a millisecond all are alike.
   const log = (time) => Math.log10(Math.max(time, 0.01));
-  const least = Math.min(...numbers.hooks.map((hook) => log(hook.p50_ms)));
-  const most = Math.max(...numbers.hooks.map((hook) => log(hook.p99_ms)));
+  const used = numbers.hooks.filter((hook) => hook.ran);
+  const least = Math.min(...used.map((hook) => log(hook.p50_ms)));
+  const most = Math.max(...used.map((hook) => log(hook.p99_ms)));
   const scale = Math.max(most - least, 0.01);
-  const rows = numbers.hooks.map((hook) => {
+  const rows = used.map((hook) => {
     const [left, right] = [hook.p50_ms, hook.p99_ms].map((time) => ((log(time) - least) / scale) * 100);
     const width = Math.max(right - left, 1.5);
     const bar = made("i", { style: `left:${Math.min(left, 100 - width)}%;width:${width}%` });
@@ -149,8 +150,9 @@ function hooks() {
     const bars = ` The bars go from the one to the other, on a logarithmic scale ${span}.`;
     find("speed").append("Half of a hook's runs took at most p50, 99 of 100 at most p99.", made("span", { class: "wide" }, bars));
   } else find("speed").append("No hook ran.");
-  find("unused").hidden = !numbers.never_ran.length;
-  find("never").append(...numbers.never_ran.map((hook) => made("li", null, said(hook.name), " ", made("small", null, hook.source))));
+  const unused = numbers.hooks.filter((hook) => !hook.ran);
+  find("unused").hidden = !unused.length;
+  find("never").append(...unused.map((hook) => made("li", null, said(hook.name), " ", made("small", null, hook.source))));
 }
 
 // Fills a table of texts, each with a count and its share of `all`.

@@ -1,19 +1,17 @@
 //! Reads the decision log.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
-use super::statistics::word;
 use crate::run::event_name;
-use crate::testing::Expected;
+use crate::testing::DecisionWord;
 use hookexec::event::Event;
 use hookexec::internal::audit::{BEGINNING, Record, numbered};
 use hookexec::internal::reading::Words;
-use hookexec::wire::{Decision, HookReport};
 
 /// The most full files that are looked for.
 const MAX_KEPT: usize = 100;
@@ -30,7 +28,7 @@ pub(crate) struct Filter {
 
     /// Only records of this decision; `none` if no hook had an opinion
     #[arg(long, value_parser = decision())]
-    pub(crate) decision: Option<Expected<Decision>>,
+    pub(crate) decision: Option<DecisionWord>,
 
     /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
     #[arg(long, value_name = "HOOK")]
@@ -42,55 +40,55 @@ pub(crate) struct Filter {
 }
 
 /// Reads the word for a decision, as in test cases.
-fn decision() -> impl TypedValueParser<Value = Expected<Decision>> {
-    let words = <Expected<Decision> as Words>::WORDS;
-    let decision_of = |said: String| words.iter().find(|(word, _)| *word == said).map(|it| it.1);
-    let known = PossibleValuesParser::new(words.iter().map(|(word, _)| *word));
-    known.try_map(move |said| decision_of(said).ok_or("unknown"))
+fn decision() -> impl TypedValueParser<Value = DecisionWord> {
+    let words = PossibleValuesParser::new(DecisionWord::WORDS.iter().map(|(word, _)| *word));
+    words.try_map(|said| {
+        let known = DecisionWord::WORDS.iter().find(|(word, _)| *word == said);
+        known.map(|(_, decision)| *decision).ok_or("unknown")
+    })
 }
 
-fn since(text: &str) -> Result<Timestamp, String> {
-    let time = || {
-        let ago = text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours());
-        Timestamp::now().checked_sub(ago.ok()?).ok()
-    };
-    text.parse().ok().or_else(time).ok_or_else(|| {
-        "write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`".into()
-    })
+fn since(text: &str) -> Result<Timestamp, &'static str> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    if let Ok(ago) = text.parse::<Span>()
+        && let Ok(ago) = ago.to_duration(SpanRelativeTo::days_are_24_hours())
+        && let Ok(time) = Timestamp::now().checked_sub(ago)
+    {
+        return Ok(time);
+    }
+    Err("write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`")
 }
 
 /// Returns whether a hook is the one that the user names: by its name, or by its place, as
 /// `hooks.yaml:5` from any directory.
-pub(crate) fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
+fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
     name == wanted || source == wanted || source.ends_with(&format!("/{wanted}"))
 }
 
 impl Filter {
-    /// Returns which records are wanted, in words of the command line.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let decision = self.decision.as_ref().map(|decision| word(decision.value().copied()));
-        [
-            self.event.map(|event| format!("--event {event}")),
-            decision.map(|word| format!("--decision {word}")),
-            self.hook.as_ref().map(|hook| format!("--hook {hook}")),
-            self.since.map(|since| format!("--since {since:.0}")),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+    /// Returns whether not all records are wanted.
+    pub(crate) fn is_set(&self) -> bool {
+        let Self { event, decision, hook, since } = self;
+        event.is_some() || decision.is_some() || hook.is_some() || since.is_some()
     }
 
     /// Returns whether a record is wanted.
     pub(crate) fn wants(&self, record: &Record) -> bool {
-        self.event.is_none_or(|event| record.event == event)
-            && self.decision.is_none_or(|wanted| wanted.value().copied() == record.decision)
-            && self.hook.as_ref().is_none_or(|wanted| {
-                let is_it = |hook: &HookReport| is_wanted(&hook.name, &hook.source, wanted);
-                record.hooks.iter().any(is_it)
-            })
-            && self.since.is_none_or(|since| {
-                record.time.parse::<Timestamp>().is_ok_and(|time| time >= since)
-            })
+        if self.event.is_some_and(|event| event != record.event)
+            || self.decision.is_some_and(|wanted| wanted.0 != record.decision)
+        {
+            return false;
+        }
+        if let Some(since) = self.since {
+            let time = record.time.parse::<Timestamp>();
+            if time.is_err() || time.is_ok_and(|time| time < since) {
+                return false;
+            }
+        }
+        let Some(wanted) = &self.hook else { return true };
+        record.hooks.iter().any(|hook| is_wanted(&hook.name, &hook.source, wanted))
     }
 }
 
@@ -98,11 +96,15 @@ impl Filter {
 ///
 /// # Errors
 /// When there is none.
-pub(super) fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files: Vec<PathBuf> = (1..=MAX_KEPT)
-        .map(|number| numbered(path, &number.to_string()))
-        .take_while(|file| file.exists())
-        .collect();
+fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for number in 1..=MAX_KEPT {
+        let file = numbered(path, &number.to_string());
+        if !file.exists() {
+            break;
+        }
+        files.push(file);
+    }
     files.reverse();
     if path.exists() {
         files.push(path.to_owned());
@@ -113,21 +115,34 @@ pub(super) fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Reads the log at `path` line after line, and calls `each` with it.
+/// The name of the log that stdin is.
+pub(crate) const STDIN: &str = "-";
+
+/// Reads the log at `path`, or on stdin, line after line, and calls `each` with it.
 ///
 /// # Errors
 /// When there is none, or a file can't be read.
 pub(crate) fn read(path: &Path, mut each: impl FnMut(LogLine)) -> io::Result<()> {
+    if path == Path::new(STDIN) {
+        return read_lines(io::stdin().lock(), &mut each);
+    }
     for file in files(path)? {
-        for line in BufReader::new(File::open(file)?).split(b'\n') {
-            parse(&line?).into_iter().for_each(&mut each);
+        read_lines(BufReader::new(File::open(file)?), &mut each)?;
+    }
+    Ok(())
+}
+
+fn read_lines(lines: impl io::BufRead, each: &mut impl FnMut(LogLine)) -> io::Result<()> {
+    for line in lines.split(b'\n') {
+        for found in parse(&line?) {
+            each(found);
         }
     }
     Ok(())
 }
 
 /// Reads a line: a record, or one that was cut and perhaps another that was appended to it.
-pub(crate) fn parse(bytes: &[u8]) -> Vec<LogLine> {
+fn parse(bytes: &[u8]) -> Vec<LogLine> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim();
     if text.is_empty() {
@@ -183,7 +198,7 @@ mod tests {
         let mut filter = Filter::default();
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:00Z".parse().unwrap());
-        filter.decision = Some(Expected::Nothing);
+        filter.decision = Some(DecisionWord(None));
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:01Z".parse().unwrap());
         assert!(!filter.wants(&record));

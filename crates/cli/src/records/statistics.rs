@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::decisions::shown;
+use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec::internal::audit::Record;
 use hookexec::wire::{Decision, HookReport, HookStatus, Mode};
@@ -13,14 +15,16 @@ use hookexec::wire::{Decision, HookReport, HookStatus, Mode};
 pub(crate) struct Statistics {
     /// How many records there are.
     pub(crate) records: usize,
+    /// How many lines are not records.
+    pub(crate) unreadable: usize,
     /// Events by their decision, `none` for no opinion.
     pub(crate) decisions: BTreeMap<&'static str, usize>,
     /// Events by name.
     pub(crate) events: BTreeMap<Event, usize>,
     /// Events that went on although a hook ended in an error or failed.
     pub(crate) failed_open: usize,
-    #[serde(skip)]
-    hooks: BTreeMap<(String, String), HookStatistics>,
+    /// The hooks that ran, by name, and then enabled hooks that no record has.
+    pub(crate) hooks: Vec<HookStatistics>,
 }
 
 /// Counts of one hook.
@@ -51,41 +55,60 @@ pub(crate) struct HookStatistics {
 }
 
 impl Statistics {
+    /// Adds a hook that is configured, and that a record may have.
+    pub(crate) fn expect(&mut self, hook: &Hook) {
+        let _ = self.counts_of(&hook.label(), &hook.location.absolute());
+    }
+
     /// Counts a record.
     pub(crate) fn add(&mut self, record: &Record) {
         self.records += 1;
         *self.decisions.entry(word(record.decision)).or_default() += 1;
         *self.events.entry(record.event).or_default() += 1;
         self.failed_open += usize::from(!record.failed_open.is_empty());
-        for report in record.hooks.iter().filter(|report| report.status != HookStatus::Skipped) {
-            self.add_hook(record, report);
+        for report in &record.hooks {
+            if report.status != HookStatus::Skipped {
+                self.counts_of(&report.name, &report.source).add(record, report);
+            }
         }
     }
 
-    fn add_hook(&mut self, record: &Record, report: &HookReport) {
-        let key = (report.name.clone(), report.source.clone());
-        let counts = self.hooks.entry(key).or_default();
-        counts.mode = report.mode.unwrap_or_default();
-        counts.ran += 1;
-        *counts.decisions.entry(word(report.decision)).or_default() += 1;
+    fn counts_of(&mut self, name: &str, source: &str) -> &mut HookStatistics {
+        let source = shown(source);
+        let known = self.hooks.iter().position(|hook| hook.name == name && hook.source == source);
+        let place = known.unwrap_or(self.hooks.len());
+        if known.is_none() {
+            let (name, source) = (name.to_owned(), source.to_owned());
+            self.hooks.push(HookStatistics { name, source, ..HookStatistics::default() });
+        }
+        &mut self.hooks[place]
+    }
+
+    /// Computes what needs all records.
+    pub(crate) fn complete(&mut self) {
+        self.hooks
+            .sort_by(|one, other| (one.ran == 0, &one.name).cmp(&(other.ran == 0, &other.name)));
+        for hook in &mut self.hooks {
+            hook.durations.sort_by(f64::total_cmp);
+            hook.p50_ms = percentile(&hook.durations, 50);
+            hook.p99_ms = percentile(&hook.durations, 99);
+        }
+    }
+}
+
+impl HookStatistics {
+    fn add(&mut self, record: &Record, report: &HookReport) {
+        self.mode = report.mode.unwrap_or_default();
+        self.ran += 1;
+        *self.decisions.entry(word(report.decision)).or_default() += 1;
         let failed = matches!(report.status, HookStatus::Error | HookStatus::Failed);
-        counts.failed += usize::from(failed);
-        counts.failed_open += usize::from(failed && record.failed_open.contains(&report.name));
+        self.failed += usize::from(failed);
+        self.failed_open += usize::from(failed && record.failed_open.contains(&report.name));
         let would_change = record.would_change().any(|other| std::ptr::eq(other, report));
-        counts.would_change += usize::from(would_change);
+        self.would_change += usize::from(would_change);
         if report.status != HookStatus::Background {
-            counts.durations.push(report.duration_ms);
+            self.durations.push(report.duration_ms);
         }
-    }
-
-    /// Takes out the counts of each hook that ran, by name.
-    pub(crate) fn take_hooks(&mut self) -> Vec<HookStatistics> {
-        let one = |((name, source), mut counts): ((String, String), HookStatistics)| {
-            counts.durations.sort_by(f64::total_cmp);
-            let [p50_ms, p99_ms] = [50, 99].map(|percent| percentile(&counts.durations, percent));
-            HookStatistics { name, source, p50_ms, p99_ms, ..counts }
-        };
-        std::mem::take(&mut self.hooks).into_iter().map(one).collect()
     }
 }
 
