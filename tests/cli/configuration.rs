@@ -51,7 +51,11 @@ fn a_program_that_is_not_there_is_warned_of() {
         ("command: ./gone.sh", "project/gone.sh does not exist", "start at [SANDBOX]/project"),
         ("command: 'A=1 \"./gone.sh\" -x | jq'", "project/gone.sh does not exist", "start at"),
         ("command: '\"./my hooks/gone.sh\"'", "my hooks/gone.sh does not exist", "start at"),
-        ("command: [/gone/guard]", "/gone/guard does not exist", "what it matches goes on\n"),
+        (
+            "command: [/gone/guard]",
+            "/gone/guard does not exist",
+            "until the file exists, this hook fails\n",
+        ),
         ("command: ['~/gone.sh']", "~/gone.sh does not exist", "start at [SANDBOX]/project"),
         (
             "command: [no-such-guard]",
@@ -77,8 +81,8 @@ fn a_program_that_is_not_there_is_warned_of() {
         assert!(done.stderr.contains(" --> hooks.yaml:2:29\n"), "{hook}: {done:?}");
     }
     for (script, effect) in [
-        ("./gone.sh", "what it matches is denied"),
-        ("python3 ./gone.py", "what it matches is denied"),
+        ("./gone.sh", "this hook fails"),
+        ("python3 ./gone.py", "this hook fails"),
         ("node ./gone.js", "this hook guards nothing"),
     ] {
         let hook = format!("{{ type: command, command: {script} }}");

@@ -73,11 +73,11 @@ fn hooks_that_may_take_longer_than_somebody_waits_are_warned_of() {
     assert_eq!(check(&[]).stderr, "");
     let said = check(&["--within", "10"]).stderr;
     let wanted =
-        "within 10s, and hooks may take longer together: 35s (`pre_tool_use`), 30s (`tool_guard`)";
+        "together than its caller waits: 35s of 10s (`pre_tool_use`), 30s of 10s (`tool_guard`)";
     assert!(said.contains(wanted), "{said}");
     // All of ours that fire at one event of the agent add up, and `install` says how long it waits.
     let said = check(&["--host", "claude-code"]).stderr;
-    let wanted = "within 54s, and hooks may take longer together: 65s at PreToolUse (";
+    let wanted = "together than its caller waits: 65s of 54s at PreToolUse (";
     assert!(said.contains(wanted), "{said}");
     assert!(
         said.contains("or raise the agent's timeout: `hookexec install claude-code --timeout 72`")
@@ -91,16 +91,16 @@ fn hooks_that_may_take_longer_than_somebody_waits_are_warned_of() {
         "{ defaults: { timeout: 80 }, stop: { type: command, command: 'true' } }",
     );
     let said = check(&["--host", "claude-code"]).stderr;
-    assert!(said.contains("80s at Stop"), "{said}");
+    assert!(said.contains("80s of 54s at Stop"), "{said}");
     sandbox.write("hooks.yaml", "stop: { type: command, command: 'true', timeout: 1h }");
     let said = check(&["--host", "claude-code"]).stderr;
-    assert!(said.contains("3600s at Stop") && !said.contains("hookexec install"), "{said}");
+    assert!(said.contains("3600s of 54s at Stop") && !said.contains("hookexec install"), "{said}");
 
     // The file's own deadline cuts them off: that is warned of, and the agent has its answer.
     sandbox.write("hooks.yaml", &format!("defaults: {{ deadline: 20s }}\n{file}"));
     let said = check(&["--host", "claude-code"]).stderr;
     let wanted = "the hooks of `pre_tool_use` may take 35s together, and its `deadline` is 20s";
-    assert!(said.contains(wanted) && !said.contains("longer together"), "{said}");
+    assert!(said.contains(wanted) && !said.contains("than its caller waits"), "{said}");
     let done = check(&["--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(report["worst_cases"][0]["seconds"], 35.0);

@@ -131,7 +131,7 @@ fn a_new_script_is_not_called_a_changed_one() {
     sandbox.trust();
     sandbox.write("guard.sh", "exit 0\n");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: a named file is not approved\n"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: not approved\n"), "{shown:?}");
     assert!(shown.stdout.contains("  not approved: guard.sh\n"), "{shown:?}");
 }
 
@@ -203,12 +203,9 @@ fn a_changed_file_with_a_mistake_is_said_to_be_both() {
         assert!(doctor.contains("1 error in the hooks files"), "{doctor}");
         assert_eq!(doctor.matches("this file changed after its approval").count(), 1, "{doctor}");
         let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
-        let title = "hooks.yaml: changed, and can't be loaded\n  error: hooks.yaml:";
-        assert!(shown.stdout.contains(title) && shown.stdout.contains(error), "{shown:?}");
-        assert!(shown.stderr.contains("correct the errors before you approve"), "{shown:?}");
-        let shown = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1);
-        let rows: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
-        assert!(rows[0]["errors"][0].as_str().unwrap().contains(error), "{shown:?}");
+        assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
+        let whether = "`hookexec check` shows whether it can be loaded";
+        assert!(shown.stderr.contains(whether), "{shown:?}");
         // At an event nothing of the file is read.
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
         assert!(!run.stdout.contains(error), "{run:?}");
@@ -225,9 +222,6 @@ fn a_file_that_was_never_approved_and_is_broken_is_said_to_be_both() {
         [(audit, "`~/audit.jsonl` is not in the project"), (broken, "this `[` is never closed")]
     {
         sandbox.write("hooks.yaml", &hooks);
-        let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
-        let title = "hooks.yaml: not approved, and can't be loaded\n  error: hooks.yaml:";
-        assert!(shown.stdout.contains(title) && shown.stdout.contains(error), "{shown:?}");
         let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(78);
         assert!(added.stderr.contains(error), "{added:?}");
     }

@@ -185,9 +185,9 @@ fn the_log_is_read_filtered_and_counted() {
     assert_eq!(numbers["records"], 4);
     assert_eq!(numbers["decisions"], json!({ "deny": 1, "none": 3 }));
     assert_eq!(numbers["failed_open"], 1);
-    let never: Vec<_> =
-        numbers["never_ran"].as_array().unwrap().iter().map(|hook| &hook["name"]).collect();
-    assert_eq!(never, ["never"]);
+    let hooks = numbers["hooks"].as_array().unwrap();
+    let never: Vec<_> = hooks.iter().filter(|hook| hook["ran"] == 0).collect();
+    assert!(never.len() == 1 && never[0]["name"] == "never", "{never:?}");
     let hook = numbers["hooks"].as_array().unwrap().iter().find(|hook| hook["name"] == "trial");
     assert_eq!(hook.unwrap()["would_change"], 1);
     let text = log(&sandbox, &["--stats", "--config", "hooks.yaml"]).exits(0).stdout;
@@ -207,11 +207,11 @@ fn a_hook_counts_once_however_its_file_was_named() {
     let done = log(&sandbox, &["--stats", "--format", "json", "--config", "hooks.yaml"]).exits(0);
     let numbers: Value = serde_json::from_str(&done.stdout).unwrap();
     let hooks = numbers["hooks"].as_array().unwrap();
-    assert_eq!(hooks.len(), 3, "{hooks:?}");
+    assert_eq!(hooks.len(), 4, "{hooks:?}");
     let guard = hooks.iter().find(|hook| hook["name"] == "no-rm").unwrap();
     assert_eq!((&guard["ran"], &guard["source"]), (&json!(3), &json!("hooks.yaml:6")));
-    let never = json!([{ "name": "never", "source": "hooks.yaml:11" }]);
-    assert_eq!(numbers["never_ran"], never);
+    assert_eq!((&hooks[3]["name"], &hooks[3]["ran"]), (&json!("never"), &json!(0)));
+    assert_eq!(hooks[3]["source"], "hooks.yaml:11");
 }
 
 #[test]
@@ -328,43 +328,26 @@ fn writers_that_are_killed_cost_their_own_records_alone() {
 }
 
 #[test]
-fn a_log_is_followed_as_it_grows() {
+fn a_log_on_stdin_is_shown_as_it_grows() {
     let sandbox = recorded();
+    let log = sandbox.read("logs/audit.jsonl");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hookexec"));
-    sandbox.dress(&mut command).args(["log", "logs/audit.jsonl", "--follow", "--format", "json"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let stdout = BufReader::new(child.stdout.take().unwrap());
-    let (sender, lines) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for line in stdout.lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    // It may not have begun yet: events are sent until the first is seen.
-    let mut seen = None;
-    for _ in 0..600 {
-        let _ = event(&sandbox, "shell", "cmd", "rm followed").exits(2);
-        if let Ok(line) = lines.recv_timeout(std::time::Duration::from_millis(200)) {
-            seen = Some(line);
-            break;
-        }
-    }
-    if cfg!(unix) {
-        let mut interrupt = std::process::Command::new("kill");
-        interrupt.args(["-INT", &child.id().to_string()]);
-        assert!(interrupt.status().unwrap().success());
-    } else {
-        child.kill().unwrap();
-    }
+    sandbox.dress(&mut command).args(["log", "-", "--decision", "deny"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(log.as_bytes()).unwrap();
+    stdin.flush().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("deny  pre_tool_use shell  not that"), "{line}");
+    drop(stdin);
     let ended = child.wait_with_output().unwrap();
-    if cfg!(unix) {
-        assert_eq!(ended.status.code(), Some(130), "{ended:?}");
-        assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
-    }
-    let record: Value = serde_json::from_str(&seen.unwrap()).unwrap();
-    assert_eq!(record["input"]["tool_input"]["cmd"], "rm followed");
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
 }
 
 #[test]
@@ -382,8 +365,9 @@ fn the_page_holds_everything_and_nothing_of_it_is_markup() {
         (&data["numbers"]["records"], &data["numbers"]["events"]["pre_tool_use"]),
         (&json!(2), &json!(2))
     );
-    let never = data["numbers"]["never_ran"].to_string();
-    assert!(never.contains(r#"{"name":"never","source":"hooks.yaml:11"}"#), "{never}");
+    let hooks = data["numbers"]["hooks"].as_array().unwrap();
+    let never = hooks.iter().find(|hook| hook["ran"] == 0 && hook["name"] == "never").unwrap();
+    assert_eq!(never["source"], "hooks.yaml:11");
     assert_eq!(
         data["reasons"],
         json!([["<script>alert(1)</script> & no", { "events": 1, "hooks": ["no-rm"] }]])
@@ -449,7 +433,11 @@ fn an_event_can_not_run_without_the_recorded_answer_of_a_hook_with_side_effects(
     sandbox.write("new.yaml", &new);
     let done = replay(&sandbox, &[]).exits(1);
     assert!(done.stdout.contains("1 could not run"), "{}", done.stdout);
-    assert!(done.stdout.contains("could not run 1: renamed has side effects"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("could not run 1: the answer of renamed is not recorded"),
+        "{}",
+        done.stdout
+    );
 }
 
 #[test]
@@ -479,43 +467,33 @@ fn a_changed_on_error_is_seen_although_the_hook_does_not_run() {
 }
 
 #[test]
-fn a_rewrite_is_replayed_without_running_the_hook_that_made_it() {
-    let rewriter = |name: &str, answer: Value| {
-        let answer = json!({ "hook_specific_output": { "updated_input": answer } });
-        let command = json!(format!("touch ran; echo '{answer}'"));
-        format!(
-            "        - {{ type: command, name: {name}, mutates: true, on_error: block, command: {command} }}\n"
-        )
-    };
+fn a_rewrite_is_replayed_only_by_a_hook_that_runs() {
+    let answer = json!({ "hook_specific_output": { "updated_input": { "cmd": "ls -l" } } });
+    let command = json!(format!("touch ran; echo '{answer}'"));
     let head = "audit: { path: logs/audit.jsonl, input: redacted }\nhooks:\n  pre_tool_use:\n    - hooks:\n";
-    let one = rewriter("flag", json!({ "cmd": "ls -l" }));
-    let sandbox = sandbox(&format!("{head}{one}"));
+    let rewriter = format!(
+        "        - {{ type: command, name: flag, mutates: true, on_error: block, command: {command} }}\n"
+    );
+    let sandbox = sandbox(&format!("{head}{rewriter}"));
     let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
-    assert_eq!(records(&sandbox)[0]["hooks"][0]["rewrote"], true);
     std::fs::remove_file(sandbox.project().join("ran")).unwrap();
+    sandbox.write("new.yaml", &format!("{head}{rewriter}"));
+    let done = replay(&sandbox, &[]).exits(1);
+    assert!(done.stdout.contains("could not run 1: the answer of flag is"), "{}", done.stdout);
+    assert!(!sandbox.project().join("ran").exists());
+    let _ = replay(&sandbox, &["--run-external"]).exits(0);
 
     let guard = "        - { type: command, name: guard, side_effects: none, on_error: block, \
                  when: { field: tool_input.cmd, regex: ' -l' }, command: exit 2 }\n";
-    for (hooks, code, said) in [
-        (one.clone(), 0, "1 passed, 0 failed, 0 could not run"),
+    for (hooks, said) in [
         // The guard sees what the rewriter made of it.
-        (format!("{one}{guard}"), 1, "none -> deny: 1"),
-        (guard.to_owned(), 1, "rewritten otherwise: 1"),
+        (format!("{rewriter}{guard}"), "none -> deny: 1"),
+        (guard.to_owned(), "rewritten otherwise: 1"),
     ] {
         sandbox.write("new.yaml", &format!("{head}{hooks}"));
-        let done = replay(&sandbox, &[]).exits(code);
+        let done = replay(&sandbox, &["--run-external"]).exits(1);
         assert!(done.stdout.contains(said), "{said}\n{}", done.stdout);
     }
-    assert!(!sandbox.project().join("ran").exists());
-
-    // Of two rewriters nobody knows who did what.
-    let two = rewriter("more", json!({ "dry_run": true }));
-    sandbox.write("hooks.yaml", &format!("{head}{one}{two}"));
-    sandbox.write("logs/audit.jsonl", "");
-    let _ = event(&sandbox, "shell", "cmd", "ls").exits(0);
-    sandbox.write("new.yaml", &format!("{head}{one}"));
-    let done = replay(&sandbox, &[]).exits(1);
-    assert!(done.stdout.contains("1 could not run"), "{}", done.stdout);
 }
 
 #[test]

@@ -21,12 +21,12 @@ const CASES: &str = r"cases:
   - name: rm is denied
     event: pre_tool_use
     input: { tool_name: shell, tool_input: { cmd: rm -r x } }
-    expect: { decision: deny, allowed: false, message: not that, ran: [no-rm], not_run: [lower], exit_code: 2 }
+    expect: { decision: deny, allowed: false, message: not that, ran: [no-rm], not_run: [lower] }
   - name: a deployment is only noted
     event: pre_tool_use
     input: { tool_name: shell, tool_input: { cmd: deploy now } }
     stubs: { deploy-log: {} }
-    expect: { decision: none, message: null, ran: [deploy-log], updated_input: null, exit_code: 0 }
+    expect: { decision: none, message: null, ran: [deploy-log], updated_input: null }
   - name: a log that fails stops it
     event: pre_tool_use
     input: { tool_name: shell, tool_input: { cmd: deploy now } }
@@ -56,7 +56,7 @@ fn test(sandbox: &Sandbox, arguments: &[&str]) -> Done {
 fn cases_that_hold_pass_and_stubbed_hooks_do_not_run() {
     let sandbox = sandbox(CASES);
     let done = test(&sandbox, &[]).exits(0);
-    for line in ["5 passed, 0 failed", "coverage of hooks.yaml: 100 % (10 of 10)"] {
+    for line in ["5 passed, 0 failed", "coverage of hooks.yaml: 100 % (8 of 8)"] {
         assert!(done.stdout.lines().any(|found| found == line), "{line}\n{}", done.stdout);
     }
     assert_eq!(done.stderr, "");
@@ -72,7 +72,7 @@ fn a_policy_that_breaks_is_caught_with_what_differs() {
     assert_eq!((results["passed"].as_u64(), results["failed"].as_u64()), (Some(4), Some(1)));
     let differences = results["files"][0]["cases"][0]["differences"].as_array().unwrap();
     let what: Vec<_> = differences.iter().map(|one| one["what"].as_str().unwrap()).collect();
-    assert_eq!(what, ["decision", "allowed", "exit_code", "message"]);
+    assert_eq!(what, ["decision", "allowed", "message"]);
 
     let done = test(&sandbox, &[]).exits(1);
     for line in [
@@ -97,20 +97,19 @@ fn what_no_case_reaches_is_named_and_may_fail_the_run() {
     let sandbox = sandbox(first);
     let done = test(&sandbox, &[]).exits(0);
     for line in [
-        "coverage of hooks.yaml: 40 % (4 of 10)",
+        "coverage of hooks.yaml: 37 % (3 of 8)",
         "  never false: tool_input.cmd regex \"^rm \" of no-rm hooks.yaml:5",
-        "  never ran: deploy-log hooks.yaml:6",
+        "  never ran: deploy-log (matcher `shell`) hooks.yaml:6",
         "  never true: tool_input.cmd regex \"^deploy\" of deploy-log hooks.yaml:6",
-        "  never matched: matcher `edit_file` hooks.yaml:9",
-        "  never ran: lower hooks.yaml:9",
+        "  never ran: lower (matcher `edit_file`) hooks.yaml:9",
         "  never ran: greet hooks.yaml:11",
     ] {
         assert!(done.stdout.lines().any(|found| found == line), "{line}\n{}", done.stdout);
     }
-    let done = test(&sandbox, &["--min-coverage", "41"]).exits(1);
-    assert!(done.stdout.contains("less than the 41 % demanded"), "{}", done.stdout);
-    let _ = test(&sandbox, &["--min-coverage", "40"]).exits(0);
-    let _ = test(&sandbox, &["--min-coverage", "40", "--filter", "rm"]).exits(64);
+    let done = test(&sandbox, &["--min-coverage", "38"]).exits(1);
+    assert!(done.stdout.contains("less than the 38 % demanded"), "{}", done.stdout);
+    let _ = test(&sandbox, &["--min-coverage", "37"]).exits(0);
+    let _ = test(&sandbox, &["--min-coverage", "37", "--filter", "rm"]).exits(64);
 }
 
 #[test]
@@ -219,7 +218,7 @@ fn the_schema_takes_what_is_read_and_refuses_what_is_not() {
         "{ name: a, event: stopp, expect: { allowed: true } }",
         "{ name: a, event: pre_tool_use, expect: { allowed: true } }",
         "{ name: a, event: pre_tool_use, input: { prompt: x }, expect: { allowed: true } }",
-        "{ name: a, event: stop, expect: { exit_code: 1 } }",
+        "{ name: a, event: stop, expect: { allowed: 1 } }",
         "{ name: a, event: stop, expect: { mesage: x } }",
         "{ name: a, event: stop, stubs: { x: { failure: y, decision: deny } }, expect: { allowed: true } }",
         "{ event: stop, expect: { allowed: true } }",

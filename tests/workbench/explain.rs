@@ -91,26 +91,6 @@ fn a_prediction_runs_nothing() {
     assert!(!done.stdout.contains("verdict"), "{}", done.stdout);
 }
 
-#[test]
-fn one_hook_is_asked_about_by_name_or_by_line() {
-    for (asked, answer) in [
-        ("edits", "its matcher `edit_file` does not match the tool `shell`"),
-        ("hooks.yaml:5", "its `when` does not hold:"),
-        ("at-the-end", "it is configured for `stop`, not `pre_tool_use`"),
-        ("trial", "it would run"),
-    ] {
-        let (sandbox, done) = explain(&["--why-not", asked], "ls");
-        let done = done.exits(0);
-        assert!(done.stdout.contains(answer), "{asked}: {}", done.stdout);
-        assert!(!sandbox.project().join("ran").exists());
-    }
-    let (_, done) = explain(&["--why-not", "nobody"], "ls");
-    let done = done.exits(64);
-    assert!(done.stderr.contains("no hook is called `nobody`"), "{}", done.stderr);
-    assert!(done.stderr.contains("edits (hooks.yaml:11)"), "{}", done.stderr);
-    assert_eq!(done.stdout, "");
-}
-
 const ALLOWED: &str = r#"hooks:
   pre_tool_use:
     - matcher: shell

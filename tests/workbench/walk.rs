@@ -40,7 +40,7 @@ fn a_newcomer_finds_the_way() {
     assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
 
     // What the test does not reach.
-    for gap in ["never ran: no-env", "never matched: matcher `edit_file`", "never false: "] {
+    for gap in ["never ran: no-env (matcher `edit_file`)", "never false: "] {
         assert!(done.stdout.contains(gap), "{gap}\n{}", done.stdout);
     }
     let _ = hookexec(&["test", "--min-coverage", "100"]).run().exits(1);
@@ -63,7 +63,7 @@ fn a_newcomer_finds_the_way() {
     let _ = hookexec(&replay).run().exits(0);
 
     // Why did the second hook not run?
-    let why = ["explain", "pre_tool_use", "--config", "hooks.yaml", "--why-not", "no-env"];
+    let why = ["explain", "pre_tool_use", "--config", "hooks.yaml", "--no-run"];
     let done = hookexec(&why).stdin(RM).run().exits(0);
     let answer = "its matcher `edit_file` does not match the tool `shell`";
     assert!(done.stdout.contains(answer), "{}", done.stdout);

@@ -1,6 +1,5 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,84 +64,68 @@ impl Args {
             // All files are gone, or have another name: warnings alone would pass as checked.
             check.add([Diagnostic::error(NO_FILES)]);
         }
+        let mut problems = Vec::new();
         if let Some(host) = &self.host {
-            let unfired = host.unfired(check.configured());
-            check.add(unfired);
+            problems.extend(host.unfired(check.configured()));
         }
-        let project = options.working_dir.unwrap_or_default();
-        let commands = commands(&check, &project);
-        check.add(commands);
-        let misfits = self.misfits(&check, &project);
-        check.add(misfits);
-        check.add(late(&self.moments(&check.worst_cases), self.agent()));
+        self.check_hooks(&check, &options.working_dir.unwrap_or_default(), &mut problems);
+        problems.extend(late(&self.late_moments(&check.worst_cases), self.agent()));
+        check.add(problems);
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
             processes = start(&config)?;
-            check.add(processes.iter().filter_map(|process| {
-                let problem = process.problem.as_ref()?;
-                Some(Diagnostic::error(problem).at(process.location.clone()))
-            }));
+            check.add(processes.iter().filter_map(refusal));
         }
-        let count =
-            |severity| check.problems.iter().filter(|problem| problem.severity == severity).count();
-        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        let report = Report::new(check, processes);
         match self.format {
-            PlainFormat::Json => {
-                output::print_json(&json(&check, errors, warnings, &processes))?;
+            PlainFormat::Json => output::print_json(&report.json())?,
+            PlainFormat::Text => report.print()?,
+        }
+        Ok(if report.errors > 0 { Exit::Config } else { Exit::Success })
+    }
+
+    /// Adds warnings of programs and scripts that are not there (they may be when the hook runs), and
+    /// of matchers that fit no tool of the host, or else of an agent in which hookexec is installed.
+    fn check_hooks(&self, check: &Check, project: &Path, problems: &mut Vec<Diagnostic>) {
+        let agents: Vec<Agent> = match self.host {
+            Some(_) => self.agent().into_iter().collect(),
+            None => matchers::installed(project).collect(),
+        };
+        for hook in check.configured() {
+            let place = hook.key_locations.get("command").unwrap_or(&hook.location);
+            for problem in missing(hook, project) {
+                problems.push(problem.at(place.clone()));
             }
-            PlainFormat::Text => {
-                if !check.problems.is_empty() {
-                    output::talk(&check.problems.render(true));
-                }
-                for process in processes.iter().filter(|process| process.problem.is_none()) {
-                    let ProcessCheck { name, elapsed, .. } = process;
-                    let text =
-                        format!("process `{name}` completed the handshake within {elapsed:.0?}\n");
-                    output::print(&text)?;
-                }
-                let (hooks, files) =
-                    (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
-                let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-                output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))?;
+            if let Some(mut misfit) = matchers::misfit(hook, &agents) {
+                misfit.message = format!("`{}`: {}", hook.label(), misfit.message);
+                problems.push(misfit.at(hook.location.clone()));
             }
         }
-        Ok(if errors > 0 { Exit::Config } else { Exit::Success })
     }
 
-    /// Returns the moments at which a caller waits, and how long.
-    fn moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
-        let Some(agent) = self.agent() else {
-            let alone =
-                |case| Some(Moment { native: None, cases: vec![case], limit: self.within? });
-            return worst_cases.iter().filter_map(alone).collect();
-        };
-        let moment = |native: &'static NativeEvent| {
-            // All of our events of one moment fire in turn, while the agent waits.
-            let fires = native.fires(agent);
-            let cases = worst_cases.iter().filter(|case| fires.contains(&case.event)).collect();
-            let (_, usual) = install::limits(agent, native, install::TIMEOUT);
-            let limit = self.within.unwrap_or(Duration::from_secs(usual));
-            Moment { native: Some(native), cases, limit }
-        };
-        let mut moments: Vec<Moment<'_>> = agent.events().iter().map(moment).collect();
-        // Some agents have an event for each kind of tool; the first stands for all.
-        moments.dedup_by(|next, first| next.cases == first.cases);
+    /// Returns the moments whose hooks may take longer than the caller waits.
+    fn late_moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
+        let mut moments: Vec<Moment<'_>> = Vec::new();
+        if let Some(agent) = self.agent() {
+            for native in agent.events() {
+                // All of our events of one moment fire in turn, while the agent waits.
+                let fires = native.fires(agent);
+                let cases = worst_cases.iter().filter(|case| fires.contains(&case.event));
+                let (_, usual) = install::limits(agent, native, install::TIMEOUT);
+                let limit = self.within.unwrap_or(Duration::from_secs(usual));
+                let cases = cases.collect();
+                // Some agents have an event for each kind of tool; the first stands for all.
+                if moments.last().is_none_or(|last| last.cases != cases) {
+                    moments.push(Moment { native: Some(native), cases, limit });
+                }
+            }
+        } else if let Some(limit) = self.within {
+            for case in worst_cases {
+                moments.push(Moment { native: None, cases: vec![case], limit });
+            }
+        }
+        moments.retain(|moment| moment.time() > moment.limit);
         moments
-    }
-
-    /// Returns warnings of hooks whose matcher fits no tool of the host, or else of an agent in which
-    /// hookexec is installed.
-    fn misfits(&self, check: &Check, project: &Path) -> Vec<Diagnostic> {
-        let agents: Vec<Agent> = match (&self.host, self.agent()) {
-            (Some(_), agent) => agent.into_iter().collect(),
-            (None, _) => matchers::installed(project).collect(),
-        };
-        let misfits = check.configured().filter_map(|hook| {
-            let mut misfit = matchers::misfit(hook, &agents)?;
-            misfit.message = format!("`{}`: {}", hook.label(), misfit.message);
-            Some(misfit.at(hook.location.clone()))
-        });
-        misfits.collect()
     }
 
     /// Returns the coding agent that is the host.
@@ -165,16 +148,10 @@ fn start(config: &ConfigArgs) -> Result<Vec<ProcessCheck>, CommandError> {
     })
 }
 
-/// Returns which programs and scripts of hooks are not there (they may be when the hook runs).
-fn commands(check: &Check, project: &Path) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    for hook in check.configured() {
-        let place = hook.key_locations.get("command").unwrap_or(&hook.location);
-        for problem in missing(hook, project) {
-            problems.push(problem.at(place.clone()));
-        }
-    }
-    problems
+/// Returns the problem of a process that can't serve.
+fn refusal(process: &ProcessCheck) -> Option<Diagnostic> {
+    let problem = process.problem.as_ref()?;
+    Some(Diagnostic::error(problem).at(process.location.clone()))
 }
 
 /// A moment at which a caller waits.
@@ -192,70 +169,89 @@ impl Moment<'_> {
         self.cases.iter().map(|case| case.stated_until_verdict()).sum()
     }
 
-    fn told(&self) -> String {
+    fn text(&self) -> String {
+        let mut text = format!("{:?} of {:?}", self.time(), self.limit);
+        if let Some(native) = self.native {
+            text = format!("{text} at {}", native.name);
+        }
         let names: Vec<String> =
             self.cases.iter().map(|case| format!("`{}`", case.event)).collect();
-        let at = self.native.map(|native| format!(" at {}", native.name)).unwrap_or_default();
-        format!("{:?}{at} ({})", self.time(), names.join(", "))
+        format!("{text} ({})", names.join(", "))
     }
 }
 
-/// Returns warnings of moments whose hooks may take too long, one for each limit.
-fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Vec<Diagnostic> {
-    let mut by_limit: BTreeMap<Duration, Vec<&Moment<'_>>> = BTreeMap::new();
-    for moment in moments.iter().filter(|moment| moment.time() > moment.limit) {
-        by_limit.entry(moment.limit).or_default().push(moment);
+/// Returns a warning of the moments whose hooks may take too long, if there are some.
+fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Option<Diagnostic> {
+    let place = moments.first()?.cases.first()?.location.clone();
+    let times: Vec<String> = moments.iter().map(Moment::text).collect();
+    let warning = Diagnostic::warning(format!(
+        "the hooks of an event may take longer together than its caller waits: {}",
+        times.join(", ")
+    ));
+    let mut hint = "a late answer counts as none. Lower the `timeout`, set a `deadline`".to_owned();
+    let slowest = moments.iter().map(Moment::time).max();
+    if let (Some(agent), Some(wait)) = (agent, slowest.and_then(install::timeout_for)) {
+        let raise = format!("`hookexec install {agent} --timeout {wait}`");
+        hint = format!("{hint}, or raise the agent's timeout: {raise}");
     }
-    let warning = |(limit, moments): (Duration, Vec<&Moment<'_>>)| {
-        let told: Vec<String> = moments.iter().map(|moment| moment.told()).collect();
-        let problem = Diagnostic::warning(format!(
-            "an answer is due within {limit:?}, and hooks may take longer together: {}",
-            told.join(", ")
-        ));
-        let wait = agent.and_then(|agent| Some((agent, longer_wait(agent, &moments)?)));
-        let mut hint =
-            "a late answer counts as none. Lower the `timeout`, set a `deadline`".to_owned();
-        if let Some((agent, wait)) = wait {
-            let raise = format!("`hookexec install {agent} --timeout {wait}`");
-            hint = format!("{hint}, or raise the agent's timeout: {raise}");
-        }
-        let problem = problem.hint(hint);
-        match moments.first().and_then(|moment| moment.cases.first()) {
-            Some(case) => problem.at(case.location.clone()),
-            None => problem,
-        }
-    };
-    by_limit.into_iter().map(warning).collect()
+    Some(warning.hint(hint).at(place))
 }
 
-/// Returns for which `install --timeout` the agent would wait long enough at all of `moments`, if
-/// for any.
-fn longer_wait(agent: Agent, moments: &[&Moment<'_>]) -> Option<u64> {
-    let wait = install::timeout_for(moments.iter().map(|moment| moment.time()).max()?)?;
-    let suffices = |moment: &&Moment<'_>| {
-        moment.native.is_some_and(|native| {
-            moment.time() <= Duration::from_secs(install::limits(agent, native, wait).1)
+/// Everything that was found.
+struct Report {
+    check: Check,
+    errors: usize,
+    warnings: usize,
+    processes: Vec<ProcessCheck>,
+}
+
+impl Report {
+    fn new(check: Check, processes: Vec<ProcessCheck>) -> Self {
+        let (mut errors, mut warnings) = (0, 0);
+        for problem in check.problems.iter() {
+            match problem.severity {
+                Severity::Error => errors += 1,
+                _ => warnings += 1,
+            }
+        }
+        Self { check, errors, warnings, processes }
+    }
+
+    fn print(&self) -> Result<(), CommandError> {
+        let Self { check, errors, warnings, processes } = self;
+        if !check.problems.is_empty() {
+            output::talk(&check.problems.render(true));
+        }
+        for ProcessCheck { name, elapsed, problem, .. } in processes {
+            if problem.is_none() {
+                let time = format!("{elapsed:.0?}");
+                output::print(&format!(
+                    "process `{name}` completed the handshake within {time}\n"
+                ))?;
+            }
+        }
+        let (hooks, files) = (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
+        let (errors, warnings) = (counted(*errors, "error"), counted(*warnings, "warning"));
+        output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))
+    }
+
+    fn json(&self) -> Value {
+        let check = &self.check;
+        let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
+        let mut processes = Vec::new();
+        for ProcessCheck { name, elapsed, problem, .. } in &self.processes {
+            let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+            let is_ok = problem.is_none();
+            processes.push(json!({ "name": name, "ok": is_ok, "elapsed_ms": elapsed }));
+        }
+        json!({
+            "files": files,
+            "hooks": check.hooks,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "problems": check.problems,
+            "worst_cases": check.worst_cases,
+            "processes": processes,
         })
-    };
-    moments.iter().all(suffices).then_some(wait)
-}
-
-/// Returns everything that was found, for programs.
-fn json(check: &Check, errors: usize, warnings: usize, processes: &[ProcessCheck]) -> Value {
-    let mut report = json!({
-        "files": check.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
-        "hooks": check.hooks,
-        "errors": errors,
-        "warnings": warnings,
-        "problems": check.problems,
-        "worst_cases": check.worst_cases,
-    });
-    if !processes.is_empty() {
-        let started = processes.iter().map(|process| {
-            let elapsed = u64::try_from(process.elapsed.as_millis()).unwrap_or(u64::MAX);
-            json!({ "name": process.name, "ok": process.problem.is_none(), "elapsed_ms": elapsed })
-        });
-        report["processes"] = started.collect();
     }
-    report
 }

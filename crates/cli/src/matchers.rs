@@ -20,11 +20,13 @@ pub(crate) fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     if !hook.enabled || !hook.event.contract().tool_matched {
         return None;
     }
-    let lacks = |agent: &Agent| {
+    let mut titles = Vec::new();
+    for agent in agents {
         let tools = tools::of_agent(agent.name());
-        names.iter().all(|name| tools.certainly_lacks(name))
-    };
-    let titles: Vec<&str> = agents.iter().filter(|it| lacks(it)).map(|it| it.title()).collect();
+        if names.iter().all(|name| tools.certainly_lacks(name)) {
+            titles.push(agent.title());
+        }
+    }
     if titles.is_empty() {
         return None;
     }

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode, Usage};
 use hookexec::{Decision, Verdict};
+use serde_json::Value;
 
 use super::plain::{self, plain};
 
@@ -17,20 +18,23 @@ pub(super) const DIM: Style = Style::new().dimmed();
 
 /// Returns a verdict as text: the decision, what comes with it, and what each hook did.
 pub(crate) fn verdict(verdict: &Verdict) -> String {
-    let mut text = String::new();
     let (style, word) = decision(verdict);
-    let _ = write!(text, "{style}{word}{style:#}");
+    let mut text = format!("{style}{word}{style:#}");
+    let mut told = String::new();
     if let Some(message) = &verdict.message {
-        let _ = write!(text, ": {}", indented(&once(message, &verdict.hooks)));
+        let _ = write!(text, ": {}", indented(message));
+        told.push_str(message);
     }
     text.push('\n');
     for (name, value) in extras(verdict) {
-        let _ = writeln!(text, "{name}: {}", indented(&once(&value, &verdict.hooks)));
+        let _ = writeln!(text, "{name}: {}", indented(&value));
     }
-    let told: Vec<&str> =
-        verdict.message.as_deref().into_iter().chain(verdict.system_message.as_deref()).collect();
-    let told = told.join("\n");
-    text.extend(verdict.hooks.iter().map(|report| line(report, &told)));
+    if let Some(message) = &verdict.system_message {
+        told.push_str(message);
+    }
+    for report in &verdict.hooks {
+        push_line(&mut text, report, &told);
+    }
     text
 }
 
@@ -40,31 +44,13 @@ fn indented(text: &str) -> String {
     plain(text).replace('\n', "\n      ")
 }
 
-/// Returns `text`, of a line for each failure, with what is the cause of several said at the first,
-/// which the others name.
-fn once(text: &str, reports: &[HookReport]) -> String {
-    const FAILED: &str = " failed: ";
-    let mut said: Vec<(&str, &str)> = Vec::new();
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let causes = reports.iter().filter_map(|report| report.error.as_deref());
-        let mut failures = causes.filter_map(|cause| Some((line.strip_suffix(cause)?, cause)));
-        let failure = failures.find(|(lead, _)| lead.ends_with(FAILED));
-        let first = failure.and_then(|(_, cause)| said.iter().find(|(known, _)| *known == cause));
-        lines.push(match (failure, first) {
-            (Some((lead, _)), Some((_, first))) => {
-                format!("{lead}as {}", first.trim_end_matches(FAILED))
-            }
-            _ => line.to_owned(),
-        });
-        said.extend(failure.filter(|_| first.is_none()).map(|(lead, cause)| (cause, lead)));
-    }
-    lines.join("\n")
-}
-
 /// Returns a line for each hook that ran.
 pub(crate) fn hooks(reports: &[HookReport]) -> String {
-    reports.iter().map(|report| line(report, "")).collect()
+    let mut text = String::new();
+    for report in reports {
+        push_line(&mut text, report, "");
+    }
+    text
 }
 
 /// Returns how many there are of something.
@@ -90,8 +76,15 @@ pub(super) fn why_not_run(hook: &Explanation, tool: Option<&str>) -> Option<Stri
         Selection::Disabled => "it is switched off: `enabled: false`".to_owned(),
         Selection::NotMatched => {
             let matcher = plain::line(hook.matcher.as_deref().unwrap_or_default());
-            let tool = tool.map(|tool| format!(" `{}`", plain::line(tool))).unwrap_or_default();
-            format!("its matcher `{matcher}` does not match the tool{tool}")
+            match tool {
+                Some(tool) => {
+                    format!(
+                        "its matcher `{matcher}` does not match the tool `{}`",
+                        plain::line(tool)
+                    )
+                }
+                None => format!("its matcher `{matcher}` does not match the tool"),
+            }
         }
         Selection::ConditionFails => "its `when` does not hold".to_owned(),
         Selection::DuplicateOf(source) => {
@@ -112,18 +105,20 @@ pub(super) fn decision(verdict: &Verdict) -> (Style, &'static str) {
 
 /// Returns what the verdict carries beside its decision, by name.
 pub(super) fn extras(verdict: &Verdict) -> Vec<(String, String)> {
+    const SHOWN: [&str; 7] =
+        ["event", "decision", "allowed", "hooks", "message", "exit_code", "stderr"];
+    let mut extras = Vec::new();
     // The JSON knows the names and leaves out what is empty.
-    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(verdict) else {
-        return Vec::new();
-    };
-    let shown = ["event", "decision", "allowed", "hooks", "message", "exit_code", "stderr"];
-    let extras = fields.into_iter().filter(|(name, _)| !shown.contains(&name.as_str()));
+    if let Ok(Value::Object(fields)) = serde_json::to_value(verdict) {
+        for (name, value) in fields {
+            match value {
+                _ if SHOWN.contains(&name.as_str()) => {}
+                Value::String(text) => extras.push((name, text)),
+                other => extras.push((name, other.to_string())),
+            }
+        }
+    }
     extras
-        .map(|(name, value)| match value {
-            serde_json::Value::String(text) => (name, text),
-            other => (name, other.to_string()),
-        })
-        .collect()
 }
 
 /// Returns how a hook ended, in a word and its style.
@@ -141,44 +136,67 @@ pub(super) fn status(report: &HookReport) -> (Style, &'static str) {
 
 /// Returns what a model used, in words.
 pub(super) fn tokens(usage: Usage) -> String {
-    let cost = usage.cost.map(|cost| format!(" for {cost}")).unwrap_or_default();
-    format!("{} tokens read, {} written{cost}", usage.input_tokens, usage.output_tokens)
+    let mut text = format!("{} tokens read, {} written", usage.input_tokens, usage.output_tokens);
+    if let Some(cost) = usage.cost {
+        let _ = write!(text, " for {cost}");
+    }
+    text
 }
 
-/// Returns what a hook did; without the causes of a failure that stand in `message` already.
-fn line(report: &HookReport, message: &str) -> String {
+/// Returns the texts of a report, each with its label and once: what a program wrote is often also
+/// its reason, or the cause of its error.
+pub(super) fn remarks(report: &HookReport) -> Vec<(&'static str, &str)> {
+    let mut texts = vec![("error", &report.error), ("reason", &report.reason)];
+    texts.extend([("stdout", &report.stdout), ("stderr", &report.stderr)]);
+    let mut remarks: Vec<(&'static str, &str)> = Vec::new();
+    for (label, text) in texts {
+        push_remark(&mut remarks, label, text.as_deref().unwrap_or_default());
+    }
+    for warning in &report.warnings {
+        push_remark(&mut remarks, "warning", warning);
+    }
+    remarks
+}
+
+fn push_remark<'r>(remarks: &mut Vec<(&'static str, &'r str)>, label: &'static str, text: &'r str) {
+    let text = text.trim_end();
+    for (known, before) in remarks.iter() {
+        // The reason and the warning of a failure are its error behind the hook's name.
+        if before.contains(text) || (*known == "error" && text.contains(before)) {
+            return;
+        }
+    }
+    if !text.is_empty() {
+        remarks.push((label, text));
+    }
+}
+
+/// Adds what a hook did; without the cause of a failure that is in `told` already.
+fn push_line(text: &mut String, report: &HookReport, told: &str) {
     let (style, word) = status(report);
     let (name, source) = (plain::line(&report.name), plain::line(&report.source));
-    let time = format!("{DIM}{:.1} ms{DIM:#}", report.duration_ms);
-    let mut text = format!("  {style}{word:10}{style:#} {name} ({source}) {time}");
+    let time = report.duration_ms;
+    let _ = write!(text, "  {style}{word:10}{style:#} {name} ({source}) {DIM}{time:.1} ms{DIM:#}");
     if let Some(decision) = report.decision {
         let _ = write!(text, ", {decision}");
     }
     if report.rewrote {
         text.push_str(", rewrites");
     }
-    text.extend(report.usage.map(|usage| format!(", {}", tokens(usage))));
+    if let Some(usage) = report.usage {
+        let _ = write!(text, ", {}", tokens(usage));
+    }
     match report.mode {
         Some(Mode::Warn) => text.push_str(", warns only"),
         Some(Mode::Shadow) => text.push_str(", in the shadow"),
         _ => {}
     }
-    let told = match &report.error {
-        Some(error) if message.contains(&**error) => message,
-        _ => "",
-    };
-    let mut said: Vec<&str> = vec![told];
-    // The reason of a failure holds its error, and so does the warning of one that lets go on.
-    let error = report.error.as_deref().filter(|error| !error.is_empty()).unwrap_or("\0");
-    let warnings = report.warnings.iter().filter(|warning| !warning.ends_with(error));
-    let remarks = report.reason.iter().chain(&report.error).chain(warnings);
-    for remark in remarks.chain(&report.stderr).chain(&report.stdout) {
-        let remark = remark.trim_end();
-        // What a program wrote is often also its reason, or the cause of its error.
-        if !remark.is_empty() && !said.iter().any(|before| before.contains(remark)) {
-            said.push(remark);
-            text += &format!("\n{}", plain(remark)).replace('\n', "\n             ");
+    for (label, remark) in remarks(report) {
+        let is_repeated = ["error", "warning"].contains(&label) && told.contains(remark);
+        if !is_repeated {
+            let _ =
+                write!(text, "\n             {}", plain(remark).replace('\n', "\n             "));
         }
     }
-    text + "\n"
+    text.push('\n');
 }

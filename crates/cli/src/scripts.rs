@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Command, Diagnostic, Hook, InheritEnv, OnError};
-use hookexec::event::FailureMode;
+use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
 use hookexec::internal::shell::{Word, quoted, read_script};
 use hookexec::internal::system;
 use hookexec::internal::trust::{DIRECTORIES, is_interpreter, is_shell_word};
 
 use super::program::named;
 
-/// What the names of scripts end in.
+/// How the names of scripts end.
 const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl"];
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
-/// Returns warnings about the program of a command hook that is enabled, and what to do about it. What
-/// only a shell can tell is left to the shell.
+/// Returns warnings about the program of a command hook that is enabled, and what to do about it.
+/// What only a shell can tell is left to the shell.
 pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     if hook.kind != "command" || !hook.enabled {
         return Vec::new();
@@ -24,88 +24,112 @@ pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
         Some(place) if place.contains('$') => return Vec::new(),
         Some(place) => project.join(expanded(place)),
     };
-    let words: Vec<PathBuf> = match &hook.command {
-        Some(Command::Argv(words)) => words.iter().chain(&hook.args).map(PathBuf::from).collect(),
-        Some(Command::Text(text)) if hook.shell.as_deref().is_none_or(is_shell) => {
-            let known = |word: Word| {
-                in_known_directory(&word, hook, project)
-                    .or_else(|| plain(word).map(|word| expanded(&word)))
-            };
-            first_command(text).map_while(known).collect()
-        }
-        _ => return Vec::new(),
-    };
+    let words = first_words(hook, project);
     let Some((program, arguments)) = words.split_first() else { return Vec::new() };
-    let mut found: Vec<Diagnostic> = unusable(program, &directory, hook).into_iter().collect();
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let runs_in_shell = is_shell(&name);
-    // The argument of an option may be anything.
-    if (runs_in_shell || is_interpreter(&Word::literal(&*name)))
-        && let Some(script) = arguments.first()
-        && (is_path(script) || has_script_ending(script))
-        && !script.to_string_lossy().starts_with('-')
-        && !script.to_string_lossy().contains("://")
-        && !script.to_string_lossy().contains(char::is_whitespace)
-        && !on_search_path(script)
-        && !directory.join(script).exists()
-    {
-        let what = format!("the script {}", script.display());
-        let fails = runs_in_shell || name.starts_with("python") || name == "perl";
-        let failing = if fails { Some(hook) } else { None };
-        found.push(absent(&what, script, &directory, failing));
+    let mut found = Vec::new();
+    if is_path(program) {
+        found.extend(unusable(program, &directory));
+    } else {
+        found.extend(not_installed(program, hook));
+    }
+    if let Some(script) = arguments.first() {
+        found.extend(missing_script(program, script, &directory));
     }
     found
 }
 
-fn unusable(program: &Path, directory: &Path, hook: &Hook) -> Option<Diagnostic> {
-    if is_path(program) {
-        let path = directory.join(program.strip_prefix(".").unwrap_or(program));
-        let shown = path.display().to_string();
-        let (what, hint) = match path.metadata() {
-            Err(_) => return Some(absent(&shown, program, directory, Some(hook))),
-            Ok(file) if file.is_dir() => ("is a directory", "name the program in it".to_owned()),
-            Ok(file) if !system::is_executable(&path, &file) => {
-                ("is not executable", format!("chmod +x {}", quoted(&shown)))
+/// Returns the first words of a command that are known before it runs.
+fn first_words(hook: &Hook, project: &Path) -> Vec<PathBuf> {
+    let mut words = Vec::new();
+    match &hook.command {
+        Some(Command::Argv(argv)) => {
+            words.extend(argv.iter().chain(&hook.args).map(PathBuf::from));
+        }
+        Some(Command::Text(text)) if hook.shell.as_deref().is_none_or(is_shell) => {
+            for word in first_command(text) {
+                if let Some(path) = in_known_directory(&word, hook, project) {
+                    words.push(path);
+                } else if let Some(word) = plain(word) {
+                    words.push(expanded(&word));
+                } else {
+                    break;
+                }
             }
-            Ok(_) => return None,
-        };
-        return Some(Diagnostic::warning(format!("{shown} {what}")).hint(hint));
+        }
+        _ => {}
     }
-    // With a search path of its own a hook finds other programs.
-    let searched = hook.inherit_env == InheritEnv::All && !hook.env.contains_key("PATH");
-    let name = program.to_string_lossy();
-    let of_shell = matches!(hook.command, Some(Command::Text(_)))
-        && (is_shell_word(&Word::literal(&*name)) || name.starts_with(['-', '~']));
-    if !searched || of_shell || on_search_path(program) {
-        return None;
-    }
-    let problem = format!("the program `{name}` is not on the search path");
-    let hint = "install it, or give its absolute path; until then the hook fails";
-    Some(Diagnostic::warning(problem).hint(hint))
+    words
 }
 
-fn on_search_path(program: &Path) -> bool {
+/// Returns why a file can't be run.
+fn unusable(program: &Path, directory: &Path) -> Option<Diagnostic> {
+    let path = directory.join(program.strip_prefix(".").unwrap_or(program));
+    let shown = path.display().to_string();
+    let Ok(file) = path.metadata() else {
+        return Some(absent(&shown, program, directory, true));
+    };
+    if file.is_dir() {
+        let problem = Diagnostic::warning(format!("{shown} is a directory"));
+        return Some(problem.hint("name the program in it"));
+    }
+    if system::is_executable(&path, &file) {
+        return None;
+    }
+    let problem = Diagnostic::warning(format!("{shown} is not executable"));
+    Some(problem.hint(format!("chmod +x {}", quoted(&shown))))
+}
+
+/// Returns that a program is not on the search path.
+fn not_installed(program: &Path, hook: &Hook) -> Option<Diagnostic> {
+    // With a search path of its own a hook finds other programs.
+    if hook.inherit_env != InheritEnv::All || hook.env.contains_key("PATH") {
+        return None;
+    }
+    let name = program.to_string_lossy();
+    let is_text = matches!(hook.command, Some(Command::Text(_)));
+    if is_text && (is_shell_word(&Word::literal(&*name)) || name.starts_with(['-', '~'])) {
+        return None;
+    }
+    if is_on_search_path(program) {
+        return None;
+    }
+    let problem = Diagnostic::warning(format!("the program `{name}` is not on the search path"));
+    Some(problem.hint("install it, or give its absolute path; until then the hook fails"))
+}
+
+/// Returns that the script does not exist which a shell or another interpreter runs.
+fn missing_script(program: &Path, script: &Path, directory: &Path) -> Option<Diagnostic> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let text = script.to_string_lossy();
+    let is_shell = is_shell(&name);
+    if !is_shell && !is_interpreter(&Word::literal(&*name)) {
+        return None;
+    }
+    // The argument of an option may be anything.
+    if text.starts_with('-') || text.contains("://") || text.contains(char::is_whitespace) {
+        return None;
+    }
+    let is_script = is_path(script) || has_script_ending(script);
+    if !is_script || is_on_search_path(script) || directory.join(script).exists() {
+        return None;
+    }
+    // Without its script a shell exits with 127, and Python and Perl with 2: a failure.
+    let fails = is_shell || name.starts_with("python") || name == "perl";
+    Some(absent(&format!("the script {}", script.display()), script, directory, fails))
+}
+
+fn is_on_search_path(program: &Path) -> bool {
     !is_path(program) && named(program.as_os_str()).next().is_some()
 }
 
-/// Returns the problem of a file that is not there. `failing` is the hook when it then ends with an
-/// exit code that is a failure: 127 of a shell, 2 of Python and Perl.
-fn absent(what: &str, written: &Path, directory: &Path, failing: Option<&Hook>) -> Diagnostic {
-    let from = if written.is_absolute() {
-        String::new()
-    } else {
-        format!(". Relative paths start at {}", directory.display())
-    };
-    let denies = |hook: &Hook| match hook.on_error {
-        Some(on_error) => matches!(on_error, OnError::Block | OnError::Ask),
-        None => hook.event.contract().failure != FailureMode::Open,
-    };
-    let effect = match failing.map(denies) {
-        Some(true) => "this hook fails, and what it matches is denied",
-        Some(false) => "this hook fails, and what it matches goes on",
-        None => "this hook guards nothing",
-    };
-    let hint = format!("until the file exists, {effect}{from}");
+/// Returns the problem of a file that is not there, for a hook that then `fails` or else ends with an
+/// exit code that is an error.
+fn absent(what: &str, written: &Path, directory: &Path, fails: bool) -> Diagnostic {
+    let effect = if fails { "this hook fails" } else { "this hook guards nothing" };
+    let mut hint = format!("until the file exists, {effect}");
+    if !written.is_absolute() {
+        hint = format!("{hint}. Relative paths start at {}", directory.display());
+    }
     Diagnostic::warning(format!("{what} does not exist")).hint(hint)
 }
 
@@ -119,8 +143,8 @@ pub(crate) fn has_script_ending(word: &Path) -> bool {
 }
 
 fn is_shell(shell: &str) -> bool {
-    let name = Path::new(shell).file_name().unwrap_or_default().to_string_lossy();
-    ["sh", "bash", "dash", "zsh", "ksh", "ash"].contains(&name.as_ref())
+    let name = Path::new(shell).file_name().unwrap_or_default();
+    SHELLS.iter().any(|known| name == *known)
 }
 
 fn expanded(path: &str) -> PathBuf {
@@ -131,29 +155,41 @@ fn expanded(path: &str) -> PathBuf {
 }
 
 /// Returns the words of the first command of a text, without the assignments before it.
-fn first_command(text: &str) -> impl Iterator<Item = Word> {
+fn first_command(text: &str) -> Vec<Word> {
     // A text that defines a function runs what no reader of words can tell.
-    let commands = if text.contains("()") { Vec::new() } else { read_script(text).commands };
-    let words = commands.into_iter().next().unwrap_or_default().into_iter();
-    words.skip_while(Word::is_assignment)
+    if text.contains("()") {
+        return Vec::new();
+    }
+    let mut words = read_script(text).commands.into_iter().next().unwrap_or_default();
+    while words.first().is_some_and(Word::is_assignment) {
+        words.remove(0);
+    }
+    words
 }
 
 /// Returns the path of a word that begins with a variable for the directory of the hooks file or of
 /// the project.
 fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBuf> {
-    let mut names = DIRECTORIES.iter().filter(|(name, _)| !hook.env.contains_key(*name));
-    let (rest, is_of_file) =
-        names.find_map(|(name, is_of_file)| Some((word.below(name)?, *is_of_file)))?;
-    let directory = if is_of_file { hook.location.directory() } else { project };
-    Some(directory.join(rest))
+    for (name, is_of_file) in DIRECTORIES {
+        if let Some(rest) = word.below(name)
+            && !hook.env.contains_key(name)
+        {
+            let directory = if is_of_file { hook.location.directory() } else { project };
+            return Some(directory.join(rest));
+        }
+    }
+    None
 }
 
 /// Returns a word that a shell takes as it is; `~/` at its beginning is left to [`expanded`].
 fn plain(word: Word) -> Option<String> {
-    let home =
-        word.text.strip_prefix("~/").is_some_and(|rest| !rest.contains(['$', '*', '?', '[']));
-    let is_plain = if word.text.starts_with('~') { home && !word.literal } else { word.literal };
-    is_plain.then_some(word.text)
+    let is_plain = match word.text.strip_prefix('~') {
+        None => word.literal,
+        Some(rest) => {
+            !word.literal && rest.starts_with('/') && !rest.contains(['$', '*', '?', '['])
+        }
+    };
+    if is_plain { Some(word.text) } else { None }
 }
 
 #[cfg(test)]
@@ -205,7 +241,8 @@ mod tests {
             ("(./check.sh)", &["./check.sh"]),
             ("", &[]),
         ] {
-            let plain_words: Vec<String> = first_command(text).map_while(plain).collect();
+            let plain_words: Vec<String> =
+                first_command(text).into_iter().map_while(plain).collect();
             assert_eq!(plain_words, words, "{text}");
         }
     }

@@ -2,12 +2,13 @@
 
 mod rows;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hookexec::config::{Diagnostic, Diagnostics, Severity};
+use hookexec::config::{Diagnostics, Severity};
 use hookexec::internal::Loaded;
-use hookexec::internal::trust::{Approval, Blocked, ProjectFile, TrustStore};
+use hookexec::internal::trust::{Blocked, ProjectFile, TrustStore};
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Executor, Registry};
 
@@ -16,7 +17,7 @@ use super::consent::ConsentArgs;
 use super::error::{CommandError, OrCommandError as _, warn};
 use super::output::{self, PlainFormat};
 use super::{Exit, plain};
-use rows::{APPROVED, GONE, Row};
+use rows::{Row, Status};
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///
@@ -92,88 +93,43 @@ impl Args {
 fn show(target: &Target) -> Result<Exit, CommandError> {
     let store = store()?;
     let project = target.project()?;
-    let errors = project.errors();
     let mut rows = Vec::new();
     for file in &project.files {
         if let Some(Blocked::Unsafe(problem)) = &file.blocked {
             let hint = problem.hint.as_deref().unwrap_or_default();
             warn(&format!("the approvals don't count: {}; {hint}", problem.message));
         }
-        let row = Row::of(file, &store, &project.config);
-        // An approved file that fails needs another remedy.
-        rows.push(if file.blocked.is_none() { row } else { row.with_errors(&errors) });
+        rows.push(Row::of(file, &store, &project.config));
     }
-    rows.extend(project.gone.into_iter().map(Row::gone));
-    let all = rows.iter().all(|row| row.status == APPROVED);
+    rows.extend(project.gone.into_iter().map(Row::of_gone));
     target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
     if target.format == PlainFormat::Text {
-        output::talk(&limits(&rows.iter().collect::<Vec<_>>()));
-        for row in rows.iter().filter(|row| row.status == GONE) {
-            output::talk(&format!("{}\n", row.way_back()));
-        }
-        if rows.iter().any(|row| !row.errors.is_empty()) {
-            output::talk(
-                "correct the errors before you approve: `hookexec check` shows them in their lines\n",
-            );
-        }
-        if rows.iter().any(|row| row.status != APPROVED && row.status != GONE) {
-            output::talk(
-                "review what is not approved, undo changes that are not wanted and restore what is gone, then \
-                 run `hookexec trust add` in a terminal\n",
-            );
-        }
+        output::talk(&remedies(&rows));
     }
-    Ok(if all { Exit::Success } else { Exit::Negative })
+    let is_approved = rows.iter().all(|row| row.status == Status::Approved);
+    Ok(if is_approved { Exit::Success } else { Exit::Negative })
 }
 
-fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
-    consent.check()?;
-    let store = store()?;
-    let project = target.project()?;
-    project.refuse_broken()?;
-    for path in &project.gone {
-        let row = Row::gone(path.clone());
-        let (path, way_back) = (row.shown_path(), row.way_back());
-        output::talk(&format!(
-            "{path}: this approved file is gone, so there is nothing to approve; {way_back}\n"
-        ));
+/// Returns what a person does about the files, and what an approval does not cover.
+fn remedies(rows: &[Row]) -> String {
+    let mut text = limits(rows);
+    let mut is_open = false;
+    for row in rows {
+        if row.is_gone() {
+            let _ = writeln!(text, "{}", row.way_back());
+        } else {
+            is_open |= row.status != Status::Approved;
+        }
     }
-    let done = if project.gone.is_empty() { Exit::Success } else { Exit::Negative };
-    for mut file in project.files {
-        let row = Row::of(&file, &store, &project.config);
-        let path = row.shown_path();
-        if row.status == APPROVED {
-            // From now on a change or deletion at this path is noticed.
-            store.judge(&mut file, true);
-            target.format.show(&row, || format!("{path}: already approved\n"))?;
-            continue;
-        }
-        if let Some(problem) = row.problems.first() {
-            let text = format!("{path}: {}", problem.message);
-            return Err(CommandError::data(text).hint(problem.hint.clone().unwrap_or_default()));
-        }
-        let text = row.text() + &limits(&[&row]);
-        let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };
-        if !consent.ask(&format!("{text}Approve this file{without}?"))? {
-            output::talk("nothing was approved\n");
-            return Ok(Exit::Negative);
-        }
-        store.add(&file).or_internal(NOT_WRITTEN)?;
-        if !row.gone.is_empty() {
-            warn(&format!(
-                "{path} is approved without the files that are gone; its hooks may fail"
-            ));
-        }
-        file.blocked = None;
-        let row = Row::of(&file, &store, &project.config);
-        // The question showed the rest.
-        target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
+    if is_open {
+        text += "review what is not approved, undo changes that are not wanted and restore what is gone, then \
+                 run `hookexec trust add` in a terminal; `hookexec check` shows whether it can be loaded\n";
     }
-    Ok(done)
+    text
 }
 
 /// Returns what an approval does not cover, in words.
-fn limits(rows: &[&Row]) -> String {
+fn limits(rows: &[Row]) -> String {
     let mut text = String::new();
     if rows.iter().any(|row| !row.covered.is_empty() || !row.changed.is_empty()) {
         text +=
@@ -185,14 +141,59 @@ fn limits(rows: &[&Row]) -> String {
     text
 }
 
+fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
+    consent.check()?;
+    let store = store()?;
+    let project = target.project()?;
+    let errors = project.errors();
+    if errors.has_errors() {
+        return Err(CommandError::config(errors));
+    }
+    let mut done = Exit::Success;
+    for path in project.gone {
+        let row = Row::of_gone(path);
+        output::talk(&format!("{}{}\n", row.title(), row.way_back()));
+        done = Exit::Negative;
+    }
+    for mut file in project.files {
+        let row = Row::of(&file, &store, &project.config);
+        let path = row.shown_path();
+        if row.status == Status::Approved {
+            // From now on a change or deletion at this path is noticed.
+            store.judge(&mut file, true);
+            target.format.show(&row, || format!("{path}: already approved\n"))?;
+            continue;
+        }
+        if let Some(problem) = row.problems.first() {
+            let text = format!("{path}: {}", problem.message);
+            return Err(CommandError::data(text).hint(problem.hint.clone().unwrap_or_default()));
+        }
+        let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };
+        let text = row.text() + &limits(std::slice::from_ref(&row));
+        if !consent.ask(&format!("{text}Approve this file{without}?"))? {
+            output::talk("nothing was approved\n");
+            return Ok(Exit::Negative);
+        }
+        store.add(&file).or_internal(NOT_WRITTEN)?;
+        if !row.gone.is_empty() {
+            warn(&format!("{path} is approved{without}; its hooks may fail"));
+        }
+        file.blocked = None;
+        let row = Row::of(&file, &store, &project.config);
+        // The question showed the rest.
+        target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
+    }
+    Ok(done)
+}
+
 fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     consent.check()?;
     let store = store()?;
     let mut known = Vec::new();
     match (target.project(), &target.file) {
-        (Ok(Project { files, gone, .. }), _) => {
-            known.extend(files.into_iter().map(|file| (file.path, Some(file.digest))));
-            known.extend(gone.into_iter().map(|path| (path, None)));
+        (Ok(project), _) => {
+            known.extend(project.files.into_iter().map(|file| (file.path, Some(file.digest))));
+            known.extend(project.gone.into_iter().map(|path| (path, None)));
         }
         // A file that was never there can be forgotten, too.
         (Err(_), Some(path)) => known.push((path.clone(), None)),
@@ -222,14 +223,14 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
 
 fn list(format: PlainFormat) -> Result<Exit, CommandError> {
     let approvals = store()?.approvals();
-    format.show(&approvals, || {
-        let line = |approval: &Approval| {
-            let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
-            let gone = if approval.path.exists() { "" } else { " (gone)" };
-            format!("{digest}  {}{gone}\n", plain::line(&approval.path.to_string_lossy()))
-        };
-        approvals.iter().map(line).collect()
-    })?;
+    let mut text = String::new();
+    for approval in &approvals {
+        let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
+        let gone = if approval.path.exists() { "" } else { " (gone)" };
+        let path = plain::line(&approval.path.to_string_lossy());
+        let _ = writeln!(text, "{digest}  {path}{gone}");
+    }
+    format.show(&approvals, || text)?;
     if approvals.is_empty() {
         output::talk("no file is approved\n");
     }
@@ -246,24 +247,18 @@ struct Project {
 }
 
 impl Project {
-    /// Refuses to approve a file that can't be loaded.
-    fn refuse_broken(&self) -> Result<(), CommandError> {
-        let errors = self.errors();
-        if errors.has_errors() { Err(CommandError::config(errors)) } else { Ok(()) }
-    }
-
     /// Returns why files can't be loaded.
     fn errors(&self) -> Diagnostics {
-        let problems = Executor::check(&self.options, Registry::with_shipped_builtins()).problems;
-        let is_ours = |problem: &Diagnostic| {
-            let place = problem.location.as_ref();
-            problem.severity == Severity::Error
-                && place
-                    .is_some_and(|place| self.files.iter().any(|file| file.path == place.path()))
-        };
-        let mut broken = Diagnostics::default();
-        broken.extend(problems.into_iter().filter(is_ours));
-        broken
+        let mut errors = Diagnostics::default();
+        let check = Executor::check(&self.options, Registry::with_shipped_builtins());
+        for problem in check.problems {
+            let Some(place) = &problem.location else { continue };
+            let is_ours = self.files.iter().any(|file| file.path == place.path());
+            if is_ours && problem.severity == Severity::Error {
+                errors.push(problem);
+            }
+        }
+        errors
     }
 }
 
@@ -274,14 +269,17 @@ impl Target {
         args.cwd = self.cwd.clone().or_else(|| self.file.as_deref().map(working_dir_of));
         let options = args.options(Purpose::Show)?;
         let Loaded { config, project_files: mut files, .. } = args.load(Purpose::Show)?.found;
-        let real =
-            |path: &Path| dunce::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
-        let wanted = |path: &Path| self.file.as_ref().is_none_or(|file| real(path) == real(file));
-        files.retain(|file| wanted(&file.path));
-        let failed = config.failed.iter().map(|file| file.location.path());
-        let gone = failed.filter(|path| wanted(path) && path.symlink_metadata().is_err());
-        let mut gone: Vec<PathBuf> = gone.map(Path::to_owned).collect();
-        gone.retain(|path| store().is_ok_and(|store| store.has_approved(path, None)));
+        files.retain(|file| self.is_meant(&file.path));
+        let mut gone = Vec::new();
+        for failed in &config.failed {
+            let path = failed.location.path();
+            if self.is_meant(path)
+                && path.symlink_metadata().is_err()
+                && store().is_ok_and(|store| store.has_approved(path, None))
+            {
+                gone.push(path.to_owned());
+            }
+        }
         if files.is_empty() && gone.is_empty() {
             let what = if let Some(file) = &self.file {
                 format!("{} is not a hooks file of a project", file.display())
@@ -293,6 +291,18 @@ impl Target {
         }
         Ok(Project { files, gone, config, options })
     }
+
+    fn is_meant(&self, path: &Path) -> bool {
+        let Some(file) = &self.file else { return true };
+        match (real_path(path), real_path(file)) {
+            (Ok(path), Ok(file)) => path == file,
+            _ => false,
+        }
+    }
+}
+
+fn real_path(path: &Path) -> std::io::Result<PathBuf> {
+    dunce::canonicalize(path).or_else(|_| std::path::absolute(path))
 }
 
 /// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in

@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
-use crate::diff::changed_lines;
+use crate::diff::push_diff;
 use crate::plain;
-use crate::report::{BAD, DIM, GOOD};
+use crate::report::DIM;
 
 /// The fields of an input that hooks can rewrite.
 const REWRITABLE: [&str; 8] = [
@@ -44,6 +44,13 @@ struct Change {
     field: String,
     before: Option<Value>,
     after: Option<Value>,
+}
+
+impl ExplainedStep {
+    /// Returns whether the hook answered about the input as it was, and all of the answer counts.
+    fn is_plain(&self) -> bool {
+        self.step.made.is_none() && self.step.remarks.is_empty()
+    }
 }
 
 impl ExplainedCourse {
@@ -95,9 +102,7 @@ fn compare(field: String, before: Option<Value>, after: Option<Value>, found: &m
 /// they answered counts.
 pub(super) fn text(course: &ExplainedCourse, several_events: bool) -> String {
     let Some(last) = course.steps.last() else { return String::new() };
-    let is_plain =
-        |ExplainedStep { step, .. }: &ExplainedStep| step.made.is_none() && step.remarks.is_empty();
-    if last.step.round == 1 && course.steps.iter().all(is_plain) {
+    if last.step.round == 1 && course.steps.iter().all(ExplainedStep::is_plain) {
         return "all hooks judged the input as it came\n".to_owned();
     }
     let mut text = "how the hooks decided:\n  input 1: as it came\n".to_owned();
@@ -152,16 +157,9 @@ fn step_line(step: &Step, several_events: bool) -> String {
 
 /// Adds a change as a diff.
 fn push_change(text: &mut String, change: &Change) {
-    let (before, after) = (lines_of(change.before.as_ref()), lines_of(change.after.as_ref()));
     let _ = writeln!(text, "    {}:", plain::visible_line(&change.field));
-    for (sign, line) in changed_lines(&before, &after) {
-        let style = match sign {
-            '-' => BAD,
-            '+' => GOOD,
-            _ => DIM,
-        };
-        let _ = writeln!(text, "      {style}{sign} {line}{style:#}");
-    }
+    let (before, after) = (lines_of(change.before.as_ref()), lines_of(change.after.as_ref()));
+    push_diff(text, "      ", &before, &after);
 }
 
 /// Returns a value as lines: a text as it is, anything else as JSON.

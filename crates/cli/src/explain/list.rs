@@ -14,22 +14,11 @@ pub(super) fn show(config: &ConfigArgs, format: PlainFormat) -> Result<(), Comma
     if config.files.is_empty() {
         return Err(CommandError::no_files());
     }
-    let rows: Vec<HookSummary> =
-        config.hooks.iter().map(|hook| HookSummary::of(hook, &config)).collect();
-    format.show(&rows, || table(&rows).text())
-}
-
-/// Returns the keys that set the hook apart from a plain one.
-fn remarks(row: &HookSummary) -> String {
-    let mut said = Vec::new();
-    for (key, value) in &row.settings {
-        match *key {
-            "enabled" => said.push("disabled".to_owned()),
-            "rollout" | "mode" => said.push(format!("{key} {value}")),
-            key => said.push(key.to_owned()),
-        }
+    let mut rows = Vec::new();
+    for hook in &config.hooks {
+        rows.push(HookSummary::of(hook, &config));
     }
-    if said.is_empty() { "-".to_owned() } else { said.join(", ") }
+    format.show(&rows, || table(&rows).text())
 }
 
 fn table(rows: &[HookSummary]) -> Table<8> {
@@ -48,4 +37,17 @@ fn table(rows: &[HookSummary]) -> Table<8> {
         ]);
     }
     table
+}
+
+/// Returns the keys that set the hook apart from a plain one.
+fn remarks(row: &HookSummary) -> String {
+    let mut remarks = Vec::new();
+    for (key, value) in &row.settings {
+        match *key {
+            "enabled" => remarks.push("disabled".to_owned()),
+            "rollout" | "mode" => remarks.push(format!("{key} {value}")),
+            key => remarks.push(key.to_owned()),
+        }
+    }
+    if remarks.is_empty() { "-".to_owned() } else { remarks.join(", ") }
 }

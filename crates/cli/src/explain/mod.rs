@@ -4,19 +4,17 @@ mod course;
 mod list;
 mod text;
 
-use crate::moment::reports_of;
-use hookexec::internal::{Course, Explanation, Loaded, Selection};
+use hookexec::internal::{Course, Explanation, Selection};
 use hookexec::wire::{HookReport, Mode};
-use hookexec::{Decision, Event, Executor, Verdict};
+use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::Agent;
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::error::warn_all;
-use crate::moment::Moment;
+use crate::moment::{Moment, reports_of};
 use crate::output::PlainFormat;
-use crate::records::is_wanted;
 use crate::run::{agent_name, event_name};
 use crate::runtime::{PATIENCE, Runtime};
 use crate::summary::rollout;
@@ -26,7 +24,7 @@ use course::ExplainedCourse;
 /// Lists the hooks; with an event, runs its hooks and shows what each decided, or why it did not run
 ///
 /// The event's input is read on stdin, as `run` does; with `--from AGENT` the agent's payload.
-/// `--no-run` and `--why-not` run nothing. Without an event it lists the configured hooks. The exit code is 0 whatever the verdict is.
+/// Without an event it lists the configured hooks. The exit code is 0 whatever the verdict is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
@@ -43,14 +41,9 @@ pub(crate) struct Args {
     #[arg(long = "event", value_name = "NAME", requires = "from")]
     native: Option<String>,
 
-    /// Predicts which hooks would run, and runs none
+    /// Predicts which hooks would run, and says why the others would not; runs none
     #[arg(long, requires = "moment")]
     no_run: bool,
-
-    /// Says of one hook why it would not run; runs none. By its name, what it runs, or its file and
-    /// line: `hooks.yaml:5`
-    #[arg(long, value_name = "HOOK", requires = "moment")]
-    why_not: Option<String>,
 
     /// How to write the explanation
     #[arg(long, value_enum, default_value_t)]
@@ -133,11 +126,6 @@ impl Args {
         // An explanation is not a decision to record.
         loaded.found.config.audit.clear();
         let executor = loaded.explaining_executor()?;
-        if let Some(wanted) = &self.why_not {
-            notices.warn_untold("");
-            return self.explain_one(&config, &executor, &moment, wanted);
-        }
-
         self.log.start();
         let mut ran = None;
         if !self.no_run {
@@ -145,7 +133,7 @@ impl Args {
             ran = Some(runtime.run(Box::pin(moment.dispatch_with_course(&executor)))?);
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
-        let explained = explained(&executor, &moment, ran);
+        let explained = Explained::new(&executor, &moment, ran);
         let text = match self.format {
             PlainFormat::Text => text::event(&explained),
             PlainFormat::Json => String::new(),
@@ -156,18 +144,18 @@ impl Args {
 
     /// Reads what happened, in our words or in an agent's; `None` without an event.
     fn moment(&self) -> Result<Option<Moment>, CommandError> {
-        let agent = match (self.from, self.event) {
-            (Some(agent), _) => agent,
-            (None, Some(event)) => {
-                let input = input::parse("explain", event, &input::read_stdin()?)?;
-                return Ok(Some(Moment::Own(event, Box::new(input))));
-            }
-            (None, None) => return Ok(None),
+        let Some(agent) = self.from else {
+            let Some(event) = self.event else { return Ok(None) };
+            let input = input::parse("explain", event, &input::read_stdin()?)?;
+            return Ok(Some(Moment::Own(event, Box::new(input))));
         };
-        let stdin = &input::read_stdin()?;
-        let hint = self.native.as_deref().or(self.event.map(Event::name));
-        let call = hookexec_agents::read(agent, hint, stdin, |name| std::env::var(name).ok())
-            .map_err(|error| CommandError::data(error.to_string()))?;
+        let stdin = input::read_stdin()?;
+        let event = self.native.as_deref().or(self.event.map(Event::name));
+        let call =
+            match hookexec_agents::read(agent, event, &stdin, |name| std::env::var(name).ok()) {
+                Ok(call) => call,
+                Err(error) => return Err(CommandError::data(error.to_string())),
+            };
         if call.event.is_none() {
             let (name, why) = (call.native.name, call.native.unmapped);
             let message = format!("no hook runs: hookexec has no event for `{name}`, {why}");
@@ -175,92 +163,62 @@ impl Args {
         }
         Ok(Some(Moment::Native(Box::new(call))))
     }
+}
 
-    fn explain_one(
-        &self,
-        config: &ConfigArgs,
-        executor: &Executor,
-        moment: &Moment,
-        wanted: &str,
-    ) -> Result<(), CommandError> {
-        let all = moment.explain(executor);
-        let is_named = |it: &&Explanation| is_wanted(&it.name, &it.source, wanted);
-        let found: Vec<&Explanation> = all.iter().filter(is_named).collect();
-        if found.is_empty() {
-            if let Some(error) = unapproved(config, wanted) {
-                return Err(error);
+impl Explained {
+    fn new(executor: &Executor, moment: &Moment, ran: Option<(Verdict, Option<Course>)>) -> Self {
+        let (event, native, agent) = match moment {
+            Moment::Own(event, _) => (*event, None, None),
+            Moment::Native(call) => {
+                let event = call.event.unwrap_or(Event::Notification);
+                (event, Some(call.native.name), Some(call.agent.to_string()))
             }
-            let known: Vec<String> =
-                all.iter().map(|one| format!("  {} ({})", one.name, one.source)).collect();
-            let hint = if known.is_empty() {
-                "no hooks are configured; name a hooks file with `--config`".to_owned()
-            } else {
-                format!("configured are:\n{}", known.join("\n"))
+        };
+        let (verdict, course) = ran.unzip();
+        let explanations = moment.explain(executor);
+        let mut reports = vec![None; explanations.len()];
+        if let Some(verdict) = &verdict {
+            reports = reports_of(&explanations, verdict);
+        }
+        let (mut hooks, mut of_other_events) = (Vec::new(), 0);
+        for (explanation, report) in explanations.into_iter().zip(reports) {
+            if matches!(explanation.selection, Selection::OtherEvent(_)) {
+                of_other_events += 1;
+                continue;
+            }
+            let rollout = rollout(&explanation.hook, &moment.input().session_id);
+            let mut hook = ExplainedHook {
+                explanation,
+                rollout,
+                report: None,
+                effect: None,
+                no_opinion: None,
             };
-            let message = format!("no hook is called `{wanted}`");
-            return Err(CommandError::usage(message).hint(hint));
+            if let (Some(report), Some(verdict)) = (report, &verdict) {
+                hook.effect = effect(report, verdict);
+                hook.no_opinion =
+                    moment.why_no_opinion(executor, &hook.explanation, report, verdict);
+                hook.report = Some(report.clone());
+            }
+            hooks.push(hook);
         }
-        self.format.show(&found, || text::why_not(&found, moment))
+        Self {
+            event,
+            native,
+            agent,
+            events: moment.events(),
+            tool: moment.input().tool_name.clone(),
+            hooks,
+            of_other_events,
+            course: course.flatten().map(ExplainedCourse::new),
+            verdict,
+        }
     }
 }
 
-/// Returns the error for a hook of a file that no person approved: the file fails as a whole, and
-/// its hooks are not explained.
-fn unapproved(config: &ConfigArgs, wanted: &str) -> Option<CommandError> {
-    let Loaded { config, project_files, .. } = config.load(Purpose::Show).ok()?.found;
-    let hook = config
-        .hooks
-        .iter()
-        .find(|hook| is_wanted(&hook.label(), &hook.location.to_string(), wanted))?;
-    let path = hook.location.path();
-    let file = project_files.iter().find(|file| file.path == path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let problem = file.problem()?.replacen("this file", &name, 1);
-    // A warning has said what to do about the file.
-    Some(CommandError::usage(format!("{problem}, so none of its hooks runs")))
-}
-
-fn explained(
-    executor: &Executor,
-    moment: &Moment,
-    ran: Option<(Verdict, Option<Course>)>,
-) -> Explained {
-    let (verdict, course) = ran.unzip();
-    let course = course.flatten().map(ExplainedCourse::new);
-    let explanations = moment.explain(executor);
-    let reports = match &verdict {
-        Some(verdict) => reports_of(&explanations, verdict),
-        None => vec![None; explanations.len()],
-    };
-    let (mut hooks, mut of_other_events) = (Vec::new(), 0);
-    for (explanation, report) in explanations.into_iter().zip(reports) {
-        if matches!(explanation.selection, Selection::OtherEvent(_)) {
-            of_other_events += 1;
-            continue;
-        }
-        let answered = report.zip(verdict.as_ref());
-        let effect = answered.and_then(effect);
-        let no_opinion = answered.and_then(|(report, verdict)| {
-            moment.why_no_opinion(executor, &explanation, report, verdict)
-        });
-        let rollout = rollout(&explanation.hook, &moment.input().session_id);
-        let report = report.cloned();
-        hooks.push(ExplainedHook { explanation, rollout, report, effect, no_opinion });
-    }
-    let (event, native, agent) = match moment {
-        Moment::Own(event, _) => (*event, None, None),
-        Moment::Native(call) => {
-            let event = call.event.unwrap_or(Event::Notification);
-            (event, Some(call.native.name), Some(call.agent.to_string()))
-        }
-    };
-    let (events, tool) = (moment.events(), moment.input().tool_name.clone());
-    Explained { event, native, agent, events, tool, hooks, of_other_events, course, verdict }
-}
-
-fn effect((report, verdict): (&HookReport, &Verdict)) -> Option<Effect> {
+fn effect(report: &HookReport, verdict: &Verdict) -> Option<Effect> {
     // What the report says of a failure's decision is what its failure means for the event.
-    let decision: Decision = report.decision?;
+    let decision = report.decision?;
     Some(if report.mode.is_some_and(|mode| mode != Mode::Enforce) {
         Effect::NotEnforced
     } else if Some(decision) == verdict.decision {

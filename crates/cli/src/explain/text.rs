@@ -7,26 +7,22 @@ use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
 
 use super::{Effect, Explained, ExplainedHook, course};
-use crate::moment::Moment;
-use crate::report::{DIM, GOOD, counted, decision, extras, status, tokens, why_not_run};
+use crate::report::{DIM, GOOD, counted, decision, extras, remarks, status, tokens, why_not_run};
 use crate::{Exit, plain};
 
 /// Returns the tree of an event.
 pub(super) fn event(explained: &Explained) -> String {
-    let mut text = match (explained.native, &explained.agent) {
-        (Some(native), Some(agent)) => {
-            format!("{native} of {agent} ({})", listed(&explained.events))
-        }
-        _ => explained.event.to_string(),
-    };
+    let mut text = explained.event.to_string();
+    if let (Some(native), Some(agent)) = (explained.native, &explained.agent) {
+        text = format!("{native} of {agent} ({})", listed(&explained.events));
+    }
     if let Some(tool) = &explained.tool {
         let _ = write!(text, ", tool `{}`", plain::line(tool));
     }
     text.push('\n');
-    let ran = explained.verdict.is_some();
     for (index, hook) in explained.hooks.iter().enumerate() {
-        let last = index + 1 == explained.hooks.len();
-        branch(&mut text, last, &hook_lines(hook, explained, ran));
+        let is_last = index + 1 == explained.hooks.len();
+        push_branch(&mut text, is_last, &hook_lines(hook, explained));
     }
     if explained.hooks.is_empty() {
         text.push_str("  no hook is configured for this event\n");
@@ -40,90 +36,81 @@ pub(super) fn event(explained: &Explained) -> String {
         text.push_str(&course::text(course, explained.events.len() > 1));
     }
     match &explained.verdict {
-        Some(verdict) => text.push_str(&verdict_lines(verdict, explained)),
+        Some(verdict) => push_verdict(&mut text, verdict, explained),
         None => text.push_str("nothing was run (`--no-run`)\n"),
     }
     text
 }
 
 fn listed(events: &[Event]) -> String {
-    events.iter().map(|event| event.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns why hooks would not run, one after another.
-pub(super) fn why_not(hooks: &[&Explanation], moment: &Moment) -> String {
-    let (events, input) = (moment.events(), moment.input());
-    let mut text = String::new();
-    for hook in hooks {
-        let _ = writeln!(text, "{} ({})", plain::line(&hook.name), plain::line(&hook.source));
-        for line in selection_lines(hook, &events, input.tool_name.as_deref()) {
-            let _ = writeln!(text, "  {line}");
-        }
-    }
-    text
+    let names: Vec<&str> = events.iter().map(|event| event.name()).collect();
+    names.join(", ")
 }
 
 /// Writes the lines of a hook as a branch of the tree.
-fn branch(text: &mut String, last: bool, lines: &[String]) {
-    let (first, next) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-    for (index, line) in lines.iter().enumerate() {
-        let lead = if index == 0 { first } else { next };
+fn push_branch(text: &mut String, is_last: bool, lines: &[String]) {
+    let (mut lead, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    for line in lines {
         let _ = writeln!(text, "{DIM}{lead}{DIM:#}{line}");
+        lead = next;
     }
 }
 
-fn hook_lines(hook: &ExplainedHook, explained: &Explained, ran: bool) -> Vec<String> {
-    let Explanation { name, kind, source, selection, event, .. } = &hook.explanation;
+fn hook_lines(hook: &ExplainedHook, explained: &Explained) -> Vec<String> {
+    let Explanation { name, kind, source, selection, event, condition, .. } = &hook.explanation;
+    let was_run = explained.verdict.is_some();
+    let (style, word) = match (&hook.report, selection) {
+        (Some(report), _) => status(report),
+        (None, Selection::Runs) if !was_run => (GOOD, "would run"),
+        (None, _) => (DIM, "not run"),
+    };
     // Hooks of several events run at one moment of an agent.
     let several = explained.events.len() > 1;
     let event = if several { format!(", {event}") } else { String::new() };
-    let title = |style: anstyle::Style, word: &str| {
-        let (name, source) = (plain::line(name), plain::line(source));
-        format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}")
-    };
+    let (name, source) = (plain::line(name), plain::line(source));
+    let mut title = format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}");
+    let mut lines = Vec::new();
+    if let Some(rollout) = &hook.rollout {
+        lines.push(format!("rollout {rollout}"));
+    }
     if let Some(report) = &hook.report {
-        let (style, word) = status(report);
-        let time = format!("{DIM}{:.1} ms{DIM:#}", report.duration_ms);
-        let mut lines = vec![format!("{} {time}", title(style, word))];
-        lines.extend(report_lines(hook, report, explained));
-        return lines;
+        let _ = write!(title, " {DIM}{:.1} ms{DIM:#}", report.duration_ms);
+        push_report(&mut lines, hook, report, explained);
+    } else if *selection == Selection::Runs && was_run {
+        lines.push("a rewrite by an earlier hook left it out, or the event had ended".to_owned());
+    } else if *selection != Selection::Runs || condition.is_some() {
+        lines.extend(selection_lines(&hook.explanation, explained.tool.as_deref()));
     }
-    let mut lines = match selection {
-        Selection::Runs if !ran => vec![title(GOOD, "would run")],
-        _ => vec![title(DIM, "not run")],
-    };
-    lines.extend(hook.rollout.as_ref().map(|rollout| format!("rollout {rollout}")));
-    if *selection == Selection::Runs && ran {
-        lines.push("a rewrite by an earlier hook left it out, or the event had ended".into());
-    } else if *selection != Selection::Runs || hook.explanation.condition.is_some() {
-        let tool = explained.tool.as_deref();
-        lines.extend(selection_lines(&hook.explanation, &explained.events, tool));
-    }
+    lines.insert(0, title);
     lines
 }
 
-/// Returns what a hook did.
-fn report_lines(hook: &ExplainedHook, report: &HookReport, explained: &Explained) -> Vec<String> {
-    let verdict = explained.verdict.as_ref();
-    let mut lines = Vec::new();
+/// Adds what a hook did.
+fn push_report(
+    lines: &mut Vec<String>,
+    hook: &ExplainedHook,
+    report: &HookReport,
+    explained: &Explained,
+) {
     if !matches!(hook.explanation.selection, Selection::Runs | Selection::Untrusted(_)) {
-        lines.push("it did not match the input as it came, but does after a rewrite".into());
+        lines.push("it did not match the input as it came, but does after a rewrite".to_owned());
     }
-    lines.extend(hook.rollout.as_ref().map(|rollout| format!("rollout {rollout}")));
-    lines.extend(report.usage.map(tokens));
-    if let Some(decision) = report.decision {
-        let effect = match hook.effect {
-            Some(Effect::Decides) => "which is the verdict",
-            Some(Effect::Overruled) => "which a stricter answer overrules",
-            Some(Effect::NotEnforced) if hook.rollout.is_some() => {
-                "which its `rollout` keeps from counting"
+    if let Some(usage) = report.usage {
+        lines.push(tokens(usage));
+    }
+    if let (Some(decision), Some(effect)) = (report.decision, hook.effect) {
+        let key = if hook.rollout.is_some() { "rollout" } else { "mode" };
+        lines.push(match effect {
+            Effect::Decides => format!("said {decision}, which is the verdict"),
+            Effect::Overruled => format!("said {decision}, which a stricter answer overrules"),
+            Effect::NotEnforced => {
+                format!("said {decision}, which its `{key}` keeps from counting")
             }
-            Some(Effect::NotEnforced) => "which its `mode` keeps from counting",
-            None => "",
-        };
-        lines.push(format!("said {decision}, {effect}"));
+        });
     }
-    lines.extend(hook.no_opinion.iter().flat_map(|why| labelled("no opinion", why)));
+    if let Some(why) = &hook.no_opinion {
+        push_labelled(lines, "no opinion", why);
+    }
     if report.rewrote {
         lines.push("rewrote what it was given".to_owned());
     }
@@ -131,53 +118,48 @@ fn report_lines(hook: &ExplainedHook, report: &HookReport, explained: &Explained
     if let Some(code) = report.exit_code.filter(|code| *code > 0) {
         lines.push(format!("exit code {code}"));
     }
-    // The reason of a failure is its error and the hook's name, which stands here already. So is the
-    // warning of one that lets the event go on. The verdict shows what the user is told.
-    let has_error = |text: &str| report.error.as_ref().is_some_and(|error| text.contains(&**error));
-    let told = verdict.and_then(|verdict| verdict.system_message.as_deref()).unwrap_or_default();
-    // The course of the evaluation shows its remarks.
+    for (label, remark) in remarks(report) {
+        if label != "warning" || !is_told(remark, explained) {
+            push_labelled(lines, label, remark);
+        }
+    }
+}
+
+/// Returns whether the verdict or the course of the evaluation shows a warning.
+fn is_told(warning: &str, explained: &Explained) -> bool {
+    let told = explained.verdict.as_ref().and_then(|verdict| verdict.system_message.as_deref());
+    if told.is_some_and(|told| told.contains(warning)) {
+        return true;
+    }
     let mut steps = explained.course.iter().flat_map(|course| &course.steps);
-    let mut is_remark = |text: &String| steps.any(|one| one.step.remarks.contains(text));
-    let is_new = |warning: &&String| {
-        !has_error(warning) && !told.contains(&***warning) && !is_remark(warning)
-    };
-    for (label, said) in [
-        ("reason", &report.reason.as_ref().filter(|reason| !has_error(reason)).cloned()),
-        ("error", &report.error),
-        ("stdout", &report.stdout),
-        ("stderr", &report.stderr),
-    ] {
-        if let Some(said) = said.as_ref().filter(|said| !said.trim().is_empty()) {
-            lines.extend(labelled(label, said));
-        }
-    }
-    let warnings = report.warnings.iter().filter(is_new);
-    lines.extend(warnings.flat_map(|warning| labelled("warning", warning)));
-    lines
+    steps.any(|step| step.step.remarks.iter().any(|remark| remark == warning))
 }
 
-fn selection_lines(hook: &Explanation, events: &[Event], tool: Option<&str>) -> Vec<String> {
-    let mut lines = match &hook.selection {
-        Selection::Runs => vec!["it would run".to_owned()],
-        Selection::ConditionFails => vec!["its `when` does not hold:".to_owned()],
-        Selection::Untrusted(why) => vec![format!("it would fail, and not be started: {why}")],
-        Selection::OtherEvent(own) => {
-            vec![format!("it is configured for `{own}`, not `{}`", listed(events))]
-        }
-        _ => vec![why_not_run(hook, tool).unwrap_or_else(|| "it would not run".to_owned())],
+fn selection_lines(hook: &Explanation, tool: Option<&str>) -> Vec<String> {
+    let first = match &hook.selection {
+        Selection::Runs => "it would run".to_owned(),
+        Selection::ConditionFails => "its `when` does not hold:".to_owned(),
+        Selection::Untrusted(why) => format!("it would fail, and not be started: {why}"),
+        _ => why_not_run(hook, tool).unwrap_or_else(|| "it would not run".to_owned()),
     };
-    if matches!(hook.selection, Selection::Runs | Selection::ConditionFails) {
-        let condition = hook.condition.as_ref().map(ToString::to_string).unwrap_or_default();
-        lines.extend(condition.lines().map(|line| format!("  {line}")));
+    let mut lines = vec![first];
+    if let (Selection::Runs | Selection::ConditionFails, Some(condition)) =
+        (&hook.selection, &hook.condition)
+    {
+        for line in condition.to_string().lines() {
+            lines.push(format!("  {line}"));
+        }
     }
     lines
 }
 
-fn labelled(label: &str, text: &str) -> Vec<String> {
-    let mut lines = text.trim_end().lines();
-    let first = format!("{label}: {}", lines.next().unwrap_or_default());
-    let indent = " ".repeat(label.len() + 2);
-    std::iter::once(first).chain(lines.map(|line| format!("{indent}{line}"))).collect()
+/// Adds a text behind its label, further lines below the first.
+fn push_labelled(lines: &mut Vec<String>, label: &str, text: &str) {
+    let mut lead = format!("{label}: ");
+    for line in text.trim_end().split('\n') {
+        lines.push(format!("{lead}{line}"));
+        lead = " ".repeat(label.len() + 2);
+    }
 }
 
 /// Returns what `run` does with the verdict.
@@ -193,30 +175,27 @@ fn done_by_run(verdict: &Verdict, agent: Option<&str>) -> String {
     format!("`run --from {agent}` {does}")
 }
 
-fn verdict_lines(verdict: &Verdict, explained: &Explained) -> String {
-    let hooks = &explained.hooks;
+fn push_verdict(text: &mut String, verdict: &Verdict, explained: &Explained) {
     let (style, word) = decision(verdict);
     let does = done_by_run(verdict, explained.agent.as_deref());
-    let mut text = format!("verdict: {style}{word}{style:#} {DIM}({does}){DIM:#}\n");
-    let deciding: Vec<String> = hooks
-        .iter()
-        .filter(|hook| hook.effect == Some(Effect::Decides))
-        .map(|hook| format!("`{}`", plain::line(&hook.explanation.name)))
-        .collect();
-    let overruled = hooks.iter().filter(|hook| hook.effect == Some(Effect::Overruled)).count();
+    let _ = writeln!(text, "verdict: {style}{word}{style:#} {DIM}({does}){DIM:#}");
+    let mut deciding = Vec::new();
+    for hook in &explained.hooks {
+        if hook.effect == Some(Effect::Decides) {
+            deciding.push(format!("`{}`", plain::line(&hook.explanation.name)));
+        }
+    }
+    let mut lines = Vec::new();
     if !deciding.is_empty() {
-        let _ = write!(text, "  decided by {}", deciding.join(", "));
-        if overruled > 0 {
-            let answers = counted(overruled, "answer");
-            let _ = write!(text, "; {answers} overruled (deny before ask before allow)");
-        }
-        text.push('\n');
+        lines.push(format!("decided by {}", deciding.join(", ")));
     }
-    let message = verdict.message.iter().map(|message| ("message".to_owned(), message.clone()));
-    for (label, said) in message.chain(extras(verdict)) {
-        for line in labelled(&label, &said) {
-            let _ = writeln!(text, "  {line}");
-        }
+    if let Some(message) = &verdict.message {
+        push_labelled(&mut lines, "message", message);
     }
-    text
+    for (label, value) in extras(verdict) {
+        push_labelled(&mut lines, &label, &value);
+    }
+    for line in lines {
+        let _ = writeln!(text, "  {line}");
+    }
 }

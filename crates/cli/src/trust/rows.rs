@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hookexec::Config;
-use hookexec::config::{Command, Diagnostic, Diagnostics};
+use hookexec::config::{Command, Diagnostic};
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
 use serde::{Serialize, Serializer};
@@ -16,12 +16,13 @@ use crate::error::with_hint;
 use crate::plain;
 use crate::summary::{HookSummary, quoted_words};
 
-/// What is known of one hooks file.
+/// One hooks file of a project, and how it differs from its approval.
 #[skip_serializing_none]
 #[derive(Default, Serialize)]
 pub(super) struct Row {
     path: PathBuf,
-    pub(super) status: &'static str,
+    pub(super) status: Status,
+    /// `None` if the file is gone.
     digest: Option<String>,
     hooks: Vec<HookSummary>,
     /// The processes that no hook calls, and their programs.
@@ -35,34 +36,46 @@ pub(super) struct Row {
     #[serde(serialize_with = "as_texts")]
     pub(super) problems: Vec<Diagnostic>,
     diff: Option<String>,
-    /// Why the file can't be loaded.
-    pub(super) errors: Vec<String>,
 }
 
-pub(super) const APPROVED: &str = "approved";
-pub(super) const GONE: &str = "gone";
+/// Whether a hooks file runs.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    /// It does.
+    Approved,
+    /// The file or one that its commands name changed after the approval, or is gone.
+    Changed,
+    /// No person approved the file, or one that its commands name.
+    #[default]
+    NotApproved,
+}
 
 impl Row {
+    /// Returns the row of an approved file that is gone.
+    pub(super) fn of_gone(path: PathBuf) -> Self {
+        Self { path, status: Status::Changed, ..Self::default() }
+    }
+
     pub(super) fn of(file: &ProjectFile, store: &TrustStore, config: &Config) -> Self {
-        let status = match &file.blocked {
-            None => APPROVED,
-            Some(Blocked::Changed) => "changed",
-            Some(Blocked::Unapproved | Blocked::Unsafe(_)) => "not approved",
-            Some(Blocked::File { change, .. }) => match change {
-                FileChange::Changed => "a named file changed",
-                FileChange::Unapproved => "a named file is not approved",
-                FileChange::Gone => "a named file is gone",
-            },
-        };
         let mut row = Self {
             path: file.path.clone(),
-            status,
+            status: Status::of(file),
             digest: Some(file.digest.clone()),
-            hooks: hooks_of(file, config),
-            processes: uncalled_processes(file, config),
             problems: file.coverage.problems.clone(),
             ..Self::default()
         };
+        for hook in &config.hooks {
+            if hook.location.path() == file.path {
+                row.hooks.push(HookSummary::of(hook, config));
+            }
+        }
+        for (name, process) in &config.processes {
+            let is_called = config.hooks.iter().any(|hook| hook.process() == Some(name));
+            if process.location.path() == file.path && !is_called {
+                row.processes.insert(name.clone(), process.command.clone());
+            }
+        }
         if matches!(file.blocked, Some(Blocked::Changed | Blocked::File { .. })) {
             row.diff = Some(store.diff(file));
         }
@@ -78,8 +91,10 @@ impl Row {
 
     /// Adds the files that the commands name, each to the list that says how it differs from its approval.
     fn add_files(&mut self, file: &ProjectFile, store: &TrustStore) {
-        let is_compared = matches!(file.blocked, Some(Blocked::File { .. }));
-        let approval = if is_compared { store.compared_with(file) } else { None };
+        let mut approval = None;
+        if matches!(file.blocked, Some(Blocked::File { .. })) {
+            approval = store.compared_with(file);
+        }
         for named in &file.coverage.files {
             let change = approval.as_ref().and_then(|approval| approval.change(named));
             let list = match change {
@@ -96,17 +111,9 @@ impl Row {
         }
     }
 
-    /// Adds those of `errors` that are about this file.
-    pub(super) fn with_errors(mut self, errors: &Diagnostics) -> Self {
-        let is_ours = |error: &&Diagnostic| {
-            error.location.as_ref().is_some_and(|place| place.path() == self.path)
-        };
-        self.errors = errors.iter().filter(is_ours).map(with_hint).collect();
-        self
-    }
-
-    pub(super) fn gone(path: PathBuf) -> Self {
-        Self { path, status: GONE, ..Self::default() }
+    /// Returns whether the file was approved and is gone.
+    pub(super) fn is_gone(&self) -> bool {
+        self.digest.is_none()
     }
 
     /// Returns its path from the current directory.
@@ -116,8 +123,13 @@ impl Row {
 
     /// Returns its first line.
     pub(super) fn title(&self) -> String {
-        let broken = if self.errors.is_empty() { "" } else { ", and can't be loaded" };
-        format!("{}: {}{broken}\n", self.shown_path(), self.status)
+        let status = match self.status {
+            _ if self.is_gone() => "this approved file is gone",
+            Status::Approved => "approved",
+            Status::Changed => "changed",
+            Status::NotApproved => "not approved",
+        };
+        format!("{}: {status}\n", self.shown_path())
     }
 
     /// Returns what a user does about a file that is gone.
@@ -129,11 +141,8 @@ impl Row {
 
     pub(super) fn text(&self) -> String {
         let mut text = self.title();
-        for error in &self.errors {
-            let _ = writeln!(text, "  error: {}", plain::line(shown(error)));
-        }
         for hook in &self.hooks {
-            text += &hook_text(hook);
+            push_hook(&mut text, hook);
         }
         for (name, command) in &self.processes {
             let _ = writeln!(text, "  process `{}`", plain::line(name));
@@ -147,8 +156,7 @@ impl Row {
             ("not covered", &self.not_covered),
         ] {
             if !names.is_empty() {
-                let names: Vec<String> = names.iter().map(|name| plain::line(name)).collect();
-                let _ = writeln!(text, "  {title}: {}", names.join(", "));
+                let _ = writeln!(text, "  {title}: {}", plain::line(&names.join(", ")));
             }
         }
         for problem in &self.problems {
@@ -158,28 +166,25 @@ impl Row {
     }
 }
 
-fn hooks_of(file: &ProjectFile, config: &Config) -> Vec<HookSummary> {
-    let hooks = config.hooks.iter().filter(|hook| hook.location.path() == file.path);
-    hooks.map(|hook| HookSummary::of(hook, config)).collect()
-}
-
-fn uncalled_processes(file: &ProjectFile, config: &Config) -> BTreeMap<String, Vec<String>> {
-    let mut uncalled = BTreeMap::new();
-    for (name, process) in &config.processes {
-        let is_called = config.hooks.iter().any(|hook| hook.process() == Some(name));
-        if process.location.path() == file.path && !is_called {
-            uncalled.insert(name.clone(), process.command.clone());
+impl Status {
+    fn of(file: &ProjectFile) -> Self {
+        match &file.blocked {
+            None => Self::Approved,
+            Some(Blocked::Changed) => Self::Changed,
+            Some(Blocked::File { change: FileChange::Changed | FileChange::Gone, .. }) => {
+                Self::Changed
+            }
+            Some(_) => Self::NotApproved,
         }
     }
-    uncalled
 }
 
 fn as_texts<S: Serializer>(problems: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(problems.iter().map(with_hint))
 }
 
-fn hook_text(hook: &HookSummary) -> String {
-    let mut text = format!("  {} `{}`\n", hook.event, plain::line(&hook.name));
+fn push_hook(text: &mut String, hook: &HookSummary) {
+    let _ = writeln!(text, "  {} `{}`", hook.event, plain::line(&hook.name));
     if let Some(matcher) = &hook.matcher {
         let _ = writeln!(text, "    matches: {}", plain::line(matcher));
     }
@@ -197,5 +202,4 @@ fn hook_text(hook: &HookSummary) -> String {
     for (key, value) in &hook.settings {
         let _ = writeln!(text, "    {key}: {}", plain::line(value));
     }
-    text
 }
