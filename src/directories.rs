@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::files::real;
+use crate::platform::resolve;
 
 /// The directory beside a hooks file, each file of which adds to it.
 pub(crate) const DROP_INS: &str = "hooks.d";
@@ -116,18 +117,6 @@ pub(crate) fn own_directories(path: &Path) -> Vec<&Path> {
 /// for some: one of its [`own_directories`], or `path` itself. Follows none.
 pub(crate) fn link_to(path: &Path) -> Option<&Path> {
     own_directories(path).into_iter().chain([path]).find(|place| place.is_symlink())
-}
-
-/// Returns `path` with the links of its existing part followed.
-pub(crate) fn resolve(path: &Path) -> PathBuf {
-    for part in path.ancestors() {
-        let Ok(real) = dunce::canonicalize(part) else { continue };
-        return match path.strip_prefix(part) {
-            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
-            _ => real,
-        };
-    }
-    path.to_owned()
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::directory::{FILE, is_present};
-use crate::directories::{
-    self, DROP_INS, PROJECT_DIRECTORY, base_directory, is_repository, resolve,
-};
+use crate::directories::{self, DROP_INS, PROJECT_DIRECTORY, base_directory, is_repository};
 use crate::files::real;
-use crate::platform::MANAGED_DIRECTORY;
+use crate::platform::{MANAGED_DIRECTORY, resolve};
 use crate::trust::TrustStore;
 
 /// What to load.

@@ -172,6 +172,18 @@ pub(crate) fn folded(name: &OsStr) -> Option<String> {
     Some(upper.flat_map(char::to_lowercase).collect())
 }
 
+/// Returns `path` with the links of its existing part followed.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    for part in path.ancestors() {
+        let Ok(real) = dunce::canonicalize(part) else { continue };
+        return match path.strip_prefix(part) {
+            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+            _ => real,
+        };
+    }
+    path.to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

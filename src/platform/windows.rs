@@ -7,8 +7,7 @@ use std::os::windows::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use super::strip_base;
-use crate::directories::resolve;
+use super::{resolve, strip_base};
 use known_folders::{KnownFolder, get_known_folder_path};
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 

@@ -12,8 +12,9 @@ use super::named::{Found, NamedFile, NamedPath};
 use super::permissions::{check_own, check_store};
 use super::project_file::{Blocked, FileChange, ProjectFile};
 use crate::config::Diagnostic;
-use crate::directories::{own_directories, resolve, state_directory};
+use crate::directories::{own_directories, state_directory};
 use crate::files;
+use crate::platform::resolve;
 
 /// The largest record of an approval, in bytes.
 const MAX_RECORD: u64 = 4 << 20;

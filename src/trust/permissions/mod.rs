@@ -7,8 +7,9 @@ mod system;
 use std::path::Path;
 
 use crate::config::{Diagnostic, Location};
-use crate::directories::{is_in_project, link_to, project_of, resolve};
+use crate::directories::{is_in_project, link_to, project_of};
 use crate::paths::in_one_line;
+use crate::platform::resolve;
 
 pub(super) use system::check_own;
 
