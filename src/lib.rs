@@ -218,7 +218,6 @@ mod check;
 pub mod config;
 mod counts;
 pub mod describe;
-mod directories;
 pub mod event;
 pub mod executor;
 pub mod handler;
@@ -227,11 +226,8 @@ mod handlers;
 mod http;
 pub mod lifecycle;
 pub mod load;
-mod locks;
 pub mod matcher;
-mod paths;
 mod pattern;
-mod platform;
 mod recorder;
 pub mod registry;
 #[cfg(feature = "schema")]
@@ -240,17 +236,17 @@ mod shipped;
 pub mod wire;
 
 pub use config::Config;
-pub use directories::home_directory;
 pub use event::{Contract, Event};
 pub use executor::{Executor, ExecutorBuilder};
 pub use handler::{Call, Handler, HandlerError, HandlerResult};
+pub use hookexec_files::directories::home_directory;
 pub use registry::{Builtin, HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-use internal::{
-    audit, bounded, builtins, dialect, files, policy, rpc, shell, suggest, template, text, tools,
-    trust,
+use hookexec_files::{
+    bounded, directories, files, locks, paths, platform, suggest, template, text,
 };
+use internal::{audit, builtins, dialect, policy, rpc, shell, tools, trust};
 
 /// Reads YAML files, of hooks and of other kinds, with the same messages.
 #[doc(hidden)]
@@ -278,18 +274,15 @@ pub mod reading {
 )]
 pub mod internal {
     pub mod audit;
-    pub mod bounded;
     pub mod builtins;
     pub mod dialect;
-    pub mod files;
     pub mod policy;
     pub mod rpc;
     pub mod shell;
-    pub mod suggest;
-    pub mod template;
-    pub mod text;
     pub mod tools;
     pub mod trust;
+
+    pub use hookexec_files::{bounded, files, suggest, template, text};
 
     pub use crate::reading;
 

@@ -4,8 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 38] = [
-    "suggest", "template", "text", "bounded", "locks", "platform", "files", "paths", "directories",
+const LAYERS: [&str; 29] = [
     "counts", "shell", "pattern", "event", "wire", "policy", "rpc", "answer", "describe", "tools",
     "matcher", "calls", "dialect", "config", "handler", "recorder", "http", "handlers", "registry",
     "schema", "builtins", "audit", "shipped", "executor", "asks", "lifecycle", "trust", "load",

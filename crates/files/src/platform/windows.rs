@@ -12,10 +12,10 @@ use known_folders::{KnownFolder, get_known_folder_path};
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
 /// Where programs are looked for when the child has no `PATH`.
-pub(crate) const DEFAULT_PATH: &str = r"C:\Windows\System32;C:\Windows";
+pub const DEFAULT_PATH: &str = r"C:\Windows\System32;C:\Windows";
 
 /// Variables that every child gets: without them many programs of Windows do not start.
-pub(crate) const NEEDED_VARIABLES: &[&str] = &["SystemRoot", "SystemDrive"];
+pub const NEEDED_VARIABLES: &[&str] = &["SystemRoot", "SystemDrive"];
 
 /// Opens a link itself and not its target.
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
@@ -34,22 +34,22 @@ pub fn share(_path: &Path) -> io::Result<()> {
 }
 
 /// Does nothing: what is not a file has no metadata, which its opener asks for.
-pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
 /// Opens a link itself, which is not a regular file then.
-pub(crate) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
 }
 
 /// Returns whether opening failed because a link is there.
-pub(crate) fn is_link(_error: &io::Error) -> bool {
+pub fn is_link(_error: &io::Error) -> bool {
     false
 }
 
 /// Makes a directory, which inherits its rights; with `above`, also those above it.
-pub(crate) fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
+pub fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
     DirBuilder::new().recursive(above).create(path)
 }
 
@@ -59,24 +59,24 @@ pub fn make_private(path: &Path) -> io::Result<()> {
 }
 
 /// Returns whether `path` is a directory, and no link to one, below the user's profile.
-pub(crate) fn is_private_directory(path: &Path) -> io::Result<bool> {
+pub fn is_private_directory(path: &Path) -> io::Result<bool> {
     Ok(fs::symlink_metadata(path)?.is_dir() && is_in_profile(path))
 }
 
 /// Returns whether `path`, which need not exist, is below the user's profile: Windows lets no other
 /// user but the administrators and the system itself enter it.
-pub(crate) fn is_in_profile(path: &Path) -> bool {
+pub fn is_in_profile(path: &Path) -> bool {
     let home = account_home().map(long_name);
     home.is_some_and(|home| strip_base(&long_name(path.to_owned()), &home, false).is_some())
 }
 
 /// Returns `path` with the long names of what exists in it: `PROGRA~1` is `Program Files`.
-pub(crate) fn long_name(path: PathBuf) -> PathBuf {
+pub fn long_name(path: PathBuf) -> PathBuf {
     resolve(&path)
 }
 
 /// Owners and rights are not known.
-pub(crate) fn check_owned(_found: &Metadata) -> io::Result<()> {
+pub fn check_owned(_found: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
@@ -86,7 +86,7 @@ pub fn belongs_to_user(_found: &Metadata) -> bool {
 }
 
 /// Returns whether an open file still has a name.
-pub(crate) fn has_name(file: &File) -> io::Result<bool> {
+pub fn has_name(file: &File) -> io::Result<bool> {
     Ok(winapi_util::file::information(file)?.number_of_links() > 0)
 }
 
@@ -98,7 +98,7 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Returns whether Windows starts the file at `path` as a program.
-pub(crate) fn may_execute(path: &Path) -> bool {
+pub fn may_execute(path: &Path) -> bool {
     let Some(own) = path.extension() else { return false };
     PROGRAM_ENDINGS.iter().any(|ending| own.eq_ignore_ascii_case(ending))
 }
@@ -110,7 +110,7 @@ pub fn is_executable(path: &Path, _found: &Metadata) -> bool {
 
 /// Returns the names that a program called `name` may have in a directory: with its ending as it is,
 /// else with each ending of a program.
-pub(crate) fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     let mut names = Vec::new();
     if may_execute(Path::new(name)) {
         names.push(PathBuf::from(name));
@@ -150,13 +150,13 @@ pub fn shell_file(name: &str, path: Option<&OsStr>) -> Option<String> {
 }
 
 /// Returns what to do when a shell is missing, where it is not plain.
-pub(crate) fn shell_hint(name: &str) -> Option<&'static str> {
+pub fn shell_hint(name: &str) -> Option<&'static str> {
     shell_file(name, None)?;
     Some("install Git for Windows, or set `shell` to `powershell` or `cmd`")
 }
 
 /// Returns a word for the user: the directory for temporary files is the user's own.
-pub(crate) fn user_id() -> String {
+pub fn user_id() -> String {
     "user".to_owned()
 }
 

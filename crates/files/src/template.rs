@@ -3,6 +3,7 @@
 /// A part of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'t> {
+    /// A text that stays.
     Text(&'t str),
     /// The text between the marks of a field.
     Field(&'t str),

@@ -7,12 +7,13 @@ use crate::files::real;
 use crate::platform::resolve;
 
 /// The directory beside a hooks file, each file of which adds to it.
-pub(crate) const DROP_INS: &str = "hooks.d";
+pub const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
-pub(crate) const PROJECT_DIRECTORY: &str = ".hookexec";
+pub const PROJECT_DIRECTORY: &str = ".hookexec";
 
 /// What a file in a `hooks.d` is by its name.
-pub(crate) enum DropIn {
+pub enum DropIn {
+    /// A hooks file.
     HooksFile,
     /// It may be meant to be one.
     Misnamed,
@@ -21,7 +22,8 @@ pub(crate) enum DropIn {
 }
 
 impl DropIn {
-    pub(crate) fn of(name: &OsStr) -> Self {
+    /// Returns what the file `name` is.
+    pub fn of(name: &OsStr) -> Self {
         let bytes = name.as_encoded_bytes();
         if bytes.starts_with(b".") || bytes.ends_with(b"~") || bytes == b"README" {
             return Self::Other;
@@ -45,7 +47,7 @@ pub fn home_directory() -> Option<PathBuf> {
 }
 
 /// Returns `path` without `..`, when it leads anywhere.
-pub(crate) fn without_detours(path: PathBuf) -> PathBuf {
+pub fn without_detours(path: PathBuf) -> PathBuf {
     let has_detour = path.components().any(|part| part == Component::ParentDir);
     if has_detour { real(&path) } else { path }
 }
@@ -69,7 +71,7 @@ pub fn state_directory() -> Option<PathBuf> {
 /// Returns whether a directory of the user lies in `project`, or in a repository around it.
 ///
 /// The home directory and the directories above it do not count: people work there, too.
-pub(crate) fn is_in_project(directory: &Path, project: &Path) -> bool {
+pub fn is_in_project(directory: &Path, project: &Path) -> bool {
     let directory = resolve(directory);
     for (index, path) in project.ancestors().enumerate() {
         if !directory.starts_with(path) || (index > 0 && !is_repository(path)) {
@@ -85,13 +87,13 @@ pub(crate) fn is_in_project(directory: &Path, project: &Path) -> bool {
 
 /// Returns whether `directory` is the root of a repository. A link counts without being followed: a
 /// project could make that slow.
-pub(crate) fn is_repository(directory: &Path) -> bool {
+pub fn is_repository(directory: &Path) -> bool {
     directory.join(".git").symlink_metadata().is_ok()
 }
 
 /// Returns the directory of the project that the hooks file in `directory` is for: the one that
 /// contains `.hookexec`.
-pub(crate) fn project_of(directory: &Path) -> &Path {
+pub fn project_of(directory: &Path) -> &Path {
     for place in directory.ancestors().take(2) {
         if place.ends_with(PROJECT_DIRECTORY) {
             return place.parent().unwrap_or(directory);
@@ -102,7 +104,7 @@ pub(crate) fn project_of(directory: &Path) -> &Path {
 
 /// Returns the directories that only hold hooks files of a project and that the one at `path` is in,
 /// the outermost first: `.hookexec`, and `hooks.d` in it.
-pub(crate) fn own_directories(path: &Path) -> Vec<&Path> {
+pub fn own_directories(path: &Path) -> Vec<&Path> {
     match path.parent() {
         Some(own) if own.ends_with(PROJECT_DIRECTORY) => vec![own],
         Some(drop_ins) if drop_ins.ends_with(DROP_INS) => match drop_ins.parent() {
@@ -115,7 +117,7 @@ pub(crate) fn own_directories(path: &Path) -> Vec<&Path> {
 
 /// Returns the first symbolic link on the way from a project to `path`, its hooks file or a directory
 /// for some: one of its [`own_directories`], or `path` itself. Follows none.
-pub(crate) fn link_to(path: &Path) -> Option<&Path> {
+pub fn link_to(path: &Path) -> Option<&Path> {
     own_directories(path).into_iter().chain([path]).find(|place| place.is_symlink())
 }
 

@@ -7,6 +7,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 /// The beginning of a stream.
 #[derive(Debug)]
 pub struct Beginning {
+    /// Its bytes.
     pub bytes: Vec<u8>,
     /// Whether the stream goes on.
     pub is_cut: bool,

@@ -10,7 +10,7 @@ use crate::platform::system;
 const MOST_LINKS: usize = 40;
 
 /// Returns `path` without `.` and `..`, by its text alone: `a/../b` is `b`.
-pub(crate) fn lexical(path: &Path) -> PathBuf {
+pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = root_of(path);
     for component in path.components() {
         match component {
@@ -25,7 +25,7 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 }
 
 /// Returns a path in one line.
-pub(crate) fn in_one_line(path: &Path) -> String {
+pub fn in_one_line(path: &Path) -> String {
     let path = path.to_string_lossy();
     let mut shown = String::with_capacity(path.len());
     for letter in path.chars() {
@@ -41,7 +41,7 @@ pub(crate) fn in_one_line(path: &Path) -> String {
 /// Returns where the system would go: every link followed, `..` taken from where a link led. What
 /// does not exist (yet) stays as it is written, behind whatever exists before it. A link that leads
 /// nowhere is followed, too: a write to it creates its target.
-pub(crate) fn physical(path: &Path) -> PathBuf {
+pub fn physical(path: &Path) -> PathBuf {
     let mut place = root_of(path);
     let mut ahead = parts_reversed(path);
     let mut links = 0;

@@ -35,7 +35,7 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the bytes of an open file; an error when there are more than `most`.
-pub(crate) fn read_to_end(file: File, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_to_end(file: File, most: u64) -> io::Result<Vec<u8>> {
     // A pipe has no size to ask for.
     let expected = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     read_expected(file, expected, usize::try_from(most).unwrap_or(usize::MAX))
@@ -102,7 +102,7 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
 
 /// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
 /// which is an error. Does not wait for the disk: after a crash the file may be empty.
-pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     let mut options = OpenOptions::new();
     let mut file = system::private(options.write(true).create_new(true)).open(&draft)?;
@@ -150,7 +150,7 @@ fn replace(
 }
 
 /// Opens a regular file by `options`, and no link. A pipe in its place must not hold every event up.
-pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = match system::without_links(options).open(path) {
         Err(error) if system::is_link(&error) => return Err(io::Error::other("it is a link")),
         opened => opened?,
@@ -184,7 +184,7 @@ const ATTEMPTS: usize = 10;
 
 /// Appends `line` to a file that only the user can write, by one write, which the system does not mix
 /// with another's.
-pub(crate) fn append_private(path: &Path, line: &[u8]) -> io::Result<()> {
+pub fn append_private(path: &Path, line: &[u8]) -> io::Result<()> {
     for _ in 0..ATTEMPTS {
         if append_to(&mut open_for_append(path)?, line)? {
             return Ok(());

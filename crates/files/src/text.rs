@@ -11,7 +11,7 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// Replaces control characters: text from a repository or a directory must not steer a terminal.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.chars()
         .map(|letter| match letter {
             '\n' | '\t' => letter,
@@ -22,17 +22,17 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// Returns a name on one line.
-pub(crate) fn one_line(name: &str) -> String {
+pub fn one_line(name: &str) -> String {
     plain(name).replace(['\n', '\t'], "\u{fffd}")
 }
 
 /// Returns the longest start of `text` that is at most `limit` bytes.
-pub(crate) fn head(text: &str, limit: usize) -> &str {
+pub fn head(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]
 }
 
 /// Returns the longest end of `text` that is at most `limit` bytes.
-pub(crate) fn tail(text: &str, limit: usize) -> &str {
+pub fn tail(text: &str, limit: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(limit))..]
 }
 

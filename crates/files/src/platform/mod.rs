@@ -1,9 +1,8 @@
-//! What differs between the systems that hookexec runs on. Nothing else in the engine asks which
+//! What differs between the systems that hookexec runs on. The engine asks nowhere else which
 //! system it is.
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
-#[allow(clippy::missing_errors_doc, reason = "only packages of this workspace use it")]
 pub mod system;
 
 use std::borrow::Cow;
@@ -19,28 +18,28 @@ pub const DEFAULT_SHELL: &str = Platform::HERE.shell;
 
 /// The facts about a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Platform {
+pub struct Platform {
     /// The directory of the managed layer.
-    pub(crate) managed_directory: &'static str,
+    pub managed_directory: &'static str,
     /// Whether `A` and `a` are two names on every disk.
-    pub(crate) case_counts: bool,
+    pub case_counts: bool,
     /// Whether a user's first group usually has no other member.
-    pub(crate) own_groups: bool,
+    pub own_groups: bool,
     /// A directory that shows the files of `/` once more, without a link.
-    pub(crate) second_root: Option<&'static str>,
+    pub second_root: Option<&'static str>,
     /// Whether `PATH` and `Path` are two variables.
-    pub(crate) variable_case_counts: bool,
+    pub variable_case_counts: bool,
     /// Whether `\` separates the parts of a path, and a path may begin with a drive, as in `C:\`.
-    pub(crate) has_drives: bool,
+    pub has_drives: bool,
     /// The variable that names the home directory.
-    pub(crate) home_variable: &'static str,
+    pub home_variable: &'static str,
     /// The shell of a hook that names none.
-    pub(crate) shell: &'static str,
+    pub shell: &'static str,
 }
 
 impl Platform {
     /// The system that this program was built for.
-    pub(crate) const HERE: Self = if cfg!(windows) {
+    pub const HERE: Self = if cfg!(windows) {
         Self::WINDOWS
     } else if cfg!(target_os = "macos") {
         Self::MACOS
@@ -48,7 +47,8 @@ impl Platform {
         Self::LINUX
     };
 
-    pub(crate) const LINUX: Self = Self {
+    /// Linux, and every Unix but macOS.
+    pub const LINUX: Self = Self {
         managed_directory: "/etc/hookexec",
         case_counts: true,
         own_groups: true,
@@ -59,7 +59,8 @@ impl Platform {
         shell: "/bin/sh",
     };
 
-    pub(crate) const MACOS: Self = Self {
+    /// The system of a Mac.
+    pub const MACOS: Self = Self {
         managed_directory: "/Library/Application Support/hookexec",
         case_counts: false,
         // Every user is in `staff`.
@@ -69,7 +70,8 @@ impl Platform {
         ..Self::LINUX
     };
 
-    pub(crate) const WINDOWS: Self = Self {
+    /// The system of Microsoft.
+    pub const WINDOWS: Self = Self {
         // Every user may write below `C:\ProgramData`, only administrators below this one.
         managed_directory: r"C:\Program Files\hookexec",
         case_counts: false,
@@ -82,7 +84,7 @@ impl Platform {
     };
 
     /// Returns `path` by its place below `/`, also when it leads through the second root.
-    pub(crate) fn first_name(self, path: &Path) -> Option<PathBuf> {
+    pub fn first_name(self, path: &Path) -> Option<PathBuf> {
         let rest = strip_base(path, Path::new(self.second_root?), self.case_counts)?;
         Some(Path::new("/").join(rest))
     }
@@ -90,7 +92,7 @@ impl Platform {
 
 impl Platform {
     /// Returns a variable by its name, with the name as it is set.
-    pub(crate) fn variable<'v>(
+    pub fn variable<'v>(
         self,
         variables: &'v BTreeMap<OsString, OsString>,
         name: &OsStr,
@@ -103,7 +105,7 @@ impl Platform {
     }
 
     /// Returns whether the name of a program is a path, and is not looked for in `PATH`.
-    pub(crate) fn is_path(self, name: &str) -> bool {
+    pub fn is_path(self, name: &str) -> bool {
         name.contains('/') || self.has_drives && name.contains(['\\', ':'])
     }
 }
@@ -111,7 +113,7 @@ impl Platform {
 impl Platform {
     /// Returns a path as a path from `/` on: `C:\x` and `\\?\C:\x` become `/c/x`, as Git Bash writes it.
     /// Names lose what Windows ignores.
-    pub(crate) fn rooted(self, path: &str) -> Cow<'_, str> {
+    pub fn rooted(self, path: &str) -> Cow<'_, str> {
         if !self.has_drives {
             return Cow::Borrowed(path);
         }
@@ -129,7 +131,7 @@ impl Platform {
     }
 
     /// Returns the path that the system knows for one that [`rooted`](Self::rooted) returned.
-    pub(crate) fn native(self, path: &Path) -> Cow<'_, Path> {
+    pub fn native(self, path: &Path) -> Cow<'_, Path> {
         let text = path.to_string_lossy().replace('\\', "/");
         if !self.has_drives || !text.starts_with('/') {
             return Cow::Borrowed(path);
@@ -151,7 +153,7 @@ fn without_ignored(name: &str) -> &str {
 }
 
 /// Returns the rest of `path` below `base`, as `Path::strip_prefix` does.
-pub(crate) fn strip_base(path: &Path, base: &Path, case_counts: bool) -> Option<PathBuf> {
+pub fn strip_base(path: &Path, base: &Path, case_counts: bool) -> Option<PathBuf> {
     let mut rest = path.components();
     for part in base.components() {
         if !same_name(rest.next()?.as_os_str(), part.as_os_str(), case_counts) {
@@ -162,18 +164,18 @@ pub(crate) fn strip_base(path: &Path, base: &Path, case_counts: bool) -> Option<
 }
 
 /// Returns whether two names of files are the same.
-pub(crate) fn same_name(left: &OsStr, right: &OsStr, case_counts: bool) -> bool {
+pub fn same_name(left: &OsStr, right: &OsStr, case_counts: bool) -> bool {
     left == right || !case_counts && folded(left).is_some_and(|name| Some(name) == folded(right))
 }
 
 /// Returns a name without its case. Upper case comes first: it also unites `ſ` and `s`.
-pub(crate) fn folded(name: &OsStr) -> Option<String> {
+pub fn folded(name: &OsStr) -> Option<String> {
     let upper = name.to_str()?.chars().flat_map(char::to_uppercase);
     Some(upper.flat_map(char::to_lowercase).collect())
 }
 
 /// Returns `path` with the links of its existing part followed.
-pub(crate) fn resolve(path: &Path) -> PathBuf {
+pub fn resolve(path: &Path) -> PathBuf {
     for part in path.ancestors() {
         let Ok(real) = dunce::canonicalize(part) else { continue };
         return match path.strip_prefix(part) {

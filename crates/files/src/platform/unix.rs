@@ -12,10 +12,10 @@ use rustix::fs::{Access, OFlags};
 use rustix::process::geteuid;
 
 /// Where programs are looked for when the child has no `PATH`: as the system does.
-pub(crate) const DEFAULT_PATH: &str = "/bin:/usr/bin";
+pub const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 /// Variables that every child gets: no program needs one here.
-pub(crate) const NEEDED_VARIABLES: &[&str] = &[];
+pub const NEEDED_VARIABLES: &[&str] = &[];
 
 /// Makes a file that is created readable for the user alone.
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
@@ -23,23 +23,23 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Makes opening a pipe or a device return at once.
-pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed())
 }
 
 /// Like [`without_waiting`], and opens no link.
-pub(crate) fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     options.custom_flags(flags.bits().cast_signed())
 }
 
 /// Returns whether opening failed because a link is there.
-pub(crate) fn is_link(error: &io::Error) -> bool {
+pub fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 /// Makes a directory that only the user can enter; with `above`, also those above it.
-pub(crate) fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
+pub fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
     DirBuilder::new().recursive(above).mode(0o700).create(path)
 }
 
@@ -57,14 +57,14 @@ pub fn share(path: &Path) -> io::Result<()> {
 }
 
 /// Returns whether `path` is a directory, and no link to one, that only the user can enter.
-pub(crate) fn is_private_directory(path: &Path) -> io::Result<bool> {
+pub fn is_private_directory(path: &Path) -> io::Result<bool> {
     let found = fs::symlink_metadata(path)?;
     let own = found.uid() == geteuid().as_raw() && found.mode().is_multiple_of(0o100);
     Ok(found.is_dir() && own)
 }
 
 /// Checks that what was opened belongs to the user, and that no other user can write it.
-pub(crate) fn check_owned(found: &Metadata) -> io::Result<()> {
+pub fn check_owned(found: &Metadata) -> io::Result<()> {
     let owner = found.uid();
     if owner != geteuid().as_raw() {
         return Err(io::Error::other(format!(
@@ -83,7 +83,7 @@ pub fn belongs_to_user(found: &Metadata) -> bool {
 }
 
 /// Returns whether an open file still has a name.
-pub(crate) fn has_name(file: &File) -> io::Result<bool> {
+pub fn has_name(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
@@ -93,12 +93,12 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Returns `path`: a file has no second name beside links.
-pub(crate) fn long_name(path: PathBuf) -> PathBuf {
+pub fn long_name(path: PathBuf) -> PathBuf {
     path
 }
 
 /// Returns whether the user may execute the file at `path`.
-pub(crate) fn may_execute(path: &Path) -> bool {
+pub fn may_execute(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
@@ -108,7 +108,7 @@ pub fn is_executable(_path: &Path, found: &Metadata) -> bool {
 }
 
 /// Returns the names that a program called `name` may have in a directory.
-pub(crate) fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::iter::once(PathBuf::from(name))
 }
 
@@ -118,12 +118,12 @@ pub fn shell_file(_name: &str, _path: Option<&OsStr>) -> Option<String> {
 }
 
 /// Returns what to do when a shell is missing, where it is not plain.
-pub(crate) fn shell_hint(_name: &str) -> Option<&'static str> {
+pub fn shell_hint(_name: &str) -> Option<&'static str> {
     None
 }
 
 /// Returns a number or name that no other user of this machine has.
-pub(crate) fn user_id() -> String {
+pub fn user_id() -> String {
     geteuid().as_raw().to_string()
 }
 
