@@ -22,7 +22,7 @@ const ASKING: [Event; 2] = [Event::ToolGuard, Event::PreToolUse];
 pub struct Judged<'a> {
     /// The event that the host fired.
     pub event: Event,
-    /// What the hooks of each event decided.
+    /// The verdict of each event.
     pub verdicts: &'a [Verdict],
     /// The call as it came.
     pub original: &'a Input,
@@ -47,7 +47,7 @@ struct Ask {
     event: Event,
 }
 
-/// What hooks, and the host, ask about one call.
+/// The asks of hooks, and of the host, about one call.
 #[derive(Debug, Default)]
 pub(crate) struct Asks(Vec<Ask>);
 

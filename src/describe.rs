@@ -1,4 +1,4 @@
-//! What a tool call does: the commands that it runs and the files that it touches, as data; and the
+//! Describes a tool call: the commands that it runs and the files that it touches, as data; and the
 //! contract of what reads them out of a call's arguments.
 
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use crate::wire::{Input, json_bytes};
 
 /// Reads out of a tool call what it does. A registry has at most one.
 ///
-/// What can't be known before the call runs must be marked as uncertain, never left out.
+/// A part that can't be known before the call runs must be marked as uncertain, never left out.
 pub trait DescribeCall: Debug + Send + Sync + 'static {
     /// Returns what the tool call of `input` does; nothing for other events.
     fn describe(&self, input: &Input) -> CallDescription;
@@ -48,7 +48,7 @@ impl Memo {
     }
 }
 
-/// What a tool call does.
+/// The description of a tool call.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct CallDescription {
@@ -154,13 +154,13 @@ pub struct Redirection {
 pub struct TouchedFile {
     /// Its absolute path, without `.` and `..`; links are not followed.
     pub path: String,
-    /// What happens to it.
+    /// The use that the call makes of it.
     pub touched: Touched,
     /// Whether the path is known. A shell may expand it, or change its directory before.
     pub certain: bool,
 }
 
-/// What a tool call does with a file.
+/// The use that a tool call makes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -81,7 +81,7 @@ pub enum Event {
     Approval,
 }
 
-/// What happens to an event when one of its hooks could not give an answer.
+/// The effect on an event when one of its hooks could not give an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -94,7 +94,7 @@ pub enum FailureMode {
     Closed,
 }
 
-/// What an event does with a permission decision.
+/// The use of an event for a permission decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -107,7 +107,7 @@ pub enum Permission {
     Approves,
 }
 
-/// What the hooks of an event may rewrite.
+/// The part of the input that hooks of an event may rewrite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -140,7 +140,7 @@ pub enum ContextMode {
 /// How often in a row hooks may keep the model at work; Claude Code has the same bound.
 pub const MAX_CONTINUES: u32 = 8;
 
-/// What an event can do: a row of the contract table.
+/// The contract of an event: a row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Contract {
@@ -152,11 +152,11 @@ pub struct Contract {
     pub tool_matched: bool,
     /// Whether a hook may block it.
     pub may_block: bool,
-    /// What a hook's failure means without `on_error`.
+    /// The effect of a hook's failure without `on_error`.
     pub failure: FailureMode,
-    /// What it does with a permission decision.
+    /// Its use for a permission decision.
     pub permission: Permission,
-    /// What its hooks may rewrite.
+    /// The part of the input that its hooks may rewrite.
     pub rewrite: Rewrite,
     /// Whether it exists to rewrite: each of its hooks is a rewriter, and they run in file order.
     pub transforms: bool,

@@ -1,4 +1,4 @@
-//! What runs one configured hook: the contract between the executor and a handler.
+//! The contract between the executor and a handler, which runs one configured hook.
 
 mod background;
 mod call;
@@ -75,7 +75,7 @@ pub struct HandlerResult {
     pub(crate) answer: HandlerAnswer,
     /// Remarks for the report, such as a background process that kept a pipe open.
     pub warnings: Vec<String>,
-    /// What its model used, for the report.
+    /// The tokens that its model used, for the report.
     pub usage: Option<Usage>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) enum HandlerAnswer {
     Output(Box<Output>),
     /// The exit code and the output of a program, which the executor reads.
     Exited(Exited),
-    /// The same of a program that ran once for each file of a call, up to the first failure to run.
+    /// The exits of a program that ran once for each file of a call, up to the first failure to run.
     /// The strictest answer counts.
     Each(Vec<Result<Exited, HandlerError>>),
 }
@@ -174,11 +174,11 @@ pub struct HandlerError {
     pub failure: Failure,
     /// The cause and, if known, what to do.
     pub message: String,
-    /// What it wrote to standard error until then.
+    /// The standard error until then.
     pub stderr: Vec<u8>,
-    /// What it wrote to standard output until then: a denial in it still counts.
+    /// The standard output until then: a denial in it still counts.
     pub stdout: Vec<u8>,
-    /// What its model used until then, for the report.
+    /// The tokens that its model used until then, for the report.
     pub usage: Option<Usage>,
 }
 
@@ -220,11 +220,11 @@ pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> Option<&str> {
 #[non_exhaustive]
 #[must_use]
 pub struct BuildError {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// The key that is wrong; `None` means the whole hook.
     pub key: Option<&'static str>,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
 }
 

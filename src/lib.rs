@@ -261,7 +261,7 @@ pub mod reading {
     pub use crate::config::yaml::parse;
 }
 
-/// What the packages of this workspace share. It is not part of the interface and changes without
+/// Items that the packages of this workspace share. They are not part of the interface and change without
 /// notice.
 // Its files lie beside those of the other modules.
 #[path = "."]

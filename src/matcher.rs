@@ -19,7 +19,7 @@ pub struct Matcher(Arc<Inner>);
 struct Inner {
     pattern: Box<str>,
     kind: Kind,
-    /// The same with `_` instead of `-` and `.`, made when it is first needed.
+    /// A copy with `_` instead of `-` and `.`, made when it is first needed.
     underscored: OnceLock<Option<Matcher>>,
 }
 

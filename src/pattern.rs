@@ -41,7 +41,7 @@ struct Inner {
     compiled: OnceLock<Option<Regex>>,
 }
 
-/// What a text must be for the pattern.
+/// How much of a text must match the pattern.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     /// It contains a match.

@@ -25,7 +25,7 @@ use crate::suggest;
 pub(crate) use factory::{Build, CommandKey};
 pub use factory::{BuildResult, HandlerFactory};
 
-/// What a factory may need in addition to the hook's definition.
+/// The environment in which a factory builds handlers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HandlerEnv {
@@ -37,7 +37,7 @@ pub struct HandlerEnv {
     pub(crate) processes: Arc<Processes>,
     /// The registry: builtins by name.
     pub registry: Arc<Registry>,
-    /// What builtins count.
+    /// The counts of builtins.
     pub(crate) counts: Arc<Counts>,
 }
 

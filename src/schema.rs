@@ -17,7 +17,7 @@ pub fn input() -> Value {
     document::<HookInput>(SchemaSettings::draft07().for_deserialize(), "input of a hook")
 }
 
-/// What a hook reads: the input of the event, and what hookexec makes of a tool call.
+/// The input of a hook: that of the event, and the description of its tool call.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct HookInput {

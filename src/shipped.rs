@@ -1,4 +1,4 @@
-//! What a registry has from the start.
+//! Registers the shipped hook types, dialect, reader of tool calls and log.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What the exit code and the standard output of a hook mean.
+//! The meaning of the exit code and the standard output of a hook.
 
 mod stdout;
 

@@ -1,11 +1,11 @@
-//! What a program wrote to stdout: an answer, plain text, or a failed attempt at an answer.
+//! Reads the stdout of a program: an answer, plain text, or a failed attempt at an answer.
 
 use serde_json::Value;
 
 use crate::pattern::is_invisible;
 use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates, trimmed};
 
-/// What a program wrote to stdout.
+/// The stdout of a program.
 pub(crate) enum Stdout {
     Empty,
     /// One JSON object.

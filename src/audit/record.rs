@@ -21,7 +21,7 @@ const LONGEST: usize = 64 * 1024;
 /// The longest text of a record, in bytes as it is written.
 const LONGEST_TEXT: usize = 4096;
 
-/// What was decided at one event.
+/// The record of the decision at one event.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -45,7 +45,7 @@ pub struct Record {
     pub allowed: bool,
     /// The reasons.
     pub message: Option<String>,
-    /// What became of the question to a person, at `approval`: who answered, when, over which hook.
+    /// The answer of a person at `approval`: who answered, when, over which hook.
     pub approval: Option<Box<ApprovalReport>>,
     /// The fields of the verdict that changed something: `updated_input`, ...
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -56,7 +56,7 @@ pub struct Record {
     /// The hooks that ended in an error or failed while the event went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_open: Vec<String>,
-    /// What each hook did; without its output.
+    /// The report of each hook, without its output.
     pub hooks: Vec<HookReport>,
     /// How long the event took, in milliseconds.
     pub duration_ms: f64,

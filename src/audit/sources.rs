@@ -1,4 +1,4 @@
-//! What a record rests on: the hooks files.
+//! The hooks files that a record rests on.
 
 use std::collections::HashMap;
 use std::sync::Arc;

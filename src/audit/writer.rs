@@ -200,7 +200,7 @@ fn separate(audit: &[AuditSettings]) -> Vec<AuditSettings> {
     logs
 }
 
-/// What tells a file from another.
+/// The identity of a file.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity {
     /// Without links.

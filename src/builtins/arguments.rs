@@ -34,7 +34,7 @@ where
         .ok_or_else(|| format!("{name} must be a whole number of at least {least}, found `{text}`"))
 }
 
-/// What decides by a reason.
+/// Makes a decision with a reason.
 pub(super) type Decide = fn(String) -> Output;
 
 /// The words for a decision.

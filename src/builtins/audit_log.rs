@@ -81,7 +81,7 @@ fn serialised(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// What was done to an input.
+/// Tells how an input was changed for a log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cleaned {
     /// Whether secrets were taken out.

@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::text;
 use crate::wire::{Input, Output};
 
-/// What is kept free beside the notice that says what was cut.
+/// The room that is kept free beside the notice of the cut.
 const SPARE_BYTES: usize = 32;
 const SPARE_LINES: usize = 3;
 

@@ -128,7 +128,7 @@ static SHIPPED: [Shipped; 24] = [
 pub struct Shipped {
     /// The name that hooks call it by.
     pub name: &'static str,
-    /// What it does and takes, for documentation.
+    /// The page of documentation: its purpose and arguments.
     page: &'static str,
     /// Whether it can do its work on an event.
     suits: fn(&Contract) -> bool,
@@ -136,7 +136,7 @@ pub struct Shipped {
     inline: bool,
     /// Whether it rewrites: it then runs before the hooks that only look, as with `mutates: true`.
     rewrites: bool,
-    /// What counts when it fails and the event would go on.
+    /// The answer that counts when it fails and the event would go on.
     on_failure: fn(Event) -> Option<Output>,
     /// Whether it changes nothing outside of itself, so that a replay may run it.
     looks: bool,

@@ -16,7 +16,7 @@ pub struct Argument {
     pub usage: &'static str,
     /// Whether it may be left out.
     pub optional: bool,
-    /// What it says.
+    /// Its meaning.
     pub about: String,
 }
 

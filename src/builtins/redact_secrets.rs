@@ -28,7 +28,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     }))
 }
 
-/// What was not looked through may hold any secret.
+/// Withholds everything: a value that was not searched may hold any secret.
 pub(super) fn withheld(event: Event) -> Option<Output> {
     const WITHHELD: &str = "[withheld: secrets could not be taken out of it]";
     let contract = event.contract();

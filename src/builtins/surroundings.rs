@@ -1,4 +1,4 @@
-//! What builtins know of the machine beside their input.
+//! The machine as builtins see it: environment, home directory, clock.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

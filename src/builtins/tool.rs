@@ -1,4 +1,4 @@
-//! What a tool does, as far as its kinds or the table of tools tell.
+//! Tells by its kinds, or by the table of tools, whether a tool reads or writes.
 
 pub(super) use crate::calls::kinds;
 use crate::wire::Input;

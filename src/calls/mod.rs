@@ -1,4 +1,4 @@
-//! What a tool call does: the commands that it runs and the files that it touches.
+//! Reads out of a tool call the commands that it runs and the files that it touches.
 //!
 //! Both are read from the call's arguments, by the one table of tools, and only when something asks
 //! for them. What can't be known before the call runs is marked as uncertain, never left out.

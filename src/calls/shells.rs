@@ -28,7 +28,7 @@ pub(super) fn sets_evaluated(text: &str) -> bool {
     EVALUATED.iter().any(|name| text.contains(name))
 }
 
-/// What a program runs beside the words of its own command.
+/// Code that a program runs beside the words of its own command.
 pub(super) enum Hidden {
     /// Nothing.
     Nothing,

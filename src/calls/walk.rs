@@ -25,7 +25,7 @@ pub(super) fn commands(text: &str) -> Option<Vec<Command>> {
     Some(walk.commands)
 }
 
-/// What holds for all commands of a part of a text.
+/// Facts that hold for all commands of a part of a text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frame {
     pub(super) piped: bool,
@@ -58,7 +58,7 @@ pub(super) struct Walk {
     pub(super) inner_words: usize,
     /// How many substitutions were gone through.
     substitutions: usize,
-    /// What ends the here-documents of the text.
+    /// The delimiters of the here-documents of the text.
     delimiters: Vec<String>,
 }
 

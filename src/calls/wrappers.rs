@@ -131,7 +131,7 @@ pub(super) struct Inner {
     pub(super) words: Vec<Word>,
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
-    /// What stands before it.
+    /// The words before it.
     before: Vec<Word>,
 }
 

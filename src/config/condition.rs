@@ -65,7 +65,7 @@ pub(super) enum Rule {
     Uncertain(List),
 }
 
-/// What a tool call does, as a list.
+/// A list that describes a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     /// The commands that it runs.
@@ -133,7 +133,7 @@ pub(super) struct Field {
     path: Arc<[String]>,
 }
 
-/// What a field is compared with.
+/// The operator of a condition, with its operand.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Test {
     Equals(Value),

@@ -21,7 +21,7 @@ const ITEM_HINT: &str = "write `{ any: commands, field: program, in: [rm, dd] }`
 const HINT: &str =
     "write `{ field: tool_input.cmd, regex: '^rm ' }`, or join several with `all`, `any`, `not`";
 
-/// What `all` and `any` join.
+/// The value of `all` or `any`.
 pub(crate) enum Parts {
     Conditions(Vec<Rule>),
     Items,

@@ -42,7 +42,7 @@ pub(crate) struct CountingHook {
     pub(crate) name: String,
 }
 
-/// What is counted, and how often it may be.
+/// A thing that is counted, and how often it may happen.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted<'a> {
     /// The hook that counts.

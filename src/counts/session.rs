@@ -14,7 +14,7 @@ const MAX_COUNTERS: usize = 1000;
 #[serde(deny_unknown_fields)]
 pub(super) struct Session {
     counters: BTreeMap<String, Counter>,
-    /// What hooks have spent, such as tokens.
+    /// Sums that hooks have spent, such as tokens.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     sums: BTreeMap<String, u64>,
 }

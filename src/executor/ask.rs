@@ -105,7 +105,7 @@ impl<'e> Stage<'e> {
     }
 }
 
-/// What stays the same while hooks run.
+/// The part of an evaluation that stays the same while hooks run.
 pub(super) struct Moment<'e> {
     pub(super) executor: &'e Executor,
     pub(super) stages: Vec<Stage<'e>>,

@@ -24,7 +24,7 @@ const HAD_ITS_TURN: &str =
 const WITHHELD: &str = "the response is withheld: its rewrite is ignored";
 const OF_ANOTHER_INPUT: &str = "it is about an input that was rewritten";
 
-/// What the hooks of events that fire together decided.
+/// The decision of the hooks of events that fire together.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
 pub struct Decided {

@@ -42,7 +42,7 @@ pub struct Step {
     pub repeated: bool,
     /// Whether the hook was not called, because it had answered to this input before.
     pub kept: bool,
-    /// What it decided.
+    /// Its decision.
     pub decision: Option<Decision>,
     /// The number of the input that its answer made.
     pub made: Option<usize>,

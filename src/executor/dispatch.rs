@@ -90,7 +90,7 @@ pub enum JudgedBefore<'w> {
     /// None.
     #[default]
     None,
-    /// Those that these verdicts name.
+    /// The hooks that these verdicts name.
     Named(&'w [Verdict]),
     /// All before the tool: an earlier process ran them.
     All,

@@ -1,4 +1,4 @@
-//! What the failure of a hook means: its `on_error` decides, or else the event's contract.
+//! Decides what the failure of a hook means: by its `on_error`, or else by the event's contract.
 
 use super::interpret::{Interpreter, cause_line};
 use super::outcome::Outcome;

@@ -1,4 +1,4 @@
-//! What one answer makes of an input.
+//! Applies the rewrites of one answer to an input.
 
 use super::dispatch::Executor;
 use crate::describe::DescribeCall;

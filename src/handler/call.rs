@@ -27,7 +27,7 @@ pub struct Call<'a> {
 /// The values derived from the input of a call.
 #[derive(Debug)]
 pub(crate) enum Sharing<'a> {
-    /// Those of all hooks that see the same input.
+    /// Values of all hooks that see the same input.
     All(&'a Shared),
     Own(Box<Shared>),
 }

@@ -18,7 +18,7 @@ const SEATS: [usize; Layer::RANKS] = [160, 160, 32];
 const NO_SEAT: &str = "as many hooks of its layer were running as may run at once; let them end \
                        sooner, or raise its `timeout`";
 
-/// What limits the hooks that run at once. An executor that replaces another one takes it over.
+/// Limits how many hooks run at once. An executor that replaces another one takes it over.
 #[derive(Debug, Default)]
 pub(crate) struct Capacity {
     pub(crate) background: Background,

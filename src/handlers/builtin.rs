@@ -22,7 +22,7 @@ type Prepare = dyn Fn(&Hook, Arc<Counting>) -> Result<Function, String> + Send +
 /// Answers for a hook that failed.
 type OnFailure = fn(Event) -> Option<Output>;
 
-/// What one hook counts, and where.
+/// The counter of one hook.
 pub(crate) struct Counting {
     pub(crate) counts: Arc<Counts>,
     pub(crate) hook: CountingHook,

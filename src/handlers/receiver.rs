@@ -65,7 +65,7 @@ mod unix {
     pub(super) struct Receiver {
         pub(super) timeout: Duration,
         pub(super) max_output: usize,
-        /// What the user can do; the model can only pass it on.
+        /// An instruction for the user; the model can only pass it on.
         pub(super) remedy: String,
     }
 

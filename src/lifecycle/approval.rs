@@ -27,7 +27,7 @@ pub struct ApprovalRequest {
     metadata: BTreeMap<String, Value>,
 }
 
-/// What a request and its answer are about.
+/// The call that a request and its answer are about.
 #[derive(Debug, Clone, PartialEq)]
 struct Subject {
     session_id: String,

@@ -22,11 +22,11 @@ pub struct ToolCall {
     pub arguments: JsonObject,
     /// The call's id.
     pub id: Option<String>,
-    /// What the host knows about the tool.
+    /// The facts of the host about the tool.
     pub facts: ToolFacts,
 }
 
-/// What a host knows about a tool. Hooks read it, and matchers match the kind as well as the name.
+/// Facts of a host about a tool. Hooks read them, and matchers match the kind as well as the name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]

@@ -70,7 +70,7 @@ impl TurnEnd {
     }
 }
 
-/// What a turn is at, apart from its session: a host that drives a turn from several processes, or
+/// The state of a turn, apart from its session: a host that drives a turn from several processes, or
 /// through a server, carries it from one to the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

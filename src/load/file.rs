@@ -15,7 +15,7 @@ const MAX_SIZE: u64 = 1 << 20;
 /// Reads a file that a person or a program named.
 ///
 /// # Errors
-/// What is wrong with it.
+/// All mistakes of the file.
 pub fn read_named(path: &Path) -> Result<String, Diagnostics> {
     read(path, Layer::Program).map_err(Diagnostics::from)
 }

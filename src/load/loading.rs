@@ -15,7 +15,7 @@ use crate::platform::Platform;
 use crate::shell::typed;
 use crate::trust::{Coverage, ProjectFile, TrustStore};
 
-/// What was loaded.
+/// The result of a load.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -81,7 +81,7 @@ impl Loaded {
 /// Files that are being loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Loading {
-    /// What the files configure, and what is wrong with them.
+    /// The configuration of all files, and their mistakes.
     pub(crate) assembly: Assembly,
     /// The files that the project brought along.
     pub(crate) project_files: Vec<ProjectFile>,

@@ -1,4 +1,4 @@
-//! What to load, and the directories in which it is looked for.
+//! Options of a load, and the directories in which hooks files are looked for.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::files::real;
 use crate::platform::{MANAGED_DIRECTORY, resolve};
 use crate::trust::TrustStore;
 
-/// What to load.
+/// Options of a load.
 ///
 /// ```no_run
 /// let mut options = hookexec::load::LoadOptions::default();
@@ -53,9 +53,9 @@ pub struct LoadOptions {
 /// The working directory and those above it, the innermost first.
 #[derive(Default)]
 pub(super) struct Surroundings {
-    /// Those that may hold hooks files of the project.
+    /// Directories that may hold hooks files of the project.
     pub(super) project: Vec<PathBuf>,
-    /// Those above, up to the one below the home directory.
+    /// Directories above these, up to the one below the home directory.
     pub(super) above: Vec<PathBuf>,
     /// Whether a repository or the home directory says where the project ends. If not, the project is
     /// the working directory alone: above it may lie files of other users, as in /tmp.

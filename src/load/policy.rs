@@ -7,7 +7,7 @@ use super::loading::Loading;
 use crate::config::{Policy, PolicySettings, SourceFile};
 use crate::policy::{State, Store, hooks_files};
 
-/// What to do in every case.
+/// The remedy for every failure of a policy.
 const REMEDY: &str = "run `hookexec policy refresh`: it fetches the policy, or says why it can't";
 
 impl Loading {

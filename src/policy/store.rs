@@ -22,7 +22,7 @@ const MAX_FILES: u64 = 16 << 20;
 /// How much of a digest a directory is named after.
 const DIRECTORY_NAME: usize = 16;
 
-/// What is known about one policy.
+/// The state of one policy on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct State {

@@ -1,4 +1,4 @@
-//! What tools do and what their arguments mean: the one table that agents, dialects, builtins and
+//! The one table of tools and of the meaning of their arguments, which agents, dialects, builtins and
 //! pages read.
 //!
 //! A tool is found by its exact name. It is of one or more kinds, and the kinds say which role each
@@ -30,7 +30,7 @@ pub const TOOL_KINDS: [(&str, &str); 11] = [
     ("mcp", "belongs to an MCP server; it is also named `mcp__server__tool`"),
 ];
 
-/// What an argument of a tool means.
+/// The meaning of a tool's argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Role {
     /// A command, as a text or as a list of words.
@@ -57,7 +57,7 @@ pub(crate) enum Role {
     Pattern,
     /// The names of the files to look at.
     Glob,
-    /// What is searched for on the web.
+    /// The text that is searched for on the web.
     Query,
     /// Text for people and models.
     Prose,
@@ -74,7 +74,7 @@ struct Tool {
     special: Special,
 }
 
-/// What sets a tool apart from others of its kinds.
+/// A property that sets a tool apart from others of its kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Special {
     /// Nothing.

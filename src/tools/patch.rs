@@ -2,7 +2,7 @@
 
 use crate::wire::LINE_ENDS;
 
-/// What a patch does to one file.
+/// The edits of one file in a patch.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Edit {
     pub(crate) kind: Kind,

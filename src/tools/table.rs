@@ -40,7 +40,7 @@ const SEARCH_WEB: Arguments = &[(Query, "query search_query q")];
 
 const SUBAGENT: Arguments = &[(Prose, "prompt description")];
 
-/// What an argument of a tool that is not in the table means where its name alone says it.
+/// The roles of arguments by their names alone, for tools that are not in the table.
 pub(super) const ANY: Arguments = &[
     (
         Command,

@@ -1,8 +1,8 @@
-//! What an approval of a hooks file covers: the files that its commands name.
+//! Finds the files that an approval of a hooks file covers: those that its commands name.
 //!
 //! Named are the program of each command and, behind an interpreter or a wrapper, the first argument
 //! that is a file of the project; `scripts:` adds what the author lists. Options are not understood.
-//! What else a command names or runs is reported as not covered.
+//! Everything else that a command names or runs is reported as not covered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ pub const DIRECTORIES: [(&str, bool); 3] =
 /// How deep commands may nest, as in `timeout 5 sh -c "..."`: they are read before a person approves them.
 const MAX_DEPTH: usize = 16;
 
-/// What an approval of a hooks file covers.
+/// The files that an approval of a hooks file covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// The paths that the commands name.
     pub paths: BTreeSet<NamedPath>,
-    /// What these paths lead to.
+    /// The targets of these paths.
     pub files: Vec<NamedFile>,
-    /// What the commands name or run and the approval does not cover.
+    /// Everything that the commands name or run and the approval does not cover.
     pub uncovered: BTreeSet<String>,
     /// Why the file can't be approved.
     pub problems: Vec<Diagnostic>,

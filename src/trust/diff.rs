@@ -1,4 +1,4 @@
-//! What changed since an approval, as text for a person.
+//! Shows the changes since an approval, as text for a person.
 
 use std::path::Path;
 use std::time::Duration;

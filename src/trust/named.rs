@@ -22,7 +22,7 @@ pub enum Start {
     WorkingDir,
     /// The directory of the hooks file.
     HooksFile,
-    /// What the hook has in `working_dir:`, with variables as they are written.
+    /// The `working_dir:` of the hook, with variables as they are written.
     Written(String),
 }
 
@@ -37,18 +37,18 @@ pub struct NamedPath {
     pub at: usize,
 }
 
-/// What a named path leads to.
+/// A named path and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedFile {
     /// Its path from the root of the repository; outside of it, the whole path.
     pub name: String,
     /// Its path on this machine.
     pub path: PathBuf,
-    /// What is there.
+    /// The target.
     pub found: Found,
 }
 
-/// What is at a path.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// Nothing that a program could run: no file, or a directory.

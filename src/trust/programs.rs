@@ -1,4 +1,4 @@
-//! What the programs of a command are: an interpreter, a wrapper, a word of the shell.
+//! Names of programs: interpreters, wrappers, words of the shell.
 
 use crate::shell::{Word, unquoted};
 
@@ -17,7 +17,7 @@ const LAUNCHERS: [&str; 45] = [
 ];
 /// Words of a shell that stand before a command.
 const KEYWORDS: [&str; 9] = ["!", "{", "do", "elif", "else", "if", "then", "until", "while"];
-/// What a shell does itself, and what starts no program.
+/// Words that a shell handles itself, and words that start no program.
 const SHELL_WORDS: [&str; 87] = [
     "!", "((", ".", ":", "[", "[[", "]]", "{", "}", "alias", "autoload", "bg", "bind", "break",
     "builtin", "case", "cd", "command", "compgen", "complete", "continue", "coproc", "declare",

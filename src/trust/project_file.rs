@@ -22,7 +22,7 @@ pub struct ProjectFile {
     pub digest: String,
     /// Why it does not run; `None` if a person approved it as it is.
     pub blocked: Option<Blocked>,
-    /// What its commands name; empty unless the file was read to be shown.
+    /// The files that its commands name; empty unless the file was read to be shown.
     pub coverage: Coverage,
     /// The log that it has in `audit:`, which does not count because the file does not run. Known if the
     /// file was read to be shown.

@@ -1,4 +1,4 @@
-//! What was approved, kept under the user's state directory, where no other user can write.
+//! Stores approvals under the user's state directory, where no other user can write.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a person is asked about a tool call, and what became of the question.
+//! The question to a person about a tool call, and its answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub struct ApprovalReason {
     pub reason: String,
 }
 
-/// What became of a question, in the verdict.
+/// The answer to a question, in the verdict.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]

@@ -7,7 +7,7 @@
 pub struct WireError {
     /// The field of an input that has a wrong value.
     pub key: Option<&'static str>,
-    /// What is wrong.
+    /// The mistake.
     pub problem: String,
 }
 

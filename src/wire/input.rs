@@ -89,7 +89,7 @@ pub struct Input {
     /// The model's response (`after_llm_call`).
     pub response: Option<Value>,
 
-    /// What a person is asked about the call (`approval`).
+    /// The question to a person about the call (`approval`).
     pub approval: Option<Box<ApprovalQuestion>>,
     /// How an approval was decided: `allow`, `deny`, `canceled` (`on_tool_approval_decision`).
     pub approval_decision: Option<String>,
@@ -97,7 +97,7 @@ pub struct Input {
     pub approval_source: Option<String>,
     /// The summary of a compaction (`after_compaction`).
     pub summary: Option<String>,
-    /// What the hooks decided: `decision` and `message`. Only hooks that run after the verdict get
+    /// The verdict of the hooks: `decision` and `message`. Only hooks that run after the verdict get
     /// it: those in the background, and observers.
     pub verdict: Option<JsonObject>,
     /// The payload as the coding agent sent it, if an adapter translated it.

@@ -1,4 +1,4 @@
-//! What crosses a boundary: plain data and its JSON.
+//! Plain data that crosses a boundary, and its JSON.
 
 mod approval;
 pub(crate) mod claude_code;
@@ -39,7 +39,7 @@ pub type JsonObject = serde_json::Map<String, serde_json::Value>;
 pub(crate) const LINE_ENDS: [char; 10] =
     ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// What a usual input takes as JSON, in bytes.
+/// The size of a usual input as JSON, in bytes.
 const USUAL_LENGTH: usize = 4096;
 
 /// Returns `value` as JSON: strings, numbers, booleans and JSON values, which can't fail to serialise.

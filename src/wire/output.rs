@@ -1,4 +1,4 @@
-//! What a hook answers.
+//! The answer of a hook.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{Input, JsonObject, ToolResult, WireError, exact};
 use crate::suggest;
 use crate::text::shortened;
 
-/// What a hook decided; a later variant outranks an earlier one.
+/// The decision of a hook; a later variant outranks an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -27,7 +27,7 @@ macro_rules! keys {
 }
 
 keys! {
-    /// What a hook writes to stdout: one JSON object. All keys are optional; `{}` means "no opinion".
+    /// The answer of a hook on stdout: one JSON object. All keys are optional; `{}` means "no opinion".
     ///
     /// The camelCase spellings of Claude Code (`hookSpecificOutput`) are read, too. `updatedInput`
     /// replaces all arguments, while `updated_input` replaces only the given keys. The keys of

@@ -204,7 +204,7 @@ const NUMBER: &str = "$serde_json::private::Number";
 /// The key of an entry.
 enum Key {
     Of(String),
-    /// What follows are the digits of a number. An object whose key is spelt like [`NUMBER`] is an
+    /// The digits of a number follow. An object whose key is spelt like [`NUMBER`] is an
     /// object all the same.
     Number,
 }

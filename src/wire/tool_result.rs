@@ -11,7 +11,7 @@ use super::{JsonObject, WireError, exact};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// What the model reads.
+    /// The text for the model.
     pub for_llm: String,
     /// The text for the user; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::event::{Event, FailureMode};
 
-/// What the hooks of one event decided together.
+/// The decision of all hooks of one event.
 ///
 /// In JSON the first four fields are always there; every other is left out when it is empty.
 #[skip_serializing_none]
@@ -28,7 +28,7 @@ pub struct Verdict {
     pub decision: Option<Decision>,
     /// Whether it may go on as things stand: true for allow and null, false for deny and ask.
     pub allowed: bool,
-    /// What each hook did, in config order.
+    /// The report of each hook, in config order.
     pub hooks: Vec<HookReport>,
     /// The reasons of the winning decision, in config order, joined by newlines.
     pub message: Option<String>,
@@ -40,7 +40,7 @@ pub struct Verdict {
     /// The messages of the model request, when they changed.
     #[serde(default, deserialize_with = "exact::field")]
     pub updated_messages: Option<Vec<Value>>,
-    /// What else of the model request changed.
+    /// Other changes of the model request.
     pub updated_request: Option<RequestChange>,
     /// The model's response, when it changed.
     #[serde(default, deserialize_with = "exact::field")]
@@ -60,7 +60,7 @@ pub struct Verdict {
     /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
     #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub claude_code: BTreeMap<String, Value>,
-    /// What a person is asked about, or was: when a hook asks, and when a person answered.
+    /// The question to a person, and the answer: when a hook asks, and when a person answered.
     pub approval: Option<Box<ApprovalReport>>,
     /// The result that a hook gave in the tool's place.
     pub respond: Option<ToolResult>,
@@ -280,7 +280,7 @@ pub enum Mode {
     Shadow,
 }
 
-/// What a model used for the answers of one hook.
+/// The tokens that a model used for the answers of one hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -306,7 +306,7 @@ impl Usage {
     }
 }
 
-/// What one hook did.
+/// The report of one hook.
 #[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -329,7 +329,7 @@ pub struct HookReport {
     pub status: HookStatus,
     /// Its mode, when its answer does not count.
     pub mode: Option<Mode>,
-    /// What it decided, also when that does not count.
+    /// Its decision, also when that does not count.
     pub decision: Option<Decision>,
     /// Why it decided so.
     pub reason: Option<String>,
@@ -344,11 +344,11 @@ pub struct HookReport {
     /// How long it took, in milliseconds.
     #[serde(default)]
     pub duration_ms: f64,
-    /// What its model used, if it asked one.
+    /// The tokens that its model used, if it asked one.
     pub usage: Option<Usage>,
     /// Why it failed or was skipped.
     pub error: Option<String>,
-    /// What was ignored: unknown keys, and answers that the event does not support.
+    /// Parts of the answer that were ignored: unknown keys, and answers that the event does not support.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Its standard error.

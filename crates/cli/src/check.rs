@@ -156,7 +156,7 @@ fn refusal(process: &ProcessCheck) -> Option<Diagnostic> {
 
 /// A moment at which a caller waits.
 struct Moment<'c> {
-    /// What the agent calls it.
+    /// The agent's name for it.
     native: Option<&'static NativeEvent>,
     cases: Vec<&'c WorstCase>,
     limit: Duration,

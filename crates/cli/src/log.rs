@@ -1,4 +1,4 @@
-//! What is logged, to stderr.
+//! Writes log messages to stderr.
 
 use std::fmt::{Debug, Write as _};
 

@@ -14,7 +14,7 @@ const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts"
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
 /// Returns warnings about the program of a command hook that is enabled, and what to do about it.
-/// What only a shell can tell is left to the shell.
+/// A word that only a shell can expand is left to the shell.
 pub(crate) fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     if hook.kind != "command" || !hook.enabled {
         return Vec::new();

@@ -11,7 +11,7 @@ pub const DROP_INS: &str = "hooks.d";
 /// The directory of a project's configuration.
 pub const PROJECT_DIRECTORY: &str = ".hookexec";
 
-/// What a file in a `hooks.d` is by its name.
+/// The kind of a file in a `hooks.d`, by its name.
 pub enum DropIn {
     /// A hooks file.
     HooksFile,

@@ -1,4 +1,4 @@
-//! What is protected: the arguments of `protect_paths`, understood.
+//! The rules of `protect_paths`, read from its arguments.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::paths::{lexical, physical};
 use crate::pattern::check_glob;
 use crate::platform::{Platform, strip_base};
 
-/// What a call may do to the paths it names.
+/// The access of a call to the paths it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) reads: bool,
@@ -28,7 +28,7 @@ pub(super) struct Rules {
 struct Rule {
     /// As it is written in the configuration.
     written: String,
-    /// What it protects from.
+    /// The access that it protects from.
     from: Access,
     /// The directory or file that everything it protects lies in; `None` when that can be anywhere.
     root: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What in a tool's arguments may be a path.
+//! Finds the texts in a tool's arguments that may be paths.
 
 use std::collections::BTreeSet;
 

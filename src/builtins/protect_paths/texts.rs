@@ -10,7 +10,7 @@ const MOST_BYTES: usize = 16 << 20;
 const SHARE: usize = 128;
 /// The longest path that the system takes.
 const LONGEST: usize = 4096;
-/// What may stand right before or behind a path within a word.
+/// Characters that may stand right before or behind a path within a word.
 const JOINTS: [char; 17] =
     ['=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 pub struct Finding {
     /// The bytes of the text that are secret.
     pub range: Range<usize>,
-    /// What it is: `github-token`, `password`, `env:NAME`.
+    /// Its kind: `github-token`, `password`, `env:NAME`.
     pub kind: Cow<'static, str>,
 }
 
@@ -159,7 +159,7 @@ impl std::fmt::Debug for Redactor {
 /// How often a text is looked at again; the second look finds nothing in any text of people.
 const ROUNDS: usize = 4;
 
-/// What is left in a secret's place.
+/// The beginning of the text in a secret's place.
 const MARKER: &str = "[REDACTED:";
 
 fn marker(kind: &str) -> String {

@@ -11,7 +11,7 @@ use super::Finding;
 struct Shape {
     kind: &'static str,
     pattern: String,
-    /// What a match must be beside.
+    /// A further condition on a match.
     accept: fn(&str) -> bool,
     regex: OnceLock<Option<Regex>>,
 }

@@ -276,7 +276,7 @@ impl Call {
 
     /// Returns the arguments that a changed copy of this call stands for.
     ///
-    /// What the hook left out stays: it may be an argument that only the other agent has.
+    /// An argument that the hook left out stays: perhaps only the other agent has it.
     pub(super) fn take_back(&self, change: InputChange) -> Result<JsonObject, String> {
         let (InputChange::Patch(changed) | InputChange::Replace(changed)) = change;
         let mut result = self.original.clone();

@@ -108,7 +108,7 @@ enum Server {
 struct McpHandler {
     server: Server,
     tool: String,
-    /// What the tool gets; the event's input when `None`.
+    /// The arguments of the tool; the event's input when `None`.
     arguments: Option<Value>,
     words: Words,
 }

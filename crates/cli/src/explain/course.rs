@@ -36,7 +36,7 @@ pub(crate) struct ExplainedStep {
     changes: Vec<Change>,
 }
 
-/// What differs between two inputs at one place.
+/// A difference between two inputs at one place.
 #[skip_serializing_none]
 #[derive(Debug, Serialize)]
 struct Change {

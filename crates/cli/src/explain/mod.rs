@@ -90,15 +90,15 @@ pub(super) struct ExplainedHook {
     pub(super) explanation: Explanation,
     /// Where its answer counts, if not everywhere.
     pub(super) rollout: Option<String>,
-    /// What it did, when it ran.
+    /// Its report, when it ran.
     pub(super) report: Option<HookReport>,
-    /// What its answer did to the verdict.
+    /// The effect of its answer on the verdict.
     pub(super) effect: Option<Effect>,
     /// Why it had no opinion.
     pub(super) no_opinion: Option<String>,
 }
 
-/// What a hook's decision did to the verdict.
+/// The effect of a hook's decision on the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Effect {

@@ -26,7 +26,7 @@ const SCRIPT: &str = include_str!("report.js");
 /// By this a page is known again.
 pub(super) const TITLE: &str = "<title>hookexec: decisions</title>";
 
-/// What is kept of the records for the page.
+/// The parts of the records that the page shows.
 #[derive(Default)]
 pub(super) struct Page {
     /// The times of the first and the last record, in seconds.

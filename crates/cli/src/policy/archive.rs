@@ -100,7 +100,7 @@ impl Archive {
     /// Returns the names of the files of test cases: those beside `hooks.yaml`.
     pub(super) fn test_files(&self) -> Vec<&String> {
         let mut names: Vec<&String> = self.files.keys().collect();
-        names.retain(|name| name.ends_with(".test.yaml") || name.ends_with(".test.yml"));
+        names.retain(|name| name.ends_with(".test.yaml"));
         names.retain(|name| !name.contains('/'));
         names
     }

@@ -19,7 +19,7 @@ const MAX_SIGNATURE: u64 = 4 << 10;
 /// How long a request may take.
 #[cfg(feature = "http")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
-/// What stands behind the archive's name in that of its signature.
+/// The ending of a signature's name, behind the archive's name.
 const ENDING: &str = ".minisig";
 
 /// A policy as it came. Nothing of it is checked yet.

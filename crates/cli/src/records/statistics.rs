@@ -1,4 +1,4 @@
-//! What a log says in numbers.
+//! The statistics of a log.
 
 use std::collections::BTreeMap;
 

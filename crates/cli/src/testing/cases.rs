@@ -39,11 +39,11 @@ pub(crate) struct CaseFile {
 pub(crate) struct Case {
     /// Its name, which no other case of the file has.
     pub(crate) name: String,
-    /// What happened.
+    /// The event and its input.
     pub(crate) moment: Moment,
     /// The answers of hooks that do not run.
     pub(crate) stubs: Stubs,
-    /// What should come out.
+    /// The expected result.
     pub(crate) expect: Expectation,
     /// Where it is written.
     pub(crate) location: Location,

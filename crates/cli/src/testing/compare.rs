@@ -1,4 +1,4 @@
-//! What came out against what was expected.
+//! Compares a result with the expected one.
 
 use serde::Serialize;
 
@@ -11,9 +11,9 @@ use hookexec::wire::{HookStatus, JsonObject, Verdict};
 pub(crate) struct Difference {
     /// A key of `expect`.
     pub(crate) what: &'static str,
-    /// What was expected.
+    /// The expected value.
     pub(crate) expected: String,
-    /// What was found.
+    /// The value that was found.
     pub(crate) found: String,
 }
 

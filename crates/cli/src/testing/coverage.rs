@@ -9,7 +9,7 @@ use hookexec::config::Hook;
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookStatus, Verdict};
 
-/// What the cases reached, and what they did not.
+/// The parts of a configuration that the cases reached, and the gaps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Coverage {
     /// The hooks file; several are joined by commas.
@@ -21,14 +21,14 @@ pub(crate) struct Coverage {
     pub(crate) total: usize,
     /// The share in percent, 100 when there is nothing to reach.
     pub(crate) percent: f64,
-    /// What was not reached, in config order.
+    /// The gaps, in config order.
     pub(crate) gaps: Vec<Gap>,
 }
 
 /// A thing that no case reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Gap {
-    /// What is missing.
+    /// The kind of gap.
     pub(crate) kind: GapKind,
     /// The hook.
     pub(crate) name: String,
@@ -44,7 +44,7 @@ pub(crate) struct Gap {
     pub(crate) line: usize,
 }
 
-/// What a case should do that none does.
+/// A kind of gap: something that no case does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum GapKind {
@@ -56,7 +56,7 @@ pub(crate) enum GapKind {
     ConditionAlwaysHeld,
 }
 
-/// What the cases reached so far, for each configured hook in config order.
+/// The parts that the cases reached so far, for each configured hook in config order.
 pub(super) struct Reached(Vec<ReachedHook>);
 
 struct ReachedHook {

@@ -38,7 +38,7 @@ section! {
 }
 
 section! {
-    /// What should come out; what is `None` is not looked at.
+    /// The expected result; a field that is `None` is not compared.
     #[derive(Debug, Clone)]
     pub(crate) Expectation, "`expect`":
     decision "decision": DecisionWord, "",

@@ -1,4 +1,4 @@
-//! What another configuration would have decided.
+//! Tells how another configuration would have decided recorded events.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -29,11 +29,11 @@ pub(crate) struct Replay {
 /// How a recorded event went.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Replayed {
-    /// The same comes out.
+    /// The result is the same.
     Passed,
     /// Something else comes out.
     Failed {
-        /// What.
+        /// The change.
         change: Change,
         /// The reasons now.
         message: Option<String>,

@@ -71,13 +71,13 @@ pub(crate) struct CaseReport {
     pub(crate) line: usize,
     /// Whether everything was as expected.
     pub(crate) passed: bool,
-    /// What was not.
+    /// The expectations that were not met.
     pub(crate) differences: Vec<Difference>,
     /// Errors of hooks, and why a builtin had no opinion, if something was not as expected.
     pub(crate) notes: Vec<String>,
     /// How long it took, in milliseconds.
     pub(crate) duration_ms: f64,
-    /// What came out.
+    /// The verdict.
     pub(crate) verdict: Verdict,
 }
 

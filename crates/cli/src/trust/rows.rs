@@ -1,4 +1,4 @@
-//! What `hookexec trust` shows of each hooks file.
+//! The rows of `hookexec trust`, one for each hooks file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What differs between the systems that hookexec runs on. The engine asks nowhere else which
+//! The differences between the systems that hookexec runs on. The engine asks nowhere else which
 //! system it is.
 
 #[cfg_attr(unix, path = "unix.rs")]

@@ -1,4 +1,4 @@
-//! What the engine and the command ask a Unix system.
+//! System calls and rules of Unix.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};

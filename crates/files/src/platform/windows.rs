@@ -1,4 +1,4 @@
-//! What the engine and the command ask Windows. Access lists are not read: `docs/platforms.md`.
+//! System calls and rules of Windows. Access lists are not read: `docs/platforms.md`.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
