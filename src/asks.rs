@@ -315,7 +315,10 @@ impl Judged<'_> {
             })
         });
         let mut reasons: Vec<ApprovalReason> = hooks.collect();
-        let host = self.host_asks.or(reasons.is_empty().then_some("the agent asks for approval"));
+        let host = match self.host_asks {
+            None if reasons.is_empty() => Some("the agent asks for approval"),
+            host => host,
+        };
         reasons.extend(host.map(|reason| ApprovalReason {
             reason: reason.to_owned(),
             ..ApprovalReason::default()

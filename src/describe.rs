@@ -1,6 +1,7 @@
 //! Describes a tool call: the commands that it runs and the files that it touches, as data; and the
 //! contract of what reads them out of a call's arguments.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
@@ -74,7 +75,7 @@ impl CallDescription {
             }
         }
         let fits = !paths.is_empty() && !paths.iter().any(|path| path.contains('\n'));
-        fits.then(|| paths.join("\n"))
+        if fits { Some(paths.join("\n")) } else { None }
     }
 
     /// Returns the JSON of `input` with the lists under their keys.
@@ -90,12 +91,11 @@ impl CallDescription {
             files: &'a [TouchedFile],
         }
         let has_hosts = Input::OF_CALLS.iter().any(|key| input.extra.contains_key(*key));
-        let cleaned = has_hosts.then(|| {
-            let mut input = input.clone();
-            input.extra.retain(|key, _| !Input::OF_CALLS.contains(&key.as_str()));
-            input
-        });
-        let input = cleaned.as_ref().unwrap_or(input);
+        let mut cleaned = Cow::Borrowed(input);
+        if has_hosts {
+            cleaned.to_mut().extra.retain(|key, _| !Input::OF_CALLS.contains(&key.as_str()));
+        }
+        let input = &*cleaned;
         json_bytes(&Shown { input, commands: &self.commands, files: &self.files })
     }
 }

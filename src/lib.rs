@@ -167,8 +167,9 @@
 //!         &'a self,
 //!         call: &'a Call<'a>,
 //!     ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-//!         let spent = call.input.iteration > Some(self.0);
-//!         Box::pin(async move { Ok(spent.then(|| Output::ask("the budget is spent")).into()) })
+//!         let is_spent = call.input.iteration > Some(self.0);
+//!         let answer = if is_spent { Some(Output::ask("the budget is spent")) } else { None };
+//!         Box::pin(async move { Ok(answer.into()) })
 //!     }
 //! }
 //!

@@ -77,7 +77,7 @@ impl Matcher {
     /// Returns the names, if the pattern is a list of plain names.
     #[doc(hidden)]
     pub fn names(&self) -> Option<impl Iterator<Item = &str>> {
-        matches!(self.0.kind, Kind::Names).then(|| self.as_str().split('|'))
+        if matches!(self.0.kind, Kind::Names) { Some(self.as_str().split('|')) } else { None }
     }
 
     /// Returns whether the matcher matches every name.
@@ -105,7 +105,9 @@ impl Matcher {
             Kind::Names => Some(Self::of(&self.as_str().replace('-', "_"), Kind::Names)),
             Kind::Pattern(_) => Self::new(&underscored(self.as_str())).ok(),
         });
-        underscored.as_ref().is_some_and(|it| it.matches_as_written(&name.replace(other, "_")))
+        underscored
+            .as_ref()
+            .is_some_and(|matcher| matcher.matches_as_written(&name.replace(other, "_")))
     }
 }
 

@@ -44,7 +44,7 @@ impl Word {
             None => text.strip_prefix(variable),
         };
         let rest = name?.strip_prefix('/')?;
-        (!rest.contains(['$', '`', '*', '?', '[', '{'])).then_some(rest)
+        if rest.contains(['$', '`', '*', '?', '[', '{']) { None } else { Some(rest) }
     }
 }
 

@@ -12,5 +12,5 @@ pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
 /// Returns the signal that a shell reports by its own exit code: 128 and the signal's number, 1 to
 /// 64 with the real-time signals.
 pub(crate) fn signal(code: i32) -> Option<i32> {
-    (129..=192).contains(&code).then(|| code - 128)
+    if (129..=192).contains(&code) { Some(code - 128) } else { None }
 }

@@ -31,7 +31,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
     let texts: Vec<Vec<Part>> = args.iter().map(|arg| parse(arg)).collect::<Result<_, _>>()?;
     Ok(Arc::new(move |asked| {
         let text = render(&texts, asked)?;
-        Ok((!text.trim().is_empty()).then(|| Output::context(text)))
+        Ok(if text.trim().is_empty() { None } else { Some(Output::context(text)) })
     }))
 }
 

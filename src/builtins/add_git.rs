@@ -57,6 +57,6 @@ fn shown(
         let Some(git) = Git::open(&surroundings, &input.cwd)? else { return Ok(None) };
         let text = ask(&git)?;
         let context = || Output::context(format!("{title}:\n{}", text::cut(&text, most)));
-        Ok((!text.is_empty()).then(context))
+        Ok(if text.is_empty() { None } else { Some(context()) })
     })
 }

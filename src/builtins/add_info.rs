@@ -50,7 +50,7 @@ pub(super) fn listing(_: &Surroundings, input: &Input) -> Result<Option<String>,
         names.push(format!("... and {more} more"));
     }
     let listing = || format!("Entries of the working directory:\n{}", names.join("\n"));
-    Ok((!names.is_empty()).then(listing))
+    Ok(if names.is_empty() { None } else { Some(listing()) })
 }
 
 pub(super) fn environment(

@@ -44,7 +44,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
                 nested.join("\n")
             ));
         }
-        Ok((!sections.is_empty()).then(|| Output::context(sections.join("\n\n"))))
+        Ok(if sections.is_empty() { None } else { Some(Output::context(sections.join("\n\n"))) })
     }))
 }
 

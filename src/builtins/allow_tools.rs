@@ -23,9 +23,11 @@ pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, S
         let is_kind = TOOL_KINDS.iter().any(|(kind, _)| *kind == tool);
         let allowed =
             !tool.is_empty() && (is_listed(tool) || !is_kind && (all(&readings) || all(&kinds)));
-        Ok((!allowed).then(|| {
-            Output::deny(format!("tool `{tool}` is not on the list of allowed tools: `{names}`"))
-        }))
+        if allowed {
+            return Ok(None);
+        }
+        let reason = format!("tool `{tool}` is not on the list of allowed tools: `{names}`");
+        Ok(Some(Output::deny(reason)))
     }))
 }
 

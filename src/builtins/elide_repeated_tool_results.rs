@@ -55,11 +55,12 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
             return Ok(None);
         }
         let repeated = memory.repeats(input, hash(&[&answer]));
-        Ok(repeated.then(|| {
-            Output::tool_response(Value::String(
-                "[unchanged: the response is the same as that to the identical call before]".into(),
-            ))
-        }))
+        if !repeated {
+            return Ok(None);
+        }
+        let unchanged =
+            "[unchanged: the response is the same as that to the identical call before]";
+        Ok(Some(Output::tool_response(Value::String(unchanged.to_owned()))))
     }))
 }
 

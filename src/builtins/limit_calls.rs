@@ -68,11 +68,12 @@ pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<
         let row = counts.count_in_a_row(&asked.session_id, &once(asked, most), failed)?;
         let calls =
             if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
-        Ok(row.then(|| {
-            let reason = format!("{calls} failed, which is the limit");
-            let stop = Some(Stop::new(StopScope::Turn, reason.clone()));
-            Output { stop, ..Output::deny(reason) }
-        }))
+        if !row {
+            return Ok(None);
+        }
+        let reason = format!("{calls} failed, which is the limit");
+        let stop = Some(Stop::new(StopScope::Turn, reason.clone()));
+        Ok(Some(Output { stop, ..Output::deny(reason) }))
     }))
 }
 

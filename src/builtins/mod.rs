@@ -184,7 +184,7 @@ impl Registry {
     /// Returns [`Registry::new`] with the builtins that come with the crate.
     pub fn with_shipped_builtins() -> Self {
         Self::new().with_builtins_of(
-            || shipped().map(|it| it.name).collect(),
+            || shipped().map(|builtin| builtin.name).collect(),
             |name| Shipped::named(name).map(Shipped::registered),
         )
     }
@@ -225,7 +225,7 @@ impl Shipped {
 
     /// Returns the shipped builtin of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        shipped().find(|it| it.name == name)
+        shipped().find(|builtin| builtin.name == name)
     }
 
     /// Returns the shipped builtin that a hook calls, if it calls one.

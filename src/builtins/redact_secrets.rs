@@ -37,7 +37,8 @@ pub(super) fn withheld(event: Event) -> Option<Output> {
         Rewrite::Response => {
             Some(Output { updated_response: Some(WITHHELD.into()), ..Output::default() })
         }
-        _ => contract.may_block.then(|| Output::deny(WITHHELD)),
+        _ if contract.may_block => Some(Output::deny(WITHHELD)),
+        _ => None,
     }
 }
 
@@ -61,12 +62,14 @@ fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
 
 fn messages(redactor: &Redactor, input: &Input) -> Option<Output> {
     let mut messages = input.messages.clone()?;
-    redactor
-        .redact_values(&mut messages)
-        .then(|| Output { updated_messages: Some(messages), ..Output::default() })
+    if redactor.redact_values(&mut messages) {
+        Some(Output { updated_messages: Some(messages), ..Output::default() })
+    } else {
+        None
+    }
 }
 
 fn clean(redactor: &Redactor, value: Option<&Value>) -> Option<Value> {
     let mut value = value?.clone();
-    redactor.redact_value(&mut value).then_some(value)
+    if redactor.redact_value(&mut value) { Some(value) } else { None }
 }

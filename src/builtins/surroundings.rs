@@ -99,7 +99,7 @@ impl Surroundings {
 
 /// Returns a home directory as paths can be compared with it.
 fn usable(home: PathBuf) -> Option<Arc<Path>> {
-    home.is_absolute().then(|| without_detours(home).into())
+    if home.is_absolute() { Some(without_detours(home).into()) } else { None }
 }
 
 fn env(read: impl FnOnce() -> Env + Send + 'static) -> Arc<LazyEnv> {

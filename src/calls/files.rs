@@ -110,8 +110,9 @@ impl Files<'_> {
                     "<" | "<&" => Touched::Read,
                     _ => Touched::Write,
                 };
-                let strays = strays || command.wrappers.iter().any(|it| MOVERS.contains(&&**it));
-                let moved_root = command.wrappers.iter().any(|it| it == "chroot");
+                let strays =
+                    strays || command.wrappers.iter().any(|wrapper| MOVERS.contains(&&**wrapper));
+                let moved_root = command.wrappers.iter().any(|wrapper| wrapper == "chroot");
                 let certain = redirection.certain
                     && !moved_root
                     && (!strays || redirection.file.starts_with('/'));
@@ -129,5 +130,5 @@ fn touched(call: &Arguments<'_>) -> Option<Touched> {
     let reads = ["read", "list", "glob", "grep"].iter().any(|kind| call.is(kind));
     [(call.is("write"), Touched::Write), (call.is("edit"), Touched::Edit), (reads, Touched::Read)]
         .into_iter()
-        .find_map(|(is, touched)| is.then_some(touched))
+        .find_map(|(is, touched)| if is { Some(touched) } else { None })
 }

@@ -40,7 +40,7 @@ fn in_thread(text: &str) -> Option<Vec<Command>> {
 
 /// Parses `text`; `None` if it is not a text of a shell, or outside of the bounds.
 pub(super) fn parse(text: &str) -> Option<Vec<Node>> {
-    is_within_bounds(text).then(|| rable::parse(text, false).ok()).flatten()
+    if is_within_bounds(text) { rable::parse(text, false).ok() } else { None }
 }
 
 fn is_within_bounds(text: &str) -> bool {

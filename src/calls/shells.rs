@@ -64,7 +64,7 @@ pub(super) fn hidden(name: &str, words: &[Word]) -> Hidden {
             _ => Hidden::Unknown,
         },
         "mapfile" | "readarray" if words.iter().any(|word| may_have(word, 'C')) => Hidden::Unknown,
-        "shopt" if words.iter().any(|it| !it.is_literal() || it.text == "expand_aliases") => {
+        "shopt" if words.iter().any(|word| !word.is_literal() || word.text == "expand_aliases") => {
             Hidden::Unknown
         }
         _ if SHELLS.contains(&name) => shell(words),

@@ -73,7 +73,7 @@ impl Walk {
             self.statement(node, frame);
         }
         let delimiters = std::mem::replace(&mut self.delimiters, outer);
-        delimiters.iter().all(|delimiter| is_certain(delimiter, text)).then_some(())
+        if delimiters.iter().all(|delimiter| is_certain(delimiter, text)) { Some(()) } else { None }
     }
 
     fn statement(&mut self, node: &Node, frame: &Frame) {

@@ -244,7 +244,8 @@ impl Kind<'_> for Pattern {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
-        let hint = looks_around(&text).then_some("join conditions with `all` and `not`");
+        let hint =
+            if looks_around(&text) { Some("join conditions with `all` and `not`") } else { None };
         reader.pattern(node, "regular expression", Self::new(&text), hint)
     }
 }

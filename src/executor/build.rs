@@ -134,7 +134,8 @@ impl ExecutorBuilder {
             if broken.is_empty() {
                 break (environment, handlers, problems);
             }
-            let is_sound = |place: &Location| !broken.iter().any(|it| is_in(&it.location, place));
+            let is_sound =
+                |place: &Location| !broken.iter().any(|file| is_in(&file.location, place));
             configured.retain(|hook| is_sound(&hook.location));
             processes.retain(|_, process| is_sound(&process.location));
             failed.extend(broken);
@@ -192,7 +193,8 @@ fn broken_files(problems: &Diagnostics, may_fail: impl Fn(Layer) -> bool) -> Vec
     let mut broken: Vec<FailedFile> = Vec::new();
     for problem in problems.iter() {
         let Some(place) = &problem.location else { continue };
-        if may_fail(place.file().layer()) && !broken.iter().any(|it| is_in(&it.location, place)) {
+        if may_fail(place.file().layer()) && !broken.iter().any(|file| is_in(&file.location, place))
+        {
             broken.push(FailedFile::unloadable(place.clone(), [problem]));
         }
     }

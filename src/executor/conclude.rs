@@ -67,7 +67,7 @@ impl Evaluation<'_> {
     /// Returns the final input, if it is not the one that came.
     pub(super) fn rewritten(&self) -> Option<Input> {
         let is_new = self.last != ORIGINAL;
-        is_new.then(|| self.moment.versions.input(self.last).clone())
+        if is_new { Some(self.moment.versions.input(self.last).clone()) } else { None }
     }
 
     /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.

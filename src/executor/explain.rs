@@ -117,7 +117,11 @@ impl Executor {
             kind: hook.kind.clone(),
             source: hook.location.to_string(),
             event: hook.event,
-            matcher: hook.event.contract().tool_matched.then(|| hook.matcher.to_string()),
+            matcher: if hook.event.contract().tool_matched {
+                Some(hook.matcher.to_string())
+            } else {
+                None
+            },
             condition,
             selection,
             hook: Arc::clone(hook),

@@ -86,7 +86,7 @@ impl Interpreter<'_> {
         let failed = self.failed_with_words(cause);
         let stricter =
             output.decision > Some(Decision::Allow) && output.decision > failed.output.decision;
-        (!stricter).then_some(failed)
+        if stricter { None } else { Some(failed) }
     }
 
     fn failed_as(&self, on_error: OnError, cause: &str, status: HookStatus) -> Outcome {

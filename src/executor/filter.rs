@@ -85,7 +85,9 @@ impl Interpreter<'_> {
             let unknown = output.unknown_keys();
             let problem = unknown.chain(dropped.iter().cloned()).next();
             let cause = problem.map(|problem| format!("{problem} (`strict_output`)"));
-            if let Some(failed) = cause.and_then(|it| self.failed_unless_stricter(&output, &it)) {
+            if let Some(failed) =
+                cause.and_then(|cause| self.failed_unless_stricter(&output, &cause))
+            {
                 return failed;
             }
         }
@@ -126,7 +128,8 @@ impl Interpreter<'_> {
                 // A stop is a denial, also without a decision.
                 let reason = stop.reason.clone();
                 output.decision = Some(Decision::Deny);
-                output.reason = output.reason.take().or((!reason.is_empty()).then_some(reason));
+                output.reason =
+                    output.reason.take().or(if reason.is_empty() { None } else { Some(reason) });
                 return;
             }
             if contract.may_continue {
@@ -177,7 +180,8 @@ impl Interpreter<'_> {
         }
         if rewrite == Rewrite::Request {
             // As in docker-agent, an empty list is not a rewrite: no model takes a call without messages.
-            output.updated_messages = output.updated_messages.take().filter(|it| !it.is_empty());
+            output.updated_messages =
+                output.updated_messages.take().filter(|messages| !messages.is_empty());
         } else {
             drop(output.updated_messages.take().is_some(), "updated_messages");
             drop(output.updated_request.take().is_some(), "updated_request");

@@ -16,7 +16,7 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
     if let [only] = outcomes {
         return fold_all(event, &[(&hooks[only.index], only)], false);
     }
-    let said: Vec<_> = outcomes.iter().map(|it| (&hooks[it.index], it)).collect();
+    let said: Vec<_> = outcomes.iter().map(|outcome| (&hooks[outcome.index], outcome)).collect();
     fold_all(event, &said, false)
 }
 
@@ -54,7 +54,7 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
         verdict.exit_code = decider.exit_code;
         // The response that is to be redacted may stand in what a redactor wrote.
         let is_shown = !decider.withholds && !decider.stderr.is_empty();
-        verdict.stderr = is_shown.then(|| decider.stderr.clone());
+        verdict.stderr = if is_shown { Some(decider.stderr.clone()) } else { None };
     }
 
     verdict.additional_context =
@@ -131,7 +131,7 @@ fn joined<'a>(parts: impl Iterator<Item = Option<&'a str>>, once: bool) -> Optio
     let mut known = HashSet::new();
     let parts = parts.flatten().filter(|part| !part.is_empty());
     let parts: Vec<&str> = parts.filter(|part: &&'a str| !once || known.insert(*part)).collect();
-    (!parts.is_empty()).then(|| parts.join("\n"))
+    if parts.is_empty() { None } else { Some(parts.join("\n")) }
 }
 
 #[cfg(test)]

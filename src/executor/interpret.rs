@@ -53,7 +53,11 @@ impl Interpreter<'_> {
     /// The hook's limit is reached. The user sees it where the hook could have kept the model at work.
     pub(super) fn limited(&self, why: String) -> Outcome {
         let told = self.contract.may_continue;
-        let notice = told.then(|| format!("hook {} was not run: {why}", self.bound.title()));
+        let notice = if told {
+            Some(format!("hook {} was not run: {why}", self.bound.title()))
+        } else {
+            None
+        };
         let mut outcome = Outcome::skipped(self.bound.index, why);
         outcome.notices.extend(notice);
         outcome
@@ -223,14 +227,14 @@ impl Interpreter<'_> {
         };
         let mut answer = verdict_only(output);
         answer.reason = Some(reason);
-        let ignored = self.ignores_exit_2() && answer.decision != Some(Decision::Deny);
-        let ignored = ignored.then(|| {
-            format!(
+        let mut ignored = None;
+        if self.ignores_exit_2() && answer.decision != Some(Decision::Deny) {
+            ignored = Some(format!(
                 "exit code 2 has no effect at `{}`; print {{\"decision\": \"block\", \"reason\": \"...\"}} \
                  to keep the model at work",
                 self.contract.event
-            )
-        });
+            ));
+        }
         if ignored.is_none() {
             answer.decision = Some(Decision::Deny);
         }
@@ -266,7 +270,7 @@ fn verdict_only(output: Output) -> Box<Output> {
 /// `Error:`, as Node.js and Python write it, else the last line that is not empty.
 pub(super) fn cause_line(stderr: &str) -> &str {
     let named =
-        |line: &&str| line.split_whitespace().next().is_some_and(|it| it.ends_with("Error:"));
+        |line: &&str| line.split_whitespace().next().is_some_and(|word| word.ends_with("Error:"));
     let mut lines = stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
     let last = lines.clone().next().unwrap_or_default();
     lines.find(named).unwrap_or(last)

@@ -177,7 +177,7 @@ impl Outcome {
 
     pub(super) fn report(&self, bound: &Bound) -> HookReport {
         let said = self.unenforced.as_deref().unwrap_or(&self.output);
-        let some = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let some = |text: &String| if text.is_empty() { None } else { Some(text.clone()) };
         let mut warnings = self.warnings.clone();
         warnings.extend(self.notices.iter().cloned());
         warnings.extend(said.unknown_keys());

@@ -20,7 +20,7 @@ pub(super) fn report(original: &Input, last: &Input, verdict: &mut Verdict) {
         tools: changed(last.tools.as_ref(), original.tools.as_ref()),
         options: changed(last.options.as_ref(), original.options.as_ref()),
     };
-    verdict.updated_request = (!request.is_empty()).then_some(request);
+    verdict.updated_request = if request.is_empty() { None } else { Some(request) };
 }
 
 /// Returns whether two inputs of a moment are the same in all that hooks can rewrite.

@@ -113,8 +113,11 @@ impl Plan {
         if !self.contract.tool_matched {
             return Some(Arc::clone(&self.all));
         }
-        let by_tool = || self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
-        self.is_cached(input).then(|| by_tool().get(input.tool()).cloned()).flatten()
+        if !self.is_cached(input) {
+            return None;
+        }
+        let by_tool = self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
+        by_tool.get(input.tool()).cloned()
     }
 
     /// Returns whether the result may be cached: it must depend on the tool's name alone, and the name

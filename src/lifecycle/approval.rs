@@ -122,7 +122,7 @@ impl Approval {
     /// Returns the answer and who gave it, or `None` if it was for another call.
     pub(super) fn for_call(self, session_id: &str, call: &ToolCall) -> Option<(Answer, String)> {
         let same = self.about.session_id == session_id && self.about.call.same_as(call);
-        same.then_some((self.answer, self.source))
+        if same { Some((self.answer, self.source)) } else { None }
     }
 }
 

@@ -104,7 +104,8 @@ impl<'a> Decider<'a> {
         self.rewrite(&verdicts);
         let mut wishes = Wishes::default();
         for verdict in verdicts {
-            let asks = (verdict.decision == Some(Decision::Ask)).then(|| reason(&verdict));
+            let asks =
+                if verdict.decision == Some(Decision::Ask) { Some(reason(&verdict)) } else { None };
             match verdict.event {
                 Event::ToolGuard => wishes.guard_asks = asks,
                 Event::PreToolUse => {
@@ -366,7 +367,11 @@ fn end_of(verdict: &Verdict) -> Option<ToolEnd> {
         let objection = verdict.message.clone().filter(|why| denied && *why != stop.reason);
         return Some(ToolEnd::Aborted { by, stop, response: None, objection });
     }
-    denied.then(|| ToolEnd::Denied { by: DeniedBy::Hooks(by), message: reason(verdict) })
+    if denied {
+        Some(ToolEnd::Denied { by: DeniedBy::Hooks(by), message: reason(verdict) })
+    } else {
+        None
+    }
 }
 
 /// Returns who approved, or how the call ends.

@@ -58,8 +58,8 @@ impl ModelRequest {
     fn fill(&self, input: &mut Input) {
         input.messages = Some(self.messages.clone());
         input.model_id.clone_from(&self.model);
-        input.tools = (!self.tools.is_empty()).then(|| self.tools.clone());
-        input.options = (!self.options.is_empty()).then(|| self.options.clone());
+        input.tools = if self.tools.is_empty() { None } else { Some(self.tools.clone()) };
+        input.options = if self.options.is_empty() { None } else { Some(self.options.clone()) };
     }
 
     /// Applies the hooks' rewrites.

@@ -174,7 +174,8 @@ impl After<'_> {
         };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
         let (response, verdict, stop) = self.transform(&events, input, once_rewritten).await;
-        let objection = (verdict.decision == Some(Decision::Deny)).then(|| reason(&verdict));
+        let objection =
+            if verdict.decision == Some(Decision::Deny) { Some(reason(&verdict)) } else { None };
 
         self.end(match (stop, ran) {
             (Some((by, stop)), _) => {

@@ -27,7 +27,7 @@ impl Trail {
     pub fn additional_context(&self) -> Option<String> {
         let texts: Vec<&str> =
             self.0.iter().filter_map(|verdict| verdict.additional_context.as_deref()).collect();
-        (!texts.is_empty()).then(|| texts.join("\n"))
+        if texts.is_empty() { None } else { Some(texts.join("\n")) }
     }
 
     /// Returns the hooks' messages for the user, each with its event.

@@ -124,7 +124,7 @@ impl Turn {
             ended: AtomicBool::new(false),
             owes_end: false,
             continued: AtomicU32::new(state.continued),
-            closing: Mutex::new(state.stopped.then(Trail::default)),
+            closing: Mutex::new(if state.stopped { Some(Trail::default()) } else { None }),
         }
     }
 

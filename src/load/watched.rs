@@ -118,7 +118,7 @@ mod tests {
         }
         options.only_show = false;
 
-        let has = |places: &[Place], path: &str| places.iter().any(|it| it.path == at(path));
+        let has = |places: &[Place], path: &str| places.iter().any(|place| place.path == at(path));
         let places = Loaded::load(&options).unwrap().places(&options);
         for place in [
             "managed/hooks.yaml",

@@ -198,7 +198,7 @@ mod tests {
         assert!(told.contains("`dialect` has no meaning"), "{told}");
         let schema = registry.config_schema();
         let types = schema["definitions"]["hook"]["allOf"].as_array().unwrap();
-        let own = types.iter().find(|it| it["if"]["properties"]["type"]["const"] == "own");
+        let own = types.iter().find(|rule| rule["if"]["properties"]["type"]["const"] == "own");
         assert_eq!(own.unwrap()["then"]["properties"]["shell"], false);
     }
 

@@ -177,7 +177,7 @@ print('sha256:' + hashlib.sha256(text.encode()).hexdigest())";
 
     fn value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
-            any::<Option<bool>>().prop_map(|it| json!(it)),
+            any::<Option<bool>>().prop_map(|value| json!(value)),
             any::<i64>().prop_map(Value::from),
             ".*".prop_map(Value::from),
         ];

@@ -214,7 +214,8 @@ mod tests {
             let config = hookexec::Config::from_yaml(&yaml.to_string(), &path).unwrap();
             let found = missing(&config.hooks[0], directory.path());
             let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-            let is_right = found.first().map_or(problem.is_empty(), |it| it.contains(problem));
+            let is_right =
+                found.first().map_or(problem.is_empty(), |warning| warning.contains(problem));
             assert!(is_right && found.len() < 2, "{command}: {found:?}");
         }
     }

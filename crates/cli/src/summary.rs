@@ -80,21 +80,21 @@ fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str,
         env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
     // The arguments of a list stand in the command itself.
     let has_args = !hook.args.is_empty() && !matches!(hook.command, Some(Command::Argv(_)));
-    let yes = |holds: bool| holds.then(|| "true".to_owned());
+    let yes = |holds: bool| if holds { Some("true".to_owned()) } else { None };
     let shown = [
-        ("args", has_args.then(|| quoted_words(&hook.args))),
-        ("env", (!env.is_empty()).then(|| env.join(" "))),
+        ("args", if has_args { Some(quoted_words(&hook.args)) } else { None }),
+        ("env", if env.is_empty() { None } else { Some(env.join(" ")) }),
         ("working_dir", working_dir.clone()),
         ("shell", hook.shell.clone()),
         ("start", process.filter(|process| process.eager).map(|_| "eager".to_owned())),
         ("when", hook.when.as_ref().map(ToString::to_string)),
         ("with", hook.with.as_ref().map(ToString::to_string)),
-        ("mode", (hook.mode != Mode::Enforce).then(|| word(hook.mode)).flatten()),
+        ("mode", if hook.mode == Mode::Enforce { None } else { word(hook.mode) }),
         ("rollout", rollout(hook, "")),
         ("on_error", hook.on_error.and_then(word)),
         ("mutates", yes(hook.phase == Phase::Mutate)),
         ("background", yes(hook.phase == Phase::Background)),
-        ("enabled", (!hook.enabled).then(|| "false".to_owned())),
+        ("enabled", if hook.enabled { None } else { Some("false".to_owned()) }),
     ];
     shown.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }

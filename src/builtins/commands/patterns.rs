@@ -112,8 +112,9 @@ fn is_word(wanted: &str, arg: &str) -> bool {
 
 /// Returns whether all options of one letter are there: `-rf` is in `-fr`, and in `-r -v -f`.
 fn has_letters(wanted: &str, args: &[String]) -> bool {
-    let letters =
-        |word: &str| word.strip_prefix('-').filter(|it| !it.starts_with('-')).map(str::to_owned);
+    let letters = |word: &str| {
+        word.strip_prefix('-').filter(|option| !option.starts_with('-')).map(str::to_owned)
+    };
     let Some(wanted) = letters(wanted).filter(|wanted| !wanted.is_empty()) else { return false };
     let given: String = args.iter().filter_map(|arg| letters(arg)).collect();
     wanted.chars().all(|letter| given.contains(letter))

@@ -41,7 +41,7 @@ fn doubt(command: &Command) -> Option<String> {
         return Some(has(format!("an assignment: `{}`", cut(assignment))));
     }
     let discards = |it: &&Redirection| it.certain && it.file == "/dev/null";
-    let redirection = command.redirections.iter().find(|it| !discards(it))?;
+    let redirection = command.redirections.iter().find(|redirection| !discards(redirection))?;
     let reads = matches!(&*redirection.operator, "<" | "<&");
     let direction = if reads { "from" } else { "to" };
     Some(has(format!("a redirection {direction} `{}`", cut(&redirection.file))))

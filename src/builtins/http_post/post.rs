@@ -71,7 +71,7 @@ impl Post {
         };
         let body = self.body.clone().map_or_else(event, Ok)?;
         let reply = self.client.ask(Ask::Post(body.as_bytes()), &[], READ, PATIENCE);
-        let reply = reply.map_err(|it| it.message)?;
+        let reply = reply.map_err(|failure| failure.message)?;
         if reply.status.is_success() {
             Ok(())
         } else {
@@ -98,5 +98,5 @@ fn add_header(client: &mut Client, surroundings: &Surroundings, field: &str) -> 
         }
     };
     // Checked here, where it is shown with file and line.
-    client.header(name, &value).then_some(()).ok_or_else(wrong)
+    if client.header(name, &value) { Ok(()) } else { Err(wrong()) }
 }

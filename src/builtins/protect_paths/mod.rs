@@ -205,7 +205,7 @@ fn checkable(targets: &Targets, bases: usize) -> Result<(), BuiltinError> {
 fn relative(text: &str) -> impl Iterator<Item = &str> {
     let rest = text.trim_start_matches([UNKNOWN, '/']);
     let is_end = text.starts_with(UNKNOWN) && text.trim_start_matches(UNKNOWN) == rest;
-    let whole = is_end.then_some(text);
+    let whole = if is_end { Some(text) } else { None };
     let relative = !rest.is_empty() && !text.starts_with(['/', '~']);
     std::iter::once(rest).chain(whole).filter(move |_| relative)
 }

@@ -146,7 +146,7 @@ impl Rule {
     /// Returns the rule as it is written, when it protects from `access`.
     fn against(&self, access: Access) -> Option<&str> {
         let hits = self.from.reads && access.reads || self.from.writes && access.writes;
-        hits.then_some(self.written.as_str())
+        if hits { Some(self.written.as_str()) } else { None }
     }
 }
 

@@ -183,8 +183,9 @@ fn descends(words: &BTreeSet<String>, platform: Platform) -> bool {
         let last = |separator: char| word.rsplit(separator).next().unwrap_or(word);
         let program = last('/');
         let is_letter = |letter: char| letter.is_ascii_alphabetic();
-        let cluster =
-            word.strip_prefix('-').filter(|it| it.len() <= 8 && it.chars().all(is_letter));
+        let cluster = word
+            .strip_prefix('-')
+            .filter(|letters| letters.len() <= 8 && letters.chars().all(is_letter));
         DESCENDING.contains(&program)
             || platform.has_drives
                 && DESCENDING_ON_WINDOWS.contains(&&*program.to_ascii_lowercase())

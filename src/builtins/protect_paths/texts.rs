@@ -36,7 +36,7 @@ impl Texts {
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
     pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
-        let decoded = text.contains('%').then(|| percent_decoded(text));
+        let decoded = if text.contains('%') { Some(percent_decoded(text)) } else { None };
         for text in std::iter::once(text).chain(decoded.as_deref()) {
             let behind = text.match_indices(JOINTS).take(64);
             let behind = behind.map(|(at, joint)| &text[at + joint.len()..]);
@@ -48,7 +48,8 @@ impl Texts {
                         self.add(&piece[at..], dots)?;
                     }
                 }
-                if let Some((_, path)) = piece.strip_prefix("//").and_then(|it| it.split_once('/'))
+                if let Some((_, path)) =
+                    piece.strip_prefix("//").and_then(|rest| rest.split_once('/'))
                 {
                     self.add(&format!("/{path}"), dots)?;
                 }

@@ -68,13 +68,16 @@ fn add_shell_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
     let script = read_script(text);
     for command in &script.commands {
         let mut command = command.iter().map(|word| word.text.as_str());
-        if matches!(command.next(), Some("cd" | "pushd")) && command.all(|it| it.starts_with('-')) {
+        if matches!(command.next(), Some("cd" | "pushd"))
+            && command.all(|word| word.starts_with('-'))
+        {
             words.insert("~".to_owned());
         }
     }
     for word in script.words() {
-        let may_be_command =
-            word.text.contains(|it| is_separator(it) || matches!(it, '\'' | '"' | '\\'));
+        let may_be_command = word
+            .text
+            .contains(|letter| is_separator(letter) || matches!(letter, '\'' | '"' | '\\'));
         if depth > 0 && may_be_command {
             add_shell_words(&word.text, depth - 1, words);
         }
@@ -134,7 +137,9 @@ pub(super) fn versions(text: &str, values: Values<'_>) -> Vec<String> {
 pub(super) fn without_braces(word: &str) -> String {
     match word.find('{').zip(word.rfind('}')) {
         Some((start, end))
-            if word.get(start..end).is_some_and(|it| it.contains(',') || it.contains("..")) =>
+            if word
+                .get(start..end)
+                .is_some_and(|part| part.contains(',') || part.contains("..")) =>
         {
             format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..])
         }

@@ -156,11 +156,11 @@ fn noun(name: &str) -> Option<&'static str> {
         let last = words.last()?;
         let mut fused = FUSED.iter().filter(|(_, ends)| ends.iter().any(|end| last.ends_with(end)));
         let fused = fused.next().map(|(kind, _)| *kind);
-        return fused.or((words.len() > 1 && last == "pass").then_some("password"));
+        return fused.or(if words.len() > 1 && last == "pass" { Some("password") } else { None });
     };
     let before = words.len().checked_sub(noun.split(' ').count() + 1).map(|at| &*words[at]);
     let harmless = noun == "token" && before.is_some_and(|word| HARMLESS_TOKENS.contains(&word));
-    (!harmless).then_some(kind)
+    if harmless { None } else { Some(kind) }
 }
 
 /// Splits a name at punctuation and at the humps of camelCase, in lower case, digits at its end

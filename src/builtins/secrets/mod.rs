@@ -10,6 +10,7 @@ mod environment;
 mod shapes;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::ops::Range;
 
@@ -46,7 +47,9 @@ impl Redactor {
             .filter(|(name, value)| environment::is_secret(name, value))
             .map(|(name, value)| (value.to_owned(), format!("env:{name}")))
             .collect();
-        values.sort_by(|left, right| right.0.len().cmp(&left.0.len()).then(left.cmp(right)));
+        values.sort();
+        // A longer secret may contain a shorter one. The sort is stable.
+        values.sort_by_key(|(value, _)| Reverse(value.len()));
         Self { values }
     }
 
