@@ -121,9 +121,15 @@ impl LoadOptions {
         // As the system follows it: the home directory and the root of a repository are met on that way.
         let start = real(&absolute);
         let mut project: Vec<PathBuf> = start.ancestors().map(Path::to_owned).collect();
-        let home = self.home.clone().or_else(directories::home_directory).map(|home| real(&home));
-        let home = project.iter().position(|directory| Some(directory) == home.as_ref());
         let repository = project.iter().position(|directory| is_repository(directory));
+        let mut home = None;
+        // Where the working directory is a repository, the home directory only ends what lies above it,
+        // and an isolated run does not look there.
+        if repository != Some(0) || !self.isolated {
+            let known = self.home.clone().or_else(directories::home_directory);
+            home = known.map(|home| real(&home));
+        }
+        let home = project.iter().position(|directory| Some(directory) == home.as_ref());
         let end = home.into_iter().chain(repository).min();
         let length = end.unwrap_or(0) + 1;
         let mut above = project.split_off(length);
