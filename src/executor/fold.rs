@@ -16,7 +16,10 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
     if let [only] = outcomes {
         return fold_all(event, &[(&hooks[only.index], only)], false);
     }
-    let said: Vec<_> = outcomes.iter().map(|outcome| (&hooks[outcome.index], outcome)).collect();
+    let mut said = Vec::with_capacity(outcomes.len());
+    for outcome in outcomes {
+        said.push((&hooks[outcome.index], outcome));
+    }
     fold_all(event, &said, false)
 }
 
@@ -38,55 +41,65 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     if !said.is_sorted_by_key(|(bound, _)| bound.rank()) {
         by_layer.to_mut().sort_by_key(|(bound, _)| bound.rank());
     }
-    let outcomes = || by_layer.iter().map(|(_, outcome)| *outcome);
-
     let mut verdict = Verdict::no_opinion(event);
     decide(&mut verdict, &by_layer, of_moment);
-    let winners = || {
-        outcomes().filter(|outcome| {
-            outcome.output.decision.is_some() && outcome.output.decision == verdict.decision
-        })
-    };
-    verdict.message = joined(winners().map(|outcome| outcome.output.reason.as_deref()), of_moment);
+    let mut decider = None;
+    let (mut reasons, mut contexts) = (Texts::new(of_moment), Texts::new(false));
+    let mut told = Texts::new(of_moment);
+    for (_, outcome) in &*by_layer {
+        let output = &outcome.output;
+        if output.decision.is_some() && output.decision == verdict.decision {
+            decider = decider.or(Some(outcome));
+            reasons.add(output.reason.as_deref());
+        }
+        contexts.add(output.additional_context.as_deref());
+        if verdict.summary.is_none()
+            && let Some(summary) = &output.summary
+            && !summary.is_empty()
+        {
+            verdict.summary = Some(summary.clone());
+        }
+        told.add(output.system_message.as_deref());
+        for notice in &outcome.notices {
+            told.add(Some(notice));
+        }
+    }
+    verdict.message = reasons.joined();
+    verdict.additional_context = contexts.joined();
     if !verdict.allowed
-        && let Some(decider) = winners().next()
+        && let Some(decider) = decider
     {
         verdict.exit_code = decider.exit_code;
         // The response that is to be redacted may stand in what a redactor wrote.
         let is_shown = !decider.withholds && !decider.stderr.is_empty();
         verdict.stderr = if is_shown { Some(decider.stderr.clone()) } else { None };
     }
-
-    verdict.additional_context =
-        joined(outcomes().map(|outcome| outcome.output.additional_context.as_deref()), false);
-    verdict.summary = outcomes()
-        .find_map(|outcome| outcome.output.summary.clone().filter(|summary| !summary.is_empty()));
     let ignored = pass_on_keys_of_claude_code(&mut verdict, &by_layer);
+    for remark in &ignored {
+        told.add(Some(remark));
+    }
+    verdict.system_message = told.joined();
     let layers = by_layer.chunk_by(|(one, _), (next, _)| one.rank() == next.rank());
     for (_, outcome) in layers.rev().flatten() {
-        let metadata = outcome.output.metadata.iter();
-        verdict.metadata.extend(metadata.map(|(key, value)| (key.clone(), value.clone())));
+        for (key, value) in &outcome.output.metadata {
+            verdict.metadata.insert(key.clone(), value.clone());
+        }
         verdict.suppress_output |= outcome.output.suppress_output;
     }
-    let told = outcomes().flat_map(|outcome| {
-        let notices = outcome.notices.iter().map(String::as_str);
-        outcome.output.system_message.as_deref().into_iter().chain(notices)
-    });
-    let told = told.chain(ignored.iter().map(String::as_str));
-    verdict.system_message = joined(told.map(Some), of_moment);
     if verdict.decision != Some(Decision::Deny) {
-        verdict.respond = outcomes().find_map(|outcome| outcome.output.respond.clone());
+        verdict.respond = by_layer.iter().find_map(|(_, outcome)| outcome.output.respond.clone());
         if verdict.respond.is_some() {
             // An answer in the tool's place ranks as an allow.
             verdict.decision = verdict.decision.max(Some(Decision::Allow));
         }
     }
-    verdict.hooks = said.iter().map(|(bound, outcome)| outcome.report(bound)).collect();
-    verdict.failed_open = said
-        .iter()
-        .filter(|(_, outcome)| outcome.failed_open && outcome.status != HookStatus::Skipped)
-        .map(|(bound, _)| bound.hook.label())
-        .collect();
+    verdict.hooks.reserve_exact(said.len());
+    for (bound, outcome) in said {
+        verdict.hooks.push(outcome.report(bound));
+        if outcome.failed_open && outcome.status != HookStatus::Skipped {
+            verdict.failed_open.push(bound.hook.label());
+        }
+    }
     verdict
 }
 
@@ -110,8 +123,7 @@ fn decide(verdict: &mut Verdict, by_layer: &[Said<'_>], of_moment: bool) {
 
 /// Passes on the keys that only Claude Code understands, and returns a remark on each that does not count.
 fn pass_on_keys_of_claude_code(verdict: &mut Verdict, by_layer: &[Said<'_>]) -> Vec<String> {
-    let has_keys = |(_, outcome): &Said<'_>| !outcome.output.claude_code.is_empty();
-    if !by_layer.iter().any(has_keys) {
+    if by_layer.iter().all(|(_, outcome)| outcome.output.claude_code.is_empty()) {
         return Vec::new();
     }
     let mut given = Vec::new();
@@ -126,12 +138,34 @@ fn pass_on_keys_of_claude_code(verdict: &mut Verdict, by_layer: &[Said<'_>]) -> 
     remarks
 }
 
-/// Joins the texts that are not empty; with `once`, equal texts once.
-fn joined<'a>(parts: impl Iterator<Item = Option<&'a str>>, once: bool) -> Option<String> {
-    let mut known = HashSet::new();
-    let parts = parts.flatten().filter(|part| !part.is_empty());
-    let parts: Vec<&str> = parts.filter(|part: &&'a str| !once || known.insert(*part)).collect();
-    if parts.is_empty() { None } else { Some(parts.join("\n")) }
+/// Texts that are not empty, in their order.
+struct Texts<'a> {
+    parts: Vec<&'a str>,
+    /// The texts so far, if equal texts appear once.
+    known: Option<HashSet<&'a str>>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(once: bool) -> Self {
+        Self { parts: Vec::new(), known: if once { Some(HashSet::new()) } else { None } }
+    }
+
+    fn add(&mut self, text: Option<&'a str>) {
+        let Some(text) = text else { return };
+        if text.is_empty() {
+            return;
+        }
+        if let Some(known) = &mut self.known
+            && !known.insert(text)
+        {
+            return;
+        }
+        self.parts.push(text);
+    }
+
+    fn joined(&self) -> Option<String> {
+        if self.parts.is_empty() { None } else { Some(self.parts.join("\n")) }
+    }
 }
 
 #[cfg(test)]

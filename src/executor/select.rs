@@ -85,10 +85,21 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(contract: &'static Contract, hooks: Vec<Bound>) -> Self {
         let all = first_of_each((0..hooks.len()).collect(), &hooks);
-        let by_name_alone = hooks.iter().all(|bound| bound.dialect.is_none());
-        let rewriters = (0..hooks.len()).filter(|index| hooks[*index].is_rewriter()).collect();
-        let waited_for = hooks.iter().filter(|bound| bound.hook.phase.is_answered());
-        let shortest_deadline = waited_for.filter_map(|bound| bound.hook.limits.deadline).min();
+        let mut by_name_alone = true;
+        let mut rewriters = Vec::new();
+        let mut shortest_deadline: Option<Duration> = None;
+        for (index, bound) in hooks.iter().enumerate() {
+            by_name_alone &= bound.dialect.is_none();
+            if bound.is_rewriter() {
+                rewriters.push(index);
+            }
+            if let Some(deadline) = bound.hook.limits.deadline
+                && bound.hook.phase.is_answered()
+            {
+                shortest_deadline =
+                    Some(shortest_deadline.map_or(deadline, |all| all.min(deadline)));
+            }
+        }
         let by_tool = RwLock::default();
         Self { contract, hooks, rewriters, shortest_deadline, by_tool, all, by_name_alone }
     }
