@@ -249,19 +249,6 @@ use hookexec_files::{
 };
 use internal::{audit, builtins, dialect, policy, rpc, shell, tools, trust};
 
-/// Reads YAML files, of hooks and of other kinds, with the same messages.
-#[doc(hidden)]
-pub mod reading {
-    pub use crate::config::document::{hooks_block, read_text};
-    pub use crate::config::kinds::{At, Count, Filled, Words, reference};
-    pub use crate::config::node::{Node, Value};
-    pub use crate::config::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
-    pub use crate::config::schema::key_tables;
-    pub use crate::config::section::{Key, Kind, described, object};
-    pub use crate::config::units::{AnswerSize, LongDuration, Size};
-    pub use crate::config::yaml::parse;
-}
-
 /// Items that the packages of this workspace share. They are not part of the interface and change without
 /// notice.
 // Its files lie beside those of the other modules.
@@ -285,18 +272,18 @@ pub mod internal {
 
     pub use hookexec_files::{bounded, files, suggest, template, text};
 
-    pub use crate::reading;
-
     pub use crate::asks::Judged;
     pub use crate::check::Check;
     pub use crate::check::WorstCase;
     pub use crate::config::condition::{Condition, Trace};
+    pub use crate::config::document::{hooks_block, read_text};
     pub use crate::config::failed::Untrusted;
+    pub use crate::config::layer::InLayer;
     pub use crate::config::model::KeyLocations;
     pub use crate::config::model::Process;
     pub use crate::config::policy::{Policy, PolicySettings, spoken};
     pub use crate::config::rollout::{Rollout, RolloutBy};
-    pub use crate::config::source::SourceFile;
+    pub use crate::config::schema::key_tables;
     pub use crate::directories::{base_directory, state_directory};
     pub use crate::executor::BEFORE_TOOL;
     pub use crate::executor::background::HandedOver;

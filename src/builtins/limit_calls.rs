@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
 use super::{Asked, Surroundings, Work, add_context};
 use crate::config::Period;
-use crate::config::kinds::Words as _;
 use crate::counts::{Counted, MAX_TIMES};
 use crate::files::digest;
 use crate::wire::{Output, Stop, StopScope};
+use hookexec_files::kinds::Words as _;
 
 pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let (options, others) = options(args, &["per", "by", "decision"])?;

@@ -8,17 +8,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use hookexec_files::diagnostic::{Diagnostic, Diagnostics};
+use hookexec_files::reader::Reader;
+use hookexec_files::source::{Location, SourceFile};
+use hookexec_files::yaml;
+
 use super::audit::AuditSettings;
 use super::check;
-use super::diagnostic::{Diagnostic, Diagnostics};
 use super::document::{Document, is_event};
 use super::failed::FailedFile;
-use super::layer::Layer;
+use super::layer::{InLayer as _, Layer, file_of_layer};
 use super::model::{Config, Hook, Limits, Process};
 use super::policy::PolicySettings;
-use super::reader::Reader;
-use super::source::{Location, SourceFile};
-use super::yaml;
 
 /// How many bytes the files of a project may have together: they are read before it is known
 /// whether a person approved them, at every event.
@@ -136,7 +137,7 @@ impl Assembly {
     /// Fails the project's file at `path`, which is over a bound.
     fn refuse_project(&mut self, path: &Path, problem: String) {
         let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
-        let place = Location::of_file_in(Layer::Project, path);
+        let place = file_of_layer(Layer::Project, path);
         self.fail(Layer::Project, path, [problem.at(place)]);
     }
 
@@ -180,7 +181,7 @@ impl Assembly {
         if layer.may_fail(self.config.named_may_fail) {
             let mut places = problems.iter().filter_map(|problem| problem.location.clone());
             let place = places.find(|place| place.file().layer() == layer);
-            let place = place.unwrap_or_else(|| Location::of_file_in(layer, path));
+            let place = place.unwrap_or_else(|| file_of_layer(layer, path));
             self.config.failed.push(FailedFile::unloadable(place, &problems));
         } else {
             self.is_refused |= problems.iter().any(Diagnostic::is_error);

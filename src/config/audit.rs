@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Layer;
+use hookexec_files::node::Node;
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
+
 use super::keys::AuditKeys;
-use super::node::Node;
-use super::reader::Reader;
-use super::section::Kind;
+use super::layer::{InLayer as _, Layer};
 use crate::directories;
 use crate::paths::physical;
 

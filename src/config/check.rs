@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
-use super::diagnostic::{Diagnostic, Diagnostics};
+use hookexec_files::diagnostic::{Diagnostic, Diagnostics};
+
 use super::model::{Command, Config, Hook, Protocol};
 use crate::event::Event;
 

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hookexec_files::diagnostic::{Diagnostic, Diagnostics};
+use hookexec_files::kinds::At;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
+use hookexec_files::source::{Location, SourceFile};
+use hookexec_files::yaml;
+
 use super::assembly::FileConfig;
 use super::condition::Condition;
-use super::diagnostic::{Diagnostic, Diagnostics};
 use super::hook::{Place, read_hook};
 use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawDefaults, PicoclawKeys};
-use super::kinds::At;
-use super::layer::Layer;
+use super::layer::{InLayer as _, Layer};
 use super::model::{Hook, Limits};
-use super::node::{Node, Value};
-use super::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
-use super::source::{Location, SourceFile};
-use super::yaml;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::platform::MANAGED_DIRECTORY;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::diagnostic::Diagnostic;
+use hookexec_files::diagnostic::Diagnostic;
+use hookexec_files::source::Location;
+
 use super::model::{Hook, OnError};
-use super::source::Location;
 
 /// Why a hook must not run, although it is configured.
 #[derive(Debug, Clone, PartialEq, Eq)]

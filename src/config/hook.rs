@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use hookexec_files::diagnostic::Diagnostic;
+use hookexec_files::kinds::Filled;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::{Fields, Reader};
+use hookexec_files::section::Kind;
+
 use super::condition::{Condition, Rule};
-use super::diagnostic::Diagnostic;
 use super::keys::{Defaults, HookKeys};
-use super::kinds::Filled;
 use super::limit::RunLimit;
 use super::model::{Command, Hook, InheritEnv, KeyLocations, Limits, OnError, Phase};
-use super::node::{Node, Value};
-use super::reader::{Fields, Reader};
-use super::section::Kind;
 use crate::event::{Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
@@ -152,8 +153,9 @@ pub(super) fn read_argv(
 ) -> Option<Vec<String>> {
     let argv: Vec<String> = reader.value(node, "`command`")?;
     if argv.first().is_none_or(|program| program.trim().is_empty()) {
-        let problem = Diagnostic::error("`command` is empty");
-        reader.report(node, Diagnostic { hint: hint.map(str::to_owned), ..problem });
+        let mut problem = Diagnostic::error("`command` is empty");
+        problem.hint = hint.map(str::to_owned);
+        reader.report(node, problem);
         return None;
     }
     Some(argv)

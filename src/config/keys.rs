@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hookexec_files::kinds::{At, Count, Filled, Words, reference};
+use hookexec_files::units::{AnswerSize, LongDuration, Size};
+use hookexec_files::{later, section, words};
 use serde_json::{Value as Json, json};
 
 use super::audit::{AuditEvents, AuditInput, AuditSettings};
 use super::condition::{Field, List, Rule};
-use super::kinds::{At, Count, Filled, Words, reference};
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
@@ -18,14 +20,12 @@ use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Eager};
 use super::rollout::{Rollout, RolloutBy};
-use super::units::{AnswerSize, LongDuration, Size};
-use super::when::{Glob, Parts};
+use super::when::{Glob, Parts, Values};
 use crate::counts::MAX_TIMES;
 use crate::matcher::Matcher;
 use crate::pattern::Pattern;
 use crate::policy::Source;
 use crate::wire::Mode;
-use crate::{later, section, words};
 
 section! {
     /// The keys at the top of a file. The events of a hooks block may stand beside them.
@@ -159,7 +159,7 @@ section! {
         "the value is this one. Types count: `3` is not `\"3\"`. How a number is written does \
          not: `3`, `3.0` and `3e0` are equal. Integers of any length are compared exactly, other \
          numbers as floats";
-    within "in": Vec<Json>, "", "the value equals one of the list";
+    within "in": Values, "", "the value equals one of the list";
     regex "regex": Pattern, "",
         "the [regular expression](https://docs.rs/regex/latest/regex/#syntax) is found in the \
          value; anchor it with `^` and `$`; `.` matches a newline only after `(?s)`";

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hookexec_files::source::{Location, SourceFile};
 use serde::Serialize;
-
-use super::source::{Location, SourceFile};
 
 /// Who brought a configuration file in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
@@ -61,16 +60,23 @@ impl Layer {
     }
 }
 
-impl SourceFile {
+/// The layer of a file, which is its tag.
+pub trait InLayer {
     /// Sets who brought it in.
     #[must_use]
-    pub(crate) fn in_layer(mut self, layer: Layer) -> Self {
+    fn in_layer(self, layer: Layer) -> Self;
+
+    /// Returns who brought it in.
+    fn layer(&self) -> Layer;
+}
+
+impl InLayer for SourceFile {
+    fn in_layer(mut self, layer: Layer) -> Self {
         self.tag = layer as u8;
         self
     }
 
-    /// Returns who brought it in.
-    pub fn layer(&self) -> Layer {
+    fn layer(&self) -> Layer {
         match self.tag {
             1 => Layer::Managed,
             2 => Layer::User,
@@ -81,9 +87,7 @@ impl SourceFile {
     }
 }
 
-impl Location {
-    /// Returns the place of a problem of the file of `layer` at `path` as a whole.
-    pub(crate) fn of_file_in(layer: Layer, path: &Path) -> Self {
-        Self::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
-    }
+/// Returns the place of a problem of the file of `layer` at `path` as a whole.
+pub(crate) fn file_of_layer(layer: Layer, path: &Path) -> Location {
+    Location::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use hookexec_files::kinds::Count;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
 use serde_json::{Value as Json, json};
 
 use super::condition::Field;
 use super::keys::LimitKeys;
-use super::kinds::Count;
 use super::model::Hook;
-use super::node::{Node, Value};
-use super::reader::Reader;
-use super::section::Kind;
 use crate::counts::{Counted, CountingHook, Counts, MAX_TIMES};
 use crate::event::{Contract, Rewrite};
 use crate::files::digest;

@@ -1,9 +1,10 @@
 //! `matcher:`: which tools, and the patterns of people that can't match any.
 
-use super::diagnostic::Diagnostic;
-use super::node::{Node, Value};
-use super::reader::Reader;
-use super::section::Kind;
+use hookexec_files::diagnostic::Diagnostic;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
+
 use crate::matcher::Matcher;
 use crate::pattern::is_invisible;
 

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use hookexec_files::diagnostic::Diagnostics;
+use hookexec_files::source::Location;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::condition::Condition;
-use super::diagnostic::Diagnostics;
 use super::failed::{FailedFile, Untrusted};
-use super::layer::Layer;
+use super::layer::{InLayer as _, Layer};
 use super::limit::RunLimit;
 use super::rollout::Rollout;
-use super::source::Location;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::text::shortened;

@@ -7,17 +7,17 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use hookexec_files::diagnostic::Diagnostic;
+use hookexec_files::kinds::Words;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
 use serde_json::{Value as Json, json};
 
-use super::diagnostic::Diagnostic;
 use super::document::Document;
 use super::keys::{Defaults, PicoclawDefaults, PicoclawKeys};
-use super::kinds::Words;
 use super::model::{Command, Hook, OnError, Phase, Process};
-use super::node::{Node, Value};
 use super::process::read_process;
-use super::reader::Reader;
-use super::section::Kind;
 use crate::event::Event;
 use crate::suggest;
 

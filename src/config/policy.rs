@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hookexec_files::kinds::Filled;
+use hookexec_files::node::Node;
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
+use hookexec_files::source::Location;
 use serde_json::Value as Json;
 
-use super::Layer;
 use super::keys::PolicyKeys;
-use super::kinds::Filled;
-use super::node::Node;
-use super::reader::Reader;
-use super::section::Kind;
-use super::source::Location;
+use super::layer::{InLayer as _, Layer};
 use crate::policy::{InForce, Source, State, Store, now};
 
 /// How far a clock may be set back before an age can't be known.

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use hookexec_files::kinds::Filled;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
+
 use super::hook::read_argv;
 use super::keys::{Defaults, ProcessKeys};
-use super::kinds::Filled;
 use super::model::Process;
-use super::node::{Node, Value};
 use super::picoclaw::Shorthand;
-use super::reader::Reader;
-use super::section::Kind;
 
 /// Whether a process starts with the program.
 #[derive(Clone, Copy, Default)]

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
+use hookexec_files::kinds::{Count, Words as _};
+use hookexec_files::node::Node;
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
 use serde_json::Value as Json;
 
 use super::keys::RolloutKeys;
-use super::kinds::{Count, Words as _};
 use super::model::Hook;
-use super::node::Node;
-use super::reader::Reader;
-use super::section::Kind;
 use crate::files::digest;
 use crate::platform::system;
 use crate::wire::Mode;

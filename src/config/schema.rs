@@ -1,13 +1,13 @@
 //! The JSON schema of a configuration file, for editors, and the tables of its keys.
 
+use hookexec_files::kinds::reference;
+use hookexec_files::section::{Key, Kind, described};
 use serde_json::{Map, Value, json};
 
 use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
     PolicyKeys, ProcessKeys, RolloutKeys,
 };
-use super::kinds::reference;
-use super::section::{Key, Kind, described};
 use crate::event::{Contract, Event};
 
 /// Returns the schema (draft 7) of a configuration file, without the keys that a type of hook refuses.

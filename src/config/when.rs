@@ -1,15 +1,15 @@
 //! Reads `when:`.
 
+use hookexec_files::diagnostic::Diagnostic;
+use hookexec_files::kinds::{Filled, reference};
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::{Fields, Reader};
+use hookexec_files::section::Kind;
 use serde_json::{Value as Json, json};
 
 use super::condition::{Field, Leaf, List, Rule, Test};
-use super::diagnostic::Diagnostic;
 use super::keys::ConditionKeys;
-use super::kinds::{Filled, reference};
 use super::matcher::looks_around;
-use super::node::{Node, Value};
-use super::reader::{Fields, Reader};
-use super::section::Kind;
 use crate::pattern::Pattern;
 use crate::suggest;
 use crate::wire::Input;
@@ -32,13 +32,27 @@ impl Kind<'_> for Parts {
         if node.as_text().is_some() {
             return List::read(reader, node, what).map(|_| Self::Items);
         }
-        Vec::read(reader, node, what).map(Self::Conditions)
+        let Value::List(items) = &node.value else {
+            return reader.refuse_with_hint(
+                node,
+                format!("{what} must be a list of conditions, not {}", node.kind()),
+                format!("write `{}: [ {{ field: ..., equals: ... }} ]`", what.trim_matches('`')),
+            );
+        };
+        if items.is_empty() {
+            reader.error(node, format!("{what} is empty"));
+        }
+        Some(Self::Conditions(items.iter().filter_map(|item| reader.value(item, what)).collect()))
     }
 
     fn schema() -> Json {
-        json!({ "anyOf": [Vec::<Rule>::schema(), List::schema()] })
+        let conditions = json!({ "type": "array", "minItems": 1, "items": reference("condition") });
+        json!({ "anyOf": [conditions, List::schema()] })
     }
 }
+
+/// The values of `in`.
+pub(crate) struct Values(Vec<Json>);
 
 /// The pattern of `glob`.
 pub(crate) struct Glob(Test);
@@ -61,7 +75,7 @@ impl Kind<'_> for Rule {
             .find(|(name, _, node)| ["all", "any"].contains(name) && node.as_text().is_some());
         if let Some((name, key, node)) = over {
             let list = List::read(reader, node, &format!("`{name}`"))?;
-            let part = reader.part(key, fields, list);
+            let part = part_of(reader, key, fields, list);
             let part = part.filter(|_| reader.errors() == errors).map(Box::new)?;
             let of = if name == "all" { Self::AllOf } else { Self::AnyOf };
             return Some(of(list, part));
@@ -88,7 +102,7 @@ impl Kind<'_> for Rule {
             let uncertain = || keys.uncertain.map(Self::Uncertain);
             all.or_else(any).or_else(not).or_else(uncertain)
         } else if reader.errors() == errors {
-            reader.leaf(node, keys).map(Self::Leaf)
+            leaf(reader, node, keys).map(Self::Leaf)
         } else {
             None
         };
@@ -96,86 +110,69 @@ impl Kind<'_> for Rule {
     }
 }
 
-impl Reader {
-    /// Reads what an item of `list` must meet: `where`, or a field and its operator.
-    fn part(&mut self, key: &Node, fields: Fields<'_>, list: List) -> Option<Rule> {
-        if self.list.is_some() {
-            return self.refuse(key, "a condition on an item can't look at another list");
-        }
-        let beside = |name: &str| !["all", "any"].contains(&name);
-        let count = fields.iter().filter(|(name, ..)| beside(name)).count();
-        let has_part = fields.iter().any(|(name, ..)| name == "where");
-        if count == 0 || has_part && count > 1 || fields.iter().count() > count + 1 {
-            let message = "beside a list stands `where`, or one `field` and its operator";
-            return self.refuse_with_hint(key, message, ITEM_HINT);
-        }
-        self.list = Some(list);
-        let keys = ConditionKeys::of(self, fields);
-        let part = match keys.part {
-            Some(part) => Some(part),
-            None if has_part => None,
-            None => self.leaf(key, keys).map(Rule::Leaf),
-        };
-        self.list = None;
-        part
+/// Reads what an item of `list` must meet: `where`, or a field and its operator.
+fn part_of(reader: &mut Reader, key: &Node, fields: Fields<'_>, list: List) -> Option<Rule> {
+    if reader.names.is_some() {
+        return reader.refuse(key, "a condition on an item can't look at another list");
     }
-
-    /// Reads a field and its operator.
-    fn leaf(&mut self, node: &Node, keys: ConditionKeys<'_>) -> Option<Leaf> {
-        if keys.field.is_none() {
-            return self.refuse_with_hint(node, "a condition needs a `field`", HINT);
-        }
-        let mut operators = keys.fields.iter().filter(|(name, ..)| OPERATORS.contains(name));
-        if operators.next().is_none() {
-            let hint = format!("add one of {}", OPERATORS.join(", "));
-            self.error_with_hint(node, "a condition needs an operator", hint);
-        } else if let Some((name, key, _)) = operators.next() {
-            self.error_with_hint(
-                key,
-                format!("a second operator, `{name}`, in one condition"),
-                "write two conditions and join them with `all`",
-            );
-        }
-        let test = keys.equals.map(Test::Equals);
-        let test = test.or_else(|| keys.within.map(Test::In));
-        let test = test.or_else(|| keys.regex.map(Test::Regex));
-        let test = test.or_else(|| keys.glob.map(|glob| glob.0));
-        let test = test.or_else(|| keys.exists.map(Test::Exists));
-        Some(Leaf { field: keys.field?, test: test? })
+    let beside = |name: &str| !["all", "any"].contains(&name);
+    let count = fields.iter().filter(|(name, ..)| beside(name)).count();
+    let has_part = fields.iter().any(|(name, ..)| name == "where");
+    if count == 0 || has_part && count > 1 || fields.iter().count() > count + 1 {
+        let message = "beside a list stands `where`, or one `field` and its operator";
+        return reader.refuse_with_hint(key, message, ITEM_HINT);
     }
-
-    fn pattern<T>(
-        &mut self,
-        node: &Node,
-        what: &str,
-        pattern: Result<T, String>,
-        hint: Option<&str>,
-    ) -> Option<T> {
-        let problem = |cause| Diagnostic {
-            hint: hint.map(str::to_owned),
-            ..Diagnostic::error(format!("not a valid {what}: {cause}"))
-        };
-        pattern.map_err(|cause| self.report(node, problem(cause))).ok()
-    }
+    reader.names = Some(list.keys());
+    let keys = ConditionKeys::of(reader, fields);
+    let part = match keys.part {
+        Some(part) => Some(part),
+        None if has_part => None,
+        None => leaf(reader, key, keys).map(Rule::Leaf),
+    };
+    reader.names = None;
+    part
 }
 
-impl Kind<'_> for Vec<Rule> {
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let Value::List(items) = &node.value else {
-            return reader.refuse_with_hint(
-                node,
-                format!("{what} must be a list of conditions, not {}", node.kind()),
-                format!("write `{}: [ {{ field: ..., equals: ... }} ]`", what.trim_matches('`')),
-            );
-        };
-        if items.is_empty() {
-            reader.error(node, format!("{what} is empty"));
-        }
-        Some(items.iter().filter_map(|item| reader.value(item, what)).collect())
+/// Reads a field and its operator.
+fn leaf(reader: &mut Reader, node: &Node, keys: ConditionKeys<'_>) -> Option<Leaf> {
+    if keys.field.is_none() {
+        return reader.refuse_with_hint(node, "a condition needs a `field`", HINT);
     }
+    let mut operators = keys.fields.iter().filter(|(name, ..)| OPERATORS.contains(name));
+    if operators.next().is_none() {
+        let hint = format!("add one of {}", OPERATORS.join(", "));
+        reader.error_with_hint(node, "a condition needs an operator", hint);
+    } else if let Some((name, key, _)) = operators.next() {
+        reader.error_with_hint(
+            key,
+            format!("a second operator, `{name}`, in one condition"),
+            "write two conditions and join them with `all`",
+        );
+    }
+    let test = keys.equals.map(Test::Equals);
+    let test = test.or_else(|| keys.within.map(|values| Test::In(values.0)));
+    let test = test.or_else(|| keys.regex.map(Test::Regex));
+    let test = test.or_else(|| keys.glob.map(|glob| glob.0));
+    let test = test.or_else(|| keys.exists.map(Test::Exists));
+    Some(Leaf { field: keys.field?, test: test? })
+}
 
-    fn schema() -> Json {
-        json!({ "type": "array", "minItems": 1, "items": reference("condition") })
+/// Returns a pattern; a broken one is reported.
+fn checked<T>(
+    reader: &mut Reader,
+    node: &Node,
+    what: &str,
+    pattern: Result<T, String>,
+    hint: Option<&str>,
+) -> Option<T> {
+    match pattern {
+        Ok(pattern) => Some(pattern),
+        Err(cause) => {
+            let mut problem = Diagnostic::error(format!("not a valid {what}: {cause}"));
+            problem.hint = hint.map(str::to_owned);
+            reader.report(node, problem);
+            None
+        }
     }
 }
 
@@ -194,13 +191,13 @@ impl Kind<'_> for Field {
             }
         };
         let top = field.top();
-        if let Some(list) = reader.list {
-            if !list.keys().contains(&top) {
+        if let Some(keys) = reader.names {
+            if !keys.contains(&top) {
                 let message = format!("an item of the list has no `{top}`");
                 return reader.refuse_with_hint(
                     node,
                     message,
-                    format!("its keys are {}", list.keys().join(", ")),
+                    format!("its keys are {}", keys.join(", ")),
                 );
             }
             return Some(field);
@@ -224,7 +221,7 @@ impl Kind<'_> for Field {
     }
 }
 
-impl Kind<'_> for Vec<Json> {
+impl Kind<'_> for Values {
     const SCHEMA: &'static str = r#"{ "type": "array", "minItems": 1 }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
@@ -235,7 +232,7 @@ impl Kind<'_> for Vec<Json> {
         if items.is_empty() {
             reader.error(node, format!("{what} is empty: the condition could never hold"));
         }
-        Some(items.iter().filter_map(|item| reader.value(item, what)).collect())
+        Some(Self(items.iter().filter_map(|item| reader.value(item, what)).collect()))
     }
 }
 
@@ -246,7 +243,7 @@ impl Kind<'_> for Pattern {
         let text = String::read(reader, node, what)?;
         let hint =
             if looks_around(&text) { Some("join conditions with `all` and `not`") } else { None };
-        reader.pattern(node, "regular expression", Self::new(&text), hint)
+        checked(reader, node, "regular expression", Self::new(&text), hint)
     }
 }
 
@@ -255,7 +252,7 @@ impl Kind<'_> for Glob {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
-        reader.pattern(node, "glob", Test::glob(&text), None).map(Self)
+        checked(reader, node, "glob", Test::glob(&text), None).map(Self)
     }
 }
 

@@ -10,7 +10,9 @@ use super::dispatch::Executor;
 
 use super::limit::Runs;
 use super::select::{Bound, Plan};
-use crate::config::{Command, Config, Diagnostics, FailedFile, Hook, Identity, Layer, Location};
+use crate::config::{
+    Command, Config, Diagnostics, FailedFile, Hook, Identity, InLayer as _, Layer, Location,
+};
 use crate::counts::Counts;
 use crate::event::Event;
 use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};

@@ -76,13 +76,13 @@ mod tests {
 
     use super::*;
 
-    use crate::config::{Command, Hook, Layer, Limits, Location};
+    use crate::config::{Command, Hook, Layer, Limits, file_of_layer};
     use crate::event::Event;
     use crate::handler::Silent;
 
     fn bound(layer: Layer, limits: usize, max_parallel: Option<usize>) -> Bound {
         let mut hook = Hook::new(Event::Stop, "builtin", Command::Text("n".into()));
-        hook.location = Location::of_file_in(layer, "hooks.yaml".as_ref());
+        hook.location = file_of_layer(layer, "hooks.yaml".as_ref());
         hook.limits = Arc::new(Limits { max_parallel, ..Limits::default() });
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
         Bound { hook, handler, index: 0, identity: 0, limits, runs: None, dialect: None }

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use super::Executor;
 use super::dispatch::Observer;
 use super::explain::Selection;
-use crate::config::{Command, Config, Hook, Layer, Limits, Location, OnError, Phase, SourceFile};
+use crate::config::{
+    Command, Config, Hook, InLayer as _, Layer, Limits, Location, OnError, Phase, SourceFile,
+};
 use crate::event::Event;
 use crate::handlers::builtin::Builtin;
 use crate::matcher::Matcher;

@@ -75,7 +75,8 @@ fn cannot_read(path: &Path, error: &io::Error) -> Diagnostic {
         }
         _ => (format!("can't read the file: {error}"), None),
     };
-    let problem = Diagnostic { hint: hint.map(str::to_owned), ..Diagnostic::error(message) };
+    let mut problem = Diagnostic::error(message);
+    problem.hint = hint.map(str::to_owned);
     problem.at(Location::of_file(path))
 }
 

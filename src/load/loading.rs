@@ -7,8 +7,8 @@ use super::directory::{MAX_ENTRIES, is_present};
 use super::file;
 use super::options::{LoadOptions, Surroundings, hooks_directories};
 use crate::config::{
-    Assembly, Config, Diagnostic, Diagnostics, FailedFile, FileConfig, Layer, Limits, Location,
-    OnError, SourceFile, Untrusted,
+    Assembly, Config, Diagnostic, Diagnostics, FailedFile, FileConfig, InLayer as _, Layer, Limits,
+    Location, OnError, SourceFile, Untrusted, file_of_layer,
 };
 use crate::directories::project_of;
 use crate::platform::Platform;
@@ -256,7 +256,7 @@ impl Loading {
     fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
         let warning = Diagnostic::warning(cause).hint(&*remedy).at(Location::of_file(path));
         self.assembly.problems.push(warning);
-        let location = Location::of_file_in(Layer::Project, path);
+        let location = file_of_layer(Layer::Project, path);
         let failed = FailedFile::new(location, cause, remedy);
         let on_error = Some(OnError::Warn);
         self.assembly.config.failed.push(FailedFile { on_error, ..failed });

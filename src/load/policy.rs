@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::file::{self, check_file};
 use super::loading::Loading;
-use crate::config::{Policy, PolicySettings, SourceFile};
+use crate::config::{InLayer as _, Policy, PolicySettings, SourceFile};
 use crate::policy::{State, Store, hooks_files};
 
 /// The remedy for every failure of a policy.

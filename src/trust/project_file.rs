@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::coverage::Coverage;
-use crate::config::{Diagnostic, FailedFile, Location, SourceFile};
+use crate::config::{Diagnostic, FailedFile, InLayer as _, Location, SourceFile, file_of_layer};
 use crate::directories::{is_repository, project_of};
 use crate::files::{self, real};
 use crate::paths::in_one_line;
@@ -141,7 +141,7 @@ impl ProjectFile {
     pub(crate) fn failure(&self, source: &Arc<SourceFile>) -> Option<FailedFile> {
         let location = match self.blocked.as_ref()? {
             Blocked::File { at, .. } => Location::new(Arc::clone(source), *at..*at),
-            _ => Location::of_file_in(source.layer(), &source.path),
+            _ => file_of_layer(source.layer(), &source.path),
         };
         let is_gone = matches!(self.blocked, Some(Blocked::File { change: FileChange::Gone, .. }));
         let person_must = Some(if is_gone { "restore" } else { "approve" });

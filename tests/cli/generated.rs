@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use hookexec::internal::reading::{Key, key_tables};
+use hookexec::internal::key_tables;
+use hookexec_files::section::Key;
 use serde_json::{Value, json};
 
 use crate::support::{ROOT, Sandbox, assert_generated};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hookexec::config::{Hook, InheritEnv, Location};
-use hookexec::internal::SourceFile;
 use hookexec::{Event, Input};
+use hookexec_files::source::SourceFile;
 
 use crate::harness::{Project, argv, shell, text};
 

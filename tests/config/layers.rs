@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{FailedFile, Layer};
+use hookexec::internal::InLayer as _;
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Event, Executor, Input, Registry};
 

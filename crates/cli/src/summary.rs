@@ -9,10 +9,10 @@ use serde_with_macros::skip_serializing_none;
 use hookexec::Config;
 use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
-use hookexec::internal::reading::Words;
 use hookexec::internal::shell::quoted;
 use hookexec::internal::{Process, RolloutBy};
 use hookexec::wire::Mode;
+use hookexec_files::kinds::Words;
 
 /// The event, the matcher and the command of a hook, and its other keys.
 #[skip_serializing_none]

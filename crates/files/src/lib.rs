@@ -1,4 +1,4 @@
-//! Private files, the directories of a user, and what differs between systems.
+//! YAML with places and all mistakes, private files, the directories of a user, and what differs between systems.
 //!
 //! This package knows no hooks. It is for the packages of hookexec alone: its interface may change with
 //! any version.
@@ -11,11 +11,20 @@
 )]
 
 pub mod bounded;
+pub mod diagnostic;
 pub mod directories;
 pub mod files;
+pub mod kinds;
 pub mod locks;
+pub mod node;
 pub mod paths;
 pub mod platform;
+pub mod reader;
+mod render;
+pub mod section;
+pub mod source;
 pub mod suggest;
 pub mod template;
 pub mod text;
+pub mod units;
+pub mod yaml;

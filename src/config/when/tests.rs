@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::super::condition::Condition;
 use super::super::condition::found;
-use super::super::source::SourceFile;
-use super::super::yaml;
 use super::*;
 use crate::calls::KnownTools;
 use crate::describe::Memo;
+use hookexec_files::source::SourceFile;
+use hookexec_files::yaml;
 
 fn read(text: &str) -> Result<Condition, String> {
     let file = Arc::new(SourceFile::new("when.yaml", text));

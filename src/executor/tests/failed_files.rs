@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use super::*;
-use crate::config::{Diagnostic, FailedFile, Untrusted};
+use crate::config::{Diagnostic, FailedFile, Untrusted, file_of_layer};
 use crate::event::Event::{PostToolUse, ToolResponseTransform, UserPromptSubmit};
 use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 
 /// A file of this layer that can't be loaded.
 fn broken(layer: Layer) -> FailedFile {
-    let place = Location::of_file_in(layer, Path::new("hooks.yaml"));
+    let place = file_of_layer(layer, Path::new("hooks.yaml"));
     FailedFile::unloadable(place, &[Diagnostic::error("it is broken")])
 }
 

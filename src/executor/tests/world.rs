@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use tokio::time::sleep;
 
 use super::*;
+use crate::config::file_of_layer;
 use crate::event::{FailureMode, Permission, Rewrite};
 use crate::executor::DispatchOptions;
 
@@ -237,7 +238,7 @@ impl WorldHook {
             name: Some(format!("hook {index}")),
             timeout: TIMEOUT,
             on_error: self.on_error,
-            location: Location::of_file_in(self.layer, Path::new("/hooks.yaml")),
+            location: file_of_layer(self.layer, Path::new("/hooks.yaml")),
             ..read
         }
     }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use hookexec::Event;
 use hookexec::config::Diagnostics;
-use hookexec::internal::SourceFile;
-use hookexec::internal::reading::{Node, Reader, Value, hooks_block};
+use hookexec::internal::hooks_block;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::source::SourceFile;
 
 use super::tree::{Entries, Mapping, NOWHERE, get, list_of, made};
 use super::yaml;

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use hookexec::Event;
 use hookexec::config::Command;
-use hookexec::internal::reading::{Fields, Node, Value};
 use hookexec::internal::shell::{Word, read_script};
 use hookexec_agents::{HookSettings, is_own_program};
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Fields;
 
 use super::settings::Importer;
 use super::tree::{Mapping, made};

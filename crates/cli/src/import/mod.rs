@@ -13,8 +13,10 @@ use std::str::FromStr;
 
 use hookexec::Config;
 use hookexec::config::Diagnostics;
-use hookexec::internal::reading::{Node, Reader, read_text};
+use hookexec::internal::read_text;
 use hookexec_agents::Agent;
+use hookexec_files::node::Node;
+use hookexec_files::reader::Reader;
 use serde_json::Value as Json;
 
 use super::error::{CommandError, OrCommandError as _, unreadable, with_hint};

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use hookexec::Event;
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::internal::reading::Node;
 use hookexec_agents::{Agent, ImportFormat, Matching, NativeEvent, ScriptWords};
+use hookexec_files::node::Node;
 use serde_json::{Value as Json, json};
 
 use super::block::{Import, Imported};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hookexec::internal::reading::{Node, Value};
+use hookexec_files::node::{Node, Value};
 use jsonc_parser::ast::Value as Json;
 use jsonc_parser::common::Ranged;
 

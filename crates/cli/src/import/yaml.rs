@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hookexec::internal::reading::{Node, Reader, Value};
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
 
 use super::tree::get;
 
@@ -135,7 +136,7 @@ mod tests {
 
     use hookexec::Config;
     use hookexec::config::Command;
-    use hookexec::internal::SourceFile;
+    use hookexec_files::source::SourceFile;
 
     use super::super::tree::{Mapping, NOWHERE, list_of};
     use super::*;

@@ -11,7 +11,7 @@ use crate::run::event_name;
 use crate::testing::DecisionWord;
 use hookexec::event::Event;
 use hookexec::internal::audit::{BEGINNING, Record, numbered};
-use hookexec::internal::reading::Words;
+use hookexec_files::kinds::Words;
 
 /// The most full files that are looked for.
 const MAX_KEPT: usize = 100;

@@ -12,10 +12,14 @@ use super::keys::{
 use crate::moment::Moment;
 use hookexec::config::{Diagnostics, Location};
 use hookexec::event::Event;
-use hookexec::internal::reading::{self, At, Filled, Kind as _, Node, Reader, Value};
+use hookexec::internal::read_text;
 use hookexec::internal::{read_file, suggest};
 use hookexec::wire::Input;
 use hookexec_agents::NativeCall;
+use hookexec_files::kinds::{At, Filled};
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind as _;
 
 /// How the name of a file of cases ends.
 pub(crate) const ENDING: &str = ".test.yaml";
@@ -79,7 +83,7 @@ impl CaseFile {
     /// # Errors
     /// All problems of the text.
     pub(crate) fn from_yaml(text: &str, path: &Path) -> Result<Self, Diagnostics> {
-        reading::read_text(path, text, |reader, root| read_cases(reader, root, path))
+        read_text(path, text, |reader, root| read_cases(reader, root, path))
     }
 }
 

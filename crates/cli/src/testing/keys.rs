@@ -6,10 +6,14 @@ use serde_json::{Map, Value as Json, json};
 use hookexec::config::Location;
 use hookexec::event::Event;
 use hookexec::handler::{Failure, HandlerError, HandlerResult};
-use hookexec::internal::reading::{self, At, Filled, Kind, Node, Reader, Value};
+use hookexec::schema;
 use hookexec::wire::{Decision, JsonObject, Output};
-use hookexec::{later, schema, section, words};
 use hookexec_agents::Agent;
+use hookexec_files::kinds::{At, Filled, reference};
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
+use hookexec_files::{later, section, words};
 
 section! {
     /// The keys at the top of a file.
@@ -65,11 +69,11 @@ section! {
 
 later! {
     /// `cases:`.
-    CaseList: json!({ "type": "array", "minItems": 1, "items": reading::reference("case") });
+    CaseList: json!({ "type": "array", "minItems": 1, "items": reference("case") });
     /// `event:` of a case.
     EventName: json!({ "anyOf": [{ "enum": event_names(false) }, Filled::schema()] });
     /// `input:` of a case.
-    CaseInput: reading::reference("input");
+    CaseInput: reference("input");
     /// `payload:` of a case.
     Payload: json!({ "type": "object" });
 }
@@ -172,7 +176,7 @@ impl Kind<'_> for ExpectedText {
     }
 
     fn schema() -> Json {
-        reading::reference("text")
+        reference("text")
     }
 }
 
@@ -200,7 +204,7 @@ impl Kind<'_> for Stubs {
     }
 
     fn schema() -> Json {
-        let answer = reading::reference("answer");
+        let answer = reference("answer");
         json!({ "type": "object", "additionalProperties": { "anyOf": [
             { "type": "null" },
             {

@@ -103,19 +103,19 @@ macro_rules! section {
             $(
                 /// The keys that are written.
                 #[allow(dead_code, reason = "not every mapping looks into them")]
-                $visible $written: $crate::reading::Fields<$life>,
+                $visible $written: $crate::reader::Fields<$life>,
             )?
             $(#[doc = $doc] $visible $field: Option<$kind>,)*
         }
 
         impl<$life> $name $($generics)* {
             /// The keys in the order of the documentation.
-            $visible const KEYS: &'static [$crate::reading::Key] = &[
-                $($crate::reading::Key {
+            $visible const KEYS: &'static [$crate::section::Key] = &[
+                $($crate::section::Key {
                     name: $key,
                     default: $default,
                     doc: $doc,
-                    schema: <$kind as $crate::reading::Kind>::schema,
+                    schema: <$kind as $crate::section::Kind>::schema,
                 },)*
             ];
 
@@ -124,13 +124,13 @@ macro_rules! section {
 
             /// Reads the values of a mapping.
             $visible fn of(
-                reader: &mut $crate::reading::Reader,
-                fields: $crate::reading::Fields<$life>,
+                reader: &mut $crate::reader::Reader,
+                fields: $crate::reader::Fields<$life>,
             ) -> Self {
                 let mut section = Self::default();
                 for (name, _, node) in fields.iter() {
                     match name {
-                        $($key => section.$field = $crate::reading::Kind::read(
+                        $($key => section.$field = $crate::section::Kind::read(
                             reader, node, concat!("`", $key, "`"),
                         ),)*
                         _ => {}
@@ -141,11 +141,11 @@ macro_rules! section {
             }
         }
 
-        impl<$life> $crate::reading::Kind<$life> for $name $($generics)* {
+        impl<$life> $crate::section::Kind<$life> for $name $($generics)* {
             /// Reads a mapping; every unknown or repeated key is reported.
             fn read(
-                reader: &mut $crate::reading::Reader,
-                node: &$life $crate::reading::Node<$life>,
+                reader: &mut $crate::reader::Reader,
+                node: &$life $crate::node::Node<$life>,
                 _: &str,
             ) -> Option<Self> {
                 let fields = reader.fields(node, $what, Self::NAMES)?;
@@ -158,7 +158,7 @@ macro_rules! section {
             }
 
             fn schema() -> serde_json::Value {
-                $crate::reading::object(Self::KEYS)
+                $crate::section::object(Self::KEYS)
             }
         }
     };

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::condition::List;
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Node, Value};
 use super::section::Kind;
@@ -34,8 +33,8 @@ pub struct Reader {
     errors: usize,
     /// Tells the key below which another key belongs.
     pub parent_of: fn(&str) -> Option<&'static str>,
-    /// The list whose items the condition that is read now is about.
-    pub(super) list: Option<List>,
+    /// The only names that are known where the reader is, if they are few: for the program that reads.
+    pub names: Option<&'static [&'static str]>,
 }
 
 /// The keys of a mapping, each known and there once.
@@ -74,7 +73,7 @@ impl Reader {
     /// Returns a reader of `file`.
     pub fn new(file: Arc<SourceFile>) -> Self {
         let problems = Diagnostics::default();
-        Self { file, problems, errors: 0, parent_of: |_| None, list: None }
+        Self { file, problems, errors: 0, parent_of: |_| None, names: None }
     }
 
     /// Returns the file.

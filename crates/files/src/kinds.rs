@@ -43,7 +43,7 @@ pub trait Words: Copy + 'static {
 #[macro_export]
 macro_rules! words {
     ($type:ty: $($word:literal => $value:expr),+ $(,)?) => {
-        impl $crate::reading::Words for $type {
+        impl $crate::kinds::Words for $type {
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, $value)),+];
         }
     };
@@ -56,12 +56,12 @@ macro_rules! later {
     ($($(#[$meta:meta])* $name:ident: $schema:expr;)*) => {$(
         $(#[$meta])*
         #[allow(dead_code, reason = "some are found by their key")]
-        pub(crate) struct $name<'n>(pub(crate) &'n $crate::reading::Node<'n>);
+        pub(crate) struct $name<'n>(pub(crate) &'n $crate::node::Node<'n>);
 
-        impl<'n> $crate::reading::Kind<'n> for $name<'n> {
+        impl<'n> $crate::section::Kind<'n> for $name<'n> {
             fn read(
-                _: &mut $crate::reading::Reader,
-                node: &'n $crate::reading::Node<'n>,
+                _: &mut $crate::reader::Reader,
+                node: &'n $crate::node::Node<'n>,
                 _: &str,
             ) -> Option<Self> {
                 Some(Self(node))
