@@ -40,7 +40,7 @@ assert document["bomFormat"] == "CycloneDX", document["bomFormat"]
 root = document["metadata"]["component"]
 assert (root["name"], root["version"]) == ("hookexec-cli", sys.argv[2]), root
 names = {component["name"] for component in document["components"]}
-assert {"hookexec", "hookexec-files", "hookexec-agents", "tokio", "granit-parser", "regex"} <= names, names
+assert {"hookexec", "hookexec-files", "hookexec-agents", "hookexec-serve", "tokio", "granit-parser", "regex"} <= names, names
 assert "file://" not in text, "it names a path"
 PYTHON
 done

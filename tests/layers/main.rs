@@ -53,16 +53,19 @@ fn no_module_imports_one_above_itself() {
 
 /// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
 const PLAIN_READERS: [(&str, &str); 15] = [
-    ("crates/cli/src/mcp/call.rs", "gives another id to a message that was read strictly"),
     (
         "crates/cli/src/policy/archive.rs",
         "reads a type without any JSON from a value read strictly",
     ),
     ("crates/cli/src/records/log.rs", "`Record` reads its values with `wire::exact`"),
-    ("crates/cli/src/server/params.rs", "reads types without any JSON from a value read strictly"),
     ("crates/cli/src/settings/backup.rs", "reads a type without any JSON"),
     ("crates/cli/src/settings/text.rs", "looks whether a text is JSON"),
     ("crates/files/src/section.rs", "reads a constant"),
+    ("crates/serve/src/mcp/call.rs", "gives another id to a message that was read strictly"),
+    (
+        "crates/serve/src/server/params.rs",
+        "reads types without any JSON from a value read strictly",
+    ),
     ("src/builtins/http_post/post.rs", "looks whether a text is JSON"),
     ("src/config/schema.rs", "reads a constant"),
     ("src/counts/store.rs", "reads a type without any JSON"),

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use hookexec_cli::server::Limits;
+use hookexec_serve::server::Limits;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 

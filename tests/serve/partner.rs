@@ -8,7 +8,7 @@ use hookexec::config::Diagnostics;
 use hookexec::load::LoadOptions;
 use hookexec::registry::Builtin;
 use hookexec::{Config, Executor, Output, Registry};
-use hookexec_cli::server::{Limits, Loaded, Server};
+use hookexec_serve::server::{Limits, Loaded, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookexec_cli::server::Limits;
+use hookexec_serve::server::Limits;
 use serde_json::{Value, json};
 
 use crate::partner::{Gate, Partner, server};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use hookexec::config::Diagnostics;
 use hookexec::internal::Place;
 use hookexec::{Config, Executor};
-use hookexec_cli::server::{Limits, Loaded, Server};
+use hookexec_serve::server::{Limits, Loaded, Server};
 use serde_json::{Value, json};
 
 use crate::partner::{Gate, Partner, load};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hookexec::config::Diagnostics;
 use hookexec::internal::depth;
 use hookexec::load::LoadOptions;
-use hookexec::{Config, Event, Executor, ExecutorBuilder, Registry, Verdict, internal};
+use hookexec::{Config, Executor, ExecutorBuilder, Registry, internal};
 
 use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all, with_hint};
 
@@ -239,16 +239,6 @@ impl Notices {
     pub(crate) fn failures(&self, text: &str) -> impl Iterator<Item = String> {
         let untold = self.failed.iter().filter(move |(cause, _)| !text.contains(cause));
         untold.map(|(_, line)| line.clone())
-    }
-}
-
-/// Adds the absent guards to the message at the start of a session, and to no other. They come last,
-/// because an agent may cut what is long.
-pub(crate) fn tell_absent(absent: &[String], verdict: &mut Verdict) {
-    if verdict.event == Event::SessionStart && !absent.is_empty() {
-        let mut said = Vec::from_iter(verdict.system_message.take());
-        said.extend(absent.iter().map(|absence| format!("hookexec: {absence}")));
-        verdict.system_message = Some(said.join("\n"));
     }
 }
 

@@ -7,9 +7,9 @@ use hookexec::Verdict;
 use hookexec::internal::depth;
 use hookexec::internal::shell::quoted;
 use hookexec::load::LoadOptions;
+use hookexec_serve::server::{self, Question};
 
 use super::config::ConfigArgs;
-use super::server::{self, Question};
 
 /// Which server to ask.
 #[derive(Debug, Clone, Default, clap::Args)]

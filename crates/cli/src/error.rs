@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::internal::text::shortened;
 use hookexec::internal::{MANAGED_DIRECTORY, locked};
+use hookexec_serve::server::{BuiltinNameError, ListenError};
 
 use super::report::{BAD, DOUBTFUL};
 use super::{Exit, output};
@@ -125,6 +126,26 @@ impl CommandError {
             output::talk(&format!("\n{HINT}hint{HINT:#}: {hint}\n"));
         }
         self.exit
+    }
+}
+
+impl From<ListenError> for CommandError {
+    fn from(error: ListenError) -> Self {
+        let failed = Self::usage(error.to_string());
+        match error.hint() {
+            Some(hint) => failed.hint(hint),
+            None => failed,
+        }
+    }
+}
+
+impl From<BuiltinNameError> for CommandError {
+    fn from(error: BuiltinNameError) -> Self {
+        let failed = Self::usage(error.to_string());
+        match error {
+            BuiltinNameError::Empty => failed,
+            BuiltinNameError::Taken(_) => failed.hint("choose another name"),
+        }
     }
 }
 

@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
+use hookexec_serve::server::{Question, tell_absent};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
-use super::config::{ConfigArgs, Notices, Purpose, not_too_deep, tell_absent};
+use super::config::{ConfigArgs, Notices, Purpose, not_too_deep};
 use super::connect::{Reply, Server};
 use super::error::{CommandError, warn_all};
 use super::run::Shown;
 use super::runtime::{self, Runtime};
-use super::server::Question;
 use super::system::Signals;
 use super::{Exit, input, output, stops, system};
 pub(crate) use caller::Caller;

@@ -45,7 +45,6 @@ mod moment;
 mod named_commands;
 mod output;
 mod page;
-mod plain;
 mod policy;
 mod program;
 mod records;
@@ -54,7 +53,6 @@ mod run;
 mod runtime;
 mod scripts;
 mod serve;
-pub mod server;
 mod settings;
 mod starter;
 mod stops;
@@ -74,6 +72,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use hookexec_files::plain;
 
 use error::CommandError;
 use exit::Exit;

@@ -1,25 +1,5 @@
 //! Texts in HTML and XML.
 
-use hookexec::internal::template::{Part, parts};
-
-/// Fills a page: each `{{name}}` in it becomes the value of that name.
-pub(super) fn filled(page: &str, values: &[(&str, &str)]) -> String {
-    let mut filled = String::new();
-    for part in parts(page, "{{", "}}") {
-        match part {
-            Part::Text(text) | Part::Open(text) => filled.push_str(text),
-            Part::Field(name) => {
-                for (known, value) in values {
-                    if *known == name {
-                        filled.push_str(value);
-                    }
-                }
-            }
-        }
-    }
-    filled
-}
-
 /// Returns a text that is nothing but text in HTML and XML, attributes included: what is logged was
 /// written by models. Characters that no document may hold become U+FFFD.
 pub(super) fn escaped(text: &str) -> String {

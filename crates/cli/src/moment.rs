@@ -1,7 +1,5 @@
 //! The subject of a verdict: an event in our words, or an agent's call.
 
-use std::time::Instant;
-
 use hookexec::internal::builtins::Shipped;
 use hookexec::internal::{Course, DispatchOptions, Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus};
@@ -23,22 +21,6 @@ impl Moment {
         match self {
             Self::Own(event, input) => executor.explain(*event, input),
             Self::Native(call) => hookexec_agents::explain(executor, call),
-        }
-    }
-
-    /// Runs the hooks, and asks a person what is left to ask. The caller needs the answer by `until`.
-    pub(crate) async fn answer(&self, executor: &Executor, until: Option<Instant>) -> Verdict {
-        match self {
-            Self::Own(event, input) => {
-                let options = DispatchOptions { until, ..DispatchOptions::default() };
-                let verdict = executor.run(*event, input, options).await;
-                executor.approve_with(verdict, input, options).await
-            }
-            Self::Native(call) => {
-                let mut moment = hookexec_agents::Moment::new(call);
-                moment.run(executor, call, until).await;
-                moment.into_verdict(call)
-            }
         }
     }
 

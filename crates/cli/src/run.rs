@@ -5,6 +5,7 @@ mod plain;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall};
+use hookexec_serve::server::Question;
 
 use super::config::{ConfigArgs, Notices, Purpose, not_too_deep};
 use super::connect::{ConnectArgs, Reply, WithoutVerdict};
@@ -12,7 +13,6 @@ use super::error::{CommandError, warn, warn_all};
 use super::from::FromArgs;
 use super::output::{self, PlainFormat};
 use super::runtime::{PATIENCE, Runtime};
-use super::server::Question;
 use super::{Exit, input, log, report, system};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout

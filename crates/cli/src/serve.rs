@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::server::engine::Load;
-use crate::server::{Limits, Loaded, Server, Socket, register_host_builtins};
 use hookexec::Registry;
 use hookexec::internal::Policy;
 use hookexec::load::LoadOptions;
+use hookexec_serve::server::{Limits, Load, Loaded, Server, Socket, register_host_builtins};
 use tokio::task::spawn_blocking;
 
 use super::config::{self, ConfigArgs, Purpose, not_too_deep};

@@ -18,6 +18,7 @@ pub mod kinds;
 pub mod locks;
 pub mod node;
 pub mod paths;
+pub mod plain;
 pub mod platform;
 pub mod reader;
 mod render;

@@ -13,24 +13,24 @@ const COLOURS: [&str; 15] =
     ["", "0", "1", "2", "4", "31", "32", "33", "34", "35", "36", "91", "92", "94", "96"];
 
 /// Returns `text`, of several lines, without what a terminal obeys or an eye is misled by.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.replace(|letter| misleads(letter) && !matches!(letter, '\n' | '\t'), "\u{fffd}")
 }
 
 /// Returns `text` on one line, without what a terminal obeys or an eye is misled by.
-pub(crate) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     text.replace(misleads, "\u{fffd}")
 }
 
 /// Returns `text`, of several lines, with an escape such as `\u{1b}` for every character that is not
 /// a visible letter, number, punctuation, symbol or U+0020: for texts of which nothing may be missed.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(visible_line).collect();
     lines.join("\n")
 }
 
 /// Returns `text` as [`visible`] does, on one line.
-pub(crate) fn visible_line(text: &str) -> String {
+pub fn visible_line(text: &str) -> String {
     // Backslashes before an escape, and before what looks like one, are doubled: so an odd number of
     // them begins an escape, and an even number is what was written.
     let escaped = |found: &Captures<'_>| {
@@ -49,7 +49,7 @@ static HIDDEN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns `text` as [`plain`] does, with our own colours left in: all that is shown passes here.
-pub(crate) fn coloured(text: &str) -> Cow<'_, str> {
+pub fn coloured(text: &str) -> Cow<'_, str> {
     if !text.contains(|letter| misleads(letter) && !matches!(letter, '\n' | '\t')) {
         return text.into();
     }

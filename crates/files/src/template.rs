@@ -28,6 +28,24 @@ pub fn parts<'t>(template: &'t str, open: &str, close: &str) -> Vec<Part<'t>> {
     without_empty(parts)
 }
 
+/// Fills a page: each `{{name}}` in it becomes the value of that name.
+pub fn filled(page: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::new();
+    for part in parts(page, "{{", "}}") {
+        match part {
+            Part::Text(text) | Part::Open(text) => filled.push_str(text),
+            Part::Field(name) => {
+                for (known, value) in values {
+                    if *known == name {
+                        filled.push_str(value);
+                    }
+                }
+            }
+        }
+    }
+    filled
+}
+
 fn without_empty(mut parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
     parts.retain(|part| *part != Part::Text(""));
     parts

@@ -1,39 +1,24 @@
 //! `hookexec approve`: a person answers what hooks of type `receiver` ask.
 //!
-//! `asker` holds the conversation with a caller, `desk` the open questions, `screen` and `page` show
-//! them, `page` and `order` take answers. Nothing is stored: when this process ends, each caller sees
-//! the end of its connection, which is a failure of its hook and no permission.
+//! `hookexec_serve::approve` holds the questions; `screen` shows them in this terminal, and `order`
+//! answers from another one.
 
-mod asker;
-mod desk;
-mod http;
 mod order;
-mod page;
-mod question;
 mod screen;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hookexec::internal::receiver_socket;
-use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use hookexec_serve::approve::{Counter, Desk, Page, callers, visitors};
+use hookexec_serve::server::Socket;
 
-use self::asker::Counter;
-use self::desk::Desk;
-use self::page::Page;
 use self::screen::Screen;
 use super::consent::refuse_agents;
 use super::error::{CommandError, OrCommandError as _};
+use super::page::STYLE;
 use super::runtime::{self, Runtime};
-use super::server::Socket;
 use super::{Exit, plain};
-
-/// How many callers may wait at once.
-const CALLERS: usize = 64;
-/// How many requests of the page are answered at once.
-const VISITORS: usize = 16;
 
 const UNENCRYPTED: &str =
     "the page is not encrypted: who reads the traffic of its network can answer, too\n";
@@ -93,7 +78,7 @@ impl Args {
         let mut page = None;
         if !self.no_page {
             let address = self.listen;
-            let opened = Page::open(address).await;
+            let opened = Page::open(address, STYLE).await;
             let opened = opened.or_usage(format!("can't open a port at {address} for the page"));
             let hint = "give an address of this machine and a free port, or use `--no-page`";
             let (listener, opened) = opened.map_err(|error| error.hint(hint))?;
@@ -127,40 +112,4 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
         return Err("name one address of this machine, which the phone can open");
     }
     Ok(address)
-}
-
-/// Serves the page, if there is one.
-async fn visitors(page: Option<(TcpListener, Page)>, counter: &Arc<Counter>) {
-    let Some((listener, page)) = page else { return std::future::pending().await };
-    let page = Arc::new(page);
-    let mut visits = JoinSet::new();
-    loop {
-        while visits.try_join_next().is_some() {}
-        let Ok((stream, peer)) = listener.accept().await else {
-            // Out of descriptors, most likely: without a pause this would be a busy loop.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        // Beyond the limit a client sees the end of its connection.
-        if visits.len() < VISITORS {
-            let (page, counter) = (Arc::clone(&page), Arc::clone(counter));
-            visits.spawn(http::serve(stream, move |request| {
-                page.answer(request, peer.ip(), &counter.desk)
-            }));
-        }
-    }
-}
-
-/// Talks to everyone who connects.
-async fn callers(socket: &Socket, counter: &Arc<Counter>) {
-    let mut conversations = JoinSet::new();
-    loop {
-        let Some(stream) = socket.accept().await else { continue };
-        while conversations.try_join_next().is_some() {}
-        if conversations.len() < CALLERS {
-            conversations.spawn(Arc::clone(counter).serve(stream));
-        } else {
-            asker::refuse(&stream, CALLERS);
-        }
-    }
 }

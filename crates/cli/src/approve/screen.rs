@@ -9,8 +9,8 @@ use anstream::AutoStream;
 use anstyle::Style;
 use hookexec::internal::locked;
 use hookexec::internal::text::shortened;
+use hookexec_serve::approve::{self, Question};
 
-use super::question::Question;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::plain::{coloured, visible_line};
 use crate::system;
@@ -51,14 +51,6 @@ impl Screen {
         let _ = screen.write_all(coloured(text).as_bytes()).and_then(|()| screen.flush());
     }
 
-    /// Writes what became of a question. It may hold what a model wrote.
-    pub(super) fn remark(&self, remark: &str) {
-        let mut text = String::new();
-        let remark = visible_line(remark);
-        rows(&mut text, "", &shortened(&remark, REMARK), self.columns());
-        self.say(&text);
-    }
-
     /// Returns how wide a row may be. The terminal would wrap a wider one, without a bar.
     pub(super) fn columns(&self) -> usize {
         let size = terminal_size::terminal_size_of(locked(&self.0).as_inner());
@@ -70,9 +62,26 @@ impl Screen {
     }
 }
 
+impl approve::Screen for Screen {
+    fn ask(&self, question: &Question, id: &str) {
+        self.say(&text(question, id, self.columns(), false));
+    }
+
+    fn remark(&self, remark: &str) {
+        let mut text = String::new();
+        let remark = visible_line(remark);
+        rows(&mut text, "", &shortened(&remark, REMARK), self.columns());
+        self.say(&text);
+    }
+
+    fn whole(question: &Question, id: &str, columns: usize) -> String {
+        text(question, id, columns, true)
+    }
+}
+
 /// Returns a question as text: all of it, or the beginning. Every row that a model wrote has a bar
 /// before it, so that it can't pass for one of ours.
-pub(super) fn text(question: &Question, id: &str, columns: usize, is_whole: bool) -> String {
+fn text(question: &Question, id: &str, columns: usize, is_whole: bool) -> String {
     let Question { tool, digest, parts, .. } = question;
     let seconds = question.left().as_secs();
     let head = format!("[{id}] {tool}, {}:{:02} left", seconds / 60, seconds % 60);

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hookexec::load::LoadOptions;
+use hookexec_serve::server;
 
 use super::section::{Finding, Grade, Section};
 use crate::connect::remedy;
 use crate::report::counted;
 use crate::runtime::Runtime;
-use crate::server;
 use crate::settings::inspect::AgentFile;
 
 /// Returns what is found about the servers; `None` if no entry asks one.

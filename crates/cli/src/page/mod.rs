@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hookexec::internal::audit::Record;
+use hookexec::internal::template::filled;
 use hookexec::internal::{files, tools};
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Event};
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::decisions::shown;
 use super::error::{CommandError, OrCommandError as _};
-use super::markup::filled;
 use super::records::{Statistics, word};
 
 /// How many records can be opened; the newest.

@@ -1,12 +1,12 @@
 //! The parts of the command that only a Unix system has.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::XattrFlags;
@@ -148,33 +148,4 @@ pub(crate) fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Tells one state of a file or a directory from another.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    device: u64,
-    inode: u64,
-    length: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    pub(crate) fn new(_path: &Path, found: &Metadata) -> Self {
-        Self {
-            device: found.dev(),
-            inode: found.ino(),
-            length: found.len(),
-            modified: (found.mtime(), found.mtime_nsec()),
-            changed: (found.ctime(), found.ctime_nsec()),
-        }
-    }
-
-    /// Returns when the state came to be; the time of the system, which no program can set back.
-    pub(crate) fn time(&self) -> SystemTime {
-        let (seconds, nanoseconds) = self.changed;
-        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-        UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
-    }
 }

@@ -1,14 +1,13 @@
 //! The parts of the command that only Windows has.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::windows::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use hookexec::internal::files;
 use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
 
 /// The end of a program's file name.
@@ -17,9 +16,6 @@ pub(crate) const PROGRAM_ENDING: &str = ".exe";
 /// The child has no console, and Ctrl-C in the one of this process does not reach it.
 const DETACHED_PROCESS: u32 = 0x0000_0008;
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
-
-/// The largest file whose state is a digest of its bytes: the largest hooks file.
-const MOST: u64 = 1 << 20;
 
 /// Whether the shell of every agent starts `/bin/sh`: some use PowerShell or cmd.
 pub(crate) const HAS_SH: bool = false;
@@ -161,38 +157,6 @@ pub(crate) fn make_program(_file: &File) -> io::Result<()> {
 #[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
 pub(crate) fn keep_attributes(_old: &File, _new: &File) -> io::Result<()> {
     Ok(())
-}
-
-/// Tells one state of a file or a directory from another. A program can set the times back, so
-/// the bytes of a file count, too.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    length: u64,
-    created: Option<SystemTime>,
-    modified: Option<SystemTime>,
-    digest: Option<String>,
-}
-
-impl Stamp {
-    pub(crate) fn new(path: &Path, found: &Metadata) -> Self {
-        let mut digest = None;
-        if found.is_file()
-            && let Ok(bytes) = files::read_regular(path, MOST)
-        {
-            digest = Some(files::digest(&bytes));
-        }
-        Self {
-            length: found.len(),
-            created: found.created().ok(),
-            modified: found.modified().ok(),
-            digest,
-        }
-    }
-
-    /// Returns when the state came to be, as far as the system says it.
-    pub(crate) fn time(&self) -> SystemTime {
-        self.created.max(self.modified).unwrap_or(UNIX_EPOCH)
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};
 use super::desk::{Answer, Choice, Desk};
 use super::order::{self, Order, Reply};
 use super::question::Question;
-use super::screen::{self, Screen};
 use crate::server::socket::{self, Stream};
 
 /// The largest question, in bytes: a person does not read more.
@@ -29,13 +28,27 @@ pub(super) fn refuse(stream: &Stream, most: usize) {
     socket::write_at_once(stream, &line(&denial(&reason)));
 }
 
-/// The place where all callers meet.
-pub(super) struct Counter {
-    pub(super) desk: Desk,
-    pub(super) screen: Screen,
+/// The terminal of a person.
+pub trait Screen: Send + Sync + 'static {
+    /// Shows a question, or the beginning of a long one.
+    fn ask(&self, question: &Question, id: &str);
+
+    /// Writes what became of a question. It may hold what a model wrote.
+    fn remark(&self, remark: &str);
+
+    /// Returns all of a question as text for a terminal whose rows may be `columns` wide.
+    fn whole(question: &Question, id: &str, columns: usize) -> String;
 }
 
-impl Counter {
+/// The place where all callers meet.
+pub struct Counter<S> {
+    /// The open questions.
+    pub desk: Desk,
+    /// The place where they are shown.
+    pub screen: S,
+}
+
+impl<S: Screen> Counter<S> {
     /// Serves a caller: puts its question before the user and the answer before the caller, or does
     /// what a person orders from another terminal.
     pub(super) async fn serve(self: Arc<Self>, stream: Stream) {
@@ -59,7 +72,7 @@ impl Counter {
             Ok(asked) => asked,
             Err(problem) => return self.deny(&mut writer, &problem).await,
         };
-        self.screen.say(&screen::text(&question, &id, self.screen.columns(), false));
+        self.screen.ask(&question, &id);
         tokio::pin!(gone);
         let said = tokio::select! {
             // No answer counts that comes together with the deadline, or when the caller is gone.
@@ -94,7 +107,7 @@ impl Counter {
                 self.desk.answer(id, None, &Choice::Deny(reason.join(" ")), "terminal")
             }
             Order::Show { id } => {
-                self.desk.question(id).map(|question| screen::text(&question, id, columns, true))
+                self.desk.question(id).map(|question| S::whole(&question, id, columns))
             }
         };
         if let Err(problem) = &reply {

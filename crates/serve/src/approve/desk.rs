@@ -32,7 +32,7 @@ pub(super) struct Answer {
 
 /// The oldest question comes first.
 #[derive(Default)]
-pub(super) struct Desk(Mutex<Vec<Open>>);
+pub struct Desk(Mutex<Vec<Open>>);
 
 struct Open {
     id: String,
@@ -96,7 +96,8 @@ impl Desk {
         Ok(Arc::clone(&open[find(&open, id)?].question))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns whether no question is open.
+    pub fn is_empty(&self) -> bool {
         locked(&self.0).is_empty()
     }
 

@@ -3,39 +3,40 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use hookexec::internal::files;
+use hookexec_files::files;
+use hookexec_files::template::filled;
 use tokio::net::TcpListener;
 
 use super::desk::{Choice, Desk};
 use super::http::{Request, Response};
-use crate::markup::filled;
-use crate::page::STYLE;
 
 const PAGE: &str = include_str!("page.html");
 const OWN_STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The place of the page. Who knows the token may answer.
-pub(super) struct Page {
+pub struct Page {
     /// The authority: what `Host` must be.
     host: String,
     token: String,
+    /// The style that it shares with other pages.
+    style: &'static str,
 }
 
 impl Page {
-    /// Opens a port at `address`.
-    pub(super) async fn open(address: SocketAddr) -> io::Result<(TcpListener, Self)> {
+    /// Opens a port at `address` for a page that has `style`, too.
+    pub async fn open(address: SocketAddr, style: &'static str) -> io::Result<(TcpListener, Self)> {
         let listener = TcpListener::bind(address).await?;
         let mut host = listener.local_addr()?.to_string();
         // A browser leaves the usual port out.
         if address.port() == 80 {
             host.truncate(host.len() - ":80".len());
         }
-        Ok((listener, Self { host, token: files::random_id()? }))
+        Ok((listener, Self { host, token: files::random_id()?, style }))
     }
 
     /// Returns its address.
-    pub(super) fn address(&self) -> String {
+    pub fn address(&self) -> String {
         format!("{}/{}/", self.origin(), self.token)
     }
 
@@ -66,7 +67,7 @@ impl Page {
             return Response::text("403 Forbidden", "the request comes from another page");
         }
         match (&*request.method, path) {
-            ("GET", "") => page(),
+            ("GET", "") => page(self.style),
             ("GET", "questions") => Response {
                 status: "200 OK",
                 head: "Content-Type: application/json\r\n".to_owned(),
@@ -82,11 +83,11 @@ impl Page {
 }
 
 /// Returns the page, which is the same for any questions: its script gets them.
-fn page() -> Response {
+fn page(style: &str) -> Response {
     let Ok(nonce) = files::random_id() else {
         return Response::text("500 Internal Server Error", "the system has no random numbers");
     };
-    let style = format!("{STYLE}{OWN_STYLE}");
+    let style = format!("{style}{OWN_STYLE}");
     let values = [("nonce", &*nonce), ("style", &style), ("script", SCRIPT)];
     let head = format!(
         "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'none'; \

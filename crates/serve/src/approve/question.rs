@@ -4,30 +4,33 @@ use std::time::{Duration, Instant};
 
 use hookexec::Input;
 use hookexec::wire::{ApprovalReason, JsonObject, call_digest, parse_strict};
+use hookexec_files::plain::{visible, visible_line};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-use crate::plain::{visible, visible_line};
 
 /// A call that waits for a person.
 ///
 /// It keeps texts and no JSON: a small document can take much memory. Every character that an eye
 /// would miss is an escape in them.
 #[derive(Debug)]
-pub(super) struct Question {
+pub struct Question {
     /// The digest of what will run.
-    pub(super) digest: String,
-    pub(super) tool: String,
-    pub(super) parts: Vec<Part>,
+    pub digest: String,
+    /// The name of the tool.
+    pub tool: String,
+    /// The reasons, the origin and the arguments.
+    pub parts: Vec<Part>,
     deadline: Instant,
 }
 
 /// A part of a question: a reason, the origin, an argument of the tool.
 #[derive(Debug, Serialize)]
-pub(super) struct Part {
-    pub(super) title: String,
-    pub(super) text: String,
+pub struct Part {
+    /// The name of the part.
+    pub title: String,
+    /// The text of the part.
+    pub text: String,
     /// Whether it is an argument as it was before hooks changed it.
     is_old: bool,
 }
@@ -68,7 +71,7 @@ impl Question {
     }
 
     /// Returns how long an answer still counts.
-    pub(super) fn left(&self) -> Duration {
+    pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 }

@@ -9,7 +9,6 @@ use hookexec::lifecycle::{
     AuthorizedCall, Session, ToolCall, ToolEnd, ToolError, ToolFacts, ToolOutcome,
 };
 use hookexec::wire::JsonObject;
-use hookexec::{Event, Executor, Input};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::Sender;
@@ -18,7 +17,6 @@ use super::message::{text_block, text_result};
 use super::proxy::Proxy;
 use super::requests::{CallHandle, Response};
 use crate::server::protocol::answer;
-use crate::{output, plain, report};
 
 /// A call as the client sent it.
 pub(super) struct Call {
@@ -71,11 +69,9 @@ impl Proxy {
         let run = session.tool_call(tool.clone()).cancelled_by(cancelled);
         let outcome = run.run(work).await;
         for (_, told) in outcome.trail.system_messages() {
-            output::talk(&format!("{told}\n"));
+            self.console.say(told);
         }
-        if self.is_verbose {
-            show_hooks(&tool, &outcome, &executor);
-        }
+        self.console.show(&tool, &outcome, &executor);
         line_for_client(&id, &outcome, received)
     }
 
@@ -112,20 +108,6 @@ fn facts(tool: &str) -> ToolFacts {
     let mut facts = ToolFacts::default();
     facts.kinds = tools::kinds_anywhere(tool);
     facts
-}
-
-/// Shows which hooks ran, and which did not judge the call and why.
-fn show_hooks(tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
-    let mut text = format!("{}\n", plain::line(&tool.name));
-    for verdict in outcome.trail.verdicts() {
-        text.push_str(&report::hooks(&verdict.hooks));
-    }
-    let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
-    input.tool_kinds = tools::kinds_anywhere(&tool.name);
-    for event in [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse] {
-        text.push_str(&report::not_run(&executor.explain(event, &input)));
-    }
-    output::talk(&text);
 }
 
 /// Returns the line that the client gets: the server's, unless the hooks have anything to say.

@@ -8,13 +8,13 @@ use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc::Sender;
 
+use super::Console;
 use super::call::Call;
 use super::message::{Message, Refused, tool_call};
 use super::requests::{Requests, Response};
-use crate::server::ErrorCode;
 use crate::server::connection::{Lines, TooLong};
-use crate::server::engine::Engine;
 use crate::server::protocol::{Refusal, refuse};
+use crate::server::{Engine, ErrorCode};
 
 /// The longest line of either side.
 const MAX_LINE: usize = 64 << 20;
@@ -28,8 +28,7 @@ pub(super) struct Proxy {
     /// The beginning of the tools' names: `mcp__SERVER__`.
     pub(super) prefix: String,
     pub(super) session_id: String,
-    /// Whether each call is shown on stderr.
-    pub(super) is_verbose: bool,
+    pub(super) console: Box<dyn Console>,
     pub(super) to_client: Sender<Vec<u8>>,
     pub(super) requests: Mutex<Requests>,
 }

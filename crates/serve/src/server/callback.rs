@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
+use super::error::BuiltinNameError;
 use super::protocol::{ErrorCode, Refusal, request};
-use crate::error::CommandError;
 
 tokio::task_local! {
     /// The client whose request is being answered.
@@ -70,17 +70,16 @@ impl ClientLink {
 ///
 /// # Errors
 /// When a name is empty or that of a builtin in the registry.
-pub(crate) fn register_host_builtins(
+pub fn register_host_builtins(
     registry: &mut Registry,
     names: &[String],
-) -> Result<(), CommandError> {
+) -> Result<(), BuiltinNameError> {
     for name in names {
         if name.is_empty() {
-            return Err(CommandError::usage("`--builtin`: a builtin needs a name"));
+            return Err(BuiltinNameError::Empty);
         }
         if registry.builtin(name).is_some() {
-            let problem = format!("`--builtin`: `{name}` is the name of another builtin");
-            return Err(CommandError::usage(problem).hint("choose another name"));
+            return Err(BuiltinNameError::Taken(name.clone()));
         }
         let called = name.clone();
         let builtin = Builtin::future(move |input: Arc<Input>, args: Arc<[String]>| {

@@ -34,24 +34,32 @@ const PING: u64 = 2;
 
 /// The question to a server: about an event in our words, or about a call of an agent.
 #[derive(Clone, Copy)]
-pub(crate) enum Question<'q> {
+pub enum Question<'q> {
+    /// An event in our words.
     Own(Event, &'q Input),
+    /// A call of an agent.
     Native(&'q NativeCall),
 }
 
 /// Why a server gave no verdict. The text goes on from "the server at PATH".
 #[derive(Debug, Error)]
-pub(crate) enum NoVerdict {
+pub enum NoVerdict {
+    /// It was not asked.
     #[error("can't be asked: {0}")]
     NotAsked(&'static str),
+    /// Nobody listens.
     #[error("is not there: {0}")]
     NotThere(io::Error),
+    /// It is no process of the user.
     #[error("belongs to another user")]
     OtherUser,
+    /// No answer came.
     #[error("does not answer: {0}")]
     Silent(#[from] io::Error),
+    /// It answered with an error: the message and the code.
     #[error("refused: {0} ({1})")]
     Refused(String, Value),
+    /// Its answer is not valid.
     #[error("is not understood: {0}")]
     NotUnderstood(String),
 }
@@ -59,7 +67,7 @@ pub(crate) enum NoVerdict {
 impl NoVerdict {
     /// Returns whether the server ran no hook for certain: it was not asked, or it said so, because it
     /// has the hooks of another project or no room.
-    pub(crate) fn ran_nothing(&self) -> bool {
+    pub fn ran_nothing(&self) -> bool {
         match self {
             Self::NotAsked(_) => true,
             Self::Refused(_, code) => {
@@ -78,7 +86,7 @@ impl NoVerdict {
 ///
 /// # Errors
 /// Why the server gives no verdict.
-pub(crate) async fn verdict(
+pub async fn verdict(
     path: &Path,
     question: Question<'_>,
     project: &Path,
@@ -115,7 +123,7 @@ pub(crate) async fn verdict(
 ///
 /// # Errors
 /// Why it would give no verdict.
-pub(crate) async fn ping(path: &Path, project: &Path) -> Result<(), NoVerdict> {
+pub async fn ping(path: &Path, project: &Path) -> Result<(), NoVerdict> {
     let params = json!({ "project": name_of(project)?, "version": VERSION });
     call(path, "ping", &params, None).await.map(drop)
 }
@@ -214,7 +222,7 @@ fn not_understood(problem: impl Into<String>) -> NoVerdict {
 ///
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
-pub(crate) async fn exchange(path: &Path, line: &[u8]) -> Result<Vec<u8>, NoVerdict> {
+pub async fn exchange(path: &Path, line: &[u8]) -> Result<Vec<u8>, NoVerdict> {
     let mut stream = socket::connect(path, FIRST_SIGN).await?;
     let exchanged = async {
         stream.write_all(line).await?;

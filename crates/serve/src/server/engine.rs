@@ -4,9 +4,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use hookexec::Event;
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::executor::Executor;
 use hookexec::internal::{Place, locked};
+use hookexec::wire::Verdict;
 use tokio::runtime::Handle;
 use tokio::sync;
 use tokio::task::spawn_blocking;
@@ -37,10 +39,10 @@ pub struct Loaded {
 }
 
 /// Loads the configuration.
-pub(crate) type Load = dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync;
+pub type Load = dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync;
 
 /// Holds the configuration in use.
-pub(crate) struct Engine {
+pub struct Engine {
     load: Box<Load>,
     state: Mutex<State>,
     /// Held by the thread that reads the files.
@@ -106,9 +108,19 @@ impl InUse {
 #[error("the hooks files have changed and could not be read in time")]
 pub(crate) struct NotRead;
 
+/// Adds the absent guards to the message at the start of a session, and to no other. They come last,
+/// because an agent may cut what is long.
+pub fn tell_absent(absent: &[String], verdict: &mut Verdict) {
+    if verdict.event == Event::SessionStart && !absent.is_empty() {
+        let mut said = Vec::from_iter(verdict.system_message.take());
+        said.extend(absent.iter().map(|absence| format!("hookexec: {absence}")));
+        verdict.system_message = Some(said.join("\n"));
+    }
+}
+
 impl Engine {
     /// Loads the first configuration.
-    pub(crate) fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
+    pub fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
         let state = State::start(load()?, Stamps::default(), since);
         Ok(Self { load, state: Mutex::new(state), reading: Arc::default() })
@@ -139,7 +151,7 @@ impl Engine {
     }
 
     /// Stops the processes, once the hooks in the background are done or `patience` is over.
-    pub(crate) async fn shutdown(&self, patience: Duration) {
+    pub async fn shutdown(&self, patience: Duration) {
         self.in_use().executor.shutdown(patience).await;
     }
 

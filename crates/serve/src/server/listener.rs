@@ -15,13 +15,12 @@ use tokio::task::JoinSet;
 
 use super::VERSION;
 use super::connection;
-use super::engine::{Engine, Loaded, NotRead};
+use super::engine::{Engine, Loaded, NotRead, tell_absent};
 use super::host::{self, Host};
+use super::moment::Moment;
 use super::params::Params;
 use super::protocol::{ErrorCode, Refusal, answer};
 use super::socket::Socket;
-use crate::config::tell_absent;
-use crate::moment::Moment;
 
 /// How many clients may be connected at once. Others are refused.
 const CONNECTIONS: usize = 128;
@@ -90,7 +89,7 @@ impl Server {
 
     /// Talks to everybody who connects to `socket`, until [`stop`](Self::stop) is called and those
     /// who are connected have their answers.
-    pub(crate) async fn listen(&self, socket: &Socket) {
+    pub async fn listen(&self, socket: &Socket) {
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {

@@ -10,9 +10,11 @@
 mod callback;
 mod client;
 pub(crate) mod connection;
-pub(crate) mod engine;
+mod engine;
+mod error;
 mod host;
 mod listener;
+mod moment;
 mod params;
 pub(crate) mod protocol;
 #[cfg_attr(unix, path = "socket/unix.rs")]
@@ -20,12 +22,13 @@ pub(crate) mod protocol;
 pub(crate) mod socket;
 mod stamp;
 
-pub(crate) use callback::register_host_builtins;
-pub(crate) use client::{NoVerdict, Question, exchange, ping, verdict};
-pub use engine::Loaded;
+pub use callback::register_host_builtins;
+pub use client::{NoVerdict, Question, exchange, ping, verdict};
+pub use engine::{Engine, Load, Loaded, tell_absent};
+pub use error::{BuiltinNameError, ListenError};
 pub use listener::{Limits, Server};
 pub(crate) use protocol::ErrorCode;
-pub(crate) use socket::Socket;
+pub use socket::{Socket, Stream};
 
 /// The version that a client and its server must share: a verdict may have keys that another version
 /// does not know.

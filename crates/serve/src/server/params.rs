@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::moment::Moment;
 use super::protocol::Refusal;
-use crate::moment::Moment;
 
 /// The values that all events of a session have in common.
 #[derive(Deserialize)]

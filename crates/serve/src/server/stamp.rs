@@ -5,7 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use hookexec::internal::Place;
 
-use crate::system::Stamp;
+use self::system::Stamp;
+
+#[cfg_attr(unix, path = "stamp/unix.rs")]
+#[cfg_attr(windows, path = "stamp/windows.rs")]
+mod system;
 
 /// How coarse the clock of a file system is: two changes so close may carry the same time.
 const COARSE: Duration = Duration::from_millis(20);

@@ -14,15 +14,14 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, sleep};
 
-use crate::error::{CommandError, OrCommandError as _};
-use crate::server::NoVerdict;
+use crate::server::{ListenError, NoVerdict};
 
 /// A socket that only processes of the same user can connect to.
 ///
 /// Dropping it removes its file. The file beside it that ends in `.lock` stays: it is what tells a
 /// socket in use from one that a killed server left behind.
 #[derive(Debug)]
-pub(crate) struct Socket {
+pub struct Socket {
     listener: UnixListener,
     path: PathBuf,
     _lock: File,
@@ -37,40 +36,37 @@ impl Socket {
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has I/O enabled.
-    pub(crate) fn bind(path: &Path) -> Result<Self, CommandError> {
-        let shown = path.display();
-        let failed = format!("can't listen at {shown}");
-        let path = std::path::absolute(path).or_usage(&failed)?;
-        check_directory(path.parent().unwrap_or(Path::new("/")), &failed)?;
+    pub fn bind(path: &Path) -> Result<Self, ListenError> {
+        let shown = path;
+        let failed = |cause| ListenError::Failed { path: shown.to_owned(), cause };
+        let path = std::path::absolute(path).map_err(failed)?;
+        check_directory(path.parent().unwrap_or(Path::new("/")), failed)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
         let mut lock = path.clone().into_os_string();
         lock.push(".lock");
-        let Some(lock) = files::try_lock(lock.as_ref()).or_usage(&failed)? else {
-            let problem = format!("another process of hookexec is listening at {shown}");
-            return Err(CommandError::usage(problem).hint("use that process, or end it"));
+        let Some(lock) = files::try_lock(lock.as_ref()).map_err(failed)? else {
+            return Err(ListenError::InUse(shown.to_owned()));
         };
         if let Ok(found) = path.symlink_metadata() {
             if !found.file_type().is_socket() {
-                let problem = format!("{shown} exists and is not a socket");
-                let hint = "choose another path, or remove what is there";
-                return Err(CommandError::usage(problem).hint(hint));
+                return Err(ListenError::NotASocket(shown.to_owned()));
             }
-            fs::remove_file(&path).or_usage(&failed)?;
+            fs::remove_file(&path).map_err(failed)?;
         }
-        let listener = UnixListener::bind(&path).or_usage(&failed)?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).or_usage(&failed)?;
+        let listener = UnixListener::bind(&path).map_err(failed)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
         Ok(Self { listener, path, _lock: lock })
     }
 
     /// Returns where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Waits for the next client; `None` when it went away, is another user's, or there are no file
     /// descriptors left.
-    pub(crate) async fn accept(&self) -> Option<UnixStream> {
+    pub async fn accept(&self) -> Option<UnixStream> {
         match self.listener.accept().await {
             Ok((stream, _)) if is_own(&stream) => return Some(stream),
             Ok(_) => tracing::warn!("a connection of another user was refused"),
@@ -92,24 +88,23 @@ impl Drop for Socket {
 }
 
 /// Makes sure that only the user can enter a directory.
-fn check_directory(directory: &Path, failed: &str) -> Result<(), CommandError> {
-    files::private_directory(directory).or_usage(failed)?;
-    let found = directory.metadata().or_usage(failed)?;
-    let shown = directory.display();
+fn check_directory(
+    directory: &Path,
+    failed: impl Fn(io::Error) -> ListenError,
+) -> Result<(), ListenError> {
+    files::private_directory(directory).map_err(&failed)?;
+    let found = directory.metadata().map_err(&failed)?;
     if !system::belongs_to_user(&found) {
-        let problem = format!("the directory {shown} belongs to another user");
-        return Err(CommandError::usage(problem));
+        return Err(ListenError::OtherUser(directory.to_owned()));
     }
     if found.mode() & 0o077 != 0 {
-        let problem = "is open to other users, so a socket in it would be, too";
-        let hint = format!("take a directory of its own, or run `chmod 700 {shown}`");
-        return Err(CommandError::usage(format!("the directory {shown} {problem}")).hint(hint));
+        return Err(ListenError::NotPrivate(directory.to_owned()));
     }
     Ok(())
 }
 
 /// A connection to a client.
-pub(crate) type Stream = UnixStream;
+pub type Stream = UnixStream;
 
 /// Returns whether the other end is a process of the user.
 fn is_own(stream: &Stream) -> bool {

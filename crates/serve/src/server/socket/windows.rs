@@ -7,37 +7,33 @@ use std::time::Duration;
 
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
-use crate::error::CommandError;
-use crate::server::NoVerdict;
+use crate::server::{ListenError, NoVerdict};
 
 /// A socket that can't be made here.
 #[derive(Debug)]
-pub(crate) struct Socket(PathBuf);
+pub struct Socket(PathBuf);
 
 impl Socket {
     /// Fails.
     ///
     /// # Errors
     /// Always.
-    pub(crate) fn bind(_path: &Path) -> Result<Self, CommandError> {
-        let problem =
-            "`--socket` is not available on Windows: hookexec has no private sockets there";
-        Err(CommandError::usage(problem)
-            .hint("leave `--socket` out, and write requests to its stdin"))
+    pub fn bind(_path: &Path) -> Result<Self, ListenError> {
+        Err(ListenError::NotAvailable)
     }
 
     /// Returns where it would be.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
-    pub(crate) async fn accept(&self) -> Option<Stream> {
+    pub async fn accept(&self) -> Option<Stream> {
         pending().await
     }
 }
 
 /// A connection, which is never made.
-pub(crate) type Stream = DuplexStream;
+pub type Stream = DuplexStream;
 
 /// Returns the two halves of a connection, and a future that never ends.
 #[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]

@@ -1,0 +1,130 @@
+//! A proxy before an MCP server.
+//!
+//! `message` reads a line, `proxy` says where it goes, `requests` keeps what is not answered, and
+//! `call` takes the call of a tool through the hooks. The two directions have tasks and queues of
+//! their own, so that neither waits for the other.
+
+mod call;
+mod message;
+mod proxy;
+mod requests;
+
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hookexec::Executor;
+use hookexec::internal::Group;
+use hookexec::lifecycle::{ToolCall, ToolOutcome};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use self::proxy::Proxy;
+use crate::server::Engine;
+use crate::server::connection::write;
+
+/// How many lines wait in each direction.
+const QUEUE: usize = 16;
+/// How long a server may take to end after its stdin was closed.
+const EOF_GRACE: Duration = Duration::from_secs(2);
+/// How long it may take after SIGTERM.
+const TERM_GRACE: Duration = Duration::from_secs(1);
+/// How long its last lines may take once it has ended.
+const REST_GRACE: Duration = Duration::from_secs(1);
+
+/// The place where the user reads what hooks say.
+pub trait Console: Send + Sync {
+    /// Shows a message of a hook.
+    fn say(&self, told: &str);
+
+    /// Takes note of a call that has ended.
+    fn show(&self, tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor);
+}
+
+/// The parts of a proxy that its caller chooses.
+pub struct Setup {
+    /// The hooks.
+    pub engine: Arc<Engine>,
+    /// The name of the server in matchers.
+    pub name: String,
+    /// The session that the calls belong to.
+    pub session_id: String,
+    /// The place for messages.
+    pub console: Box<dyn Console>,
+}
+
+/// The client of the MCP server.
+pub struct Client<R, W, G> {
+    /// Its requests.
+    pub reader: R,
+    /// The answers.
+    pub writer: W,
+    /// Ends when the client reads no more.
+    pub gone: G,
+}
+
+/// Talks until one of the two sides ends, and answers the open calls.
+pub async fn talk<R, W, G>(
+    group: &mut Group,
+    setup: Setup,
+    client: Client<R, W, G>,
+) -> Option<ExitStatus>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Send + 'static,
+    G: Future<Output = ()>,
+{
+    let (to_client, for_client) = mpsc::channel(QUEUE);
+    let Setup { engine, name, session_id, console } = setup;
+    let proxy = Arc::new(Proxy {
+        engine,
+        prefix: format!("mcp__{name}__"),
+        session_id,
+        console,
+        to_client,
+        requests: Mutex::default(),
+    });
+    let Client { reader, writer, gone } = client;
+    let (Some(stdin), Some(stdout), _) = group.take_pipes() else { return None };
+    let (to_server, for_server) = mpsc::channel(QUEUE);
+    let mut into_server = tokio::spawn(write(for_server, stdin));
+    let into_client = tokio::spawn(write(for_client, writer));
+    let from_client = Arc::clone(&proxy).read_client(reader, to_server);
+    let from_client = tokio::spawn(from_client);
+    let mut from_server = tokio::spawn(Arc::clone(&proxy).read_server(stdout));
+    let mut client_gone = std::pin::pin!(gone);
+    let status = tokio::select! {
+        biased;
+        status = group.wait_and_sweep() => status.ok(),
+        // Nothing more can be said to the server, to the client, or by the server.
+        _ = &mut into_server => stop(group, EOF_GRACE).await,
+        () = &mut client_gone => stop(group, EOF_GRACE).await,
+        _ = &mut from_server => stop(group, EOF_GRACE).await,
+    };
+    from_client.abort();
+    if !from_server.is_finished() && timeout(REST_GRACE, &mut from_server).await.is_err() {
+        // A process that left the group may hold the pipes.
+        from_server.abort();
+    }
+    proxy.fail_all("the MCP server has ended").await;
+    drop(proxy);
+    tokio::select! {
+        _ = into_client => {}
+        () = client_gone => {}
+    }
+    status
+}
+
+/// Stops the server: waits for its end, then SIGTERM, then SIGKILL.
+pub async fn stop(group: &mut Group, grace: Duration) -> Option<ExitStatus> {
+    for (patience, signal) in
+        [(grace, Group::terminate as fn(&mut Group)), (TERM_GRACE, Group::kill)]
+    {
+        if let Ok(status) = timeout(patience, group.wait_and_sweep()).await {
+            return status.ok();
+        }
+        signal(group);
+    }
+    group.wait_and_sweep().await.ok()
+}

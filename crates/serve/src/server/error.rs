@@ -1,0 +1,63 @@
+//! Errors at the start of a server.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a socket can't be made.
+#[derive(Debug, Error)]
+pub enum ListenError {
+    /// The system refuses it.
+    #[error("can't listen at {}: {cause}", path.display())]
+    Failed {
+        /// The path of the socket.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// Another process holds it.
+    #[error("another process of hookexec is listening at {}", .0.display())]
+    InUse(PathBuf),
+    /// Something else is there.
+    #[error("{} exists and is not a socket", .0.display())]
+    NotASocket(PathBuf),
+    /// Its directory is another user's.
+    #[error("the directory {} belongs to another user", .0.display())]
+    OtherUser(PathBuf),
+    /// Others can enter its directory.
+    #[error("the directory {} is open to other users, so a socket in it would be, too", .0.display())]
+    NotPrivate(PathBuf),
+    /// The system has none.
+    #[error("`--socket` is not available on Windows: hookexec has no private sockets there")]
+    NotAvailable,
+}
+
+impl ListenError {
+    /// Returns what to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Failed { .. } | Self::OtherUser(_) => None,
+            Self::InUse(_) => Some("use that process, or end it".to_owned()),
+            Self::NotASocket(_) => Some("choose another path, or remove what is there".to_owned()),
+            Self::NotPrivate(directory) => {
+                let shown = directory.display();
+                Some(format!("take a directory of its own, or run `chmod 700 {shown}`"))
+            }
+            Self::NotAvailable => {
+                Some("leave `--socket` out, and write requests to its stdin".to_owned())
+            }
+        }
+    }
+}
+
+/// Why a client can't answer a builtin of this name.
+#[derive(Debug, Error)]
+pub enum BuiltinNameError {
+    /// It is empty.
+    #[error("`--builtin`: a builtin needs a name")]
+    Empty,
+    /// The registry has it.
+    #[error("`--builtin`: `{0}` is the name of another builtin")]
+    Taken(String),
+}

@@ -1,0 +1,35 @@
+//! The state of a file, as a Unix system tells it.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Tells one state of a file or a directory from another.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::server) struct Stamp {
+    device: u64,
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    pub(in crate::server) fn new(_path: &Path, found: &Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            length: found.len(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    /// Returns when the state came to be; the time of the system, which no program can set back.
+    pub(in crate::server) fn time(&self) -> SystemTime {
+        let (seconds, nanoseconds) = self.changed;
+        let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+    }
+}

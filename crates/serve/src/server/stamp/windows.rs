@@ -1,0 +1,42 @@
+//! The state of a file, as Windows tells it.
+
+use std::fs::Metadata;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hookexec_files::files;
+
+/// The largest file whose state is a digest of its bytes: the largest hooks file.
+const MOST: u64 = 1 << 20;
+
+/// Tells one state of a file or a directory from another. A program can set the times back, so
+/// the bytes of a file count, too.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::server) struct Stamp {
+    length: u64,
+    created: Option<SystemTime>,
+    modified: Option<SystemTime>,
+    digest: Option<String>,
+}
+
+impl Stamp {
+    pub(in crate::server) fn new(path: &Path, found: &Metadata) -> Self {
+        let mut digest = None;
+        if found.is_file()
+            && let Ok(bytes) = files::read_regular(path, MOST)
+        {
+            digest = Some(files::digest(&bytes));
+        }
+        Self {
+            length: found.len(),
+            created: found.created().ok(),
+            modified: found.modified().ok(),
+            digest,
+        }
+    }
+
+    /// Returns when the state came to be, as far as the system says it.
+    pub(in crate::server) fn time(&self) -> SystemTime {
+        self.created.max(self.modified).unwrap_or(UNIX_EPOCH)
+    }
+}
