@@ -50,6 +50,20 @@ impl Executor {
     }
 }
 
+impl Executor {
+    /// Returns an executor of which every event fails, because the hooks files can't be loaded for these
+    /// `problems`.
+    #[doc(hidden)]
+    pub fn failing(problems: &Diagnostics) -> Self {
+        let place = problems.iter().find_map(|problem| problem.location.clone());
+        let place = place.unwrap_or_else(|| Location::of_file("hooks.yaml".as_ref()));
+        let failed = vec![FailedFile::unloadable(place, problems.iter())];
+        let mut builder = Self::builder(Config { failed, ..Config::default() });
+        builder.runs = true;
+        builder.build_partially().0
+    }
+}
+
 impl ExecutorBuilder {
     /// Sets the hook types and builtins (default: [`Registry::new`]).
     pub fn registry(mut self, registry: Registry) -> Self {

@@ -8,7 +8,7 @@ use hookexec::config::Diagnostics;
 use hookexec::load::LoadOptions;
 use hookexec::registry::Builtin;
 use hookexec::{Config, Executor, Output, Registry};
-use hookexec_serve::server::{Limits, Loaded, Server};
+use hookexec_serve::server::{Limits, Loaded, Reading, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::Semaphore;
@@ -77,7 +77,7 @@ impl Gate {
 /// Returns a server of one hooks file that never changes.
 pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
     let (hooks, registry) = (hooks.to_owned(), gate.registry());
-    Server::new("/project", limits, move || {
+    Server::new("/project", limits, move |_| {
         let config = Config::from_yaml(&hooks, "hooks.yaml")?;
         let executor = Executor::builder(config).registry(registry.clone()).build()?;
         let (watched, absent) = (Vec::new(), Vec::new());
@@ -89,12 +89,14 @@ pub(crate) fn server(hooks: &str, gate: &Gate, limits: Limits) -> Server {
 /// Returns what loads the file at `path`, anew whenever it changes.
 pub(crate) fn load(
     path: &Path,
-) -> impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static {
+) -> impl Fn(Reading) -> Result<Loaded, Diagnostics> + Send + Sync + 'static {
     let mut options = LoadOptions::default();
     options.isolated = true;
     options.managed_dir = Some("/nowhere".into());
     options.files = vec![path.to_owned()];
-    move || {
+    move |reading| {
+        let mut options = options.clone();
+        options.named_may_fail = reading == Reading::Again;
         let files = hookexec::internal::Loaded::load(&options)?;
         let places = files.places(&options);
         let has_files = !files.config.files.is_empty();

@@ -57,7 +57,7 @@ async fn the_next_event_sees_the_new_hooks() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_emptied_keeps_the_old_hooks_until_it_says_that_there_are_none() {
+async fn a_file_that_is_emptied_denies_until_it_says_that_there_are_no_hooks() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("hooks.yaml");
     fs::write(&file, hooks("old")).unwrap();
@@ -67,8 +67,8 @@ async fn a_file_that_is_emptied_keeps_the_old_hooks_until_it_says_that_there_are
     for text in ["", "# mine\n", "hooks:\n", "pre_tool_use:\n", "hooks: { pre_tool_use: }\n"] {
         fs::write(&file, text).unwrap();
         let answer = verdict(&mut client).await;
-        assert_eq!(answer["message"], "old", "{text:?}");
-        let said = answer["system_message"].as_str().unwrap();
+        assert_eq!(answer["decision"], "deny", "{text:?}");
+        let said = answer["message"].as_str().unwrap();
         assert!(said.contains("empty"), "{text:?}: {said}");
     }
     fs::write(&file, "hooks: {}\n").unwrap();
@@ -76,30 +76,49 @@ async fn a_file_that_is_emptied_keeps_the_old_hooks_until_it_says_that_there_are
 }
 
 #[tokio::test]
-async fn a_broken_file_keeps_the_old_hooks_and_says_so() {
+async fn a_file_that_can_not_be_loaded_denies_until_it_can() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("hooks.yaml");
     fs::write(&file, hooks("old")).unwrap();
     let server = server(&file);
     let mut client = Partner::new(&server);
-    assert_eq!(verdict(&mut client).await["system_message"], Value::Null);
+    assert_eq!(verdict(&mut client).await["message"], "old");
 
     fs::write(&file, "pre_tool_use:\n  - hooks: [{ type: builtin, comand: say }]\n").unwrap();
     let answer = verdict(&mut client).await;
-    assert_eq!(answer["message"], "old");
-    let said = answer["system_message"].as_str().unwrap();
-    assert!(said.contains("is broken") && said.contains("hooks.yaml:2"), "{said}");
-    assert_eq!(verdict(&mut client).await["message"], "old");
+    assert_eq!(answer["decision"], "deny", "{answer}");
+    let said = answer["message"].as_str().unwrap();
+    assert!(said.contains("hooks.yaml") && said.contains("`comand`"), "{said}");
 
     fs::remove_file(&file).unwrap();
     let answer = verdict(&mut client).await;
-    assert_eq!(answer["message"], "old");
-    assert!(answer["system_message"].is_string(), "a file that was named is gone: {answer}");
+    assert_eq!(answer["decision"], "deny", "a file that was named is gone: {answer}");
 
     fs::write(&file, hooks("mended")).unwrap();
     let answer = verdict(&mut client).await;
     assert_eq!(answer["message"], "mended");
     assert_eq!(answer["system_message"], Value::Null);
+}
+
+#[tokio::test]
+async fn where_all_hooks_files_are_gone_every_event_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("hooks.yaml");
+    let path = file.clone();
+    let server = Server::new("/project", Limits::default(), move |_| {
+        let text = fs::read_to_string(&path).unwrap_or_else(|_| "hooks: {}".to_owned());
+        Ok(Loaded { has_files: path.exists(), ..loaded(&path, &text)? })
+    });
+    fs::write(&file, hooks("old")).unwrap();
+    let server = server.unwrap();
+    let mut client = Partner::new(&server);
+    assert_eq!(verdict(&mut client).await["message"], "old");
+    fs::remove_file(&file).unwrap();
+    let answer = verdict(&mut client).await;
+    assert_eq!(answer["decision"], "deny", "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("the hooks files are gone"), "{answer}");
+    fs::write(&file, hooks("back")).unwrap();
+    assert_eq!(verdict(&mut client).await["message"], "back");
 }
 
 #[cfg(unix)]
@@ -117,7 +136,7 @@ async fn what_was_read_before_a_change_does_not_stay() {
     let (has_read, may_go_on, path) = (Arc::clone(&read), Arc::clone(&go_on), link.clone());
     let pauses = Arc::new(AtomicBool::new(false));
     let does_pause = Arc::clone(&pauses);
-    let server = Server::new("/project", Limits::default(), move || {
+    let server = Server::new("/project", Limits::default(), move |_| {
         let text = fs::read_to_string(&path).unwrap();
         if does_pause.swap(false, Ordering::Relaxed) {
             has_read.wait();
@@ -157,7 +176,7 @@ async fn files_that_are_not_read_in_time_fail_the_event_and_no_client_waits_for_
     // Whether the files can be read, and a reader waits for that.
     let open = Arc::new((Mutex::new(true), Condvar::new()));
     let (gate, path) = (Arc::clone(&open), file.clone());
-    let server = Server::new("/project", Limits::default(), move || {
+    let server = Server::new("/project", Limits::default(), move |_| {
         let _open = gate.1.wait_while(gate.0.lock().unwrap(), |open| !*open).unwrap();
         loaded(&path, &fs::read_to_string(&path).unwrap())
     });

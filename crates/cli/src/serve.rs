@@ -97,7 +97,9 @@ impl Args {
 /// Returns what loads the configuration any number of times, and warns about what it lacks.
 pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Load>, CommandError> {
     not_too_deep()?;
-    Ok(Box::new(move || {
+    Ok(Box::new(move |reading| {
+        let mut options = options.clone();
+        options.named_may_fail |= reading == Reading::Again;
         let loaded = config::Loaded::of(&options)?;
         loaded.notices.warn();
         let has_files = !loaded.found.config.files.is_empty();

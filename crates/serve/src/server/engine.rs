@@ -39,7 +39,16 @@ pub struct Loaded {
 }
 
 /// Loads the configuration.
-pub type Load = dyn Fn() -> Result<Loaded, Diagnostics> + Send + Sync;
+pub type Load = dyn Fn(Reading) -> Result<Loaded, Diagnostics> + Send + Sync;
+
+/// Which reading of the files it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// The first: without a sound configuration there is no server.
+    First,
+    /// A later one: a file that can't be loaded is a failed hook.
+    Again,
+}
 
 /// Holds the configuration in use.
 pub struct Engine {
@@ -59,8 +68,6 @@ pub(crate) struct InUse {
     executor: Arc<Executor>,
     has_files: bool,
     pub(super) absent: Vec<String>,
-    /// Why a newer configuration is not in use, for the user.
-    problem: Mutex<Option<String>>,
 }
 
 impl Drop for InUse {
@@ -81,25 +88,6 @@ impl InUse {
     /// Returns the executor for a session of its own, which must not outlive `self`.
     pub(crate) fn shared(&self) -> Arc<Executor> {
         Arc::clone(&self.executor)
-    }
-
-    pub(super) fn problem(&self) -> Option<String> {
-        locked(&self.problem).clone()
-    }
-
-    /// Goes on although the newest files have `problems`.
-    fn keep(&self, problems: &Diagnostics) {
-        let what =
-            "the configuration has changed and is broken, the one loaded before still counts";
-        tracing::warn!("{what}:\n{problems}");
-        let text = problems.to_string();
-        let mut lines = text.lines();
-        let first = lines.next().unwrap_or_default();
-        let more = match lines.count() {
-            0 => String::new(),
-            more => format!(" (and {more} more)"),
-        };
-        *locked(&self.problem) = Some(format!("{what}: {first}{more}"));
     }
 }
 
@@ -122,7 +110,7 @@ impl Engine {
     /// Loads the first configuration.
     pub fn new(load: Box<Load>) -> Result<Self, Diagnostics> {
         let since = SystemTime::now();
-        let state = State::start(load()?, Stamps::default(), since);
+        let state = State::start(load(Reading::First)?, Stamps::default(), since);
         Ok(Self { load, state: Mutex::new(state), reading: Arc::default() })
     }
 
@@ -170,21 +158,22 @@ impl Engine {
         .await;
     }
 
-    /// Puts what is on disk in the place of what is in use, all of it or nothing.
+    /// Puts what is on disk in the place of what is in use. If that can't be loaded, every event fails
+    /// until it can: the old hooks may rest on approvals that are gone.
     ///
     /// Notes the state of the places before they are read: a file that changes meanwhile is read
     /// once more before the next event.
     fn renew(&self) {
         let since = SystemTime::now();
         let before = locked(&self.state).stamps.again(since);
-        let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)()));
+        let loaded = panic::catch_unwind(AssertUnwindSafe(|| (self.load)(Reading::Again)));
         let loaded = loaded.unwrap_or_else(|_| {
             Err(Diagnostic::error("the hooks files could not be loaded").into())
         });
         let old = self.in_use();
         let problems = match loaded {
             Ok(loaded) if old.has_files && !loaded.has_files => {
-                let hint = "to go on without hooks, restart the server";
+                let hint = "put them back, or restart the server to go on without hooks";
                 Diagnostic::error("the hooks files are gone").hint(hint).into()
             }
             Ok(mut loaded) => {
@@ -197,8 +186,10 @@ impl Engine {
             }
             Err(problems) => problems,
         };
-        old.keep(&problems);
-        locked(&self.state).stamps = before;
+        tracing::warn!("the configuration can't be loaded, every event fails:\n{problems}");
+        let executor = Arc::new(Executor::failing(&problems));
+        let in_use = InUse { executor, has_files: old.has_files, absent: Vec::new() };
+        *locked(&self.state) = State { in_use: Arc::new(in_use), stamps: before };
     }
 }
 
@@ -207,8 +198,7 @@ impl State {
     fn start(loaded: Loaded, before: Stamps, since: SystemTime) -> Self {
         let Loaded { executor, has_files, watched, absent, expires } = loaded;
         executor.start_processes();
-        let problem = Mutex::default();
-        let in_use = InUse { executor: Arc::new(executor), has_files, absent, problem };
+        let in_use = InUse { executor: Arc::new(executor), has_files, absent };
         Self { in_use: Arc::new(in_use), stamps: Stamps::take(watched, before, since, expires) }
     }
 }

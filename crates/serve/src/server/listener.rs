@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use super::VERSION;
 use super::connection;
-use super::engine::{Engine, Loaded, NotRead, tell_absent};
+use super::engine::{Engine, Loaded, NotRead, Reading, tell_absent};
 use super::host::{self, Host};
 use super::moment::Moment;
 use super::params::Params;
@@ -76,7 +76,7 @@ impl Server {
     pub fn new(
         project: impl Into<PathBuf>,
         limits: Limits,
-        load: impl Fn() -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
+        load: impl Fn(Reading) -> Result<Loaded, Diagnostics> + Send + Sync + 'static,
     ) -> Result<Self, Diagnostics> {
         Ok(Self {
             engine: Arc::new(Engine::new(Box::new(load))?),
@@ -187,10 +187,6 @@ impl Server {
         if let Moment::Native(_) = moment {
             tell_absent(&current.absent, &mut verdict);
         }
-        if let Some(problem) = current.problem() {
-            let said = verdict.system_message.take().map(|said| said + "\n");
-            verdict.system_message = Some(said.unwrap_or_default() + &problem);
-        }
         Ok(verdict)
     }
 
@@ -229,11 +225,7 @@ impl Server {
         let _place = place?;
         let until = self.check_client(&mut params)?;
         let current = self.engine.current(until).await?;
-        let mut answer = host.answer(current.shared(), method, params, until).await?;
-        if let Some(Value::Array(messages)) = answer.get_mut("system_messages") {
-            messages.extend(current.problem().map(Value::from));
-        }
-        Ok(answer)
+        host.answer(current.shared(), method, params, until).await
     }
 
     /// Refuses a client of another version or another project, and returns when the client needs its

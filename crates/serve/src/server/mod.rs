@@ -24,7 +24,7 @@ mod stamp;
 
 pub use callback::register_host_builtins;
 pub use client::{NoVerdict, Question, exchange, ping, verdict};
-pub use engine::{Engine, Load, Loaded, tell_absent};
+pub use engine::{Engine, Load, Loaded, Reading, tell_absent};
 pub use error::{BuiltinNameError, ListenError};
 pub use listener::{Limits, Server};
 pub(crate) use protocol::ErrorCode;
