@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::directory::FILE;
@@ -15,12 +16,14 @@ pub struct Place {
     path: PathBuf,
     /// Whether it is for hooks of a project, which are not read through links.
     is_plain: bool,
+    /// Whether only its owner and rights count: files come and go in it.
+    pub only_rights: bool,
 }
 
 impl Place {
     /// Returns the place at `path`, where links are followed.
     pub fn at(path: PathBuf) -> Self {
-        Self { path, is_plain: false }
+        Self { path, is_plain: false, only_rights: false }
     }
 
     /// Returns its path.
@@ -28,11 +31,14 @@ impl Place {
         &self.path
     }
 
-    /// Returns what is there now; `None` also in the place of a link that is not followed. Takes
+    /// Returns what is there now: the entry itself, and the target of a link that is followed. Takes
     /// microseconds, whatever a project puts there.
-    pub fn metadata(&self) -> Option<Metadata> {
+    pub fn metadata(&self) -> [io::Result<Metadata>; 2] {
+        let own = fs::symlink_metadata(&self.path);
         let is_refused = self.is_plain && link_to(&self.path).is_some();
-        if is_refused { None } else { fs::metadata(&self.path).ok() }
+        let target =
+            if is_refused { Err(ErrorKind::Other.into()) } else { fs::metadata(&self.path) };
+        [own, target]
     }
 }
 
@@ -54,9 +60,11 @@ impl Loaded {
             for project in &search.project {
                 let own = project.join(PROJECT_DIRECTORY);
                 // The directory of drop-ins changes when one comes or goes.
-                let paths =
-                    [project.join(FILE), own.join(FILE), own.join(DROP_INS), project.join(".git")];
-                places.extend(paths.map(|path| Place { path, is_plain: true }));
+                let drop_ins = own.join(DROP_INS);
+                let files = [project.join(FILE), own.join(FILE)];
+                for path in [drop_ins, project.join(".git"), own].into_iter().chain(files) {
+                    places.insert(Place { path, is_plain: true, only_rights: false });
+                }
             }
             of_project = hooks_directories(&search.project);
             let others = options.directories_of_higher_layers();
@@ -69,10 +77,19 @@ impl Loaded {
         }
         for path in &self.config.files {
             let is_plain = path.parent().is_some_and(|at| of_project.iter().any(|own| own == at));
-            places.insert(Place { path: path.clone(), is_plain });
+            places.insert(Place { path: path.clone(), is_plain, only_rights: false });
+        }
+        // Another user who may write above a file can replace it.
+        let mut above = BTreeSet::new();
+        for place in places.iter().map(Place::path).chain(followed.iter().map(PathBuf::as_path)) {
+            above.extend(place.ancestors().skip(1).map(Path::to_owned));
         }
         for directory in directories {
+            above.extend(directory.ancestors().map(Path::to_owned));
             followed.extend([directory.join(FILE), directory.join(DROP_INS)]);
+        }
+        for path in above {
+            places.insert(Place { path, is_plain: false, only_rights: true });
         }
         for policy in &self.config.policies {
             followed.push(policy.store.state_file());
@@ -142,7 +159,8 @@ mod tests {
         assert!(!has(&places, "hooks.yaml"), "above the repository: {places:#?}");
 
         options.isolated = true;
-        let places = Loaded::load(&options).unwrap().places(&options);
+        let mut places = Loaded::load(&options).unwrap().places(&options);
+        places.retain(|place| !place.only_rights);
         let named = ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"];
         assert_eq!(places, named.map(|path| Place::at(at(path))));
     }

@@ -6,7 +6,9 @@ use std::time::{Duration, SystemTime};
 use hookexec::Registry;
 use hookexec::internal::Policy;
 use hookexec::load::LoadOptions;
-use hookexec_serve::server::{Limits, Load, Loaded, Server, Socket, register_host_builtins};
+use hookexec_serve::server::{
+    Limits, Load, Loaded, Reading, Server, Socket, register_host_builtins,
+};
 use tokio::task::spawn_blocking;
 
 use super::config::{self, ConfigArgs, Purpose, not_too_deep};

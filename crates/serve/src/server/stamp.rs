@@ -1,6 +1,7 @@
 //! Whether files are still the ones that were read.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::time::{Duration, SystemTime};
 
 use hookexec::internal::Place;
@@ -20,7 +21,7 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 /// Places in the file system and what was found there, also where that was nothing.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
-    places: BTreeMap<Place, Option<Stamp>>,
+    places: BTreeMap<Place, PlaceStamp>,
     /// From when on they count no more.
     end: Option<SystemTime>,
 }
@@ -39,7 +40,9 @@ impl Stamps {
             let known = before.places.remove(&place);
             has_new |= known.is_none();
             let stamp = known.unwrap_or_else(|| stamp_of(&place));
-            newest = newest.max(stamp.as_ref().map(Stamp::time));
+            for found in stamp.iter().flatten() {
+                newest = newest.max(Some(found.time()));
+            }
             stamps.insert(place, stamp);
         }
         // Another change of the newest place might go unnoticed.
@@ -63,8 +66,16 @@ impl Stamps {
     }
 }
 
-fn stamp_of(place: &Place) -> Option<Stamp> {
-    Some(Stamp::new(place.path(), &place.metadata()?))
+/// The state of a place: of the entry itself, and of the target of a link. A place that can't be looked at
+/// is another state than one where nothing is.
+type PlaceStamp = [Result<Stamp, ErrorKind>; 2];
+
+fn stamp_of(place: &Place) -> PlaceStamp {
+    place.metadata().map(|found| match found {
+        Ok(found) if place.only_rights => Ok(Stamp::of_rights(&found)),
+        Ok(found) => Ok(Stamp::new(place.path(), &found)),
+        Err(error) => Err(error.kind()),
+    })
 }
 
 #[cfg(test)]
@@ -114,6 +125,32 @@ mod tests {
         let stamps = settled(&[&file]);
         fs::remove_file(&file).unwrap();
         assert!(stamps.outdated(), "it is gone");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_broken_place_and_changed_rights_are_seen() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("hooks.yaml");
+        let stamps = settled(&[&file]);
+        symlink("gone", &file).unwrap();
+        assert!(stamps.outdated(), "a link that leads nowhere");
+
+        let own = directory.path().join(".hookexec");
+        let stamps = settled(&[&own.join("hooks.yaml")]);
+        fs::write(&own, "").unwrap();
+        assert!(stamps.outdated(), "a file in the place of a directory");
+
+        let mut place = Place::at(directory.path().to_path_buf());
+        place.only_rights = true;
+        let since = SystemTime::now();
+        let stamps = Stamps::take(vec![place], Stamps::default(), since, None);
+        fs::write(directory.path().join("new"), "").unwrap();
+        assert!(!stamps.outdated(), "a new file where only rights count");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(stamps.outdated(), "changed rights");
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(in crate::server) struct Stamp {
     device: u64,
     inode: u64,
+    /// The mode and the owners.
+    rights: [u32; 3],
     length: u64,
     modified: (i64, i64),
     changed: (i64, i64),
@@ -20,9 +22,22 @@ impl Stamp {
         Self {
             device: found.dev(),
             inode: found.ino(),
+            rights: [found.mode(), found.uid(), found.gid()],
             length: found.len(),
             modified: (found.mtime(), found.mtime_nsec()),
             changed: (found.ctime(), found.ctime_nsec()),
+        }
+    }
+
+    /// Returns the state of a directory of which only the owner and the rights count.
+    pub(in crate::server) fn of_rights(found: &Metadata) -> Self {
+        Self {
+            device: found.dev(),
+            inode: found.ino(),
+            rights: [found.mode(), found.uid(), found.gid()],
+            length: 0,
+            modified: (0, 0),
+            changed: (0, 0),
         }
     }
 

@@ -35,6 +35,11 @@ impl Stamp {
         }
     }
 
+    /// Returns the state of a directory of which only the owner and the rights count: which one it is.
+    pub(in crate::server) fn of_rights(found: &Metadata) -> Self {
+        Self { length: 0, created: found.created().ok(), modified: None, digest: None }
+    }
+
     /// Returns when the state came to be, as far as the system says it.
     pub(in crate::server) fn time(&self) -> SystemTime {
         self.created.max(self.modified).unwrap_or(UNIX_EPOCH)
