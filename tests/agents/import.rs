@@ -571,3 +571,20 @@ fn the_hooks_of_picoclaw_are_written_without_the_rest() {
     let done = import(&sandbox, &["--partial"]).exits(78);
     assert!(done.stderr.contains("the file has no `hooks`"), "{}", done.stderr);
 }
+
+#[test]
+fn a_list_of_hooks_that_stands_twice_or_is_empty_is_an_error() {
+    let sandbox = Sandbox::new();
+    let blocks = [
+        "{ matcher: shell, hooks: [{ type: command, command: ./log.sh }], hooks: [{ type: command, command: ./guard.sh }] }",
+        "{ type: command, command: ./guard.sh, hooks: [] }",
+        "{ matcher: shell, hooks: [], hook: [{ type: command, command: ./guard.sh }] }",
+    ];
+    for block in blocks {
+        let file = format!("agents: {{ root: {{ hooks: {{ pre_tool_use: [{block}] }} }} }}");
+        sandbox.write("a.yaml", &file);
+        let from = ["init", "--from", "docker-agent:a.yaml", "--agent", "root"];
+        let done = sandbox.hookexec(from).run().exits(78);
+        assert!(done.stderr.contains("a.yaml:1"), "{block}: {done:?}");
+    }
+}

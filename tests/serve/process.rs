@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -241,4 +241,27 @@ fn hooks_of_a_client_that_went_away_are_stopped() {
     let mut other = serving.connect();
     writeln!(other.get_mut(), r#"{{"jsonrpc":"2.0","id":1,"method":"ping"}}"#).unwrap();
     assert!(other.read_line(&mut String::new()).unwrap() > 0);
+}
+
+#[test]
+fn a_server_removes_no_socket_but_its_own() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.trust();
+    let first = Serving::start(&sandbox);
+    // Another server is there once the file and the lock of the first are gone.
+    fs::remove_file(&first.socket).unwrap();
+    fs::remove_file(first.socket.with_extension("lock")).unwrap();
+    let second = Serving::start(&sandbox);
+    first.signal("-TERM");
+    assert_eq!(first.ended(), Some(0));
+    assert!(second.socket.exists());
+    drop(second);
+
+    let other = sandbox.home().join("sockets/other");
+    let _listener = UnixListener::bind(&other).unwrap();
+    let arguments = [Path::new("serve"), "--socket".as_ref(), &other];
+    let done = sandbox.hookexec(arguments).run().exits(64);
+    assert!(done.stderr.contains("another program is listening at"), "{done:?}");
+    assert!(UnixStream::connect(&other).is_ok());
 }

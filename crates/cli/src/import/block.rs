@@ -96,6 +96,14 @@ impl<'n> Import<'n> {
 
     fn add_items(&mut self, event: Event, items: &Node<'n>) {
         for item in items.one_or_many() {
+            let errors = self.reader.errors();
+            // A key that stands twice could hide a guard.
+            if item.as_map().is_some() {
+                let _ = self.reader.open_fields(item, "an entry");
+            }
+            if self.reader.errors() > errors {
+                continue;
+            }
             let Some(hooks) = get(item, "hooks") else {
                 self.add_hook(event, &Mapping::new(&NOWHERE), item.clone());
                 continue;
@@ -103,8 +111,13 @@ impl<'n> Import<'n> {
             let mut limits = Mapping::new(&item.span);
             limits.entries.extend_from_slice(item.as_map().unwrap_or_default());
             limits.entries.retain(|(key, _)| key.as_text() != Some("hooks"));
+            let mut is_empty = true;
             for hook in hooks.one_or_many() {
                 self.add_hook(event, &limits, hook.clone());
+                is_empty = false;
+            }
+            if is_empty {
+                self.reader.error(item, "an entry without a hook in `hooks`");
             }
         }
     }

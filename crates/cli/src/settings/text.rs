@@ -53,7 +53,8 @@ pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, 
 }
 
 /// Removes what is `ours` from `node`, and returns whether the node itself has to go: it is ours, or
-/// nothing else is left in it. A group of hooks `in_list` goes with its labels when it has no hook.
+/// nothing else is left in it. A group of hooks `in_list` goes with its labels when it has no hook; with
+/// anything else in it, it stays.
 fn strip(node: &CstNode, in_list: bool, ours: &dyn Fn(&str) -> bool) -> bool {
     let mut changed = false;
     if let Some(list) = node.as_array() {
@@ -80,7 +81,20 @@ fn strip(node: &CstNode, in_list: bool, ours: &dyn Fn(&str) -> bool) -> bool {
             changed = true;
         }
     }
-    changed && (in_list || object.properties().is_empty())
+    changed && if in_list { only_labels(&object) } else { object.properties().is_empty() }
+}
+
+/// Returns whether an object has nothing but what agents write beside the hooks of a group.
+fn only_labels(object: &CstObject) -> bool {
+    const LABELS: [&str; 7] =
+        ["matcher", "name", "description", "sequential", "trigger", "timeout", "enabled"];
+    for member in object.properties() {
+        let name = member.decoded_name();
+        if !name.is_some_and(|name| LABELS.contains(&name.as_str())) {
+            return false;
+        }
+    }
+    true
 }
 
 fn tree(text: &str) -> Result<CstRootNode, SettingsError> {

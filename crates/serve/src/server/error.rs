@@ -22,6 +22,9 @@ pub enum ListenError {
     /// Something else is there.
     #[error("{} exists and is not a socket", .0.display())]
     NotASocket(PathBuf),
+    /// A process that is not of hookexec listens there.
+    #[error("another program is listening at {}", .0.display())]
+    OtherProgram(PathBuf),
     /// Its directory is another user's.
     #[error("the directory {} belongs to another user", .0.display())]
     OtherUser(PathBuf),
@@ -39,6 +42,7 @@ impl ListenError {
         match self {
             Self::Failed { .. } | Self::OtherUser(_) => None,
             Self::InUse(_) => Some("use that process, or end it".to_owned()),
+            Self::OtherProgram(_) => Some("choose another path".to_owned()),
             Self::NotASocket(_) => Some("choose another path, or remove what is there".to_owned()),
             Self::NotPrivate(directory) => {
                 let shown = directory.display();

@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _}
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use hookexec::internal::{files, system};
 use rustix::process::geteuid;
 use tokio::io::Interest;
@@ -24,6 +25,8 @@ use crate::server::{ListenError, NoVerdict};
 pub struct Socket {
     listener: UnixListener,
     path: PathBuf,
+    /// The device and the inode of its file.
+    identity: Option<(u64, u64)>,
     _lock: File,
 }
 
@@ -52,11 +55,15 @@ impl Socket {
             if !found.file_type().is_socket() {
                 return Err(ListenError::NotASocket(shown.to_owned()));
             }
+            if is_in_use(&path) {
+                return Err(ListenError::OtherProgram(shown.to_owned()));
+            }
             fs::remove_file(&path).map_err(failed)?;
         }
         let listener = UnixListener::bind(&path).map_err(failed)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        Ok(Self { listener, path, _lock: lock })
+        let identity = system::identity(&path);
+        Ok(Self { listener, path, identity, _lock: lock })
     }
 
     /// Returns where it is.
@@ -82,8 +89,19 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // The lock is still held, so that no other server is there.
-        let _ = fs::remove_file(&self.path);
+        // If its file and the lock were deleted, another server may be there.
+        if self.identity.is_some() && system::identity(&self.path) == self.identity {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Returns whether a process listens at `path`: nobody does at a socket that refuses a connection.
+fn is_in_use(path: &Path) -> bool {
+    let refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
+    match UnixStream::connect(path).now_or_never() {
+        Some(Err(error)) => !refused(error),
+        Some(Ok(_)) | None => true,
     }
 }
 
