@@ -136,9 +136,9 @@ fn a_file_that_cannot_be_understood_is_left_alone() {
 
 #[test]
 fn a_group_with_something_of_the_users_in_it_stays() {
-    let text = r#"{"hooks":{"PreToolUse":[{"matcher":"*","_off":[{"command":"guard"}],"hooks":[{"command":"hookexec a"}]}]}}"#;
+    let text = r#"{"hooks":{"PreToolUse":[{"matcher":"*","_off":[{"command":"guard"}],"hooks":[{"command":"hookexec run"}]}]}}"#;
     let left = remove(text, ours).unwrap();
     assert!(left.contains("guard") && !left.contains("hookexec"), "{left}");
-    let text = r#"{"hooks":{"PreToolUse":[{"matcher":"*","name":"x","hooks":[{"command":"hookexec a"}]}]}}"#;
+    let text = r#"{"hooks":{"PreToolUse":[{"matcher":"*","name":"x","hooks":[{"command":"hookexec run"}]}]}}"#;
     assert!(!remove(text, ours).unwrap().contains("matcher"));
 }
