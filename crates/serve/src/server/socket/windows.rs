@@ -27,6 +27,7 @@ impl Socket {
         &self.0
     }
 
+    /// Waits for ever: no client can connect.
     pub async fn accept(&self) -> Option<Stream> {
         pending().await
     }
