@@ -30,7 +30,7 @@ pub(crate) use waits::{TIMEOUT, kept_timeout, limits, needed_timeout, timeout_fo
 
 /// Puts hookexec into the hook settings of coding agents
 ///
-/// Only entries are added, one a line, and `hookexec uninstall` restores the file as it was.
+/// Only entries are added, one a line, and `hookexec uninstall` takes them out again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec install claude-code codex --dry-run")]
 pub(crate) struct Args {
