@@ -284,7 +284,11 @@ impl Judge {
         let quoted = Value::from(String::from_utf8_lossy(input)).to_string();
         let body = with.api.request(with, &self.instructions, &quoted).to_string();
         let reply = self.endpoint.ask(Ask::Post(body.as_bytes()), &[], until)?;
-        let value = parse_strict(&String::from_utf8_lossy(&reply.body));
+        // A reply whose bytes are changed is not the model's.
+        let value = match std::str::from_utf8(&reply.body) {
+            Ok(text) => parse_strict(text).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
         if !reply.status.is_success() {
             let mut message = format!("{host} answered {}", reply.status);
             if let Ok(value) = &value
