@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::directory::FILE;
@@ -14,16 +14,29 @@ use crate::directories::{DROP_INS, PROJECT_DIRECTORY, link_to};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     path: PathBuf,
-    /// Whether it is for hooks of a project, which are not read through links.
-    is_plain: bool,
-    /// Whether only its owner and rights count: files come and go in it.
-    pub only_rights: bool,
+    watch: Watch,
+}
+
+/// The part of a place that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Watch {
+    /// The target, where links are followed.
+    Target,
+    /// The place of a project's hooks, which are not read through links.
+    Plain,
+    /// The owner and the rights of a directory alone: files come and go in it.
+    Rights,
 }
 
 impl Place {
     /// Returns the place at `path`, where links are followed.
     pub fn at(path: PathBuf) -> Self {
-        Self { path, is_plain: false, only_rights: false }
+        Self { path, watch: Watch::Target }
+    }
+
+    /// Returns a directory of which only the owner and the rights count.
+    pub fn rights_of(path: PathBuf) -> Self {
+        Self { path, watch: Watch::Rights }
     }
 
     /// Returns its path.
@@ -31,14 +44,23 @@ impl Place {
         &self.path
     }
 
-    /// Returns what is there now: the entry itself, and the target of a link that is followed. Takes
+    /// Returns whether only the owner and the rights count.
+    pub fn has_only_rights(&self) -> bool {
+        self.watch == Watch::Rights
+    }
+
+    /// Returns what is there now. A link that leads nowhere, or that is not followed, is there itself. Takes
     /// microseconds, whatever a project puts there.
-    pub fn metadata(&self) -> [io::Result<Metadata>; 2] {
-        let own = fs::symlink_metadata(&self.path);
-        let is_refused = self.is_plain && link_to(&self.path).is_some();
-        let target =
-            if is_refused { Err(ErrorKind::Other.into()) } else { fs::metadata(&self.path) };
-        [own, target]
+    ///
+    /// # Errors
+    /// When nothing is there, or it can't be looked at.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        if self.watch == Watch::Plain
+            && let Some(link) = link_to(&self.path)
+        {
+            return fs::symlink_metadata(link);
+        }
+        fs::metadata(&self.path).or_else(|_| fs::symlink_metadata(&self.path))
     }
 }
 
@@ -63,7 +85,7 @@ impl Loaded {
                 let drop_ins = own.join(DROP_INS);
                 let files = [project.join(FILE), own.join(FILE)];
                 for path in [drop_ins, project.join(".git"), own].into_iter().chain(files) {
-                    places.insert(Place { path, is_plain: true, only_rights: false });
+                    places.insert(Place { path, watch: Watch::Plain });
                 }
             }
             of_project = hooks_directories(&search.project);
@@ -77,7 +99,8 @@ impl Loaded {
         }
         for path in &self.config.files {
             let is_plain = path.parent().is_some_and(|at| of_project.iter().any(|own| own == at));
-            places.insert(Place { path: path.clone(), is_plain, only_rights: false });
+            let watch = if is_plain { Watch::Plain } else { Watch::Target };
+            places.insert(Place { path: path.clone(), watch });
         }
         // Another user who may write above a file can replace it.
         let mut above = BTreeSet::new();
@@ -88,9 +111,7 @@ impl Loaded {
             above.extend(directory.ancestors().map(Path::to_owned));
             followed.extend([directory.join(FILE), directory.join(DROP_INS)]);
         }
-        for path in above {
-            places.insert(Place { path, is_plain: false, only_rights: true });
-        }
+        places.extend(above.into_iter().map(Place::rights_of));
         for policy in &self.config.policies {
             followed.push(policy.store.state_file());
             followed.extend(policy.files.iter().cloned());
@@ -160,7 +181,7 @@ mod tests {
 
         options.isolated = true;
         let mut places = Loaded::load(&options).unwrap().places(&options);
-        places.retain(|place| !place.only_rights);
+        places.retain(|place| !place.has_only_rights());
         let named = ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"];
         assert_eq!(places, named.map(|path| Place::at(at(path))));
     }

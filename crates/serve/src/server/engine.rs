@@ -114,7 +114,7 @@ impl Engine {
         Ok(Self { load, state: Mutex::new(state), reading: Arc::default() })
     }
 
-    /// Returns the configuration, the one on disk when that is another by now and is sound.
+    /// Returns the configuration, or the one on disk if the files have changed.
     ///
     /// # Errors
     /// When reading the files takes longer than [`RELOAD_TIME`], or than half of the time until

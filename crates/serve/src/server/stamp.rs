@@ -40,7 +40,7 @@ impl Stamps {
             let known = before.places.remove(&place);
             has_new |= known.is_none();
             let stamp = known.unwrap_or_else(|| stamp_of(&place));
-            for found in stamp.iter().flatten() {
+            if let Ok(found) = &stamp {
                 newest = newest.max(Some(found.time()));
             }
             stamps.insert(place, stamp);
@@ -66,16 +66,15 @@ impl Stamps {
     }
 }
 
-/// The state of a place: of the entry itself, and of the target of a link. A place that can't be looked at
-/// is another state than one where nothing is.
-type PlaceStamp = [Result<Stamp, ErrorKind>; 2];
+/// The state of a place. One that can't be looked at is another state than one where nothing is.
+type PlaceStamp = Result<Stamp, ErrorKind>;
 
 fn stamp_of(place: &Place) -> PlaceStamp {
-    place.metadata().map(|found| match found {
-        Ok(found) if place.only_rights => Ok(Stamp::of_rights(&found)),
+    match place.metadata() {
+        Ok(found) if place.has_only_rights() => Ok(Stamp::of_rights(&found)),
         Ok(found) => Ok(Stamp::new(place.path(), &found)),
         Err(error) => Err(error.kind()),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -143,8 +142,7 @@ mod tests {
         fs::write(&own, "").unwrap();
         assert!(stamps.outdated(), "a file in the place of a directory");
 
-        let mut place = Place::at(directory.path().to_path_buf());
-        place.only_rights = true;
+        let place = Place::rights_of(directory.path().to_path_buf());
         let since = SystemTime::now();
         let stamps = Stamps::take(vec![place], Stamps::default(), since, None);
         fs::write(directory.path().join("new"), "").unwrap();
