@@ -28,18 +28,8 @@ pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
     try_out(executor, call, false).await.0
 }
 
-/// Like [`dispatch`], and returns how the hooks decided.
-///
-/// # Panics
-/// When it is not called within a Tokio runtime that has time and I/O enabled.
-pub async fn dispatch_with_course(
-    executor: &Executor,
-    call: &NativeCall,
-) -> (Verdict, Option<Course>) {
-    try_out(executor, call, true).await
-}
-
-async fn try_out(
+/// Like [`dispatch`], and returns how the hooks decided if `shows_course`.
+pub(super) async fn try_out(
     executor: &Executor,
     call: &NativeCall,
     shows_course: bool,

@@ -29,6 +29,7 @@ mod plugin;
 mod qwen;
 mod read;
 mod settings;
+mod subject;
 mod vibe;
 mod windsurf;
 
@@ -36,7 +37,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure, failure_of};
-pub use dispatch::{Moment, dispatch, dispatch_with_course, explain, unanswered};
+pub use dispatch::{Moment, dispatch, explain, unanswered};
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, is_own_program};
@@ -46,6 +47,7 @@ pub use settings::{
     EntryMember, EntryShape, HookSettings, ImportFormat, Matching, OffSwitch, OffValue,
     PackageMark, ScriptWords, TrustedFolders,
 };
+pub use subject::Subject;
 
 use hookexec::internal::suggest;
 use hookexec::internal::tools::{self, Toolset};

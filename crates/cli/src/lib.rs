@@ -25,6 +25,7 @@ mod doctor;
 mod error;
 mod exit;
 mod explain;
+mod explained;
 mod from;
 #[cfg(test)]
 #[path = "generated/tests.rs"]
@@ -39,7 +40,6 @@ mod man;
 mod markup;
 mod matchers;
 mod mcp;
-mod moment;
 #[cfg(test)]
 #[path = "commands/tests.rs"]
 mod named_commands;

@@ -7,13 +7,13 @@ mod text;
 use hookexec::internal::{Course, Explanation, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Event, Executor, Verdict};
-use hookexec_agents::Agent;
+use hookexec_agents::{Agent, Subject};
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::error::warn_all;
-use crate::moment::{Moment, reports_of};
+use crate::explained::{reports_of, why_no_opinion};
 use crate::output::PlainFormat;
 use crate::run::{agent_name, event_name};
 use crate::runtime::{PATIENCE, Runtime};
@@ -29,12 +29,12 @@ use course::ExplainedCourse;
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
     /// The event; `hookexec docs events` lists them
-    #[arg(group = "moment", value_parser = event_name(), hide_possible_values = true)]
+    #[arg(group = "subject", value_parser = event_name(), hide_possible_values = true)]
     event: Option<Event>,
 
     /// Reads the payload of this agent and judges as `run --from` does; `hookexec docs agents`
     /// lists them
-    #[arg(long, group = "moment", value_name = "AGENT", value_parser = agent_name())]
+    #[arg(long, group = "subject", value_name = "AGENT", value_parser = agent_name())]
     from: Option<Agent>,
 
     /// The agent's name for the event. Needed when the payload has none
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     native: Option<String>,
 
     /// Predicts which hooks would run, and says why the others would not; runs none
-    #[arg(long, requires = "moment")]
+    #[arg(long, requires = "subject")]
     no_run: bool,
 
     /// How to write the explanation
@@ -112,11 +112,11 @@ pub(super) enum Effect {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
-        let Some(moment) = self.moment()? else {
+        let Some(subject) = self.subject()? else {
             return list::show(&self.config, self.format);
         };
         let mut config = self.config.clone();
-        if let Moment::Native(call) = &moment {
+        if let Subject::Native(call) = &subject {
             config = config.in_project(&call.project);
         }
         not_too_deep()?;
@@ -130,10 +130,10 @@ impl Args {
         let mut ran = None;
         if !self.no_run {
             let runtime = Runtime::new()?;
-            ran = Some(runtime.run(Box::pin(moment.dispatch_with_course(&executor)))?);
+            ran = Some(runtime.run(Box::pin(subject.dispatch_with_course(&executor)))?);
             let _ = runtime.run(executor.shutdown(PATIENCE));
         }
-        let explained = Explained::new(&executor, &moment, ran);
+        let explained = Explained::new(&executor, &subject, ran);
         let text = match self.format {
             PlainFormat::Text => text::event(&explained),
             PlainFormat::Json => String::new(),
@@ -143,11 +143,11 @@ impl Args {
     }
 
     /// Reads what happened, in our words or in an agent's; `None` without an event.
-    fn moment(&self) -> Result<Option<Moment>, CommandError> {
+    fn subject(&self) -> Result<Option<Subject>, CommandError> {
         let Some(agent) = self.from else {
             let Some(event) = self.event else { return Ok(None) };
             let input = input::parse("explain", event, &input::read_stdin()?)?;
-            return Ok(Some(Moment::Own(event, Box::new(input))));
+            return Ok(Some(Subject::Own(event, Box::new(input))));
         };
         let stdin = input::read_stdin()?;
         let event = self.native.as_deref().or(self.event.map(Event::name));
@@ -161,21 +161,21 @@ impl Args {
             let message = format!("no hook runs: hookexec has no event for `{name}`, {why}");
             return Err(CommandError::data(message));
         }
-        Ok(Some(Moment::Native(Box::new(call))))
+        Ok(Some(Subject::Native(Box::new(call))))
     }
 }
 
 impl Explained {
-    fn new(executor: &Executor, moment: &Moment, ran: Option<(Verdict, Option<Course>)>) -> Self {
-        let (event, native, agent) = match moment {
-            Moment::Own(event, _) => (*event, None, None),
-            Moment::Native(call) => {
+    fn new(executor: &Executor, subject: &Subject, ran: Option<(Verdict, Option<Course>)>) -> Self {
+        let (event, native, agent) = match subject {
+            Subject::Own(event, _) => (*event, None, None),
+            Subject::Native(call) => {
                 let event = call.event.unwrap_or(Event::Notification);
                 (event, Some(call.native.name), Some(call.agent.to_string()))
             }
         };
         let (verdict, course) = ran.unzip();
-        let explanations = moment.explain(executor);
+        let explanations = subject.explain(executor);
         let mut reports = vec![None; explanations.len()];
         if let Some(verdict) = &verdict {
             reports = reports_of(&explanations, verdict);
@@ -186,7 +186,7 @@ impl Explained {
                 of_other_events += 1;
                 continue;
             }
-            let rollout = rollout(&explanation.hook, &moment.input().session_id);
+            let rollout = rollout(&explanation.hook, &subject.input().session_id);
             let mut hook = ExplainedHook {
                 explanation,
                 rollout,
@@ -197,7 +197,7 @@ impl Explained {
             if let (Some(report), Some(verdict)) = (report, &verdict) {
                 hook.effect = effect(report, verdict);
                 hook.no_opinion =
-                    moment.why_no_opinion(executor, &hook.explanation, report, verdict);
+                    why_no_opinion(subject, executor, &hook.explanation, report, verdict);
                 hook.report = Some(report.clone());
             }
             hooks.push(hook);
@@ -206,8 +206,8 @@ impl Explained {
             event,
             native,
             agent,
-            events: moment.events(),
-            tool: moment.input().tool_name.clone(),
+            events: subject.events(),
+            tool: subject.input().tool_name.clone(),
             hooks,
             of_other_events,
             course: course.flatten().map(ExplainedCourse::new),

@@ -9,13 +9,12 @@ use super::keys::{
     AgentName, CaseInput, CaseKeys, CaseList, EventName, Expectation, FileKeys, Names, Payload,
     Stubs,
 };
-use crate::moment::Moment;
 use hookexec::config::{Diagnostics, Location};
 use hookexec::event::Event;
 use hookexec::internal::read_text;
 use hookexec::internal::{read_file, suggest};
 use hookexec::wire::Input;
-use hookexec_agents::NativeCall;
+use hookexec_agents::{NativeCall, Subject};
 use hookexec_files::kinds::{At, Filled};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
@@ -44,7 +43,7 @@ pub(crate) struct Case {
     /// Its name, which no other case of the file has.
     pub(crate) name: String,
     /// The event and its input.
-    pub(crate) moment: Moment,
+    pub(crate) subject: Subject,
     /// The answers of hooks that do not run.
     pub(crate) stubs: Stubs,
     /// The expected result.
@@ -138,8 +137,8 @@ fn read_case(reader: &mut Reader, node: &Node) -> Option<Case> {
             reader.error_with_hint(node, format!("a case needs `{key}`"), CASE_HINT);
         }
     }
-    let moment = if native {
-        read_native(reader, node, &keys).map(|call| Moment::Native(Box::new(call)))
+    let subject = if native {
+        read_native(reader, node, &keys).map(|call| Subject::Native(Box::new(call)))
     } else {
         read_own(reader, node, &keys)
     };
@@ -154,7 +153,7 @@ fn read_case(reader: &mut Reader, node: &Node) -> Option<Case> {
     }
     Some(Case {
         name: keys.name?.0,
-        moment: moment?,
+        subject: subject?,
         stubs: keys.stubs.unwrap_or_default(),
         expect: keys.expect?.value,
         location: reader.location(node),
@@ -162,7 +161,7 @@ fn read_case(reader: &mut Reader, node: &Node) -> Option<Case> {
 }
 
 /// Reads the event and its input in words of ours.
-fn read_own(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Moment> {
+fn read_own(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Subject> {
     if let Some(Payload(payload)) = keys.payload {
         let hint = "add `from: AGENT`, or write `input` in place of `payload`";
         reader.error_with_hint(payload, "`payload` is an agent's, and no agent is named", hint);
@@ -184,7 +183,7 @@ fn read_own(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Mom
         }
         None => Input::default(),
     };
-    Some(Moment::Own(event, Box::new(input)))
+    Some(Subject::Own(event, Box::new(input)))
 }
 
 /// Reads an agent's payload, as `run --from AGENT` does.

@@ -10,7 +10,7 @@ use super::cases::{Case, CaseFile};
 use super::compare::{Difference, differences};
 use super::coverage::{Coverage, Reached};
 use super::stand_in::{Answers, executor};
-use crate::moment::reports_of;
+use crate::explained::{reports_of, why_no_opinion};
 use hookexec::Executor;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
 use hookexec::internal::{Explanation, files, suggest};
@@ -188,11 +188,11 @@ impl Bench {
         let is_stubbed = move |hook: &Hook| stubbed.contains(&hook.label());
         let executor = executor(self.config.clone(), &self.working_dir, &answers, is_stubbed)?;
         let started = Instant::now();
-        let verdict = case.moment.dispatch(&executor).await;
+        let verdict = case.subject.dispatch(&executor).await;
         let duration = started.elapsed();
         executor.shutdown(PATIENCE).await;
 
-        let explanations = case.moment.explain(&executor);
+        let explanations = case.subject.explain(&executor);
         self.reached.add(&explanations, &verdict);
         let differences = differences(&case.expect, &verdict);
         let passed = differences.is_empty();
@@ -225,7 +225,7 @@ fn notes(
         let is_stubbed = case.stubs.0.iter().any(|(name, ..)| *name == hook.name);
         if let Some(report) = report
             && !is_stubbed
-            && let Some(why) = case.moment.why_no_opinion(executor, hook, report, verdict)
+            && let Some(why) = why_no_opinion(&case.subject, executor, hook, report, verdict)
         {
             notes.push(format!("hook {} ({}): no opinion: {why}", hook.name, hook.source));
         }
