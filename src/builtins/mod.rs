@@ -286,11 +286,13 @@ impl Shipped {
                 return Err(format!("it can do nothing on `{event}`; it is for {names}"));
             }
             let mut known = locked(&known);
-            let work = match known.get(&hook.args) {
-                Some(work) => Arc::clone(work),
-                None => (self.prepare)(&surroundings, &hook.args)?,
+            let work = if let Some(work) = known.get(&hook.args) {
+                Arc::clone(work)
+            } else {
+                let work = (self.prepare)(&surroundings, &hook.args)?;
+                known.insert(hook.args.clone(), Arc::clone(&work));
+                work
             };
-            known.insert(hook.args.clone(), Arc::clone(&work));
             let max_output = hook.max_output;
             let function = Arc::new(move |call: &Call<'_>| {
                 work(&Asked { call, counting: &counting, max_output })
