@@ -1,5 +1,5 @@
 //! Describes a tool call: the commands that it runs and the files that it touches, as data; and the
-//! contract of what reads them out of a call's arguments.
+//! contract of their reader.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::wire::{Input, json_bytes};
 
-/// Reads out of a tool call what it does. A registry has at most one.
+/// Reads tool calls. A registry has at most one reader.
 ///
-/// A part that can't be known before the call runs must be marked as uncertain, never left out.
+/// It marks a part that can't be known before the call runs as uncertain, and never leaves it out.
 pub trait DescribeCall: Debug + Send + Sync + 'static {
     /// Returns what the tool call of `input` does; nothing for other events.
     fn describe(&self, input: &Input) -> CallDescription;
@@ -20,7 +20,7 @@ pub trait DescribeCall: Debug + Send + Sync + 'static {
     fn kinds(&self, agent: Option<&str>, tool: &str) -> Vec<String>;
 }
 
-/// The description of one tool call, made when something first asks for it, and once for all that ask.
+/// The description of one tool call. It is made once, when a condition or a hook first needs it.
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
     describer: Option<&'static dyn DescribeCall>,

@@ -17,7 +17,7 @@ pub trait Recorder: Send + Sync + 'static {
     /// Records one verdict, and returns for the user what could not be recorded. The verdict waits for
     /// it, so it takes a small part of the time until the deadline at most. If the future is dropped,
     /// the verdict is recorded all the same.
-    fn record<'a>(&'a self, decided: Recorded<'a>) -> BoxFuture<'a, Vec<String>>;
+    fn record<'a>(&'a self, recorded: Recorded<'a>) -> BoxFuture<'a, Vec<String>>;
 
     /// Waits until everything is recorded, and not much longer than `patience`.
     fn settle(&self, patience: Duration) -> BoxFuture<'_, ()>;

@@ -84,8 +84,8 @@ impl Auditor {
     }
 
     /// Waits for a tenth of the time until the deadline, at most.
-    async fn write_down(&self, decided: Recorded<'_>) -> Vec<String> {
-        let Recorded { input, verdict, is_hooked, took, deadline } = decided;
+    async fn write_down(&self, recorded: Recorded<'_>) -> Vec<String> {
+        let Recorded { input, verdict, is_hooked, took, deadline } = recorded;
         let event = verdict.event;
         let patience = self.0.patience(deadline);
         let room = timeout(patience, Arc::clone(&self.0.room).acquire_owned()).await;
@@ -125,8 +125,8 @@ impl Recorder for Auditor {
         self.0.logs.iter().any(|log| log.all_events)
     }
 
-    fn record<'a>(&'a self, decided: Recorded<'a>) -> BoxFuture<'a, Vec<String>> {
-        Box::pin(self.write_down(decided))
+    fn record<'a>(&'a self, recorded: Recorded<'a>) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(self.write_down(recorded))
     }
 
     fn settle(&self, patience: Duration) -> BoxFuture<'_, ()> {
@@ -325,11 +325,11 @@ mod tests {
         let verdict = Verdict::denied(Event::PreToolUse, "no");
         let started = tokio::time::Instant::now();
         let (input, verdict, took) = (&Input::default(), &verdict, Duration::ZERO);
-        let decided = Recorded { input, verdict, is_hooked: true, took, deadline: None };
-        let problems = auditor.record(decided).await;
+        let recorded = Recorded { input, verdict, is_hooked: true, took, deadline: None };
+        let problems = auditor.record(recorded).await;
         assert!(started.elapsed() <= PATIENCE + Duration::from_millis(1));
         assert_eq!(problems, [LOST]);
-        auditor.record(Recorded { deadline: Some(Instant::now()), ..decided }).await;
+        auditor.record(Recorded { deadline: Some(Instant::now()), ..recorded }).await;
         auditor.settle(Duration::from_hours(1)).await;
         assert!(started.elapsed() <= PATIENCE + LAST_PATIENCE + Duration::from_millis(5));
     }

@@ -206,7 +206,7 @@ impl Connection {
     /// Writes a call; `is_begun` becomes true once the child may have seen a part of it. Returns
     /// `false` if the child closed its stdin.
     async fn send_call(&self, id: u64, method: &str, params: &[u8], is_begun: &mut bool) -> bool {
-        // Usually nobody else writes, and this is the cheaper way.
+        // Usually no other caller writes, and this is the cheaper way.
         let mut writer = match self.writer.try_lock() {
             Ok(writer) => writer,
             Err(_) => self.writer.lock().await,
@@ -225,7 +225,7 @@ impl Connection {
         is_sound
     }
 
-    /// Writes a line that nobody answers. If it can't be written, the next call finds out why.
+    /// Writes a line without an answer. If it can't be written, the next call finds out why.
     pub(super) async fn send(&self, line: Vec<u8>) {
         let mut writer = self.writer.lock().await;
         if writer.begin(line).await.is_ok() {

@@ -22,7 +22,7 @@ const SHOWN: usize = 120;
 /// How many refusals and cancellations may wait. A child that does not read them needs no more.
 const MAX_ASIDES: usize = 1024;
 
-/// The child's side of a connection: what it said, and what it still has to be told.
+/// The child's side of a connection: its replies, and the messages that it has not got yet.
 #[derive(Debug)]
 pub(super) struct Conversation {
     pub(super) name: Arc<str>,
@@ -159,7 +159,7 @@ impl Conversation {
         self.last_lines.push_back(shortened(&text, KEPT_LINE).into_owned());
     }
 
-    /// Notes that nobody waits any more for the reply to a call that the child may have seen.
+    /// Notes that the caller of a call that the child may have seen no longer waits for the reply.
     pub(super) fn gave_up(&mut self, id: u64) {
         // It need not answer a call that was given up. The first call is the handshake.
         self.served |= id > 1;

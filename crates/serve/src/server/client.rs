@@ -47,10 +47,10 @@ pub enum NoVerdict {
     /// It was not asked.
     #[error("can't be asked: {0}")]
     NotAsked(&'static str),
-    /// Nobody listens.
+    /// No process listens.
     #[error("is not there: {0}")]
     NotThere(io::Error),
-    /// It is no process of the user.
+    /// It is a process of another user.
     #[error("belongs to another user")]
     OtherUser,
     /// No answer came.
@@ -218,7 +218,7 @@ fn not_understood(problem: impl Into<String>) -> NoVerdict {
 /// answer, a line as well. It has four seconds.
 ///
 /// # Errors
-/// Why there is no answer.
+/// The cause of a missing answer.
 ///
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.

@@ -13,7 +13,7 @@ pub enum ListenError {
     Failed {
         /// The path of the socket.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         cause: io::Error,
     },
     /// Another process holds it.

@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 use hookexec::Event;
 use hookexec::config::Diagnostics;
 use hookexec::wire::Verdict;
+use hookexec_agents::Subject;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
@@ -17,7 +18,6 @@ use super::VERSION;
 use super::connection;
 use super::engine::{Engine, Loaded, NotRead, Reading, tell_absent};
 use super::host::{self, Host};
-use super::moment::Moment;
 use super::params::Params;
 use super::protocol::{ErrorCode, Refusal, answer};
 use super::socket::Socket;
@@ -167,24 +167,24 @@ impl Server {
     /// Runs the hooks of an event. As soon as the event is known, an error has the verdict that stands
     /// for the missing one.
     async fn dispatch(&self, mut params: Params, place: Place) -> Result<Verdict, Refusal> {
-        let (event, moment) = params.moment()?;
-        let verdict = caught(self.judge(&moment, &mut params, place)).await;
-        verdict.map_err(|refusal| self.stand_in(refusal, event, &moment))
+        let (event, subject) = params.subject()?;
+        let verdict = caught(self.judge(&subject, &mut params, place)).await;
+        verdict.map_err(|refusal| self.stand_in(refusal, event, &subject))
     }
 
     /// Returns the verdict on what happened.
     async fn judge(
         &self,
-        moment: &Result<Moment, Refusal>,
+        subject: &Result<Subject, Refusal>,
         params: &mut Params,
         place: Place,
     ) -> Result<Verdict, Refusal> {
         let _place = place?;
         let until = self.check_client(params)?;
-        let moment = moment.as_ref().map_err(Refusal::clone)?;
+        let subject = subject.as_ref().map_err(Refusal::clone)?;
         let current = self.engine.current(until).await?;
-        let mut verdict = moment.answer(current.executor(), until).await;
-        if let Moment::Native(_) = moment {
+        let mut verdict = subject.answer(current.executor(), until).await;
+        if let Subject::Native(_) = subject {
             tell_absent(&current.absent, &mut verdict);
         }
         Ok(verdict)
@@ -196,14 +196,14 @@ impl Server {
         &self,
         mut refusal: Refusal,
         event: Event,
-        moment: &Result<Moment, Refusal>,
+        subject: &Result<Subject, Refusal>,
     ) -> Refusal {
         let why = format!("hookexec serve: {}", refusal.message);
-        let input = match (moment, refusal.code) {
+        let input = match (subject, refusal.code) {
             (_, ErrorCode::OtherProject | ErrorCode::OtherVersion | ErrorCode::InvalidParams) => {
                 None
             }
-            (moment, _) => moment.as_ref().ok().map(Moment::input),
+            (subject, _) => subject.as_ref().ok().map(Subject::input),
         };
         let mut verdict = self.engine.in_use().executor().failed(event, input, &why);
         if input.is_none() {

@@ -14,7 +14,6 @@ mod engine;
 mod error;
 mod host;
 mod listener;
-mod moment;
 mod params;
 pub(crate) mod protocol;
 #[cfg_attr(unix, path = "socket/unix.rs")]

@@ -9,12 +9,11 @@ use hookexec::lifecycle::{
     DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
 };
 use hookexec::wire::{Input, JsonObject};
-use hookexec_agents::{Agent, NativeCall};
+use hookexec_agents::{Agent, NativeCall, Subject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::moment::Moment;
 use super::protocol::Refusal;
 
 /// The values that all events of a session have in common.
@@ -115,15 +114,15 @@ impl Params {
 
     /// Reads which event fired, one of ours or with `agent` one of that agent's, and its input. An
     /// input that can't be read leaves the event known.
-    pub(super) fn moment(&mut self) -> Result<(Event, Result<Moment, Refusal>), Refusal> {
+    pub(super) fn subject(&mut self) -> Result<(Event, Result<Subject, Refusal>), Refusal> {
         let Ok(Some(name)) = self.text("event") else {
             return Err(Refusal::params("`event` must be the name of an event"));
         };
         let Some(agent) = self.text("agent")? else {
             let event =
                 name.parse::<Event>().map_err(|error| Refusal::params(error.to_string()))?;
-            let moment = self.input().map(|input| Moment::Own(event, Box::new(input)));
-            return Ok((event, moment));
+            let subject = self.input().map(|input| Subject::Own(event, Box::new(input)));
+            return Ok((event, subject));
         };
         let agent = agent.parse::<Agent>().map_err(|error| Refusal::params(error.to_string()))?;
         if let Some(native) = agent.native_event(&name)
@@ -132,7 +131,7 @@ impl Params {
             let project = self.0.get("project").and_then(Value::as_str).unwrap_or_default();
             let project = project.to_owned();
             let call = self.input().map(|input| NativeCall::new(agent, native, input, project));
-            return Ok((event, call.map(|call| Moment::Native(Box::new(call)))));
+            return Ok((event, call.map(|call| Subject::Native(Box::new(call)))));
         }
         let agent = agent.title();
         Err(Refusal::params(format!("no hook runs at the event `{name}` of {agent}")))

@@ -96,7 +96,7 @@ impl Drop for Socket {
     }
 }
 
-/// Returns whether a process listens at `path`: nobody does at a socket that refuses a connection.
+/// Returns whether a process listens at `path`. A socket that a killed process left refuses connections.
 fn is_in_use(path: &Path) -> bool {
     let refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
     match UnixStream::connect(path).now_or_never() {
