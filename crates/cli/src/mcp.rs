@@ -21,7 +21,7 @@ use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _};
 use super::log::LogArgs;
 use super::runtime::{self, Runtime};
-use super::serve::{loader, stdout_closed};
+use super::serve::{PATIENCE, loader, stdout_closed};
 use super::system::Signals;
 use super::{output, plain, report};
 
@@ -47,9 +47,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     log: LogArgs,
 }
-
-/// How long hooks in the background may take at the end.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {

@@ -42,7 +42,7 @@ pub(crate) struct Args {
 }
 
 /// How long hooks in the background may take when the server ends.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
