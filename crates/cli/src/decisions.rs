@@ -3,17 +3,17 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use crate::records::{self, Filter, Statistics};
 use hookexec::config::Location;
 use hookexec::internal::Loaded;
 use hookexec::internal::audit::Record;
 use hookexec::internal::shell::quoted;
 use hookexec::internal::system;
+use hookexec_workbench::records::{self, Statistics, shown};
 
 use super::config::{ConfigArgs, Purpose};
 use super::error::{CommandError, OrCommandError as _, unwritable, warn, with_hint};
+use super::filter::Filter;
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
 use super::report::counted;
@@ -193,15 +193,6 @@ const BY_NAME: &str = "name the log as an argument";
 /// Returns how to name the log at `path`.
 fn naming(path: &Path) -> String {
     format!("{BY_NAME}: {}", quoted(&plain::line(shown(&path.to_string_lossy()))))
-}
-
-/// Returns a hook's place as it is shown: below the current directory from there.
-pub(super) fn shown(source: &str) -> &str {
-    static HERE: LazyLock<String> = LazyLock::new(|| {
-        let here = std::env::current_dir().and_then(dunce::canonicalize);
-        here.map_or_else(|_| "/".to_owned(), |path| format!("{}/", path.display()))
-    });
-    source.strip_prefix(HERE.as_str()).unwrap_or(source)
 }
 
 pub(super) fn unreadable(path: &Path) -> String {

@@ -6,10 +6,9 @@ use std::fmt::{Display, Write as _};
 use hookexec::Decision;
 use hookexec::internal::audit::Record;
 use hookexec::wire::HookStatus;
+use hookexec_workbench::records::{Statistics, shown, word};
 
-use super::decisions::shown;
 use super::plain;
-use super::records::{Statistics, word};
 use super::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use super::table::Table;
 

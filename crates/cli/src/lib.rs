@@ -25,7 +25,7 @@ mod doctor;
 mod error;
 mod exit;
 mod explain;
-mod explained;
+mod filter;
 mod from;
 #[cfg(test)]
 #[path = "generated/tests.rs"]
@@ -47,7 +47,6 @@ mod output;
 mod page;
 mod policy;
 mod program;
-mod records;
 mod report;
 mod run;
 mod runtime;
@@ -62,7 +61,6 @@ mod summary;
 mod system;
 mod table;
 mod test;
-mod testing;
 mod trust;
 mod uninstall;
 

@@ -1,8 +1,9 @@
 //! `hookexec docs schema`: the JSON schemas.
 
 use hookexec::schema;
+use hookexec_workbench::testing;
 
-use crate::{CommandError, output, testing};
+use crate::{CommandError, output};
 
 /// Prints the JSON schema (draft 7) of hooks.yaml, of test cases, of a hook's input and answer
 #[derive(Debug, clap::Args)]

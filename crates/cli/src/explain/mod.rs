@@ -8,12 +8,12 @@ use hookexec::internal::{Course, Explanation, Selection};
 use hookexec::wire::{HookReport, Mode};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Subject};
+use hookexec_workbench::explained::{reports_of, why_no_opinion};
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::error::warn_all;
-use crate::explained::{reports_of, why_no_opinion};
 use crate::output::PlainFormat;
 use crate::run::{agent_name, event_name};
 use crate::runtime::{PATIENCE, Runtime};

@@ -7,13 +7,12 @@ use hookexec::internal::template::filled;
 use hookexec::internal::{files, tools};
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Event};
+use hookexec_workbench::records::{Statistics, shown, word};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::decisions::shown;
 use super::error::{CommandError, OrCommandError as _};
-use super::records::{Statistics, word};
 
 /// How many records can be opened; the newest.
 const RECORDS: usize = 500;

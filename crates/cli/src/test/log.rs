@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::records;
-use crate::testing::{Change, Replay, Replayed};
 use hookexec::event::Event;
 use hookexec::internal::audit::Record;
 use hookexec::internal::text::shortened;
+use hookexec_workbench::records;
+use hookexec_workbench::testing::{Change, Replay, Replayed};
 use serde::Serialize;
 
 use crate::config::{ConfigArgs, Purpose};

@@ -7,11 +7,12 @@ pub(crate) mod report;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub(crate) use hookexec_workbench::testing::Results;
+use hookexec_workbench::testing::{ENDING, Suite};
+
 use crate::error::OrCommandError as _;
 use crate::output::PlainFormat;
 use crate::runtime::Runtime;
-pub(crate) use crate::testing::Results;
-use crate::testing::{ENDING, Suite};
 use crate::{CommandError, Exit, config, output};
 use log::LogArgs;
 

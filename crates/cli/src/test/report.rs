@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use anstream::adapter::strip_str;
+use hookexec_workbench::testing::{CaseReport, Coverage, Gap, GapKind, Results};
 
 use crate::diff::push_diff;
 use crate::markup::escaped;
 use crate::report::{BAD, DIM, DOUBTFUL, GOOD};
-use crate::testing::{CaseReport, Coverage, Gap, GapKind, Results};
 
 /// Returns the results as text: a line a case, what differs, and what no case reached.
 pub(crate) fn text(results: &Results) -> String {

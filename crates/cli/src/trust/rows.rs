@@ -8,10 +8,10 @@ use hookexec::Config;
 use hookexec::config::{Command, Diagnostic};
 use hookexec::internal::shell::quoted;
 use hookexec::internal::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
+use hookexec_workbench::records::shown;
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
-use crate::decisions::shown;
 use crate::error::with_hint;
 use crate::plain;
 use crate::summary::{HookSummary, quoted_words};

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Files of cases, and the configurations they are for.
 #[derive(Default)]
-pub(crate) struct Suite {
+pub struct Suite {
     /// Each file, with the place of its configuration in `benches`.
     files: Vec<(CaseFile, usize)>,
     benches: Vec<Bench>,
@@ -40,45 +40,53 @@ struct Bench {
 
 /// Everything that came out.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Results {
-    pub(crate) passed: usize,
-    pub(crate) failed: usize,
-    pub(crate) files: Vec<FileResults>,
-    pub(crate) coverage: Vec<Coverage>,
+pub struct Results {
+    /// How many cases passed.
+    pub passed: usize,
+    /// How many cases failed.
+    pub failed: usize,
+    /// The cases by file.
+    pub files: Vec<FileResults>,
+    /// The coverage of each configuration.
+    pub coverage: Vec<Coverage>,
     /// Whether everything that was demanded was reached.
-    pub(crate) enough_coverage: bool,
+    pub enough_coverage: bool,
+    /// The percentage that was demanded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) min_coverage: Option<u8>,
+    pub min_coverage: Option<u8>,
 }
 
 /// The cases of one file.
 #[derive(Debug, Serialize)]
-pub(crate) struct FileResults {
-    pub(crate) path: PathBuf,
+pub struct FileResults {
+    /// The file.
+    pub path: PathBuf,
     /// The hooks file; several are joined by commas.
-    pub(crate) config: String,
-    pub(crate) cases: Vec<CaseReport>,
+    pub config: String,
+    /// The results, in the order of the file.
+    pub cases: Vec<CaseReport>,
 }
 
 /// How a case went.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct CaseReport {
+pub struct CaseReport {
     /// The case's name.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it is written.
-    pub(crate) source: String,
+    pub source: String,
+    /// Its line, from 1.
     #[serde(skip)]
-    pub(crate) line: usize,
+    pub line: usize,
     /// Whether everything was as expected.
-    pub(crate) passed: bool,
+    pub passed: bool,
     /// The expectations that were not met.
-    pub(crate) differences: Vec<Difference>,
+    pub differences: Vec<Difference>,
     /// Errors of hooks, and why a builtin had no opinion, if something was not as expected.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// How long it took, in milliseconds.
-    pub(crate) duration_ms: f64,
+    pub duration_ms: f64,
     /// The verdict.
-    pub(crate) verdict: Verdict,
+    pub verdict: Verdict,
 }
 
 impl Suite {
@@ -86,7 +94,7 @@ impl Suite {
     ///
     /// # Errors
     /// All problems of all files.
-    pub(crate) fn load(paths: &[PathBuf], working_dir: &Path) -> Result<Self, Diagnostics> {
+    pub fn load(paths: &[PathBuf], working_dir: &Path) -> Result<Self, Diagnostics> {
         let (mut suite, mut problems) = (Self::default(), Diagnostics::default());
         for path in paths {
             let added = CaseFile::load(path).and_then(|file| suite.add(file, working_dir));
@@ -113,7 +121,7 @@ impl Suite {
     ///
     /// # Errors
     /// When no executor can be built.
-    pub(crate) async fn run(&mut self, filter: Option<&str>) -> Result<Results, Diagnostics> {
+    pub async fn run(&mut self, filter: Option<&str>) -> Result<Results, Diagnostics> {
         let mut results = Results { enough_coverage: true, ..Results::default() };
         for (file, place) in &self.files {
             let bench = &mut self.benches[*place];
@@ -139,7 +147,7 @@ impl Suite {
 
 impl Results {
     /// Demands that the cases reached at least this many percent of each configuration.
-    pub(crate) fn demand(&mut self, percent: u8) {
+    pub fn demand(&mut self, percent: u8) {
         self.min_coverage = Some(percent);
         let enough = |coverage: &Coverage| coverage.percent >= f64::from(percent);
         self.enough_coverage = self.coverage.iter().all(enough);

@@ -11,43 +11,43 @@ use hookexec::wire::{HookStatus, Verdict};
 
 /// The parts of a configuration that the cases reached, and the gaps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Coverage {
+pub struct Coverage {
     /// The hooks file; several are joined by commas.
-    pub(crate) config: String,
+    pub config: String,
     /// How many things were reached.
-    pub(crate) covered: usize,
+    pub covered: usize,
     /// How many there are: a hook counts one, a condition two, for holding and for not holding.
     /// Hooks that are disabled do not count.
-    pub(crate) total: usize,
+    pub total: usize,
     /// The share in percent, 100 when there is nothing to reach.
-    pub(crate) percent: f64,
+    pub percent: f64,
     /// The gaps, in config order.
-    pub(crate) gaps: Vec<Gap>,
+    pub gaps: Vec<Gap>,
 }
 
 /// A thing that no case reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Gap {
+pub struct Gap {
     /// The kind of gap.
-    pub(crate) kind: GapKind,
+    pub kind: GapKind,
     /// The hook.
-    pub(crate) name: String,
+    pub name: String,
     /// Its matcher, if it does not match everything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) matcher: Option<String>,
+    pub matcher: Option<String>,
     /// Its condition.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) condition: Option<String>,
+    pub condition: Option<String>,
     /// The file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// The line, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
 }
 
 /// A kind of gap: something that no case does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum GapKind {
+pub enum GapKind {
     /// Run the hook.
     HookNeverRan,
     /// Meet the condition.

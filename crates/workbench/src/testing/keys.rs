@@ -80,7 +80,7 @@ later! {
 
 /// A decision, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DecisionWord(pub(crate) Option<Decision>);
+pub struct DecisionWord(pub Option<Decision>);
 
 words! { DecisionWord:
     "allow" => Self(Some(Decision::Allow)),
@@ -249,7 +249,7 @@ fn read_stub(reader: &mut Reader, node: &Node) -> Option<Stub> {
 }
 
 /// Returns the JSON schema (draft 7) of a file of cases, for editors.
-pub(crate) fn cases_schema() -> Json {
+pub fn cases_schema() -> Json {
     let plain = json!({ "type": ["string", "number", "boolean", "null"] });
     let mut definitions = Map::new();
     define(&mut definitions, "input", schema::input());

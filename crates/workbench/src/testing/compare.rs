@@ -8,13 +8,13 @@ use hookexec::wire::{HookStatus, JsonObject, Verdict};
 
 /// One thing that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Difference {
+pub struct Difference {
     /// A key of `expect`.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// The expected value.
-    pub(crate) expected: String,
+    pub expected: String,
     /// The value that was found.
-    pub(crate) found: String,
+    pub found: String,
 }
 
 /// The differences that were found so far.

@@ -21,14 +21,14 @@ use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
 /// Hooks whose `side_effects` are `external`, the default, do not run: they give the answer that is
 /// recorded of the hook of the same name. If none is recorded, or if that hook rewrote something, the
 /// event could not run, unless it is denied without it. Builtins that only look run.
-pub(crate) struct Replay {
+pub struct Replay {
     executor: Executor,
     answers: Arc<Mutex<Answers>>,
 }
 
 /// How a recorded event went.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Replayed {
+pub enum Replayed {
     /// The result is the same.
     Passed,
     /// Something else comes out.
@@ -45,7 +45,7 @@ pub(crate) enum Replayed {
 /// How a verdict changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Change {
+pub enum Change {
     /// The decision: `deny`, `allow`, `ask` or `none`, before and after.
     Decision(&'static str, &'static str),
     /// The decision is the same, and what is rewritten is not.
@@ -58,7 +58,7 @@ impl Replay {
     ///
     /// # Errors
     /// When no executor can be built of it.
-    pub(crate) fn new(
+    pub fn new(
         config: Config,
         working_dir: &Path,
         run_external: bool,
@@ -70,7 +70,7 @@ impl Replay {
     }
 
     /// Runs one recorded event, and compares what comes out with the record.
-    pub(crate) async fn run(&self, record: &Record) -> Replayed {
+    pub async fn run(&self, record: &Record) -> Replayed {
         let input = match input_of(record) {
             Ok(input) => input,
             Err(why) => return Replayed::CouldNotRun(vec![why.to_owned()]),

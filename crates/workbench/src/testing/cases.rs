@@ -21,7 +21,7 @@ use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
 
 /// How the name of a file of cases ends.
-pub(crate) const ENDING: &str = ".test.yaml";
+pub const ENDING: &str = ".test.yaml";
 
 const CASE_HINT: &str =
     "write `- { name: ..., event: pre_tool_use, input: {...}, expect: { decision: deny } }`";

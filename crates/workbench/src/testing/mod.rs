@@ -9,8 +9,9 @@ mod replay;
 mod stand_in;
 mod suite;
 
-pub(crate) use cases::ENDING;
-pub(crate) use coverage::{Coverage, Gap, GapKind};
-pub(crate) use keys::{DecisionWord, cases_schema};
-pub(crate) use replay::{Change, Replay, Replayed};
-pub(crate) use suite::{CaseReport, Results, Suite};
+pub use cases::ENDING;
+pub use compare::Difference;
+pub use coverage::{Coverage, Gap, GapKind};
+pub use keys::{DecisionWord, cases_schema};
+pub use replay::{Change, Replay, Replayed};
+pub use suite::{CaseReport, FileResults, Results, Suite};

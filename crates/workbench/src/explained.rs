@@ -7,7 +7,7 @@ use hookexec::{Executor, Verdict};
 use hookexec_agents::Subject;
 
 /// Returns why a hook had no opinion, if it is a builtin that can say that.
-pub(crate) fn why_no_opinion(
+pub fn why_no_opinion(
     subject: &Subject,
     executor: &Executor,
     hook: &Explanation,
@@ -24,7 +24,7 @@ pub(crate) fn why_no_opinion(
 
 /// Returns, for each of `explanations`, what the hook did; `None` when it did not run. `verdict` is from
 /// the same executor and event.
-pub(crate) fn reports_of<'v>(
+pub fn reports_of<'v>(
     explanations: &[Explanation],
     verdict: &'v Verdict,
 ) -> Vec<Option<&'v HookReport>> {

@@ -1,10 +1,10 @@
 //! The statistics of a log.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use crate::decisions::shown;
 use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec::internal::audit::Record;
@@ -12,56 +12,56 @@ use hookexec::wire::{Decision, HookReport, HookStatus, Mode};
 
 /// Counts over the records of a log.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Statistics {
+pub struct Statistics {
     /// How many records there are.
-    pub(crate) records: usize,
+    pub records: usize,
     /// How many lines are not records.
-    pub(crate) unreadable: usize,
+    pub unreadable: usize,
     /// Events by their decision, `none` for no opinion.
-    pub(crate) decisions: BTreeMap<&'static str, usize>,
+    pub decisions: BTreeMap<&'static str, usize>,
     /// Events by name.
-    pub(crate) events: BTreeMap<Event, usize>,
+    pub events: BTreeMap<Event, usize>,
     /// Events that went on although a hook ended in an error or failed.
-    pub(crate) failed_open: usize,
+    pub failed_open: usize,
     /// The hooks that ran, by name, and then enabled hooks that no record has.
-    pub(crate) hooks: Vec<HookStatistics>,
+    pub hooks: Vec<HookStatistics>,
 }
 
 /// Counts of one hook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(crate) struct HookStatistics {
+pub struct HookStatistics {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it is configured.
-    pub(crate) source: String,
+    pub source: String,
     /// Its mode when it ran last.
-    pub(crate) mode: Mode,
+    pub mode: Mode,
     /// How often it ran.
-    pub(crate) ran: usize,
+    pub ran: usize,
     /// Its answers by decision, `none` for no opinion.
-    pub(crate) decisions: BTreeMap<&'static str, usize>,
+    pub decisions: BTreeMap<&'static str, usize>,
     /// How often it ended in an error or failed.
-    pub(crate) failed: usize,
+    pub failed: usize,
     /// How often the event went on although it did.
-    pub(crate) failed_open: usize,
+    pub failed_open: usize,
     /// How often its answer, which did not count, would have made the verdict stricter.
-    pub(crate) would_change: usize,
+    pub would_change: usize,
     /// The time that half of its runs stayed below, in milliseconds.
-    pub(crate) p50_ms: f64,
+    pub p50_ms: f64,
     /// The time that 99 of 100 runs stayed below, in milliseconds.
-    pub(crate) p99_ms: f64,
+    pub p99_ms: f64,
     #[serde(skip)]
     durations: Vec<f64>,
 }
 
 impl Statistics {
     /// Adds a hook that is configured, and that a record may have.
-    pub(crate) fn expect(&mut self, hook: &Hook) {
+    pub fn expect(&mut self, hook: &Hook) {
         let _ = self.counts_of(&hook.label(), &hook.location.absolute());
     }
 
     /// Counts a record.
-    pub(crate) fn add(&mut self, record: &Record) {
+    pub fn add(&mut self, record: &Record) {
         self.records += 1;
         *self.decisions.entry(word(record.decision)).or_default() += 1;
         *self.events.entry(record.event).or_default() += 1;
@@ -85,7 +85,7 @@ impl Statistics {
     }
 
     /// Computes what needs all records.
-    pub(crate) fn complete(&mut self) {
+    pub fn complete(&mut self) {
         self.hooks
             .sort_by(|one, other| (one.ran == 0, &one.name).cmp(&(other.ran == 0, &other.name)));
         for hook in &mut self.hooks {
@@ -112,8 +112,17 @@ impl HookStatistics {
     }
 }
 
+/// Returns a hook's place as it is shown: below the current directory from there.
+pub fn shown(source: &str) -> &str {
+    static HERE: LazyLock<String> = LazyLock::new(|| {
+        let here = std::env::current_dir().and_then(dunce::canonicalize);
+        here.map_or_else(|_| "/".to_owned(), |path| format!("{}/", path.display()))
+    });
+    source.strip_prefix(HERE.as_str()).unwrap_or(source)
+}
+
 /// Returns the word of a decision.
-pub(crate) fn word(decision: Option<Decision>) -> &'static str {
+pub fn word(decision: Option<Decision>) -> &'static str {
     decision.map_or("none", Decision::name)
 }
 
