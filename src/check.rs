@@ -69,7 +69,7 @@ impl Executor {
             // No handler is built for a broken hook: its type and its keys are checked alone.
             if !hook.kind.is_empty() {
                 let mistakes = registry.mistakes(hook).into_iter();
-                problems.extend(mistakes.map(|mistake| mistake.of_hook(hook)));
+                problems.extend(mistakes.flat_map(|mistake| mistake.of_hook(hook)));
             }
         }
         let mut builder = Self::builder(config).registry(registry);

@@ -226,20 +226,32 @@ pub struct BuildError {
     pub key: Option<&'static str>,
     /// The remedy.
     pub hint: Option<String>,
+    /// Mistakes that have a place of their own; then this error has no message.
+    problems: Vec<Diagnostic>,
 }
 
 impl BuildError {
     /// Returns an error about the hook as a whole.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), key: None, hint: None }
+        Self { message: message.into(), key: None, hint: None, problems: Vec::new() }
     }
 
-    /// Returns the error as the mistake in the definition of `hook`.
-    pub(crate) fn of_hook(self, hook: &Hook) -> Diagnostic {
+    /// Returns an error for several mistakes, each of which has its place.
+    pub fn of_problems(problems: impl IntoIterator<Item = Diagnostic>) -> Self {
+        let problems: Vec<Diagnostic> = problems.into_iter().collect();
+        let message = problems.first().map(|problem| problem.message.clone());
+        Self { problems, ..Self::new(message.unwrap_or_default()) }
+    }
+
+    /// Returns the mistakes in the definition of `hook`.
+    pub(crate) fn of_hook(self, hook: &Hook) -> Vec<Diagnostic> {
+        if !self.problems.is_empty() {
+            return self.problems;
+        }
         let place = self.key.and_then(|key| hook.key_locations.get(key)).unwrap_or(&hook.location);
         let mut diagnostic = Diagnostic::error(self.message).at(place.clone());
         diagnostic.hint = self.hint;
-        diagnostic
+        vec![diagnostic]
     }
 
     /// Points at one key of the hook.

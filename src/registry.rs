@@ -285,14 +285,24 @@ impl Registry {
     /// Returns the JSON schema (draft 7) of a configuration file with hooks of these types.
     pub fn config_schema(&self) -> Value {
         let mut of_types = Vec::new();
-        for (kind, factory) in &self.types {
-            of_types.push(json!({
-                "if": { "properties": { "type": { "const": kind } } },
-                "then": factory.schema()
-            }));
-        }
         let mut schema = config_schema();
         let hook = &mut schema["definitions"]["hook"];
+        let own_keys = || self.types.values().flat_map(|factory| factory.own);
+        for key in own_keys() {
+            hook["properties"][key.name] = true.into();
+        }
+        for (kind, factory) in &self.types {
+            let mut keys = factory.schema();
+            for key in own_keys() {
+                if keys["properties"].get(key.name).is_none() {
+                    keys["properties"][key.name] = false.into();
+                }
+            }
+            of_types.push(json!({
+                "if": { "properties": { "type": { "const": kind } } },
+                "then": keys
+            }));
+        }
         hook["properties"]["type"]["examples"] = self.types().collect();
         let dialect = &mut hook["properties"]["dialect"];
         dialect["enum"] = self.dialects.iter().map(|dialect| dialect.name()).collect();

@@ -23,6 +23,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
             ),
             refused: Cow::Borrowed(&["with"]),
             hint: "it holds the parameters of other hook types; use `args`",
+            own: &[],
         },
     ),
     (
@@ -38,6 +39,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
                 "env", "inherit_env", "working_dir", "shell", "strict_output", "dialect", "with",
             ]),
             hint: "a builtin takes its parameters in `args`; it starts no program and prints nothing",
+            own: &[],
         },
     ),
     (
@@ -50,6 +52,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
                 "with",
             ]),
             hint: "remove it: the entry of `processes:` says what runs, and how",
+            own: &[],
         },
     ),
     (
@@ -62,6 +65,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
             command: CommandKey::Optional,
             refused: Cow::Borrowed(OF_PROGRAMS),
             hint: "an mcp hook takes `with: { server: NAME, tool: NAME }`",
+            own: &[],
         },
     ),
     (
@@ -74,6 +78,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
                 "dialect", "with",
             ]),
             hint: "a receiver takes nothing but a `timeout`",
+            own: &[],
         },
     ),
     (
@@ -88,6 +93,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
             command: CommandKey::Optional,
             refused: Cow::Borrowed(OF_PROGRAMS),
             hint: "an http hook takes `with: { url: https://... }`",
+            own: &[],
         },
     ),
     (
@@ -103,6 +109,7 @@ const SHIPPED_TYPES: &[(&str, HandlerFactory)] = &[
                 "dialect",
             ]),
             hint: "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`",
+            own: &[],
         },
     ),
 ];

@@ -17,6 +17,7 @@ use super::hook::{Place, read_hook};
 use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawDefaults, PicoclawKeys};
 use super::layer::{InLayer as _, Layer};
 use super::model::{Hook, Limits};
+use super::own_keys::Groups;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::platform::MANAGED_DIRECTORY;
@@ -33,6 +34,7 @@ pub(super) struct Document {
     pub(super) broken_hooks: Vec<Hook>,
     /// The hooks that processes ask for, by priority and name.
     pub(super) chain: BTreeMap<(i64, String), Vec<Hook>>,
+    groups: Arc<Groups>,
 }
 
 impl Document {
@@ -44,6 +46,7 @@ impl Document {
             config: FileConfig { location, ..FileConfig::default() },
             broken_hooks: Vec::new(),
             chain: BTreeMap::new(),
+            groups: Arc::default(),
         }
     }
 
@@ -76,9 +79,10 @@ impl Document {
         };
         self.config.audit = keys.audit;
         self.config.policy = keys.policy;
+        self.groups = Arc::new(keys.groups.unwrap_or_default());
         for (name, key, value) in keys.fields.iter() {
             match name {
-                "$schema" | "defaults" | "audit" | "policy" => {}
+                "$schema" | "defaults" | "audit" | "policy" | "groups" => {}
                 "hooks" => self.hooks_block(value, &defaults),
                 "layers" => self.layers(key, value),
                 "processes" => self.processes(value, &defaults, &PicoclawDefaults::default()),
@@ -202,7 +206,9 @@ impl Document {
             let warning = Diagnostic::warning(format!("`{event}` has no hooks"));
             self.reader.report(key, warning);
         }
-        let mut place = Place { event, matcher: Matcher::everything(), when: None, defaults };
+        let groups = &Arc::clone(&self.groups);
+        let matcher = Matcher::everything();
+        let mut place = Place { event, matcher, when: None, defaults, groups };
         for item in items {
             if event.contract().tool_matched {
                 self.entry(item, &mut place);

@@ -12,6 +12,7 @@ use super::condition::{Condition, Rule};
 use super::keys::{Defaults, HookKeys};
 use super::limit::RunLimit;
 use super::model::{Command, Hook, InheritEnv, KeyLocations, Limits, OnError, Phase};
+use super::own_keys::{Groups, OwnKeys};
 use crate::event::{Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
@@ -22,11 +23,20 @@ pub(super) struct Place<'a> {
     pub(super) matcher: Matcher,
     pub(super) when: Option<Arc<Condition>>,
     pub(super) defaults: &'a Defaults<'a>,
+    pub(super) groups: &'a Arc<Groups>,
 }
 
+/// The types whose keys are all known here: any other key is a mistake.
+const WITHOUT_OWN_KEYS: [&str; 7] =
+    ["command", "builtin", "process", "http", "mcp", "model", "receiver"];
+
 /// Reads one hook as far as it is sound; `None` when it is not a mapping.
-pub(super) fn read_hook(reader: &mut Reader, node: &Node, place: &Place<'_>) -> Option<Hook> {
-    let mut keys: HookKeys<'_> = reader.value(node, "")?;
+pub(super) fn read_hook<'n>(
+    reader: &mut Reader,
+    node: &'n Node<'n>,
+    place: &Place<'_>,
+) -> Option<Hook> {
+    let (mut keys, own) = read_keys(reader, node, place)?;
     let fields = std::mem::take(&mut keys.fields);
     let defaults = place.defaults;
     let phase = match (keys.background, keys.mutates) {
@@ -62,6 +72,7 @@ pub(super) fn read_hook(reader: &mut Reader, node: &Node, place: &Place<'_>) -> 
         side_effects: keys.side_effects.unwrap_or_default(),
         when: both(place.when.as_ref(), keys.when),
         with: keys.with,
+        own,
         limits: Limits::none(),
         scripts: keys.scripts.unwrap_or_default(),
         untrusted: None,
@@ -75,6 +86,24 @@ pub(super) fn read_hook(reader: &mut Reader, node: &Node, place: &Place<'_>) -> 
         hook.default_on_error(wanted.0);
     }
     Some(hook)
+}
+
+/// Reads the keys that every hook may have, and keeps those that only its type knows.
+fn read_keys<'n>(
+    reader: &mut Reader,
+    node: &'n Node<'n>,
+    place: &Place<'_>,
+) -> Option<(HookKeys<'n>, OwnKeys)> {
+    let entries = node.as_map().unwrap_or_default();
+    let kind = entries.iter().find(|(key, _)| key.as_text() == Some("type"));
+    let kind = kind.and_then(|(_, kind)| kind.as_text());
+    if kind.is_none_or(|kind| WITHOUT_OWN_KEYS.contains(&kind)) {
+        return Some((reader.value(node, "")?, OwnKeys::default()));
+    }
+    let mut fields = reader.open_fields(node, "a hook")?;
+    let own = fields.split_off(HookKeys::NAMES);
+    let own = OwnKeys::new(node, &own, Arc::clone(place.groups));
+    Some((HookKeys::of(reader, fields), own))
 }
 
 /// Refuses keys that the hook's event or type has no use for.

@@ -16,6 +16,7 @@ use super::condition::{Field, List, Rule};
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
+use super::own_keys::Groups;
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Eager};
@@ -42,6 +43,8 @@ section! {
          share, and where they come from ([fleet](fleet.md))";
     processes "processes": ProcessEntries<'n>, "none",
         "the long-lived processes that hooks of the types `process` and `mcp` call, by name";
+    groups "groups": Groups, "none",
+        "groups of words and paths, by names such as `@ours`, for the [rules](rules.md) of this file";
     hooks "hooks": HooksBlock<'n>, "none", "the hooks, by event";
 }
 

@@ -15,6 +15,7 @@ use super::condition::Condition;
 use super::failed::{FailedFile, Untrusted};
 use super::layer::{InLayer as _, Layer};
 use super::limit::RunLimit;
+use super::own_keys::OwnKeys;
 use super::rollout::Rollout;
 use crate::event::Event;
 use crate::matcher::Matcher;
@@ -108,6 +109,8 @@ pub struct Hook {
     pub when: Option<Arc<Condition>>,
     /// Parameters of a host's own hook type.
     pub with: Option<Value>,
+    /// The keys of its type, beside those that every hook may have.
+    pub(crate) own: OwnKeys,
     /// The limits that its layer, or a layer above it, sets on it. Hooks that share one value share
     /// its `max_parallel`.
     pub(crate) limits: Arc<Limits>,
@@ -324,6 +327,7 @@ impl Hook {
             side_effects: SideEffects::External,
             when: None,
             with: None,
+            own: OwnKeys::default(),
             limits: Limits::none(),
             scripts: Vec::new(),
             untrusted: None,

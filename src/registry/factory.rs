@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use hookexec_files::section::Key;
 use serde_json::{Map, Value, json};
 
 use super::HandlerEnv;
@@ -25,6 +26,8 @@ pub struct HandlerFactory {
     pub(crate) refused: Cow<'static, [&'static str]>,
     /// Tells the user what to do about such a key.
     pub(crate) hint: &'static str,
+    /// The keys that only hooks of this type have.
+    pub(crate) own: &'static [Key],
 }
 
 /// The function that builds handlers. A shipped one is part of a table, which must not allocate.
@@ -59,7 +62,15 @@ impl HandlerFactory {
             command: CommandKey::Optional,
             refused: Cow::Borrowed(&["dialect"]),
             hint: "only command, http and mcp hooks have one",
+            own: &[],
         }
+    }
+
+    /// Adds keys that only hooks of this type have; the builder reads them with
+    /// [`Hook::read_own_keys`].
+    pub fn taking(mut self, keys: &'static [Key]) -> Self {
+        self.own = keys;
+        self
     }
 
     /// Refuses further keys of a hook, such as `working_dir`, that mean nothing to the type. `hint` tells
@@ -110,6 +121,11 @@ impl HandlerFactory {
                 mistakes.push(BuildError::new(message).at(key).hint(self.hint));
             }
         }
+        let known: Vec<&str> = self.own.iter().map(|key| key.name).collect();
+        let unknown = hook.unknown_own_keys(&known);
+        if !unknown.is_empty() {
+            mistakes.push(BuildError::of_problems(unknown));
+        }
         match (self.command, &hook.command) {
             (CommandKey::Program(wanted) | CommandKey::Name(wanted), None) => {
                 let missing = BuildError::new("a hook needs a `command`");
@@ -130,6 +146,9 @@ impl HandlerFactory {
         let mut keys = Map::new();
         for key in self.refused.iter() {
             keys.insert((*key).to_owned(), false.into());
+        }
+        for key in self.own {
+            keys.insert(key.name.to_owned(), key.described());
         }
         if matches!(self.command, CommandKey::Name(_)) {
             keys.insert("command".to_owned(), json!({ "type": "string" }));
@@ -153,6 +172,8 @@ impl fmt::Debug for HandlerFactory {
 
 #[cfg(test)]
 mod tests {
+    use hookexec_files::section;
+
     use super::*;
     use crate::config::Config;
     use crate::describe::{self, CallDescription, DescribeCall};
@@ -200,6 +221,41 @@ mod tests {
         let types = schema["definitions"]["hook"]["allOf"].as_array().unwrap();
         let own = types.iter().find(|rule| rule["if"]["properties"]["type"]["const"] == "own");
         assert_eq!(own.unwrap()["then"]["properties"]["shell"], false);
+    }
+
+    section! {
+        /// The keys of the type of the test below.
+        Colours, "a hook of the type `own`":
+        colour "colour": String, "none", "a colour";
+    }
+
+    #[test]
+    fn a_type_has_keys_of_its_own_and_finds_their_mistakes_at_their_places() {
+        let mut registry = Registry::new();
+        let build = |_: &HandlerEnv, hook: &Hook| {
+            let Colours { colour } = hook.read_own_keys()?;
+            assert_eq!(colour.as_deref(), Some("red"));
+            Ok(Arc::new(Silent) as Arc<dyn Handler>)
+        };
+        registry.register("own", HandlerFactory::new(build).taking(Colours::KEYS));
+        registry.register("other", silent());
+        assert_eq!(problems(registry.clone(), "{ type: own, colour: red }"), "");
+        for (hook, problem) in [
+            ("{ type: own, colour: [red] }", "hooks.yaml:2: `colour` must be text, not a list"),
+            ("{ type: own, color: red }", "hooks.yaml:2: unknown key `color` in a hook"),
+            ("{ type: other, colour: red }", "hooks.yaml:2: unknown key `colour` in a hook"),
+        ] {
+            let told = problems(registry.clone(), hook);
+            assert!(told.contains(problem), "{hook}: {told}");
+        }
+        let schema = registry.config_schema();
+        let hook = &schema["definitions"]["hook"];
+        assert_eq!(hook["properties"]["colour"], true);
+        for rule in hook["allOf"].as_array().unwrap() {
+            let colour = &rule["then"]["properties"]["colour"];
+            let is_own = rule["if"]["properties"]["type"]["const"] == "own";
+            assert_eq!(colour.is_object(), is_own, "{rule}");
+        }
     }
 
     #[test]

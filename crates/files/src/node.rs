@@ -33,6 +33,45 @@ pub enum Value<'t> {
 }
 
 impl Node<'_> {
+    /// Returns a copy that outlives the text of the file.
+    pub fn to_static(&self) -> Node<'static> {
+        let value = match &self.value {
+            Value::Null => Value::Null,
+            Value::Bool(flag) => Value::Bool(*flag),
+            Value::Number(number) => Value::Number(number.clone()),
+            Value::Text(text) => Value::Text(Cow::Owned(text.clone().into_owned())),
+            Value::List(items) => Value::List(items.iter().map(Node::to_static).collect()),
+            Value::Map(entries) => {
+                let entries = entries.iter();
+                Value::Map(
+                    entries.map(|(key, value)| (key.to_static(), value.to_static())).collect(),
+                )
+            }
+        };
+        Node { value, span: self.span.clone() }
+    }
+
+    /// Returns whether the values are the same, wherever they are written.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Null, Value::Null) => true,
+            (Value::Bool(one), Value::Bool(other)) => one == other,
+            (Value::Number(one), Value::Number(other)) => one == other,
+            (Value::Text(one), Value::Text(other)) => one == other,
+            (Value::List(one), Value::List(other)) => {
+                one.len() == other.len()
+                    && one.iter().zip(other).all(|(one, other)| one.is_same(other))
+            }
+            (Value::Map(one), Value::Map(other)) => {
+                let are_same = |(one, other): (&(Self, Self), &(Self, Self))| {
+                    one.0.is_same(&other.0) && one.1.is_same(&other.1)
+                };
+                one.len() == other.len() && one.iter().zip(other).all(are_same)
+            }
+            _ => false,
+        }
+    }
+
     /// Returns what the value is, for "expected X, found Y".
     pub fn kind(&self) -> &'static str {
         match &self.value {

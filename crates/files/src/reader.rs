@@ -63,6 +63,19 @@ impl<'n> Fields<'n> {
         self.get(key).is_none() && !self.meant.iter().any(|meant| meant == key)
     }
 
+    /// Takes out the entries whose key is not `known`.
+    pub fn split_off(&mut self, known: &[&str]) -> Vec<(&'n Node<'n>, &'n Node<'n>)> {
+        let mut others = Vec::new();
+        self.entries.retain(|(name, key, value)| {
+            let is_known = known.contains(name);
+            if !is_known {
+                others.push((*key, *value));
+            }
+            is_known
+        });
+        others
+    }
+
     /// Returns name, key and value of each entry, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&'n str, &'n Node<'n>, &'n Node<'n>)> {
         self.entries.iter().copied()

@@ -63,7 +63,7 @@ pub fn described(text: &str, schema: Value) -> Value {
 
 impl Key {
     /// Returns the schema of the value, with what the key means.
-    fn described(&self) -> Value {
+    pub fn described(&self) -> Value {
         // An editor shows `[text](address)` as it is.
         let mut parts = self.doc.split("](");
         let mut text = parts.next().unwrap_or_default().to_owned();

@@ -70,7 +70,10 @@ impl Callee {
         let process = entry.process();
         if let Some(obstacle) = process.launch.as_ref().err() {
             let message = format!("process `{name}` can't be started: {}", obstacle.message);
-            return Err(BuildError { message, key: None, hint: obstacle.hint.clone() });
+            return Err(match &obstacle.hint {
+                Some(hint) => BuildError::new(message).hint(hint),
+                None => BuildError::new(message),
+            });
         }
         if process.definition.protocol != protocol {
             let (is, hint) = match protocol {

@@ -1,0 +1,119 @@
+//! The keys of a hook that only its type knows. They are kept as they are written, and the type reads
+//! them when its handler is built.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hookexec_files::diagnostic::Diagnostic;
+use hookexec_files::node::{Node, Value};
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
+use serde_json::json;
+
+use super::model::Hook;
+use crate::handler::BuildError;
+use crate::suggest;
+
+/// The `groups:` of a file, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups(BTreeMap<String, Vec<String>>);
+
+/// The keys of one hook that only its type knows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnKeys {
+    mapping: Option<Arc<Node<'static>>>,
+    groups: Arc<Groups>,
+}
+
+impl OwnKeys {
+    pub(super) fn new(hook: &Node, entries: &[(&Node, &Node)], groups: Arc<Groups>) -> Self {
+        let entries = entries.iter().map(|(key, value)| (key.to_static(), value.to_static()));
+        let value = Value::Map(entries.collect());
+        let mapping = Some(Arc::new(Node { value, span: hook.span.clone() }));
+        Self { mapping, groups }
+    }
+}
+
+impl PartialEq for OwnKeys {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = match (&self.mapping, &other.mapping) {
+            (Some(one), Some(other)) => one.is_same(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        is_same && self.groups == other.groups
+    }
+}
+
+impl Groups {
+    /// Returns the items of a group that the file of the hook defines.
+    pub fn get(&self, name: &str) -> Option<&[String]> {
+        self.0.get(name).map(Vec::as_slice)
+    }
+
+    /// Returns the names of the groups.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+impl Hook {
+    /// Reads the keys of the hook's type as `K`, such as a mapping that `hookexec_files::section`
+    /// declares.
+    ///
+    /// # Errors
+    /// All mistakes in them, each at its place.
+    pub fn read_own_keys<'h, K: Kind<'h>>(&'h self) -> Result<K, BuildError> {
+        static NONE: Node<'static> = Node { value: Value::Map(Vec::new()), span: 0..0 };
+        let mut reader = Reader::new(Arc::clone(self.location.file()));
+        let mapping = self.own.mapping.as_deref().unwrap_or(&NONE);
+        let what = format!("a hook of type `{}`", self.kind);
+        let keys = reader.value(mapping, &what);
+        let problems = reader.into_problems();
+        match keys {
+            Some(keys) if !problems.has_errors() => Ok(keys),
+            _ => Err(BuildError::of_problems(problems)),
+        }
+    }
+
+    /// Returns the groups that the hook's file defines.
+    pub fn groups(&self) -> &Groups {
+        &self.own.groups
+    }
+
+    /// Returns the mistake of each key that a hook of its type does not take. `known` are those that
+    /// it takes.
+    pub(crate) fn unknown_own_keys(&self, known: &[&str]) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        let reader = Reader::new(Arc::clone(self.location.file()));
+        let mapping = self.own.mapping.as_deref();
+        for (key, _) in mapping.and_then(Node::as_map).unwrap_or_default() {
+            let Some(name) = key.as_text().filter(|name| !known.contains(name)) else { continue };
+            let hint = suggest::hint_or_list(name, known.iter().copied(), "known here:");
+            let mistake = Diagnostic::error(format!("unknown key `{name}` in a hook"));
+            mistakes.push(mistake.hint(hint).at(reader.location(key)));
+        }
+        mistakes
+    }
+}
+
+impl Kind<'_> for Groups {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let mut groups = BTreeMap::new();
+        for (name, key, value) in reader.open_fields(node, what)?.iter() {
+            if !name.starts_with('@') || name.len() < 2 {
+                let hint = format!("write `\"@{}\"`", name.trim_start_matches('@'));
+                reader.error_with_hint(key, format!("the group `{name}` needs an `@`"), hint);
+            }
+            groups.insert(name.to_owned(), reader.value(value, &format!("`{name}`"))?);
+        }
+        Some(Self(groups))
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^@." },
+            "additionalProperties": <Vec<String>>::schema()
+        })
+    }
+}
