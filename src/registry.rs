@@ -231,7 +231,8 @@ impl Registry {
     /// Returns the mistakes of a hook whose type or keys are wrong.
     pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
         let Some(factory) = self.factory(&hook.kind) else {
-            return vec![self.unknown_type(&hook.kind)];
+            let unknown = hook.unknown_own_keys(&[]);
+            return [vec![self.unknown_type(&hook.kind)], unknown].concat();
         };
         let mut mistakes = factory.mistakes(hook);
         // A type that takes no dialect has said so.

@@ -309,7 +309,7 @@ pub fn hooks_block(reader: &mut Reader, node: &Node) -> Vec<Hook> {
 }
 
 /// Returns the key below which a parameter of http, mcp and model hooks belongs.
-fn parent_of(key: &str) -> Option<&'static str> {
+pub(super) fn parent_of(key: &str) -> Option<&'static str> {
     match key {
         "api" | "api_key" | "arguments" | "headers" | "model" | "prompt" | "secret" | "server"
         | "tool" | "url" => Some("with"),

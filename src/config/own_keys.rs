@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hookexec_files::diagnostic::Diagnostic;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 use serde_json::json;
 
+use super::document::parent_of;
+use super::keys::HookKeys;
 use super::model::Hook;
 use crate::handler::BuildError;
-use crate::suggest;
 
 /// The `groups:` of a file, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,17 +82,14 @@ impl Hook {
 
     /// Returns the mistake of each key that a hook of its type does not take. `known` are those that
     /// it takes.
-    pub(crate) fn unknown_own_keys(&self, known: &[&str]) -> Vec<Diagnostic> {
-        let mut mistakes = Vec::new();
-        let reader = Reader::new(Arc::clone(self.location.file()));
-        let mapping = self.own.mapping.as_deref();
-        for (key, _) in mapping.and_then(Node::as_map).unwrap_or_default() {
-            let Some(name) = key.as_text().filter(|name| !known.contains(name)) else { continue };
-            let hint = suggest::hint_or_list(name, known.iter().copied(), "known here:");
-            let mistake = Diagnostic::error(format!("unknown key `{name}` in a hook"));
-            mistakes.push(mistake.hint(hint).at(reader.location(key)));
-        }
-        mistakes
+    pub(crate) fn unknown_own_keys(&self, known: &[&str]) -> Vec<BuildError> {
+        let Some(mapping) = self.own.mapping.as_deref() else { return Vec::new() };
+        let mut reader = Reader::new(Arc::clone(self.location.file()));
+        reader.parent_of = parent_of;
+        let known = [HookKeys::NAMES, known].concat();
+        reader.fields(mapping, "a hook", &known);
+        let problems = reader.into_problems();
+        if problems.has_errors() { vec![BuildError::of_problems(problems)] } else { Vec::new() }
     }
 }
 

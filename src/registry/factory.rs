@@ -122,10 +122,7 @@ impl HandlerFactory {
             }
         }
         let known: Vec<&str> = self.own.iter().map(|key| key.name).collect();
-        let unknown = hook.unknown_own_keys(&known);
-        if !unknown.is_empty() {
-            mistakes.push(BuildError::of_problems(unknown));
-        }
+        mistakes.extend(hook.unknown_own_keys(&known));
         match (self.command, &hook.command) {
             (CommandKey::Program(wanted) | CommandKey::Name(wanted), None) => {
                 let missing = BuildError::new("a hook needs a `command`");
