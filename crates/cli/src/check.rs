@@ -8,16 +8,17 @@ use hookexec::internal::{Check, ProcessCheck, WorstCase};
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec::{Executor, Registry};
 use hookexec_agents::{Agent, NativeEvent, events_of_host};
+use hookexec_setup::matchers;
+use hookexec_setup::scripts::missing;
+use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
 use serde_json::{Value, json};
 
 use super::config::{ConfigArgs, Purpose, not_too_deep};
 use super::error::NO_FILES;
-use super::matchers;
 use super::output::{self, PlainFormat};
 use super::report::counted;
 use super::runtime::{PATIENCE, Runtime};
-use super::scripts::missing;
-use super::{CommandError, Exit, from, install};
+use super::{CommandError, Exit, from};
 
 /// Checks the hooks files: every problem of every file at once
 ///
@@ -111,7 +112,7 @@ impl Args {
                 // All of our events of one moment fire in turn, while the agent waits.
                 let fires = native.fires(agent);
                 let cases = worst_cases.iter().filter(|case| fires.contains(&case.event));
-                let (_, usual) = install::limits(agent, native, install::TIMEOUT);
+                let (_, usual) = limits(agent, native, TIMEOUT);
                 let limit = self.within.unwrap_or(Duration::from_secs(usual));
                 let cases = cases.collect();
                 // Some agents have an event for each kind of tool; the first stands for all.
@@ -190,7 +191,7 @@ fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Option<Diagnostic> {
     ));
     let mut hint = "a late answer counts as none. Lower the `timeout`, set a `deadline`".to_owned();
     let slowest = moments.iter().map(Moment::time).max();
-    if let (Some(agent), Some(wait)) = (agent, slowest.and_then(install::timeout_for)) {
+    if let (Some(agent), Some(wait)) = (agent, slowest.and_then(timeout_for)) {
         let raise = format!("`hookexec install {agent} --timeout {wait}`");
         hint = format!("{hint}, or raise the agent's timeout: {raise}");
     }

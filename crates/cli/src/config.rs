@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::Diagnostics;
+use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::internal::depth;
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Executor, ExecutorBuilder, Registry, internal};
 
-use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all, with_hint};
+use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};
 
 /// Which hooks files count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
@@ -220,7 +220,7 @@ impl Notices {
         if config.files.is_empty() && config.failed.is_empty() {
             absent.push(format!("{NO_FILES}: nothing is guarded"));
         }
-        absent.extend(config.left_out.iter().map(with_hint));
+        absent.extend(config.left_out.iter().map(Diagnostic::with_hint));
         let failed = config.failed.iter().map(|file| (file.message(), file.notice()));
         Self { absent, failed: failed.collect() }
     }

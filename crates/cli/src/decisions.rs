@@ -12,7 +12,7 @@ use hookexec::internal::system;
 use hookexec_workbench::records::{self, Statistics, shown};
 
 use super::config::{ConfigArgs, Purpose};
-use super::error::{CommandError, OrCommandError as _, unwritable, warn, with_hint};
+use super::error::{CommandError, OrCommandError as _, unwritable, warn};
 use super::filter::Filter;
 use super::output::{self, PlainFormat};
 use super::page::{self, Page};
@@ -166,13 +166,13 @@ fn no_log(loaded: &Loaded) -> CommandError {
         let why = if is_there { "can't be loaded" } else { "is gone" };
         let error = unknown_log(&file.location, why);
         return match config.left_out.iter().next() {
-            Some(problem) => error.hint(with_hint(problem)),
+            Some(problem) => error.hint(problem.with_hint()),
             None => error,
         };
     }
     for problem in config.left_out.iter() {
         if let Some(place) = &problem.location {
-            return unknown_log(place, "is not used").hint(with_hint(problem));
+            return unknown_log(place, "is not used").hint(problem.with_hint());
         }
     }
     CommandError::usage("which log? No hooks file says `audit:`")

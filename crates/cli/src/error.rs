@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
-use hookexec::config::{Diagnostic, Diagnostics};
+use hookexec::config::Diagnostics;
 use hookexec::internal::text::shortened;
 use hookexec::internal::{MANAGED_DIRECTORY, locked};
 use hookexec_serve::server::{BuiltinNameError, ListenError};
+use hookexec_setup::program::KeepError;
 
 use super::report::{BAD, DOUBTFUL};
 use super::{Exit, output};
@@ -139,6 +140,15 @@ impl From<ListenError> for CommandError {
     }
 }
 
+impl From<KeepError> for CommandError {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::NoHome => Self::usage(error.to_string()),
+            _ => Self::internal(error.to_string()),
+        }
+    }
+}
+
 impl From<BuiltinNameError> for CommandError {
     fn from(error: BuiltinNameError) -> Self {
         let failed = Self::usage(error.to_string());
@@ -201,14 +211,6 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     // Help and version come this way, too; they go to stdout.
     let _ = error.print();
     if error.use_stderr() { Exit::Usage } else { Exit::Success }
-}
-
-/// Returns a problem and what to do about it, on one line.
-pub(crate) fn with_hint(problem: &Diagnostic) -> String {
-    match &problem.hint {
-        Some(hint) => format!("{problem}; {hint}"),
-        None => problem.to_string(),
-    }
 }
 
 /// Where and why the last panic happened.

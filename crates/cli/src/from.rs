@@ -7,15 +7,15 @@
 mod caller;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hookexec::internal::{HandedOver, deadline_of_hooks, locked, state_directory};
+use hookexec::internal::{HandedOver, deadline_of_hooks, locked};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 use hookexec_serve::server::{Question, tell_absent};
+use hookexec_setup::doctor::firings;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
@@ -378,11 +378,6 @@ fn hand_over(config: &ConfigArgs, (event, input): &HandedOver) -> std::io::Resul
     let mut child = system::detach(&mut command).spawn()?;
     let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
     stdin.write_all(&serde_json::to_vec(input)?)
-}
-
-/// Where it is noted when an agent last called: a file for each of its events.
-pub(crate) fn firings(agent: Agent) -> Option<PathBuf> {
-    Some(state_directory()?.join("hookexec/agents").join(agent.name()))
 }
 
 /// Notes that an agent called, for `hookexec doctor`; an answer never waits for it.

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use hookexec::internal::base_directory;
 use hookexec_agents::Agent;
+use hookexec_setup::import::has_foreign_hooks;
+use hookexec_setup::program::KeepError;
+use hookexec_setup::settings::Scope;
+use hookexec_setup::settings::inspect::AgentFile;
 
-use super::install::no_home;
-use super::settings::Scope;
-use super::settings::inspect::AgentFile;
 use super::table::steps;
 use super::{CommandError, config, import, output, starter};
 
@@ -83,7 +84,7 @@ impl Args {
         for agent in agents {
             let title = agent.title();
             if let Some(file) = AgentFile::inspect(*agent, scope, project)
-                && import::has_foreign_hooks(&file)
+                && has_foreign_hooks(&file)
             {
                 let path = file.path.strip_prefix(project).unwrap_or(&file.path).display();
                 let place = if self.user {
@@ -122,7 +123,7 @@ pub(super) fn refuse_existing(path: &Path) -> Result<(), CommandError> {
 
 /// Returns the user's layer.
 fn users_directory() -> Result<PathBuf, CommandError> {
-    let directory = base_directory("XDG_CONFIG_HOME", ".config").ok_or_else(no_home)?;
+    let directory = base_directory("XDG_CONFIG_HOME", ".config").ok_or(KeepError::NoHome)?;
     let directory = directory.join("hookexec");
     output::create_directory(&directory)?;
     Ok(directory)

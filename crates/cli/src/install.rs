@@ -1,8 +1,5 @@
 //! `hookexec install`: puts hookexec into a coding agent's own hook settings.
 
-mod target;
-mod waits;
-
 use std::path::{Path, PathBuf};
 
 use hookexec::Event;
@@ -10,23 +7,23 @@ use hookexec::config::Hook;
 use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec::internal::shell::quoted;
 use hookexec_agents::Agent;
+use hookexec_setup::codex::{self, IN_CODEX};
+use hookexec_setup::install::planned;
+use hookexec_setup::program::{self, KeepError, Program};
+use hookexec_setup::settings::backup::Backup;
+use hookexec_setup::settings::call::CallOptions;
+use hookexec_setup::settings::edit::PlannedEntry;
+use hookexec_setup::settings::inspect::AgentFile;
+use hookexec_setup::settings::{Scope, SettingsError, store};
+use hookexec_setup::system;
+use hookexec_setup::waits::{LONGEST, kept_timeout, needed_timeout, within_of};
 
-use super::codex::{self, IN_CODEX};
 use super::config::{ConfigArgs, Purpose};
 use super::consent;
 use super::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
 use super::output;
-use super::program::{self, Program};
 use super::report::counted;
-use super::settings::backup::Backup;
-use super::settings::call::{Call, CallOptions};
-use super::settings::edit::PlannedEntry;
-use super::settings::inspect::AgentFile;
-use super::settings::{Scope, SettingsError, events, store};
-use super::system;
-pub(crate) use target::{ChangeArgs, TargetArgs};
-use waits::{LONGEST, within_of};
-pub(crate) use waits::{TIMEOUT, kept_timeout, limits, needed_timeout, timeout_for};
+use super::target::{ChangeArgs, TargetArgs};
 
 /// Puts hookexec into the hook settings of coding agents
 ///
@@ -125,8 +122,10 @@ impl Args {
         }
         let program = Program::this()?;
         let path = utf8(&program.path)?;
-        if !self.change.dry_run {
-            program.keep()?;
+        if !self.change.dry_run
+            && let Some(kind) = program.keep()?
+        {
+            output::talk(&format!("hookexec is in {kind}; agents call a copy of it: {path}\n"));
         }
         Ok(path)
     }
@@ -225,22 +224,6 @@ fn with_kept(mut options: CallOptions, file: &AgentFile) -> Result<CallOptions, 
     .hint(format!("run `hookexec uninstall {agent} --scope {scope}` first")))
 }
 
-/// Returns the entries for `agent`, which waits `timeout` seconds.
-pub(crate) fn planned(
-    agent: Agent,
-    options: &CallOptions,
-    timeout: u64,
-    configured: &[Event],
-) -> Vec<PlannedEntry> {
-    let mut entries = Vec::new();
-    for native in events(agent, configured) {
-        let (timeout, within) = limits(agent, native, timeout);
-        let call = Call { options: options.clone(), agent, native, within };
-        entries.push(PlannedEntry { native, command: call.command(), timeout });
-    }
-    entries
-}
-
 /// Returns the text of the settings without hookexec, and with the entries. Warns of entries that were
 /// changed by hand.
 fn edited(
@@ -314,17 +297,13 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
 /// Refuses to work in another user's home, as under `sudo`: its owner could not change what is
 /// written there.
 pub(crate) fn own_home() -> Result<(), CommandError> {
-    let home = hookexec::home_directory().ok_or_else(no_home)?;
+    let home = hookexec::home_directory().ok_or(KeepError::NoHome)?;
     let found = home.metadata().or_usage(unreadable(&home))?;
     if hookexec::internal::system::belongs_to_user(&found) {
         return Ok(());
     }
     Err(CommandError::usage(format!("{} belongs to another user", home.display()))
         .hint("do this as the user whose agent it is, without sudo"))
-}
-
-pub(crate) fn no_home() -> CommandError {
-    CommandError::usage("the home directory is not known: set HOME")
 }
 
 pub(crate) fn uneditable(file: &AgentFile, error: &SettingsError) -> CommandError {

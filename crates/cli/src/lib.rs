@@ -12,7 +12,6 @@
 
 mod approve;
 mod check;
-mod codex;
 mod completions;
 mod config;
 mod connect;
@@ -38,7 +37,6 @@ mod install;
 mod log;
 mod man;
 mod markup;
-mod matchers;
 mod mcp;
 #[cfg(test)]
 #[path = "commands/tests.rs"]
@@ -46,13 +44,10 @@ mod named_commands;
 mod output;
 mod page;
 mod policy;
-mod program;
 mod report;
 mod run;
 mod runtime;
-mod scripts;
 mod serve;
-mod settings;
 mod starter;
 mod stops;
 mod summary;
@@ -60,6 +55,7 @@ mod summary;
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
 mod table;
+mod target;
 mod test;
 mod trust;
 mod uninstall;

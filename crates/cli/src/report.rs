@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode, Usage};
 use hookexec::{Decision, Verdict};
+pub(super) use hookexec_files::text::counted;
 use serde_json::Value;
 
 use super::plain::{self, plain};
@@ -51,12 +52,6 @@ pub(crate) fn hooks(reports: &[HookReport]) -> String {
         push_line(&mut text, report, "");
     }
     text
-}
-
-/// Returns how many there are of something.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }
 
 /// Returns a line for each hook of the event that would not run, with why.

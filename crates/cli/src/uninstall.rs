@@ -1,11 +1,13 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
+use hookexec_setup::settings::backup::Backup;
+use hookexec_setup::settings::inspect::AgentFile;
+use hookexec_setup::settings::store;
+
 use super::error::{CommandError, OrCommandError as _, unwritable, warn};
-use super::install::{ChangeArgs, TargetArgs, own_home, uneditable};
+use super::install::{own_home, uneditable};
 use super::output;
-use super::settings::backup::Backup;
-use super::settings::inspect::AgentFile;
-use super::settings::store;
+use super::target::{ChangeArgs, TargetArgs};
 
 /// Takes hookexec out of the hook settings of coding agents
 ///

@@ -73,6 +73,14 @@ impl Diagnostic {
         self.hint = Some(hint.into());
         self
     }
+
+    /// Returns the problem and the remedy, on one line.
+    pub fn with_hint(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{self}; {hint}"),
+            None => self.to_string(),
+        }
+    }
 }
 
 /// All problems that were found, in the order of the files.

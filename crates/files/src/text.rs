@@ -10,6 +10,12 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// Returns how many there are of something.
+pub fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// Replaces control characters: text from a repository or a directory must not steer a terminal.
 pub fn plain(text: &str) -> String {
     text.chars()

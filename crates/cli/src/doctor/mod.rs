@@ -1,20 +1,14 @@
 //! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
 
-mod agent;
-mod policies;
-mod programs;
-mod section;
 mod servers;
-mod switches;
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anstyle::Style;
-use hookexec::config::Severity;
-use hookexec::internal::Check;
 use hookexec::{Executor, Registry};
 use hookexec_agents::Agent;
+use hookexec_setup::doctor::{self, Grade, Section, Visit};
+use hookexec_setup::settings::inspect::{AgentFile, inspect};
 use serde_json::{Value, json};
 
 use super::config::{ConfigArgs, Purpose};
@@ -24,10 +18,6 @@ use super::output::PlainFormat;
 use super::plain;
 use super::report::{BAD, DOUBTFUL, GOOD, counted};
 use super::run::{agent_name, is_installable};
-use super::scripts::missing;
-use super::settings::inspect::{AgentFile, inspect};
-use agent::Visit;
-use section::{Grade, Section};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
@@ -53,8 +43,8 @@ impl Args {
         let options = self.config.options(Purpose::Run)?;
         let check = Executor::check(&options, Registry::with_shipped_builtins());
         let project = options.working_dir.clone().unwrap_or_default();
-        let mut sections = vec![hooks(&check, &project)];
-        sections.extend(policies::section(&check.policies));
+        let mut sections = vec![doctor::hooks(&check, &project)];
+        sections.extend(doctor::policies(&check.policies));
         let before = sections.len();
         let mut inspected = Vec::new();
         for agent in Agent::all() {
@@ -78,52 +68,6 @@ impl Args {
         sections.extend(servers::section(&inspected, &options));
         report(&sections, &inspected, self.format)
     }
-}
-
-/// Returns what is found about the hooks files.
-fn hooks(check: &Check, project: &Path) -> Section {
-    let mut section = Section::new("Hooks");
-    let mut troubled: Vec<&Path> = Vec::new();
-    let mut errors = check.problems.iter().collect::<Vec<_>>();
-    errors.retain(|problem| problem.severity == Severity::Error);
-    if !errors.is_empty() {
-        section.problem(format!(
-            "{} in the hooks files: every guarded event is denied; `hookexec check` shows them",
-            counted(errors.len(), "error")
-        ));
-    }
-    for error in &errors {
-        if let Some(location) = &error.location {
-            troubled.push(location.path());
-        }
-    }
-    for problem in check.left_out.iter() {
-        section.problem(problem.to_string());
-    }
-    for file in &check.failed {
-        let path = file.location.path();
-        troubled.push(path);
-        // The errors of a file that can't be loaded are counted above.
-        if !path.exists() || !errors.iter().any(|error| file.cause.contains(&error.message)) {
-            section.problem(format!("{}: {}; {}", path.display(), file.cause, file.remedy));
-        }
-    }
-    for hook in check.configured() {
-        for problem in missing(hook, project) {
-            let title = format!("`{}` ({})", hook.label(), hook.location);
-            section.about(&title, Grade::Problem, problem.message);
-            troubled.push(hook.location.path());
-        }
-    }
-    if check.files.is_empty() && errors.is_empty() {
-        section.problem("no hooks file was found: nothing is guarded");
-    }
-    for file in &check.files {
-        if !troubled.contains(&file.as_path()) {
-            section.ok(file.display().to_string());
-        }
-    }
-    section
 }
 
 fn report(

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use hookexec::load::LoadOptions;
 use hookexec_serve::server;
+use hookexec_setup::doctor::{Finding, Grade, Section};
+use hookexec_setup::settings::inspect::AgentFile;
 
-use super::section::{Finding, Grade, Section};
 use crate::connect::remedy;
 use crate::report::counted;
 use crate::runtime::Runtime;
-use crate::settings::inspect::AgentFile;
 
 /// Returns what is found about the servers; `None` if no entry asks one.
 pub(super) fn section(files: &[AgentFile], options: &LoadOptions) -> Option<Section> {
@@ -62,7 +62,7 @@ mod tests {
     use hookexec_agents::Agent;
 
     use super::*;
-    use crate::settings::Scope;
+    use hookexec_setup::settings::Scope;
 
     #[test]
     fn beside_managed_hooks_no_server_is_asked() {

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::internal::{files, system};
+use hookexec_setup::scripts;
 
 use super::archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile};
 use super::{fetch, unpacked};
 use crate::error::{CommandError, OrCommandError as _, warn};
-use crate::{Exit, output, scripts};
+use crate::{Exit, output};
 
 /// The most bytes that an archive has around a file.
 const HEADER: u64 = 1024;

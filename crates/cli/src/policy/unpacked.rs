@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use hookexec::internal::files;
 use hookexec::internal::policy::hooks_files;
-use hookexec::internal::system::share;
+use hookexec::internal::system::{make_program, share};
 use hookexec::{Config, Executor, Registry};
 use tempfile::TempDir;
 
 use super::archive::{Archive, PolicyFile};
 use crate::error::{CommandError, OrCommandError as _, unwritable};
-use crate::system;
 use crate::test::{Results, run_cases};
 
 /// Writes the files of a policy into a new directory.
@@ -33,7 +32,7 @@ fn write(path: &Path, directory: &Path, file: &PolicyFile) -> io::Result<()> {
     }
     files::replace_shared(path, &file.bytes)?;
     if file.is_program {
-        system::make_program(&File::open(path)?)?;
+        make_program(&File::open(path)?)?;
     }
     Ok(())
 }

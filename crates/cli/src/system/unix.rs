@@ -1,34 +1,20 @@
 //! The parts of the command that only a Unix system has.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::signal::unix::{self, SignalKind, signal};
-
-/// The end of a program's file name.
-pub(crate) const PROGRAM_ENDING: &str = "";
-
-/// Whether the shell of every agent starts `/bin/sh`.
-pub(crate) const HAS_SH: bool = true;
 
 /// Opens the terminal for reading and writing, whatever stdin is.
 pub(crate) fn terminal() -> io::Result<(File, File)> {
     let terminal = File::options().read(true).write(true).open("/dev/tty")?;
     Ok((terminal.try_clone()?, terminal))
-}
-
-/// Returns a path as it is written into settings, before it is quoted, or why it can't be.
-pub(crate) fn settings_path(path: &Path) -> Result<String, &'static str> {
-    path.to_str().map(str::to_owned).ok_or("is not UTF-8")
 }
 
 /// The signals that end a command.
@@ -114,38 +100,4 @@ pub(crate) fn raise_open_files() {
 /// Leaves the session, so that a signal to the caller's process group does not reach this process.
 pub(crate) fn leave_session() {
     let _ = rustix::process::setsid();
-}
-
-/// Makes a file that is created with this mode.
-pub(crate) fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOptions {
-    options.mode(mode)
-}
-
-/// Returns whether everyone may start the program at `path`.
-pub(crate) fn is_for_everyone(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.mode() & 0o777 == 0o755)
-}
-
-/// Lets everyone start a program.
-pub(crate) fn make_program(file: &File) -> io::Result<()> {
-    file.set_permissions(Permissions::from_mode(0o755))
-}
-
-/// Copies owner, mode and extended attributes, access control lists among them.
-pub(crate) fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
-    let (before, now) = (old.metadata()?, new.metadata()?);
-    if (before.uid(), before.gid()) != (now.uid(), now.gid()) {
-        std::os::unix::fs::fchown(new, Some(before.uid()), Some(before.gid()))?;
-    }
-    new.set_permissions(before.permissions())?;
-    // Not every file system has extended attributes, and some of them only the kernel may set.
-    let mut names = vec![0; 64 << 10];
-    let length = rustix::fs::flistxattr(old, &mut names).unwrap_or(0);
-    let mut value = vec![0; 64 << 10];
-    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if let Ok(length) = rustix::fs::fgetxattr(old, name, &mut value) {
-            let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
-        }
-    }
-    Ok(())
 }

@@ -12,7 +12,6 @@ use hookexec_workbench::records::shown;
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
-use crate::error::with_hint;
 use crate::plain;
 use crate::summary::{HookSummary, quoted_words};
 
@@ -160,7 +159,7 @@ impl Row {
             }
         }
         for problem in &self.problems {
-            let _ = writeln!(text, "  problem: {}", plain::line(&with_hint(problem)));
+            let _ = writeln!(text, "  problem: {}", plain::line(&problem.with_hint()));
         }
         text + self.diff.as_deref().unwrap_or_default()
     }
@@ -180,7 +179,7 @@ impl Status {
 }
 
 fn as_texts<S: Serializer>(problems: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(problems.iter().map(with_hint))
+    serializer.collect_seq(problems.iter().map(Diagnostic::with_hint))
 }
 
 fn push_hook(text: &mut String, hook: &HookSummary) {

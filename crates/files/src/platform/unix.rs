@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use rustix::fs::{Access, OFlags};
+use rustix::fs::{Access, OFlags, XattrFlags};
 use rustix::process::geteuid;
 
 /// Where programs are looked for when the child has no `PATH`: as the system does.
@@ -136,4 +136,38 @@ pub fn host_name() -> String {
 pub fn ending_signal(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt as _;
     status.signal()
+}
+
+/// Makes a file that is created with this mode.
+pub fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOptions {
+    options.mode(mode)
+}
+
+/// Returns whether everyone may start the program at `path`.
+pub fn is_for_everyone(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.mode() & 0o777 == 0o755)
+}
+
+/// Lets everyone start a program.
+pub fn make_program(file: &File) -> io::Result<()> {
+    file.set_permissions(fs::Permissions::from_mode(0o755))
+}
+
+/// Copies owner, mode and extended attributes, access control lists among them.
+pub fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
+    let (before, now) = (old.metadata()?, new.metadata()?);
+    if (before.uid(), before.gid()) != (now.uid(), now.gid()) {
+        std::os::unix::fs::fchown(new, Some(before.uid()), Some(before.gid()))?;
+    }
+    new.set_permissions(before.permissions())?;
+    // Not every file system has extended attributes, and some of them only the kernel may set.
+    let mut names = vec![0; 64 << 10];
+    let length = rustix::fs::flistxattr(old, &mut names).unwrap_or(0);
+    let mut value = vec![0; 64 << 10];
+    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if let Ok(length) = rustix::fs::fgetxattr(old, name, &mut value) {
+            let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
+        }
+    }
+    Ok(())
 }

@@ -175,3 +175,25 @@ fn account_home() -> Option<PathBuf> {
 pub fn ending_signal(_status: ExitStatus) -> Option<i32> {
     None
 }
+
+/// Does nothing: a file inherits the rights of its directory.
+pub fn with_mode(options: &mut OpenOptions, _mode: u32) -> &mut OpenOptions {
+    options
+}
+
+/// Returns whether Windows starts the program at `path`.
+pub fn is_for_everyone(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Does nothing: the name makes a program.
+#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
+pub fn make_program(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Copies nothing: a file inherits the rights of its directory.
+#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
+pub fn keep_attributes(_old: &File, _new: &File) -> io::Result<()> {
+    Ok(())
+}

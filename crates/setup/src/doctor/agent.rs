@@ -1,0 +1,318 @@
+//! Whether an agent would call hookexec at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hookexec::Event;
+use hookexec::config::Hook;
+use hookexec::event::FailureMode;
+use hookexec::internal::{Check, files, spoken, state_directory};
+use hookexec_agents::{Agent, NativeEvent, TrustedFolders};
+
+use super::section::{Grade, Section};
+use super::{programs, switches};
+use crate::codex::{self, IN_CODEX};
+use crate::install::planned;
+use crate::matchers;
+use crate::settings::call::{Call, CallOptions};
+use crate::settings::entry::Entry;
+use crate::settings::inspect::AgentFile;
+use crate::settings::{Scope, store, user_directory, value_of};
+use crate::waits::{kept_timeout, needed_timeout};
+
+/// One agent, and what is found about it.
+pub struct Visit<'v> {
+    agent: Agent,
+    files: &'v [AgentFile],
+    check: &'v Check,
+    project: &'v Path,
+    section: Section,
+    /// The calls of hookexec that the settings have, each under its event.
+    calls: Vec<&'v Call>,
+    /// The programs that they name, and whose settings do.
+    programs: BTreeMap<&'v str, Scope>,
+}
+
+impl<'v> Visit<'v> {
+    /// Begins with an agent, its files, and the hooks of the project.
+    pub fn new(agent: Agent, files: &'v [AgentFile], check: &'v Check, project: &'v Path) -> Self {
+        let (section, calls, programs) = (Section::new(agent.title()), Vec::new(), BTreeMap::new());
+        Self { agent, files, check, project, section, calls, programs }
+    }
+
+    /// Returns the findings; `None` about an agent that is not used here, if the user has not `asked`
+    /// about it.
+    pub fn section(mut self, asked: bool) -> Option<Section> {
+        for file in self.files {
+            self.file(file);
+        }
+        let mut installed: Vec<&AgentFile> = self.files.iter().collect();
+        installed.retain(|file| file.is_installed());
+        let has_plugin = self.agent.plugin().is_some();
+        let is_called = has_plugin && self.last_seen(self.agent.events()).is_some();
+        if self.section.findings.is_empty() && !is_called {
+            let is_found = self.files.iter().any(AgentFile::is_found);
+            if asked || is_found {
+                self.section.add(Grade::of(asked), self.not_installed());
+            }
+            return if asked || is_found { Some(self.section) } else { None };
+        }
+        switches::add(&mut self.section, self.files, Path::new("/"));
+        programs::add(&mut self.section, self.agent, &self.programs);
+        if installed.len() > 1 {
+            self.section.warning(format!(
+                "installed in {} places: every hook runs as often here; keep one of them",
+                installed.len()
+            ));
+        }
+        if !installed.is_empty() {
+            self.misfits();
+        }
+        if has_plugin || installed.iter().all(|file| file.is_package) && !installed.is_empty() {
+            let caller = if has_plugin { "its plugin" } else { "its package" };
+            let (grade, text) = self.seen(self.agent.events());
+            self.section.about(caller, grade, text);
+        } else {
+            self.events();
+        }
+        Some(self.section)
+    }
+
+    /// Warns of hooks whose matcher fits no tool of the agent.
+    fn misfits(&mut self) {
+        for hook in self.check.configured() {
+            if let Some(misfit) = matchers::misfit(hook, &[self.agent]) {
+                let title = format!("`{}` ({})", hook.label(), hook.location);
+                let text = format!("{}; {}", misfit.message, misfit.hint.unwrap_or_default());
+                self.section.about(&title, Grade::Warning, text);
+            }
+        }
+    }
+
+    /// Says that hookexec is not installed, and which file `install` would write.
+    fn not_installed(&self) -> String {
+        match self.files.first() {
+            Some(AgentFile { agent, path, .. }) => {
+                format!("not installed: `hookexec install {agent}` writes to {}", path.display())
+            }
+            None => "not installed: `hookexec docs agents` says how".to_owned(),
+        }
+    }
+
+    /// Looks at one file.
+    fn file(&mut self, file: &'v AgentFile) {
+        let (scope, path, ours) = (file.scope, file.path.display(), file.ours());
+        if let Err(problem) = &file.entries {
+            self.section.problem(format!("{path}: {problem}"));
+        }
+        if ours.is_empty() {
+            return;
+        }
+        if file.is_package {
+            self.section.ok(format!("installed as its own package: {path}"));
+            self.programs.entry("hookexec").or_insert(scope);
+        } else if file.plugin().is_some() {
+            self.section.ok(format!("installed: {path}"));
+        } else {
+            let count = ours.len();
+            self.section.ok(format!("installed for the {scope}: {path} ({count} events)"));
+            self.entries(file);
+            if needed_timeout(self.check.configured()) > kept_timeout(&ours) {
+                self.section.warning(format!(
+                    "hooks with a longer `timeout` are stopped before it is over: run `{}` again",
+                    install(self.agent, scope)
+                ));
+            }
+        }
+        if self.agent == Agent::Codex {
+            self.codex_approval(file);
+        }
+        if scope == Scope::Project
+            && let Some(layout) = self.agent.settings()
+            && let Some(trusted) = layout.trusted_folders
+        {
+            let directory = user_directory(layout).unwrap_or_default();
+            self.folder_trust(&trusted, &directory);
+        }
+    }
+
+    /// Says whether Codex runs the hooks of a file: only Codex knows whether its approval still counts.
+    fn codex_approval(&mut self, file: &AgentFile) {
+        let install = install(Agent::Codex, file.scope);
+        let advice = if file.is_package {
+            IN_CODEX.to_owned()
+        } else {
+            format!("run `{install} --approve`, or {IN_CODEX}")
+        };
+        match codex::problem_of(file, self.project) {
+            Ok(None) => self.section.ok("approved in Codex"),
+            Ok(Some(problem)) => self.section.problem(format!("{problem}: {advice}")),
+            Err(error) => self
+                .section
+                .warning(format!("not known whether Codex runs its hooks ({error}): {advice}")),
+        }
+    }
+
+    /// Says when the agent loads no hooks of the project, because its user does not trust the folder.
+    fn folder_trust(&mut self, trusted: &TrustedFolders, directory: &Path) {
+        let TrustedFolders { list: (file, key), variable, program, .. } = trusted;
+        if std::env::var(variable).as_deref() == Ok("true") {
+            return;
+        }
+        let folders = &value_of(&directory.join(file))[key];
+        let project = files::real(self.project);
+        for folder in folders.as_array().into_iter().flatten() {
+            // Folders in a trusted one are trusted as well.
+            if let Some(folder) = folder.as_str()
+                && !folder.is_empty()
+                && project.starts_with(files::real(Path::new(folder)))
+            {
+                return;
+            }
+        }
+        self.section.problem(format!(
+            "`{program}` loads no hooks of this project: trust the folder there, or set {variable}=true"
+        ));
+    }
+
+    /// Compares the entries of a file with those that `install` would write.
+    fn entries(&mut self, file: &'v AgentFile) {
+        let (ours, written) = (file.ours(), written_again(file, self.check.configured()));
+        let mut others = BTreeSet::new();
+        for entry in &written {
+            if !ours.contains(&entry) {
+                others.insert(entry.event.as_str());
+            }
+        }
+        for entry in ours {
+            if entry.call.is_none() || !written.contains(entry) {
+                others.insert(&entry.event);
+            }
+            let Some(call) = &entry.call else { continue };
+            for config in &call.options.configs {
+                if !Path::new(config).exists() {
+                    let text = format!("{config} does not exist: nothing passes there");
+                    self.section.about(&entry.event, self.grade(&entry.event), text);
+                }
+            }
+            self.calls.push(call);
+            self.programs.entry(&call.options.program).or_insert(file.scope);
+        }
+        for event in others {
+            let text = format!(
+                "the entry is not as `install` writes it: it may not be called, not be waited for or \
+                 not deny; remove it and run `{}` again",
+                install(self.agent, file.scope)
+            );
+            self.section.about(event, self.grade(event), text);
+        }
+    }
+
+    /// Returns how bad it is that the entry of an agent's event does nothing.
+    fn grade(&self, event: &str) -> Grade {
+        let native = self.agent.native_event(event);
+        Grade::of(native.is_none_or(NativeEvent::is_deciding))
+    }
+
+    /// Says whether the hooks of each event would run, and when they did last.
+    fn events(&mut self) {
+        let mut events = BTreeSet::new();
+        for hook in self.check.configured() {
+            if hook.enabled {
+                events.insert(hook.event);
+            }
+        }
+        for event in events {
+            let firing = self.firing(event);
+            let mut known = self.agent.events().iter();
+            if !firing.is_empty() {
+                let names: Vec<&str> = firing.iter().map(|native| native.name).collect();
+                let (grade, text) = self.seen(firing);
+                self.section.about(&format!("{event} ({})", names.join(", ")), grade, text);
+            } else if !known.any(|native| native.fires(self.agent).contains(&event)) {
+                // The silence of a guard would let something through.
+                let is_guard = event.contract().failure != FailureMode::Open;
+                let title = self.agent.title();
+                let text = format!("{title} has no such event, so its hooks never run there");
+                self.section.about(event.name(), Grade::of(is_guard), text);
+            }
+        }
+    }
+
+    /// Returns the agent's events with an entry that have hooks of `event` run.
+    fn firing(&self, event: Event) -> Vec<&'v NativeEvent> {
+        let mut firing: Vec<&NativeEvent> = Vec::new();
+        for call in &self.calls {
+            if call.native.fires(self.agent).contains(&event) && !firing.contains(&call.native) {
+                firing.push(call.native);
+            }
+        }
+        firing
+    }
+
+    /// Says when the agent called last for one of `events`.
+    fn seen<'n>(&self, events: impl IntoIterator<Item = &'n NativeEvent>) -> (Grade, String) {
+        let Some((is_here, time, directory)) = self.last_seen(events) else {
+            return (Grade::Warning, "never seen firing yet".to_owned());
+        };
+        let ago = spoken(time.elapsed().unwrap_or_default());
+        if is_here {
+            return (Grade::Ok, format!("last seen {ago} ago"));
+        }
+        (Grade::Warning, format!("never seen in this project; last in {directory}, {ago} ago"))
+    }
+
+    /// Returns whether the last call was in the project, when it was, and in which directory.
+    fn last_seen<'n>(
+        &self,
+        events: impl IntoIterator<Item = &'n NativeEvent>,
+    ) -> Option<(bool, SystemTime, String)> {
+        let directory = firings(self.agent)?;
+        let project = files::real(self.project);
+        let mut last = None;
+        for native in events {
+            let note = directory.join(native.name);
+            let Ok(time) = note.metadata().and_then(|metadata| metadata.modified()) else {
+                continue;
+            };
+            let directory = store::text(&note).trim_end_matches('\n').to_owned();
+            let is_here = files::real(Path::new(&directory)).starts_with(&project);
+            last = last.max(Some((is_here, time, directory)));
+        }
+        last
+    }
+}
+
+/// Returns the entries of hookexec that the file would have after another `install`.
+fn written_again<'h>(file: &AgentFile, hooks: impl Iterator<Item = &'h Hook>) -> Vec<Entry> {
+    let ours = file.ours();
+    let mut options = CallOptions::default();
+    let mut events: Vec<Event> = hooks.map(|hook| hook.event).collect();
+    // A hooks file that only the entries name may have hooks at further events.
+    for call in ours.iter().rev().filter_map(|entry| entry.call.as_ref()) {
+        options.clone_from(&call.options);
+        events.extend(call.native.event);
+    }
+    let planned = planned(file.agent, &options, kept_timeout(&ours), &events);
+    let text = file.text.as_deref().unwrap_or_default();
+    let mut entries = match file.with(text, &planned) {
+        Ok(text) => file.read_entries(&text).unwrap_or_default(),
+        Err(_) => Vec::new(),
+    };
+    entries.retain(|entry| entry.is_ours);
+    entries
+}
+
+/// Returns the command that writes the entries of `scope`.
+pub(super) fn install(agent: Agent, scope: Scope) -> String {
+    match scope {
+        Scope::User => format!("hookexec install {agent}"),
+        Scope::Project => format!("hookexec install {agent} --scope project"),
+    }
+}
+
+/// Where it is noted when an agent last called: a file for each of its events.
+pub fn firings(agent: Agent) -> Option<PathBuf> {
+    Some(state_directory()?.join("hookexec/agents").join(agent.name()))
+}

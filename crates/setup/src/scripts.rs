@@ -1,0 +1,250 @@
+//! Whether the programs that command hooks name are there.
+
+use std::path::{Path, PathBuf};
+
+use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
+use hookexec::internal::shell::{Word, quoted, read_script};
+use hookexec::internal::system;
+use hookexec::internal::trust::{DIRECTORIES, is_interpreter, is_shell_word};
+
+use crate::program::named;
+
+/// How the names of scripts end.
+const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl"];
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+
+/// Returns warnings about the program of a command hook that is enabled, and what to do about it.
+/// A word that only a shell can expand is left to the shell.
+pub fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
+    if hook.kind != "command" || !hook.enabled {
+        return Vec::new();
+    }
+    let directory = match hook.working_dir.as_deref() {
+        None => project.to_owned(),
+        Some(place) if place.contains('$') => return Vec::new(),
+        Some(place) => project.join(expanded(place)),
+    };
+    let words = first_words(hook, project);
+    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
+    let mut found = Vec::new();
+    if is_path(program) {
+        found.extend(unusable(program, &directory));
+    } else {
+        found.extend(not_installed(program, hook));
+    }
+    if let Some(script) = arguments.first() {
+        found.extend(missing_script(program, script, &directory));
+    }
+    found
+}
+
+/// Returns the first words of a command that are known before it runs.
+fn first_words(hook: &Hook, project: &Path) -> Vec<PathBuf> {
+    let mut words = Vec::new();
+    match &hook.command {
+        Some(Command::Argv(argv)) => {
+            words.extend(argv.iter().chain(&hook.args).map(PathBuf::from));
+        }
+        Some(Command::Text(text)) if hook.shell.as_deref().is_none_or(is_shell) => {
+            for word in first_command(text) {
+                if let Some(path) = in_known_directory(&word, hook, project) {
+                    words.push(path);
+                } else if let Some(word) = plain(word) {
+                    words.push(expanded(&word));
+                } else {
+                    break;
+                }
+            }
+        }
+        _ => {}
+    }
+    words
+}
+
+/// Returns why a file can't be run.
+fn unusable(program: &Path, directory: &Path) -> Option<Diagnostic> {
+    let path = directory.join(program.strip_prefix(".").unwrap_or(program));
+    let shown = path.display().to_string();
+    let Ok(file) = path.metadata() else {
+        return Some(absent(&shown, program, directory, true));
+    };
+    if file.is_dir() {
+        let problem = Diagnostic::warning(format!("{shown} is a directory"));
+        return Some(problem.hint("name the program in it"));
+    }
+    if system::is_executable(&path, &file) {
+        return None;
+    }
+    let problem = Diagnostic::warning(format!("{shown} is not executable"));
+    Some(problem.hint(format!("chmod +x {}", quoted(&shown))))
+}
+
+/// Returns that a program is not on the search path.
+fn not_installed(program: &Path, hook: &Hook) -> Option<Diagnostic> {
+    // With a search path of its own a hook finds other programs.
+    if hook.inherit_env != InheritEnv::All || hook.env.contains_key("PATH") {
+        return None;
+    }
+    let name = program.to_string_lossy();
+    let is_text = matches!(hook.command, Some(Command::Text(_)));
+    if is_text && (is_shell_word(&Word::literal(&*name)) || name.starts_with(['-', '~'])) {
+        return None;
+    }
+    if is_on_search_path(program) {
+        return None;
+    }
+    let problem = Diagnostic::warning(format!("the program `{name}` is not on the search path"));
+    Some(problem.hint("install it, or give its absolute path; until then the hook fails"))
+}
+
+/// Returns that the script does not exist which a shell or another interpreter runs.
+fn missing_script(program: &Path, script: &Path, directory: &Path) -> Option<Diagnostic> {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let text = script.to_string_lossy();
+    let is_shell = is_shell(&name);
+    if !is_shell && !is_interpreter(&Word::literal(&*name)) {
+        return None;
+    }
+    // The argument of an option may be anything.
+    if text.starts_with('-') || text.contains("://") || text.contains(char::is_whitespace) {
+        return None;
+    }
+    let is_script = is_path(script) || has_script_ending(script);
+    if !is_script || is_on_search_path(script) || directory.join(script).exists() {
+        return None;
+    }
+    // Without its script a shell exits with 127, and Python and Perl with 2: a failure.
+    let fails = is_shell || name.starts_with("python") || name == "perl";
+    Some(absent(&format!("the script {}", script.display()), script, directory, fails))
+}
+
+fn is_on_search_path(program: &Path) -> bool {
+    !is_path(program) && named(program.as_os_str()).next().is_some()
+}
+
+/// Returns the problem of a file that is not there, for a hook that then `fails` or else ends with an
+/// exit code that is an error.
+fn absent(what: &str, written: &Path, directory: &Path, fails: bool) -> Diagnostic {
+    let effect = if fails { "this hook fails" } else { "this hook guards nothing" };
+    let mut hint = format!("until the file exists, {effect}");
+    if !written.is_absolute() {
+        hint = format!("{hint}. Relative paths start at {}", directory.display());
+    }
+    Diagnostic::warning(format!("{what} does not exist")).hint(hint)
+}
+
+fn is_path(word: &Path) -> bool {
+    word.to_string_lossy().contains('/')
+}
+
+/// Returns whether a file is named like a script.
+pub fn has_script_ending(word: &Path) -> bool {
+    word.extension().is_some_and(|ending| SCRIPTS.iter().any(|known| ending == *known))
+}
+
+fn is_shell(shell: &str) -> bool {
+    let name = Path::new(shell).file_name().unwrap_or_default();
+    SHELLS.iter().any(|known| name == *known)
+}
+
+fn expanded(path: &str) -> PathBuf {
+    match (path.strip_prefix("~/"), hookexec::home_directory()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => path.into(),
+    }
+}
+
+/// Returns the words of the first command of a text, without the assignments before it.
+fn first_command(text: &str) -> Vec<Word> {
+    // A text that defines a function runs what no reader of words can tell.
+    if text.contains("()") {
+        return Vec::new();
+    }
+    let mut words = read_script(text).commands.into_iter().next().unwrap_or_default();
+    while words.first().is_some_and(Word::is_assignment) {
+        words.remove(0);
+    }
+    words
+}
+
+/// Returns the path of a word that begins with a variable for the directory of the hooks file or of
+/// the project.
+fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBuf> {
+    for (name, is_of_file) in DIRECTORIES {
+        if let Some(rest) = word.below(name)
+            && !hook.env.contains_key(name)
+        {
+            let directory = if is_of_file { hook.location.directory() } else { project };
+            return Some(directory.join(rest));
+        }
+    }
+    None
+}
+
+/// Returns a word that a shell takes as it is; `~/` at its beginning is left to [`expanded`].
+fn plain(word: Word) -> Option<String> {
+    let is_plain = match word.text.strip_prefix('~') {
+        None => word.literal,
+        Some(rest) => {
+            !word.literal && rest.starts_with('/') && !rest.contains(['$', '*', '?', '['])
+        }
+    };
+    if is_plain { Some(word.text) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_behind_a_known_variable_is_looked_for() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("check.sh"), "").unwrap();
+        for (command, problem) in [
+            (r#""$HOOKEXEC_CONFIG_DIR"/check.sh"#, "is not executable"),
+            (r"${HOOKEXEC_CONFIG_DIR}/gone.sh -x", "does not exist"),
+            (r#"sh "$HOOKEXEC_PROJECT_DIR/gone.sh""#, "does not exist"),
+            (r#""$CLAUDE_PROJECT_DIR"/check.sh"#, "is not executable"),
+            (r"'$HOOKEXEC_CONFIG_DIR/gone.sh'", ""),
+            (r"$HOOKEXEC_CONFIG_DIR/$X.sh", ""),
+            (r"sh $HOOKEXEC_CONFIG_DIR/check.sh", ""),
+        ] {
+            let yaml = serde_json::json!({"stop": [{"type": "command", "command": command}]});
+            let path = directory.path().join("hooks.yaml");
+            let config = hookexec::Config::from_yaml(&yaml.to_string(), &path).unwrap();
+            let found = missing(&config.hooks[0], directory.path());
+            let found: Vec<_> = found.iter().map(ToString::to_string).collect();
+            let is_right =
+                found.first().map_or(problem.is_empty(), |warning| warning.contains(problem));
+            assert!(is_right && found.len() < 2, "{command}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_shell_can_tell_is_left_to_it() {
+        for (text, words) in [
+            ("./check.sh --fast", &["./check.sh", "--fast"][..]),
+            ("\"./check.sh\" 'x'", &["./check.sh", "x"]),
+            ("A=1 B=x/y ./check.sh | jq", &["./check.sh"]),
+            ("python3 ./check.py \"$X/y\" z", &["python3", "./check.py"]),
+            ("./check.sh\n./other.sh", &["./check.sh"]),
+            ("\"./my hooks/check.sh\"", &["./my hooks/check.sh"]),
+            ("A=\"b c/d\" ./check.sh", &["./check.sh"]),
+            ("./my\\ hooks/check.sh", &["./my hooks/check.sh"]),
+            ("#!/bin/nothing\n./check.sh", &["./check.sh"]),
+            ("~/check.sh x", &["~/check.sh", "x"]),
+            ("'~/check.sh'", &[]),
+            ("~/ch*.sh", &[]),
+            ("log() { echo; }; ./check.sh", &[]),
+            ("$DIR/check.sh", &[]),
+            ("./ch*.sh", &[]),
+            ("~other/check.sh", &[]),
+            ("(./check.sh)", &["./check.sh"]),
+            ("", &[]),
+        ] {
+            let plain_words: Vec<String> =
+                first_command(text).into_iter().map_while(plain).collect();
+            assert_eq!(plain_words, words, "{text}");
+        }
+    }
+}

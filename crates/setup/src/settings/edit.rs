@@ -1,0 +1,189 @@
+//! The entries as `install` writes them, and their way into a text and out of it.
+
+use hookexec::Event;
+use hookexec_agents::{EntryMember, EntryShape, HookSettings, NativeEvent};
+use jsonc_parser::cst::CstInputValue as Json;
+use serde_json::Value;
+
+use super::call::Call;
+use super::inspect::AgentFile;
+use super::{SettingsError, text, toml};
+
+/// The members of an object, in order.
+pub(super) type Members = Vec<(&'static str, Value)>;
+
+/// The entry to write for one event.
+pub struct PlannedEntry {
+    /// The event.
+    pub native: &'static NativeEvent,
+    /// The program and its arguments, for a shell.
+    pub command: String,
+    /// How long the agent waits, in seconds.
+    pub timeout: u64,
+}
+
+impl PlannedEntry {
+    /// Returns the members of the hook.
+    pub(super) fn hook(&self, layout: &HookSettings) -> Members {
+        let decides = self.native.is_deciding();
+        let is_strict = decides || self.native.event == Some(Event::PostToolUse);
+        let mut hook = Members::new();
+        for member in layout.members {
+            let (key, value): (&str, Value) = match member {
+                EntryMember::Type => ("type", "command".into()),
+                EntryMember::Name => ("name", "hookexec".into()),
+                EntryMember::NameOfEvent => ("name", self.name()),
+                EntryMember::Event(key) => (key, self.native.name.into()),
+                EntryMember::Command => ("command", self.command.as_str().into()),
+                EntryMember::Seconds => ("timeout", self.timeout.into()),
+                EntryMember::Milliseconds => ("timeout", (self.timeout * 1000).into()),
+                EntryMember::OnFailure if decides => ("onFailure", "block".into()),
+                EntryMember::FailClosed if decides => ("failClosed", true.into()),
+                EntryMember::Strict if is_strict => ("strict", true.into()),
+                _ => continue,
+            };
+            hook.push((key, value));
+        }
+        hook
+    }
+
+    /// Returns the members around the hook, where it is an `action`.
+    pub(super) fn around(&self, layout: &HookSettings) -> Members {
+        if layout.shape != EntryShape::Triggers {
+            return Members::new();
+        }
+        vec![
+            ("name", self.name()),
+            ("trigger", self.native.name.into()),
+            ("timeout", self.timeout.into()),
+            ("enabled", true.into()),
+        ]
+    }
+
+    fn name(&self) -> Value {
+        format!("hookexec {}", self.native.name).into()
+    }
+}
+
+impl AgentFile {
+    /// Returns `text` with the entries in it, and without those of an earlier installation. An
+    /// entry that the user changed by hand stays, and no second one is added for its event.
+    pub fn with(&self, text: &str, entries: &[PlannedEntry]) -> Result<String, SettingsError> {
+        let left = self.without(text)?;
+        let Some(layout) = self.agent.settings() else { return Ok(left) };
+        let mut missing: Vec<&PlannedEntry> = entries.iter().collect();
+        for changed in self.changed_by_hand() {
+            missing.retain(|entry| entry.native.name != changed.event);
+        }
+        if self.is_toml() {
+            let hooks: Vec<Members> = missing.iter().map(|entry| entry.hook(layout)).collect();
+            return toml::with(&left, &hooks);
+        }
+        let text = if left.trim().is_empty() { "{}\n" } else { &left };
+        text::edited(text, |object| {
+            if let Some(version) = layout.version
+                && object.get("version").is_none()
+            {
+                object.append("version", Json::Number(version.to_owned()));
+            }
+            for entry in missing {
+                let (event, hook) = (entry.native.name, object_of(&entry.hook(layout)));
+                let (list, element) = match layout.shape {
+                    EntryShape::Triggers => {
+                        let mut around = object_of(&entry.around(layout));
+                        around.push(("action".to_owned(), Json::Object(hook)));
+                        ("hooks", around)
+                    }
+                    EntryShape::Groups => {
+                        (event, vec![("hooks".to_owned(), Json::Array(vec![Json::Object(hook)]))])
+                    }
+                    _ => (event, hook),
+                };
+                text::append(object, self.root, list, Json::Object(element))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns `text` without the entries, but with those that the user changed by hand.
+    pub fn without(&self, text: &str) -> Result<String, SettingsError> {
+        if self.is_toml() {
+            return toml::remove(text, |command| Call::of(self.agent, command).is_some());
+        }
+        text::remove(text, |command| Call::of(self.agent, command).is_some())
+    }
+
+    /// Returns whether `text` holds nothing but what `install` adds to an empty file.
+    pub fn is_bare(&self, text: &str) -> bool {
+        let bare: String = text.split_whitespace().collect();
+        if bare.is_empty() || bare == "{}" {
+            return true;
+        }
+        let version = self.agent.settings().and_then(|layout| layout.version);
+        version.is_some_and(|version| bare == format!("{{\"version\":{version}}}"))
+    }
+
+    /// Returns the plugin that calls `program` and waits `within` seconds.
+    pub fn plugin_text(&self, text: &str, program: &str, within: u64) -> String {
+        let program = Value::from(program);
+        let program = format!("process.env.HOOKEXEC ?? {program}");
+        let seconds = format!("process.env.HOOKEXEC_SECONDS ?? {within}");
+        let text = text.replace(PROGRAM, &program).replace(SECONDS, &seconds);
+        text.replace(FROM, &self.from())
+    }
+
+    /// Returns whether a file holds the plugin, of whatever version.
+    pub fn is_plugin(&self, text: &str) -> bool {
+        text.starts_with("// hookexec ") && text.contains(&self.from())
+    }
+
+    fn from(&self) -> String {
+        format!("\"--from\", \"{}\"", self.agent)
+    }
+}
+
+fn object_of(members: &Members) -> Vec<(String, Json)> {
+    let mut object = Vec::new();
+    for (key, value) in members {
+        let value = match value {
+            Value::String(text) => Json::String(text.clone()),
+            Value::Bool(value) => Json::Bool(*value),
+            other => Json::Number(other.to_string()),
+        };
+        object.push(((*key).to_owned(), value));
+    }
+    object
+}
+
+/// The parts of a plugin's text that name the program, the seconds that it waits, and the agent. An agent
+/// may share the plugin of another one.
+const PROGRAM: &str = r#"process.env.HOOKEXEC ?? "hookexec""#;
+const SECONDS: &str = "process.env.HOOKEXEC_SECONDS ?? 60";
+const FROM: &str = r#""--from", "opencode""#;
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use hookexec_agents::Agent;
+
+    use super::*;
+    use crate::settings::Scope;
+
+    #[test]
+    fn the_plugin_calls_the_program_that_installed_it() {
+        let mut count = 0;
+        for agent in Agent::all() {
+            let Some(file) = AgentFile::inspect(agent, Scope::Project, Path::new("/p")) else {
+                continue;
+            };
+            let Some(plugin) = file.plugin() else { continue };
+            let text = file.plugin_text(plugin.text, "/a \"b\"/hookexec", 54);
+            assert!(text.contains(r#"process.env.HOOKEXEC ?? "/a \"b\"/hookexec""#), "{text}");
+            assert!(text.contains("HOOKEXEC_SECONDS ?? 54"), "{text}");
+            assert!(file.is_plugin(&text) && !file.is_plugin("// mine"));
+            count += 1;
+        }
+        assert!(count > 2);
+    }
+}

@@ -1,0 +1,213 @@
+//! One inspection of the files in which an agent looks for hooks. `install`, `uninstall` and
+//! `doctor` read its result, and no other code reads these files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hookexec::internal::{base_directory, files};
+use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
+use serde_json::Value;
+
+use super::entry::Entry;
+use super::{Scope, SettingsError, store, text, toml, user_directory, value_of};
+
+/// One file in which an agent looks for hooks, as it is on the disk: its settings, the plugin of an
+/// agent that has no settings for hooks, or the file that names the agent's own package of hookexec.
+pub struct AgentFile {
+    /// The agent.
+    pub agent: Agent,
+    /// Whose file it is.
+    pub scope: Scope,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether the agent itself installed hookexec, as a package.
+    pub is_package: bool,
+    /// The keys that lead to the events.
+    pub(super) root: &'static [&'static str],
+    /// The text; `None` if there is no file, or none that can be read.
+    pub text: Option<String>,
+    /// The entries in it, or why the agent or hookexec can't read it. A plugin and a package count as
+    /// one entry.
+    pub entries: Result<Vec<Entry>, SettingsError>,
+}
+
+/// Looks at the files of an agent in each scope, the user's first, and at its package. In the home
+/// directory the project's file is the same: it counts once, as the user's.
+pub fn inspect(agent: Agent, project: &Path) -> Vec<AgentFile> {
+    let mut found = Vec::new();
+    for scope in Scope::ALL {
+        found.extend(AgentFile::inspect(agent, scope, project));
+    }
+    found.dedup_by_key(|file| files::real(&file.path));
+    let package = package(&found);
+    found.extend(package);
+    found
+}
+
+impl AgentFile {
+    /// Looks at the file of one scope; `None` without a home directory, or if the agent has no such
+    /// file.
+    pub fn inspect(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
+        let (path, root) = match agent.settings() {
+            Some(layout) => settings_path(layout, scope, project)?,
+            None => (plugin_path(&agent.plugin()?.file?, scope, project)?, &[][..]),
+        };
+        let (text, error) = match store::read(&path) {
+            Ok(text) => (text, None),
+            Err(error) => (None, Some(error)),
+        };
+        let entries = Ok(Vec::new());
+        let mut file = Self { agent, scope, path, is_package: false, root, text, entries };
+        file.entries = match error {
+            Some(error) => Err(error.into()),
+            None => file.read_entries(file.text.as_deref().unwrap_or_default()),
+        };
+        Some(file)
+    }
+
+    /// Returns the agent's plugin, if this is the file of one.
+    pub fn plugin(&self) -> Option<PluginFile> {
+        self.agent.plugin()?.file
+    }
+
+    /// Returns the entries that call hookexec.
+    pub fn ours(&self) -> Vec<&Entry> {
+        let entries = self.entries.as_deref().unwrap_or_default();
+        entries.iter().filter(|entry| entry.is_ours).collect()
+    }
+
+    /// Returns the entries that call hookexec and are not as `install` writes them.
+    pub fn changed_by_hand(&self) -> Vec<&Entry> {
+        let mut changed = self.ours();
+        changed.retain(|entry| entry.call.is_none());
+        changed
+    }
+
+    /// Returns whether the agent calls hookexec because of this file.
+    pub fn is_installed(&self) -> bool {
+        !self.ours().is_empty()
+    }
+
+    /// Returns the servers that the entries ask, each with how many entries ask it.
+    pub fn sockets(&self) -> BTreeMap<&str, usize> {
+        let mut sockets = BTreeMap::new();
+        for entry in self.ours() {
+            if let Some(call) = &entry.call
+                && let Some(socket) = &call.options.socket
+            {
+                *sockets.entry(socket.as_str()).or_default() += 1;
+            }
+        }
+        sockets
+    }
+
+    /// Returns whether the agent seems to be used here.
+    pub fn is_found(&self) -> bool {
+        let directory = match self.agent.settings() {
+            Some(layout) => user_directory(layout),
+            None => self.path.ancestors().nth(2).map(Path::to_owned),
+        };
+        self.path.exists() || directory.is_some_and(|directory| directory.is_dir())
+    }
+
+    /// Returns the entries in a text.
+    ///
+    /// # Errors
+    /// The agent reads no hook of the text, or it can't be understood.
+    pub fn read_entries(&self, text: &str) -> Result<Vec<Entry>, SettingsError> {
+        let Some(layout) = self.agent.settings() else {
+            let is_ours = self.is_plugin(text);
+            return Ok(if is_ours { vec![Entry::of_package()] } else { Vec::new() });
+        };
+        if self.is_toml() {
+            return Ok(self.entries_in(layout, &toml::value(text)?));
+        }
+        let value = text::value(text, true)?;
+        if !layout.lenient && text::value(text, false).is_err() {
+            return Err(SettingsError::Comments(self.agent.title()));
+        }
+        Ok(self.entries_in(layout, &value))
+    }
+
+    /// Returns whether the settings are TOML.
+    pub(super) fn is_toml(&self) -> bool {
+        self.agent.settings().is_some_and(|layout| layout.shape == EntryShape::Tables)
+    }
+}
+
+/// Returns the settings file and the keys that lead to its events; `None` without a home directory, or
+/// if the agent reads no hooks of a project.
+fn settings_path(
+    layout: &HookSettings,
+    scope: Scope,
+    project: &Path,
+) -> Option<(PathBuf, &'static [&'static str])> {
+    let path = match scope {
+        Scope::Project if layout.only_of_user => return None,
+        Scope::Project => {
+            let (directory, file) = layout.in_project();
+            project.join(directory).join(file)
+        }
+        Scope::User => user_directory(layout)?.join(layout.file),
+    };
+    // A new file would switch the hooks in the older one off.
+    if let Some(older) = layout.older_file
+        && !path.exists()
+    {
+        let older = path.with_file_name(older);
+        if value_of(&older).get("hooks").is_some() {
+            return Some((older, &["hooks"]));
+        }
+    }
+    Some((path, layout.root))
+}
+
+fn plugin_path(file: &PluginFile, scope: Scope, project: &Path) -> Option<PathBuf> {
+    let directory = match scope {
+        Scope::Project => project.join(file.project),
+        Scope::User if file.is_in_config => {
+            base_directory("XDG_CONFIG_HOME", ".config")?.join(file.directory)
+        }
+        Scope::User => hookexec::home_directory()?.join(file.directory),
+    };
+    Some(directory.join(file.file))
+}
+
+/// Returns the package of hookexec that the agent says it has installed. Its sign is a file beside
+/// one of the agent's settings `files`.
+fn package(files: &[AgentFile]) -> Option<AgentFile> {
+    for file in files {
+        let mark = file.agent.settings()?.package?;
+        let path = file.path.with_file_name(mark.file);
+        let is_installed = match mark.key {
+            Some(key) => has_enabled_plugin(&value_of(&path)[key]),
+            None => path.is_file(),
+        };
+        if is_installed {
+            let entries = Ok(vec![Entry::of_package()]);
+            let (agent, scope) = (file.agent, file.scope);
+            let is_package = true;
+            return Some(AgentFile {
+                agent,
+                scope,
+                path,
+                is_package,
+                root: &[],
+                text: None,
+                entries,
+            });
+        }
+    }
+    None
+}
+
+/// Returns whether a plugin `hookexec` of any marketplace is enabled.
+fn has_enabled_plugin(plugins: &Value) -> bool {
+    let Some(plugins) = plugins.as_object() else { return false };
+    for (name, plugin) in plugins {
+        if name.starts_with("hookexec@") && (*plugin == true || plugin["enabled"] == true) {
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,104 @@
+//! How long agents wait for hookexec, and hookexec for its hooks.
+
+use std::time::Duration;
+
+use hookexec::Event;
+use hookexec::config::Hook;
+use hookexec_agents::{Agent, NativeEvent};
+
+use crate::settings::entry::Entry;
+
+/// How long the agents wait without `--timeout`, in seconds.
+pub const TIMEOUT: u64 = 60;
+
+/// The longest `--timeout`, in seconds.
+pub const LONGEST: u64 = 900;
+
+/// The time for the hooks that run before a person is asked.
+const APPROVAL_MARGIN: Duration = Duration::from_secs(10);
+
+/// Returns how long an agent must wait for the slowest hook that states its `timeout`, in seconds. Hooks
+/// in the background are not waited for.
+pub fn needed_timeout<'h>(hooks: impl IntoIterator<Item = &'h Hook>) -> u64 {
+    let mut longest = Duration::ZERO;
+    for hook in hooks {
+        if hook.enabled && hook.states_timeout() && hook.phase.is_answered() {
+            let is_approval = hook.event == Event::Approval;
+            let margin = if is_approval { APPROVAL_MARGIN } else { Duration::ZERO };
+            longest = longest.max(hook.timeout + margin);
+        }
+    }
+    timeout_for(longest).unwrap_or(LONGEST)
+}
+
+/// Returns how long the agent waits as it is installed, in seconds.
+pub fn kept_timeout(there: &[&Entry]) -> u64 {
+    let mut written = 0.0_f64;
+    let mut within = None;
+    for entry in there {
+        written = written.max(entry.timeout.unwrap_or_default());
+        within = within.max(entry.call.as_ref().map(|call| call.within));
+    }
+    let written = Duration::try_from_secs_f64(written).unwrap_or_default().as_secs();
+    if (2..=LONGEST).contains(&written) {
+        return written;
+    }
+    // An agent without timeouts in its settings: `--within` of the entries tells.
+    (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
+}
+
+/// Returns within which time an agent that waits for `timeout` gets its answer, in seconds.
+pub fn within_of(timeout: u64) -> u64 {
+    (timeout - (timeout / 10).max(1)).max(1)
+}
+
+/// Returns how long an agent must wait for answers that may take `within`, in seconds; `None` if no
+/// agent can be made to wait that long.
+pub fn timeout_for(within: Duration) -> Option<u64> {
+    (2..=LONGEST).find(|timeout| Duration::from_secs(within_of(*timeout)) >= within)
+}
+
+/// Returns how long `agent` waits at an event with `--timeout`, and within which time it gets its
+/// answer, in seconds.
+pub fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
+    let mut timeout = timeout;
+    if let Some(layout) = agent.settings() {
+        timeout = timeout.min(layout.longest_wait);
+        for (name, longest) in layout.short_waits {
+            if *name == native.name {
+                timeout = timeout.min(*longest);
+            }
+        }
+    }
+    (timeout, within_of(timeout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::install::planned;
+    use crate::settings::call::CallOptions;
+
+    #[test]
+    fn an_agent_that_waits_as_long_as_it_is_told_to_gets_every_answer() {
+        for within in 1..=810 {
+            let timeout = timeout_for(Duration::from_secs(within)).unwrap();
+            assert!(within_of(timeout) >= within, "{within}: {timeout}");
+        }
+        assert_eq!(timeout_for(Duration::from_millis(53_500)), Some(59));
+        assert_eq!(timeout_for(Duration::from_secs(811)), None);
+        assert_eq!(timeout_for(Duration::MAX), None);
+    }
+
+    #[test]
+    fn the_answer_comes_before_the_agent_gives_up() {
+        for agent in Agent::with_settings() {
+            for timeout in [2, 3, 5, 60, 900] {
+                for entry in planned(agent, &CallOptions::default(), timeout, &[]) {
+                    let within: u64 = entry.command.rsplit(' ').next().unwrap().parse().unwrap();
+                    assert!(within >= 1 && within < entry.timeout, "{}", entry.command);
+                }
+            }
+        }
+    }
+}
