@@ -93,16 +93,29 @@ pub(crate) enum HandlerAnswer {
 
 /// How a program exited, and what it wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Exited {
-    pub(crate) code: i32,
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: Vec<u8>,
+#[non_exhaustive]
+pub struct Exited {
+    /// The exit code.
+    pub code: i32,
+    /// The standard output.
+    pub stdout: Vec<u8>,
+    /// The standard error.
+    pub stderr: Vec<u8>,
+    /// A remark for the report.
+    pub warning: Option<String>,
+}
+
+impl Exited {
+    /// Returns the exit of a program without a remark.
+    pub fn new(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
+        Self { code, stdout, stderr, warning: None }
+    }
 }
 
 impl HandlerResult {
     /// Returns the result of a program that exited.
     pub fn exited(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
-        Exited { code, stdout, stderr }.into()
+        Exited::new(code, stdout, stderr).into()
     }
 
     /// Returns the exit code, the standard output and the standard error of a program that exited.
@@ -126,8 +139,9 @@ impl From<HandlerAnswer> for HandlerResult {
 }
 
 impl From<Exited> for HandlerResult {
-    fn from(exited: Exited) -> Self {
-        HandlerAnswer::Exited(exited).into()
+    fn from(mut exited: Exited) -> Self {
+        let warnings = exited.warning.take().into_iter().collect();
+        Self { warnings, ..HandlerAnswer::Exited(exited).into() }
     }
 }
 

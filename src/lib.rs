@@ -217,7 +217,7 @@ mod asks;
 mod calls;
 mod check;
 pub mod config;
-mod counts;
+pub mod counts;
 pub mod describe;
 pub mod event;
 pub mod executor;
@@ -296,7 +296,7 @@ pub mod internal {
     pub use crate::handlers::depth;
     pub use crate::handlers::process::processes::ProcessCheck;
     pub use crate::handlers::process::processes::ProcessStatistics;
-    pub use crate::handlers::receiver::receiver_socket;
+    pub use crate::handlers::remote::receiver::receiver_socket;
     #[cfg(feature = "http")]
     pub use crate::http::tls_for;
     pub use crate::lifecycle::CallerDeadline;

@@ -12,18 +12,20 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::config::{Config, Diagnostic, Hook, Phase, config_schema};
-use crate::counts::Counts;
+use crate::counts::{Counter, Counts};
 use crate::describe::DescribeCall;
 pub use crate::dialect::{Dialect, Payloads};
 use crate::handler::{BuildError, Handler};
 pub use crate::handlers::builtin::{Builtin, BuiltinError};
+use crate::handlers::command::expand::required_env_references;
+pub use crate::handlers::payloads::Words;
+pub use crate::handlers::process::McpServer;
 use crate::handlers::process::Processes;
 use crate::locks::locked;
 pub use crate::recorder::{MakeRecorder, Recorded, Recorder};
 use crate::suggest;
 
-pub(crate) use factory::{Build, CommandKey};
-pub use factory::{BuildResult, HandlerFactory};
+pub use factory::{BuildResult, CommandKey, HandlerFactory};
 
 /// The environment in which a factory builds handlers.
 #[derive(Debug, Clone)]
@@ -54,6 +56,32 @@ impl HandlerEnv {
             registry: Arc::default(),
             counts: Arc::new(Counts::of_user()),
         }
+    }
+
+    /// Returns the words that a hook reads and answers in.
+    pub fn words(&self, hook: &Hook) -> Words {
+        Words::new(self.registry.dialect_of(hook), hook)
+    }
+
+    /// Returns the counter of a hook: what it counts in a session is kept over restarts.
+    pub fn counter(&self, hook: &Hook) -> Counter {
+        Counter::new(&self.counts, hook.counting_name())
+    }
+
+    /// Expands `${env.NAME}` in a text, such as a secret.
+    ///
+    /// # Errors
+    /// With the name of a variable that is not set to a text.
+    pub fn expand(&self, text: &str) -> Result<String, String> {
+        required_env_references(text, &self.env)
+    }
+
+    /// Returns the MCP server that `processes:` has under `name`.
+    ///
+    /// # Errors
+    /// When there is none; the error is about `with`.
+    pub fn mcp_server(&self, name: &str) -> Result<McpServer, BuildError> {
+        McpServer::new(&self.processes, name)
     }
 }
 
@@ -235,8 +263,7 @@ impl Registry {
             return [vec![self.unknown_type(&hook.kind)], unknown].concat();
         };
         let mut mistakes = factory.mistakes(hook);
-        // A type that takes no dialect has said so.
-        if !factory.refused.contains(&"dialect") {
+        if factory.takes_dialect() {
             mistakes.extend(self.dialect_mistake(hook));
         }
         if let Some(when) = &hook.when

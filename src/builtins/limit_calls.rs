@@ -26,7 +26,7 @@ pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, S
             .map(|(_, path)| digest(text(asked.call.original.lookup(path).as_deref()).as_bytes()));
         let key = key.unwrap_or_default();
         let counted = Counted { key: &key, window: &window, span, ..once(asked, most) };
-        if asked.counting.counts.count(&asked.session_id, &counted)? {
+        if asked.counter.count(&asked.session_id, &counted)? {
             return Ok(None);
         }
         let alike = by.as_ref().map(|(field, _)| format!(" with the same `{field}`"));
@@ -47,7 +47,7 @@ pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Wo
         let arguments = made.tool_input.clone().map(Value::Object);
         let call = digest(format!("{:?}{}", made.tool(), text(arguments.as_ref())).as_bytes());
         let counted = Counted { row: &call, ..once(asked, most) };
-        if asked.counting.counts.count(&asked.session_id, &counted)? {
+        if asked.counter.count(&asked.session_id, &counted)? {
             return Ok(None);
         }
         let times = if most == 1 { "once".to_owned() } else { format!("{most} times in a row") };
@@ -64,8 +64,7 @@ pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<
                         must set it"
                 .into());
         };
-        let counts = &asked.counting.counts;
-        let row = counts.count_in_a_row(&asked.session_id, &once(asked, most), failed)?;
+        let row = asked.counter.count_in_a_row(&asked.session_id, &once(asked, most), failed)?;
         let calls =
             if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
         if !row {
@@ -79,8 +78,7 @@ pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<
 
 /// Returns what is counted: the call, as long as the session.
 fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
-    let hook = &asked.counting.hook;
-    Counted { hook, key: "", window: "", row: "", span: None, most, again: asked.repeated }
+    Counted { key: "", window: "", row: "", span: None, most, again: asked.repeated }
 }
 
 fn number(others: &[&str]) -> Result<usize, String> {

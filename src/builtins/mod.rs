@@ -37,10 +37,10 @@ pub use surroundings::Surroundings;
 
 use crate::calls::KnownTools;
 use crate::config::{Command, Hook};
-use crate::counts::{CountingHook, Counts};
+use crate::counts::Counter;
 use crate::event::{ContextMode, Contract, Event, Rewrite};
 use crate::handler::Call;
-use crate::handlers::builtin::{Builtin, BuiltinError, Counting, Function};
+use crate::handlers::builtin::{Builtin, BuiltinError, Function};
 use crate::locks::locked;
 use crate::registry::Registry;
 use crate::wire::{Input, Output};
@@ -157,7 +157,7 @@ type Work = Arc<dyn Fn(&Asked<'_>) -> Result<Option<Output>, BuiltinError> + Sen
 /// One call of a builtin, and the hook that calls it.
 struct Asked<'a> {
     call: &'a Call<'a>,
-    counting: &'a Counting,
+    counter: &'a Counter,
     /// The most bytes of context that it may give.
     max_output: usize,
 }
@@ -264,13 +264,12 @@ impl Shipped {
         args: &[String],
     ) -> Result<Prepared, String> {
         let work = (self.prepare)(surroundings, args)?;
-        let counts = Arc::new(Counts::in_memory());
-        let counting = Counting { counts, hook: CountingHook::default() };
+        let counter = Counter::in_memory();
         let max_output = Hook::DEFAULT_MAX_OUTPUT;
         Ok(Box::new(move |input| {
             let event = input.hook_event_name.unwrap_or(Event::PreToolUse);
             let call = Call::new(event, input, Instant::now()).described_by(&KnownTools);
-            work(&Asked { call: &call, counting: &counting, max_output })
+            work(&Asked { call: &call, counter: &counter, max_output })
         }))
     }
 
@@ -279,7 +278,7 @@ impl Shipped {
     fn registered(&'static self) -> Builtin {
         let surroundings = Surroundings::of_process();
         let known: Mutex<HashMap<Vec<String>, Work>> = Mutex::default();
-        let prepare = move |hook: &Hook, counting: Arc<Counting>| {
+        let prepare = move |hook: &Hook, counter: Arc<Counter>| {
             if !self.is_for(hook.event) {
                 let names: Vec<_> = self.events().map(Event::name).collect();
                 let (event, names) = (hook.event, names.join(", "));
@@ -295,7 +294,7 @@ impl Shipped {
             };
             let max_output = hook.max_output;
             let function = Arc::new(move |call: &Call<'_>| {
-                work(&Asked { call, counting: &counting, max_output })
+                work(&Asked { call, counter: &counter, max_output })
             });
             Ok(if self.inline { Function::Inline(function) } else { Function::Blocking(function) })
         };

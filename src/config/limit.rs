@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::condition::Field;
 use super::keys::LimitKeys;
 use super::model::Hook;
-use crate::counts::{Counted, CountingHook, Counts, MAX_TIMES};
+use crate::counts::{Counted, Counter, MAX_TIMES};
 use crate::event::{Contract, Rewrite};
 use crate::files::digest;
 use crate::wire::Input;
@@ -77,20 +77,15 @@ impl RunLimit {
     ///
     /// # Errors
     /// When it can't be counted.
-    pub(crate) fn admits(
-        &self,
-        counts: &Counts,
-        hook: &CountingHook,
-        input: &Input,
-    ) -> Result<bool, String> {
+    pub(crate) fn admits(&self, counter: &Counter, input: &Input) -> Result<bool, String> {
         let (window, span) = self.per.window(input)?;
         let value = match &self.key {
             Some(field) => value_of(field, input),
             None => String::new(),
         };
         let (most, key) = (self.times, &value);
-        let counted = Counted { hook, key, window: &window, row: "", span, most, again: false };
-        counts.count(&input.session_id, &counted)
+        let counted = Counted { key, window: &window, row: "", span, most, again: false };
+        counter.count(&input.session_id, &counted)
     }
 
     /// Returns why the hook did not run.
@@ -116,7 +111,7 @@ fn value_of(field: &Field, input: &Input) -> String {
 impl Hook {
     /// Returns the name under which the hook counts. Another hook has another one, and so has the hook
     /// itself once it is changed.
-    pub(crate) fn counter(&self) -> CountingHook {
+    pub(crate) fn counting_name(&self) -> String {
         let parts = format!(
             "{:?}",
             (
@@ -129,7 +124,7 @@ impl Hook {
                     .map(|limit| (limit.per, limit.key.as_ref().map(Field::written))),
             )
         );
-        CountingHook { name: digest(parts.as_bytes()) }
+        digest(parts.as_bytes())
     }
 }
 

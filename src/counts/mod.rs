@@ -8,7 +8,7 @@ mod store;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::directories::state_directory;
@@ -19,7 +19,7 @@ use session::Session;
 /// How many sessions are kept; the oldest go first.
 const MAX_SESSIONS: usize = 1000;
 /// How often a thing can be counted.
-pub(crate) const MAX_TIMES: u64 = 1000;
+pub const MAX_TIMES: u64 = 1000;
 
 /// Where counts are kept.
 #[derive(Debug)]
@@ -35,31 +35,79 @@ enum Place {
     Memory(Mutex<BTreeMap<String, Session>>),
 }
 
-/// A hook that counts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct CountingHook {
-    /// Its name, in hexadecimal.
-    pub(crate) name: String,
+/// The counter of one hook, which lasts as long as a session.
+#[derive(Debug, Clone)]
+pub struct Counter {
+    counts: Arc<Counts>,
+    /// The name of the hook, in hexadecimal.
+    hook: String,
 }
 
 /// A thing that is counted, and how often it may happen.
-#[derive(Debug, Clone)]
-pub(crate) struct Counted<'a> {
-    /// The hook that counts.
-    pub(crate) hook: &'a CountingHook,
+#[derive(Debug, Clone, Default)]
+#[expect(clippy::exhaustive_structs, reason = "whoever counts writes it down")]
+pub struct Counted<'a> {
     /// Each value has a count of its own.
-    pub(crate) key: &'a str,
+    pub key: &'a str,
     /// Each value has a count of its own, such as each turn. The counts of the oldest make room when a
     /// session has too many.
-    pub(crate) window: &'a str,
+    pub window: &'a str,
     /// The count begins anew when this changes.
-    pub(crate) row: &'a str,
+    pub row: &'a str,
     /// How long a thing counts; as long as the session when `None`.
-    pub(crate) span: Option<Duration>,
+    pub span: Option<Duration>,
     /// How often it may be counted.
-    pub(crate) most: usize,
+    pub most: usize,
     /// Whether this is the same thing once more: it is answered as before, and not counted.
-    pub(crate) again: bool,
+    pub again: bool,
+}
+
+impl Counter {
+    pub(crate) fn new(counts: &Arc<Counts>, hook: String) -> Self {
+        Self { counts: Arc::clone(counts), hook }
+    }
+
+    /// Returns a counter that ends with the process.
+    pub fn in_memory() -> Self {
+        Self { counts: Arc::new(Counts::in_memory()), hook: String::new() }
+    }
+
+    /// Counts one more, unless that would be more than `most`. Returns whether it was counted. Blocks.
+    ///
+    /// # Errors
+    /// When the session's counts can't be read or written.
+    pub fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
+        self.counts.change(session_id, |session| session.count(&self.hook, counted, now()))
+    }
+
+    /// Counts one of several things in a row, or the end of a row unless it `happened`. Returns whether
+    /// it is the last one of `most`; the next begins a new row. Blocks.
+    ///
+    /// # Errors
+    /// When the session's counts can't be read or written.
+    pub fn count_in_a_row(
+        &self,
+        session_id: &str,
+        counted: &Counted<'_>,
+        happened: bool,
+    ) -> Result<bool, String> {
+        self.counts.change(session_id, |session| {
+            if happened {
+                return session.count_in_a_row(&self.hook, counted, now());
+            }
+            session.forget(&self.hook);
+            Ok(false)
+        })
+    }
+
+    /// Adds `units` to the sum of the hook, unless that has reached `most`; a negative number takes off
+    /// what was added too much. Returns whether it was added. Blocks.
+    ///
+    /// # Errors
+    /// When the session's counts can't be read or written.
+    pub fn spend(&self, session_id: &str, units: i64, most: u64) -> Result<bool, String> {
+        self.counts.change(session_id, |session| Ok(session.spend(&self.hook, units, most)))
+    }
 }
 
 impl Counts {
@@ -84,50 +132,6 @@ impl Counts {
     /// Returns counts that end with the process.
     pub(crate) fn in_memory() -> Self {
         Self(Place::Memory(Mutex::default()))
-    }
-
-    /// Counts one more, unless that would be more than `most`. Returns whether it was counted. Blocks.
-    ///
-    /// # Errors
-    /// When the session's counts can't be read or written.
-    pub(crate) fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
-        self.change(session_id, |session| session.count(counted, now()))
-    }
-
-    /// Counts one of several things in a row, or the end of a row unless it `happened`. Returns whether
-    /// it is the last one of `most`; the next begins a new row. Blocks.
-    ///
-    /// # Errors
-    /// When the session's counts can't be read or written.
-    pub(crate) fn count_in_a_row(
-        &self,
-        session_id: &str,
-        counted: &Counted<'_>,
-        happened: bool,
-    ) -> Result<bool, String> {
-        self.change(session_id, |session| {
-            if happened {
-                return session.count_in_a_row(counted, now());
-            }
-            session.forget(&counted.hook.name);
-            Ok(false)
-        })
-    }
-
-    /// Adds `units` to the sum of a hook, unless that has reached `most`; a negative number takes off
-    /// what was added too much. Returns whether it was added. Blocks.
-    ///
-    /// # Errors
-    /// When the session's counts can't be read or written.
-    #[cfg(feature = "http")]
-    pub(crate) fn spend(
-        &self,
-        session_id: &str,
-        hook: &CountingHook,
-        units: i64,
-        most: u64,
-    ) -> Result<bool, String> {
-        self.change(session_id, |session| Ok(session.spend(&hook.name, units, most)))
     }
 
     fn change<T>(

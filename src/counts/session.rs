@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, CountingHook};
+use super::Counted;
 
 /// How many things are counted in one session. Of a full list the oldest turn's counts go; without
 /// such it is an error, because to forget a count would let a guard begin anew.
@@ -31,10 +31,14 @@ struct Counter {
 }
 
 impl Session {
-    pub(super) fn count(&mut self, counted: &Counted<'_>, now: u64) -> Result<bool, String> {
+    pub(super) fn count(
+        &mut self,
+        hook: &str,
+        counted: &Counted<'_>,
+        now: u64,
+    ) -> Result<bool, String> {
         let Counted { window, row, span, most, again, .. } = counted;
-        let hook = counted.hook.name.as_str();
-        let name = name_of(counted);
+        let name = name_of(hook, counted);
         if let Some(known) = self.counters.get(&name).filter(|_| *again) {
             return Ok(!known.full);
         }
@@ -69,18 +73,18 @@ impl Session {
 
     pub(super) fn count_in_a_row(
         &mut self,
+        hook: &str,
         counted: &Counted<'_>,
         now: u64,
     ) -> Result<bool, String> {
-        let name = name_of(counted);
+        let name = name_of(hook, counted);
         if self.counters.get(&name).is_some_and(|known| known.full && !counted.again) {
             self.counters.remove(&name);
         }
         let before_last = Counted { most: counted.most - 1, ..*counted };
-        self.count(&before_last, now).map(|is_free| !is_free)
+        self.count(hook, &before_last, now).map(|is_free| !is_free)
     }
 
-    #[cfg(feature = "http")]
     pub(super) fn spend(&mut self, hook: &str, units: i64, most: u64) -> bool {
         let sum = self.sums.entry(hook.to_owned()).or_default();
         let is_free = *sum < most;
@@ -116,8 +120,8 @@ impl Session {
 }
 
 /// Returns the name of a counter. The length keeps the window and the key apart.
-fn name_of(counted: &Counted<'_>) -> String {
-    let Counted { hook: CountingHook { name: hook, .. }, key, window, .. } = counted;
+fn name_of(hook: &str, counted: &Counted<'_>) -> String {
+    let Counted { key, window, .. } = counted;
     format!("{hook}.{}.{window}.{key}", window.len())
 }
 

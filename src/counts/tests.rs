@@ -4,16 +4,17 @@ use std::process::Command;
 
 use super::*;
 
-fn hook(name: &str) -> &'static CountingHook {
-    Box::leak(Box::new(CountingHook { name: name.to_owned() }))
+/// Returns the counter of a hook.
+fn counter(counts: Counts, hook: &str) -> Counter {
+    Counter::new(&Arc::new(counts), hook.to_owned())
 }
 
 fn counted(most: usize) -> Counted<'static> {
-    Counted { hook: hook("ab"), key: "", window: "", row: "", span: None, most, again: false }
+    Counted { most, ..Counted::default() }
 }
 
-fn counts(directory: &Path) -> Counts {
-    Counts::in_directory(directory.join("counts"))
+fn counts(directory: &Path) -> Counter {
+    counter(Counts::in_directory(directory.join("counts")), "ab")
 }
 
 /// Returns the files of sessions.
@@ -26,7 +27,8 @@ fn sessions(directory: &Path) -> Vec<PathBuf> {
 #[test]
 fn each_session_hook_key_and_window_is_counted_by_itself() {
     let directory = tempfile::tempdir().unwrap();
-    for counts in [counts(directory.path()), Counts::in_memory()] {
+    for counts in [counts(directory.path()), Counter::in_memory()] {
+        let other = Counter::new(&counts.counts, "abc".to_owned());
         let take = |session: &str, counted: &Counted<'_>| counts.count(session, counted).unwrap();
         assert!(take("s", &counted(2)));
         assert!(take("s", &counted(2)));
@@ -34,7 +36,7 @@ fn each_session_hook_key_and_window_is_counted_by_itself() {
         assert!(!take("s", &counted(2)), "a refusal is not counted");
         assert!(take("s", &counted(3)), "the count is that of the things, not of the questions");
         assert!(take("other", &counted(1)));
-        assert!(take("s", &Counted { hook: hook("abc"), ..counted(1) }));
+        assert!(other.count("s", &counted(1)).unwrap());
         assert!(take("s", &Counted { key: "k", ..counted(1) }));
         assert!(!take("s", &Counted { key: "k", ..counted(1) }));
         assert!(take("s", &Counted { window: "turn 2", ..counted(1) }));
@@ -46,16 +48,13 @@ fn each_session_hook_key_and_window_is_counted_by_itself() {
         assert!(!take("s", &again), "it was refused");
         counts.count_in_a_row("s", &counted(1), false).unwrap();
         assert!(take("s", &counted(1)));
-        assert!(
-            !take("s", &Counted { hook: hook("abc"), ..counted(1) }),
-            "that of another hook stays"
-        );
+        assert!(!other.count("s", &counted(1)).unwrap(), "that of another hook stays");
     }
 }
 
 #[test]
 fn the_last_of_a_row_is_known_and_the_next_begins_a_row() {
-    let counts = Counts::in_memory();
+    let counts = Counter::in_memory();
     let next = |again| {
         let counted = Counted { again, ..counted(3) };
         counts.count_in_a_row("s", &counted, true).unwrap()
@@ -74,7 +73,7 @@ fn the_last_of_a_row_is_known_and_the_next_begins_a_row() {
 fn a_run_that_only_reads_sees_the_counts_and_changes_none() {
     let directory = tempfile::tempdir().unwrap();
     let (counts, place) = (counts(directory.path()), directory.path().join("counts"));
-    let reader = Counts(Place::OnlyRead(place.clone()));
+    let reader = counter(Counts(Place::OnlyRead(place.clone())), "ab");
     assert!(reader.count("s", &counted(1)).unwrap());
     assert!(!place.exists());
     assert!(counts.count("s", &counted(2)).unwrap());
@@ -88,10 +87,10 @@ fn a_run_that_only_reads_sees_the_counts_and_changes_none() {
 fn a_thing_counts_for_its_span_and_longer_when_the_clock_was_put_back() {
     let mut session = Session::default();
     let hour = Counted { span: Some(Duration::from_hours(1)), ..counted(1) };
-    assert!(session.count(&hour, 10_000).unwrap());
-    assert!(!session.count(&hour, 13_599).unwrap());
-    assert!(!session.count(&hour, 5).unwrap());
-    assert!(session.count(&hour, 13_600).unwrap());
+    assert!(session.count("ab", &hour, 10_000).unwrap());
+    assert!(!session.count("ab", &hour, 13_599).unwrap());
+    assert!(!session.count("ab", &hour, 5).unwrap());
+    assert!(session.count("ab", &hour, 13_600).unwrap());
 }
 
 #[test]
@@ -99,12 +98,12 @@ fn a_session_that_is_full_is_an_error_and_forgets_nothing() {
     let mut session = Session::default();
     let keys: Vec<String> = (0..1001).map(|number| number.to_string()).collect();
     for key in &keys[..1000] {
-        assert!(session.count(&Counted { key, ..counted(1) }, 1).unwrap());
+        assert!(session.count("ab", &Counted { key, ..counted(1) }, 1).unwrap());
     }
-    assert!(session.count(&Counted { key: &keys[1000], ..counted(1) }, 1).is_err());
-    assert!(!session.count(&Counted { key: "0", ..counted(1) }, 1).unwrap());
+    assert!(session.count("ab", &Counted { key: &keys[1000], ..counted(1) }, 1).is_err());
+    assert!(!session.count("ab", &Counted { key: "0", ..counted(1) }, 1).unwrap());
     // The counts of a turn that is over make room.
-    assert!(session.count(&Counted { window: "2", ..counted(1) }, 1).unwrap());
+    assert!(session.count("ab", &Counted { window: "2", ..counted(1) }, 1).unwrap());
     assert_eq!(session.newest(), 1);
 }
 
@@ -124,7 +123,8 @@ fn a_session_never_becomes_a_path_and_an_input_without_one_is_an_error() {
     }
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     assert!(counts.count("", &counted(1)).unwrap_err().contains("no `session_id`"));
-    assert!(Counts(Place::Directory(None)).count("s", &counted(1)).unwrap_err().contains("HOME"));
+    let homeless = counter(Counts(Place::Directory(None)), "ab");
+    assert!(homeless.count("s", &counted(1)).unwrap_err().contains("HOME"));
 }
 
 #[test]
@@ -230,11 +230,11 @@ fn of_ten_thousand_sessions_the_newest_stay() {
     assert!(!counts.count("s", &counted(1)).unwrap(), "a newer session is not removed");
     assert!(!counts.count("new 7", &counted(1)).unwrap());
 
-    let counts = Counts::in_memory();
+    let counts = Counter::in_memory();
     for number in 0..10_000 {
         counts.count(&number.to_string(), &counted(1)).unwrap();
     }
-    let Counts(Place::Memory(sessions)) = &counts else { unreachable!() };
+    let Counts(Place::Memory(sessions)) = &*counts.counts else { unreachable!() };
     assert_eq!(locked(sessions).len(), MAX_SESSIONS);
 }
 
@@ -269,12 +269,12 @@ fn processes_that_count_at_once_count_each_thing_once() {
 
 #[test]
 fn two_turns_of_a_session_at_the_same_time_are_counted_apart() {
-    let counts = Counts::in_memory();
+    let counts = Counter::in_memory();
     let take = |window| counts.count("s", &Counted { window, ..counted(2) }).unwrap();
     let taken: Vec<bool> = (0..3).flat_map(|_| [take("A"), take("B")]).collect();
     assert_eq!(taken, [true, true, true, true, false, false]);
-    let in_a_row =
-        |row| counts.count("s", &Counted { hook: hook("row"), row, ..counted(2) }).unwrap();
+    let rows = Counter::new(&counts.counts, "row".to_owned());
+    let in_a_row = |row| rows.count("s", &Counted { row, ..counted(2) }).unwrap();
     let taken: Vec<bool> = ["x", "x", "x", "y", "x"].map(in_a_row).to_vec();
     assert_eq!(taken, [true, true, false, true, true]);
 }

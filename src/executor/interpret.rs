@@ -99,7 +99,7 @@ impl Interpreter<'_> {
     }
 
     async fn read_exited(&self, exited: Exited, stop: Instant) -> Outcome {
-        let Exited { code, stdout, stderr } = exited;
+        let Exited { code, stdout, stderr, .. } = exited;
         let (stdout, stderr) = (self.stdout(stdout, stop).await, lossy(&stderr));
         let stdout = stdout.unwrap_or_else(|| Stdout::Malformed(READ_TOO_LATE.to_owned()));
         let outcome = self.exited(code, stdout, stderr.trim());

@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use crate::config::{Hook, RunLimit};
-use crate::counts::{CountingHook, Counts};
+use crate::counts::{Counter, Counts};
 use crate::handler::{Call, Failure, HandlerError};
 
 /// Counts the runs of one hook.
 pub(crate) struct Runs {
     limit: RunLimit,
-    counts: Arc<Counts>,
-    hook: CountingHook,
+    counter: Counter,
 }
 
 impl Runs {
     pub(super) fn of(hook: &Hook, counts: &Arc<Counts>) -> Option<Arc<Self>> {
         // A host may have set a limit where a file can't: a guard is never switched off.
         let limit = hook.limit.clone().filter(|_| RunLimit::is_for(hook.event.contract()))?;
-        Some(Arc::new(Self { limit, counts: Arc::clone(counts), hook: hook.counter() }))
+        Some(Arc::new(Self { limit, counter: Counter::new(counts, hook.counting_name()) }))
     }
 
     /// Counts a run. Returns why the hook must not run, if it must not.
@@ -29,7 +28,7 @@ impl Runs {
         call: &Call<'_>,
     ) -> Result<Option<String>, HandlerError> {
         let runs = Arc::clone(self);
-        let count = move |call: &Call<'_>| runs.limit.admits(&runs.counts, &runs.hook, call.input);
+        let count = move |call: &Call<'_>| runs.limit.admits(&runs.counter, call.input);
         match call.blocking(count).await? {
             Ok(true) => Ok(None),
             Ok(false) => Ok(Some(self.limit.reached())),

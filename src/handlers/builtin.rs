@@ -1,13 +1,13 @@
 //! `type: builtin`: Rust functions called by name.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::config::{Command, Hook, Layer};
-use crate::counts::{CountingHook, Counts};
+use crate::counts::Counter;
 use crate::event::Event;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::registry::{BuildResult, HandlerEnv};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -18,15 +18,9 @@ type Answer = Result<Option<Output>, BuiltinError>;
 type PlainFunction = dyn Fn(&Call<'_>) -> Answer + Send + Sync;
 type AsyncFunction = dyn Fn(Arc<Input>) -> BoxFuture<'static, Answer> + Send + Sync;
 /// Checks a hook when it is loaded, and returns the function that runs for it.
-type Prepare = dyn Fn(&Hook, Arc<Counting>) -> Result<Function, String> + Send + Sync;
+type Prepare = dyn Fn(&Hook, Arc<Counter>) -> Result<Function, String> + Send + Sync;
 /// Answers for a hook that failed.
 type OnFailure = fn(Event) -> Option<Output>;
-
-/// The counter of one hook.
-pub(crate) struct Counting {
-    pub(crate) counts: Arc<Counts>,
-    pub(crate) hook: CountingHook,
-}
 
 /// A function that hooks call by name, and what is known about it.
 ///
@@ -91,7 +85,7 @@ impl Builtin {
 
     /// Returns a builtin that checks its hook when it is loaded.
     pub(crate) fn prepared(
-        prepare: impl Fn(&Hook, Arc<Counting>) -> Result<Function, String> + Send + Sync + 'static,
+        prepare: impl Fn(&Hook, Arc<Counter>) -> Result<Function, String> + Send + Sync + 'static,
     ) -> Self {
         Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false, about: "" }
     }
@@ -138,19 +132,14 @@ where
 }
 
 /// Builds the handler of a hook of `type: builtin`, which names one of `names`.
-pub(crate) fn build<'n>(
-    find: impl Fn(&str) -> Option<Builtin>,
-    names: impl Fn() -> BTreeSet<&'n str>,
-    counts: &Arc<Counts>,
-    hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
     let Some(Command::Text(name)) = &hook.command else {
         return Err(BuildError::new("`command` of a builtin hook is the builtin's name")
             .at("command")
             .hint("write `command: add_date`; arguments go into `args`"));
     };
-    let Some(builtin) = find(name) else {
-        let names = names();
+    let Some(builtin) = env.registry.builtin(name) else {
+        let names = env.registry.builtin_names();
         let hint = if names.is_empty() {
             "this program registered no builtins".to_owned()
         } else {
@@ -158,8 +147,7 @@ pub(crate) fn build<'n>(
         };
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };
-    let counting = Counting { counts: Arc::clone(counts), hook: hook.counter() };
-    let mut function = match (builtin.prepare)(hook, Arc::new(counting)) {
+    let mut function = match (builtin.prepare)(hook, Arc::new(env.counter(hook))) {
         Ok(function) => function,
         Err(problem) => {
             return Err(BuildError::new(format!("builtin `{name}`: {problem}")).at("args"));

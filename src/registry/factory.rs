@@ -1,6 +1,5 @@
 //! Hook types: each has a factory, which builds handlers and tells which keys of a hook it takes.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,28 +19,24 @@ pub type BuildResult = Result<Arc<dyn Handler>, BuildError>;
 #[derive(Clone)]
 #[must_use = "a factory does nothing before it is registered"]
 pub struct HandlerFactory {
-    pub(crate) build: Build,
-    pub(crate) command: CommandKey,
+    build: Arc<BuildHandler>,
+    command: CommandKey,
     /// The keys that a hook of this type must not have.
-    pub(crate) refused: Cow<'static, [&'static str]>,
+    refused: &'static [&'static str],
     /// Tells the user what to do about such a key.
-    pub(crate) hint: &'static str,
+    hint: &'static str,
+    /// Whether its hooks may be written in the words of an agent.
+    takes_dialect: bool,
     /// The keys that only hooks of this type have.
     pub(crate) own: &'static [Key],
-}
-
-/// The function that builds handlers. A shipped one is part of a table, which must not allocate.
-#[derive(Clone)]
-pub(crate) enum Build {
-    Shipped(fn(&HandlerEnv, &Hook) -> BuildResult),
-    Own(Arc<BuildHandler>),
 }
 
 type BuildHandler = dyn Fn(&HandlerEnv, &Hook) -> BuildResult + Send + Sync;
 
 /// The use that a hook type has for `command`.
-#[derive(Clone, Copy)]
-pub(crate) enum CommandKey {
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum CommandKey {
     /// It may be left out, or is refused.
     Optional,
     /// Text or a list to run. The text says what to add if it is missing.
@@ -58,10 +53,11 @@ impl HandlerFactory {
     /// handler. It must not start anything. Its error is shown with file, line and column.
     pub fn new(build: impl Fn(&HandlerEnv, &Hook) -> BuildResult + Send + Sync + 'static) -> Self {
         Self {
-            build: Build::Own(Arc::new(build)),
+            build: Arc::new(build),
             command: CommandKey::Optional,
-            refused: Cow::Borrowed(&["dialect"]),
-            hint: "only command, http and mcp hooks have one",
+            refused: &[],
+            hint: "",
+            takes_dialect: false,
             own: &[],
         }
     }
@@ -76,12 +72,20 @@ impl HandlerFactory {
     /// Refuses further keys of a hook, such as `working_dir`, that mean nothing to the type. `hint` tells
     /// the user what to write instead.
     pub fn refusing(mut self, keys: &'static [&'static str], hint: &'static str) -> Self {
-        for key in keys {
-            if !self.refused.contains(key) {
-                self.refused.to_mut().push(key);
-            }
-        }
+        self.refused = keys;
         self.hint = hint;
+        self
+    }
+
+    /// Says what its hooks have `command` for.
+    pub fn with_command(mut self, command: CommandKey) -> Self {
+        self.command = command;
+        self
+    }
+
+    /// Lets its hooks have a `dialect`: the handler asks by [`HandlerEnv::words`].
+    pub fn with_dialect(mut self) -> Self {
+        self.takes_dialect = true;
         self
     }
 
@@ -90,8 +94,8 @@ impl HandlerFactory {
         mut self,
         wrap: impl Fn(&Hook, Arc<dyn Handler>) -> Arc<dyn Handler> + Send + Sync + 'static,
     ) -> Self {
-        let inner = self.clone();
-        self.build = Build::Own(Arc::new(move |env, hook| Ok(wrap(hook, inner.build(env, hook)?))));
+        let inner = Arc::clone(&self.build);
+        self.build = Arc::new(move |env, hook| Ok(wrap(hook, inner(env, hook)?)));
         self
     }
 
@@ -100,17 +104,24 @@ impl HandlerFactory {
     /// # Errors
     /// When the hook has no valid definition.
     pub fn build(&self, env: &HandlerEnv, hook: &Hook) -> BuildResult {
-        match &self.build {
-            Build::Shipped(build) => build(env, hook),
-            Build::Own(build) => build(env, hook),
-        }
+        (self.build)(env, hook)
+    }
+
+    /// Returns whether its hooks may have a `dialect`.
+    pub(crate) fn takes_dialect(&self) -> bool {
+        self.takes_dialect
+    }
+
+    fn refused_keys(&self) -> impl Iterator<Item = &&'static str> {
+        let dialect: &[&str] = if self.takes_dialect { &[] } else { &["dialect"] };
+        self.refused.iter().chain(dialect)
     }
 
     /// Returns the mistakes in the keys of `hook`, which is of this type.
     pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
         let kind = &hook.kind;
         let mut mistakes = Vec::new();
-        for key in self.refused.iter() {
+        for key in self.refused_keys() {
             if hook.key_locations.contains_key(key) {
                 let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) || kind == "http" {
                     "an"
@@ -118,7 +129,11 @@ impl HandlerFactory {
                     "a"
                 };
                 let message = format!("`{key}` has no meaning for {article} {kind} hook");
-                mistakes.push(BuildError::new(message).at(key).hint(self.hint));
+                let hint = match self.hint {
+                    "" => "only command, http and mcp hooks have one",
+                    hint => hint,
+                };
+                mistakes.push(BuildError::new(message).at(key).hint(hint));
             }
         }
         let known: Vec<&str> = self.own.iter().map(|key| key.name).collect();
@@ -141,7 +156,7 @@ impl HandlerFactory {
     /// Returns what the JSON schema says of a hook of this type.
     pub(crate) fn schema(&self) -> Value {
         let mut keys = Map::new();
-        for key in self.refused.iter() {
+        for key in self.refused_keys() {
             keys.insert((*key).to_owned(), false.into());
         }
         for key in self.own {

@@ -21,7 +21,6 @@ pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
 ///
 /// # Errors
 /// With the name of the variable that is not.
-#[cfg(feature = "http")]
 pub(crate) fn required_env_references(text: &str, variables: &Variables) -> Result<String, String> {
     let mut missing = None;
     let expanded = expand_with(text, false, |name| match value_of(name, variables) {

@@ -1,8 +1,6 @@
 //! The factory and the handler of command hooks.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -19,9 +17,9 @@ use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
     HandlerResult, Place,
 };
-use crate::handlers::payloads::{Ran, Words, each_payload};
 use crate::platform::Platform;
 use crate::platform::system::{self, ending_signal};
+use crate::registry::{BuildResult, HandlerEnv, Words};
 
 /// Builds the handler of a command hook.
 ///
@@ -35,18 +33,15 @@ use crate::platform::system::{self, ending_signal};
 /// once. A job left in the background by a hook that ended on its own is left alone, also when it
 /// holds the hook's stdout or stderr: those are read for another 100 ms. A process that leaves the
 /// group (`setsid`) is never reached.
-pub(crate) fn build(
-    working_dir: &Path,
-    env: &Arc<BTreeMap<OsString, OsString>>,
-    words: Words,
-    hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
+    let (words, working_dir, env) = (env.words(hook), &env.working_dir, &env.env);
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);
     let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
         .with_directories(Arc::clone(&config_dir), &project);
-    if let Some(name) = words.as_ref().and_then(|(dialect, _)| dialect.project_variable())
+    if let Some(dialect) = words.dialect()
+        && let Some(name) = dialect.project_variable()
         && !hook.env.contains_key(name)
     {
         environment = environment.with_directory(name, &project);
@@ -105,7 +100,7 @@ impl Handler for CommandHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
             let _seat = call.seat_for_program().await?;
-            each_payload(call, &self.words, |stdin| self.run_once(call, stdin)).await
+            self.words.each_payload(call, |stdin| self.run_once(call, stdin)).await
         })
     }
 
@@ -133,7 +128,7 @@ impl CommandHandler {
     }
 
     /// Runs the command once.
-    async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Ran, HandlerError> {
+    async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let start = Instant::now();
         let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
         let exchange = match group.await {
@@ -154,13 +149,13 @@ impl CommandHandler {
         self.report(ending, call.deadline.saturating_duration_since(start))
     }
 
-    fn report(&self, ending: Ending, limit: Duration) -> Result<Ran, HandlerError> {
+    fn report(&self, ending: Ending, limit: Duration) -> Result<Exited, HandlerError> {
         let Ending { end, stdout, stderr, leaked } = ending;
         let (failure, message) = match end {
             End::Exited(status) => match status.code() {
                 Some(code) => {
-                    let exited = Exited { code, stdout, stderr };
-                    return Ok(Ran { exited, warning: leak_warning(&leaked) });
+                    let exited = Exited::new(code, stdout, stderr);
+                    return Ok(Exited { warning: leak_warning(&leaked), ..exited });
                 }
                 // Its text names the signal.
                 None => (
@@ -170,8 +165,8 @@ impl CommandHandler {
             },
             // What it asked for stands on stdout.
             End::Left => {
-                let exited = Exited { code: 0, stdout, stderr };
-                return Ok(Ran { exited, warning: None });
+                let exited = Exited::new(0, stdout, stderr);
+                return Ok(exited);
             }
             End::TimedOut => (
                 Failure::TimedOut,

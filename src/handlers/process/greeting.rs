@@ -11,7 +11,7 @@ use super::connection::Connection;
 use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handler::{Failure, HandlerError};
-use crate::handlers::mcp::wire as mcp;
+use crate::handlers::remote::mcp::wire as mcp;
 use crate::rpc;
 use crate::wire::parse_object;
 

@@ -8,6 +8,7 @@ use super::picoclaw::{self, Stage};
 use super::processes::Entry;
 use crate::config::{Command, EventMethod, Hook, Protocol};
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::registry::{BuildResult, HandlerEnv};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -22,16 +23,13 @@ const GRACE: Duration = Duration::from_millis(500);
 ///
 /// A hook in the background, or one that only observes, is a notification: it never delays an
 /// event, and what its process can't take is dropped, counted and reported.
-pub(crate) fn build(
-    processes: &Arc<Processes>,
-    hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
     let Some(Command::Text(name)) = &hook.command else {
         return Err(BuildError::new("a process hook names an entry of `processes:`")
             .at("command")
             .hint("define the process below `processes:` and give its name here"));
     };
-    let callee = Callee::new(processes, name, Protocol::Hooks, "command")?;
+    let callee = Callee::new(&env.processes, name, Protocol::Hooks, "command")?;
     let process = callee.entry.process();
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
@@ -47,9 +45,39 @@ pub(crate) fn build(
     Ok(Arc::new(ProcessHandler { provides: process.definition.provides.clone(), callee, role }))
 }
 
+/// An entry of `processes:` that is an MCP server.
+#[derive(Debug)]
+pub struct McpServer(Callee);
+
+impl McpServer {
+    /// Returns the server that `with` of a hook names.
+    pub(crate) fn new(processes: &Arc<Processes>, name: &str) -> Result<Self, BuildError> {
+        Callee::new(processes, name, Protocol::Mcp, "with").map(Self)
+    }
+
+    /// Returns its name in `processes:`.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Sends the request `method` with `params`, which are JSON, and returns the JSON of the result. The
+    /// server is started if it does not run.
+    ///
+    /// # Errors
+    /// When it can't be started, refuses the request, or gives no result before the call's deadline.
+    pub async fn ask(
+        &self,
+        method: &str,
+        params: &[u8],
+        call: &Call<'_>,
+    ) -> Result<String, HandlerError> {
+        self.0.ask(method, params, call).await
+    }
+}
+
 /// A process that hooks call.
 #[derive(Debug)]
-pub(in crate::handlers) struct Callee {
+struct Callee {
     name: String,
     entry: Arc<Entry>,
     /// Holds the children: they live as long as a hook can call them.
@@ -58,7 +86,7 @@ pub(in crate::handlers) struct Callee {
 
 impl Callee {
     /// Returns the process that the `key` of a hook names.
-    pub(in crate::handlers) fn new(
+    fn new(
         processes: &Arc<Processes>,
         name: &str,
         protocol: Protocol,
@@ -87,12 +115,8 @@ impl Callee {
         Ok(Self { name: name.to_owned(), entry, processes })
     }
 
-    pub(in crate::handlers) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Calls the process, and returns its answer.
-    pub(in crate::handlers) async fn ask(
+    async fn ask(
         &self,
         method: &str,
         params: &[u8],

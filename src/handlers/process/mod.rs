@@ -17,6 +17,6 @@ mod picoclaw;
 pub(crate) mod processes;
 mod stream;
 
-pub(super) use handler::Callee;
+pub use handler::McpServer;
 pub(crate) use handler::build;
 pub(crate) use processes::Processes;

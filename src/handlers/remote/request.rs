@@ -35,5 +35,5 @@ pub(super) fn like_stdout(
         let message = format!("{from} answered with text that is not a JSON object");
         return Err(HandlerError::new(Failure::Protocol, message));
     }
-    Ok(Exited { code: 0, stdout, stderr: Vec::new() })
+    Ok(Exited::new(0, stdout, Vec::new()))
 }

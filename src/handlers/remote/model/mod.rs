@@ -11,13 +11,13 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::expand::Variables;
 use super::endpoint::{Endpoint, on_thread};
 use super::request::{excerpt, parameters};
 use crate::config::Hook;
-use crate::counts::{CountingHook, Counts};
+use crate::counts::Counter;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::http::Ask;
+use crate::registry::HandlerEnv;
 use crate::wire::{Output, Usage, parse_strict};
 use api::Api;
 
@@ -91,11 +91,7 @@ impl Choice {
 }
 
 /// Builds the handler of a model hook.
-pub(crate) fn build(
-    env: &Variables,
-    counts: &Arc<Counts>,
-    hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     let with: Parameters = parameters(hook, EXAMPLE)?;
     if let Some(problem) = with.problem() {
         return Err(BuildError::new(problem).at("with").hint(EXAMPLE));
@@ -107,8 +103,7 @@ pub(crate) fn build(
         endpoint,
         instructions: with.instructions(hook),
         with,
-        counts: Arc::clone(counts),
-        counter: hook.counter(),
+        counter: env.counter(hook),
     }))))
 }
 
@@ -231,9 +226,8 @@ struct Judge {
     endpoint: Endpoint,
     with: Parameters,
     instructions: String,
-    counts: Arc<Counts>,
-    /// The hook as it counts its tokens.
-    counter: CountingHook,
+    /// Counts the tokens of each session.
+    counter: Counter,
 }
 
 impl Judge {
@@ -322,8 +316,8 @@ impl Judge {
         if self.with.budget.is_none() {
             return Ok(true);
         }
-        self.counts
-            .spend(session, &self.counter, tokens, most)
+        self.counter
+            .spend(session, tokens, most)
             .map_err(|cause| HandlerError::new(Failure::Other, format!("`budget`: {cause}")))
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::handler::{Failure, HandlerError};
-use crate::handlers::request::excerpt;
+use crate::handlers::remote::request::excerpt;
 use crate::wire::{JsonObject, parse_object, parse_strict};
 
 pub(crate) const INITIALIZE: &str = "initialize";

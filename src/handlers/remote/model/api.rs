@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Parameters;
-use crate::handlers::request::excerpt;
+use crate::handlers::remote::request::excerpt;
 use crate::wire::{Usage, parse_strict};
 
 /// The name of the answer's schema.

@@ -100,7 +100,7 @@ mod unix {
             let written = stream.write_all(&question).await;
             let cause = match read_line(&mut BufReader::new(stream), self.max_output).await {
                 Ok(answer) => {
-                    return Ok(Exited { code: 0, stdout: answer, stderr: Vec::new() }.into());
+                    return Ok(Exited::new(0, answer, Vec::new()).into());
                 }
                 Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                     let message = format!(

@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::command::expand::{Variables, required_env_references};
 use super::endpoint::{Endpoint, on_thread};
-use super::payloads::{Words, each_payload};
 use super::request::{like_stdout, parameters};
 use super::signature::Secret;
 use crate::config::Hook;
@@ -22,6 +20,8 @@ use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
 use crate::http::{Ask, Reply};
+use crate::registry::HandlerEnv;
+use crate::registry::Words;
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \
                        Authorization: \"Bearer ${env.TOKEN}\" } }`";
@@ -48,16 +48,12 @@ const RETRY_AFTER: u64 = 2;
 const LONGEST_RETRY: u64 = 30;
 
 /// Builds the handler of an http hook.
-pub(crate) fn build(
-    env: &Variables,
-    words: Words,
-    hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { url, headers, allow_private, secret } = parameters(hook, EXAMPLE)?;
     let mut endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
     let mut key = None;
     if let Some(secret) = secret {
-        match required_env_references(&secret, env) {
+        match env.expand(&secret) {
             Ok(text) => {
                 key = Secret::read(&text);
                 if key.is_none() {
@@ -69,7 +65,7 @@ pub(crate) fn build(
         }
     }
     let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));
-    Ok(Arc::new(HttpHandler { endpoint, key, words }))
+    Ok(Arc::new(HttpHandler { endpoint, key, words: env.words(hook) }))
 }
 
 #[derive(Debug)]
@@ -81,7 +77,7 @@ struct HttpHandler {
 
 impl Handler for HttpHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(each_payload(call, &self.words, |body| self.post(call, body)))
+        Box::pin(self.words.each_payload(call, |body| self.post(call, body)))
     }
 }
 

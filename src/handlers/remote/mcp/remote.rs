@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::wire;
 use crate::handler::{Failure, HandlerError};
-use crate::handlers::endpoint::Endpoint;
+use crate::handlers::remote::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
 use crate::rpc::{self, Incoming};
 

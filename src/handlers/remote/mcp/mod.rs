@@ -16,14 +16,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::command::expand::Variables;
-use super::payloads::{Words, each_payload};
-use super::process::{Callee, Processes};
 use super::request::{like_stdout, parameters};
-use crate::config::{Hook, Protocol};
+use crate::config::Hook;
 use crate::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
+use crate::registry::{HandlerEnv, McpServer, Words};
 use crate::wire::{JsonObject, parse_strict};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
@@ -46,12 +44,7 @@ struct Parameters {
 }
 
 /// Builds the handler of an mcp hook.
-pub(crate) fn build(
-    env: &Variables,
-    processes: &Arc<Processes>,
-    words: Words,
-    hook: &Hook,
-) -> Result<Arc<dyn Handler>, BuildError> {
+pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { server, url, tool, arguments, headers, allow_private } =
         parameters(hook, EXAMPLE)?;
     if tool.trim().is_empty() {
@@ -61,12 +54,12 @@ pub(crate) fn build(
         (Some(_), None) if allow_private || !headers.is_empty() => {
             return Err(wrong("`headers` and `allow_private` belong to a `url`"));
         }
-        (Some(name), None) => Server::Local(Callee::new(processes, &name, Protocol::Mcp, "with")?),
+        (Some(name), None) => Server::Local(env.mcp_server(&name)?),
         (None, Some(url)) => remote(env, hook, (&url, allow_private), headers)?,
         _ => return Err(wrong("an mcp hook needs either a `server` or a `url`")),
     };
     let arguments = arguments.map(Value::Object);
-    Ok(Arc::new(McpHandler { server, tool, arguments, words }))
+    Ok(Arc::new(McpHandler { server, tool, arguments, words: env.words(hook) }))
 }
 
 fn wrong(problem: &str) -> BuildError {
@@ -75,7 +68,7 @@ fn wrong(problem: &str) -> BuildError {
 
 #[cfg(feature = "http")]
 fn remote(
-    env: &Variables,
+    env: &HandlerEnv,
     hook: &Hook,
     server: (&str, bool),
     mut headers: BTreeMap<String, String>,
@@ -88,7 +81,7 @@ fn remote(
 
 #[cfg(not(feature = "http"))]
 fn remote(
-    _: &Variables,
+    _: &HandlerEnv,
     _: &Hook,
     _: (&str, bool),
     _: BTreeMap<String, String>,
@@ -100,7 +93,7 @@ fn remote(
 /// Where a server is.
 enum Server {
     /// An entry of `processes:`.
-    Local(Callee),
+    Local(McpServer),
     #[cfg(feature = "http")]
     Remote(Arc<remote::Remote>),
 }
@@ -115,7 +108,7 @@ struct McpHandler {
 
 impl Handler for McpHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(each_payload(call, &self.words, |payload| self.ask(call, payload)))
+        Box::pin(self.words.each_payload(call, |payload| self.ask(call, payload)))
     }
 
     fn grace(&self) -> Duration {

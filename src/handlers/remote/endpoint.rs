@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::command::expand::{Variables, required_env_references};
 use crate::config::Hook;
 use crate::handler::{BuildError, Call, Failure, HandlerError};
 use crate::http::{Ask, Client, Reply};
+use crate::registry::HandlerEnv;
 
 /// A server, the headers of each request to it, and the limit of its replies.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Endpoint {
     /// With what is wrong with `with`, to which `example` is the hint.
     pub(super) fn new(
         hook: &Hook,
-        env: &Variables,
+        env: &HandlerEnv,
         (url, allow_private): (&str, bool),
         headers: impl IntoIterator<Item = (String, String)>,
         example: &str,
@@ -45,7 +45,7 @@ impl Endpoint {
         }
         let mut missing = None;
         for (name, text) in headers {
-            match required_env_references(&text, env) {
+            match env.expand(&text) {
                 Ok(value) if client.header(&name, &value) => {}
                 Ok(_) => {
                     return Err(wrong(&format!("`{name}: {text}` is not a header"), example));
