@@ -54,7 +54,7 @@ fn no_module_imports_one_above_itself() {
 /// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
 const PLAIN_READERS: [(&str, &str); 15] = [
     (
-        "crates/cli/src/policy/archive.rs",
+        "crates/cli/src/commands/policy/archive.rs",
         "reads a type without any JSON from a value read strictly",
     ),
     ("crates/files/src/section.rs", "reads a constant"),

@@ -8,7 +8,7 @@ use hookexec::internal::depth;
 use hookexec::load::LoadOptions;
 use hookexec::{Config, Executor, ExecutorBuilder, Registry, internal};
 
-use super::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};
+use crate::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};
 
 /// Which hooks files count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]

@@ -9,7 +9,7 @@ use hookexec::internal::shell::quoted;
 use hookexec::load::LoadOptions;
 use hookexec_serve::server::{self, Question};
 
-use super::config::ConfigArgs;
+use crate::config::ConfigArgs;
 
 /// Which server to ask.
 #[derive(Debug, Clone, Default, clap::Args)]

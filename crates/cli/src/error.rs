@@ -12,8 +12,9 @@ use hookexec::internal::{MANAGED_DIRECTORY, locked};
 use hookexec_serve::server::{BuiltinNameError, ListenError};
 use hookexec_setup::program::KeepError;
 
-use super::report::{BAD, DOUBTFUL};
-use super::{Exit, output};
+use crate::Exit;
+use crate::console::output;
+use crate::console::report::{BAD, DOUBTFUL};
 
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 

@@ -7,8 +7,8 @@ use hookexec::wire::{JsonObject, parse_strict};
 use hookexec::{Event, Input};
 use serde_json::Value;
 
-use super::error::{CommandError, OrCommandError as _, warn};
-use super::output;
+use crate::console::output;
+use crate::error::{CommandError, OrCommandError as _, warn};
 
 /// The largest input, in bytes: many times the largest that any agent was seen to send.
 const MAX_INPUT: usize = 64 << 20;

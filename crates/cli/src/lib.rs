@@ -1,5 +1,5 @@
-//! The command line: one file per subcommand, each of them thin. It parses arguments, calls the
-//! library and prints; stdout is data, stderr is talk.
+//! The command line: one file in `commands` per subcommand, each of them thin. It parses arguments,
+//! calls the library and prints; stdout is data, stderr is talk.
 //!
 //! A new subcommand is a file with an `Args` and its `execute`, and a row of `commands!`.
 
@@ -10,55 +10,24 @@
     reason = "the modules are for the command and its tests"
 )]
 
-mod approve;
-mod check;
-mod completions;
+mod commands;
 mod config;
 mod connect;
-mod consent;
-mod decisions;
-mod decisions_text;
-mod diff;
-mod docs;
-mod doctor;
+mod console;
 mod error;
 mod exit;
-mod explain;
-mod filter;
-mod from;
 #[cfg(test)]
-#[path = "generated/tests.rs"]
+#[path = "tests/generated.rs"]
 mod generated;
-mod help;
-mod import;
-mod init;
 mod input;
-mod install;
-mod log;
-mod man;
-mod markup;
-mod mcp;
 #[cfg(test)]
-#[path = "commands/tests.rs"]
+#[path = "tests/commands.rs"]
 mod named_commands;
-mod output;
-mod page;
-mod policy;
-mod report;
-mod run;
 mod runtime;
-mod serve;
 mod starter;
-mod stops;
-mod summary;
 #[cfg_attr(unix, path = "system/unix.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;
-mod table;
-mod target;
-mod test;
-mod trust;
-mod uninstall;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -68,10 +37,11 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use hookexec_files::plain;
 
+use commands::run::from::Caller;
+use console::output;
+use console::table::{SCREEN, wrap};
 use error::CommandError;
 use exit::Exit;
-use from::Caller;
-use table::{SCREEN, wrap};
 
 /// Deterministic control over AI agents: runs the hooks of a hooks.yaml at each event and folds
 /// their answers into one verdict.
@@ -108,7 +78,7 @@ macro_rules! commands {
     ($($listed:ident $task:literal: $($name:ident = $module:ident),+;)+) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($($name($module::Args)),+),+
+            $($($name(commands::$module::Args)),+),+
         }
 
         impl Command {
@@ -128,7 +98,7 @@ macro_rules! commands {
 commands! {
     Short "Set up": Init = init, Install = install, Uninstall = uninstall, Trust = trust;
     Short "Write and test hooks": Check = check, Test = test, Explain = explain;
-    Short "Watch": Doctor = doctor, Log = decisions, Approve = approve;
+    Short "Watch": Doctor = doctor, Log = log, Approve = approve;
     Short "Called by agents and programs": Run = run;
     Short "Reference": Docs = docs;
     All "Servers": Serve = serve, Mcp = mcp;
@@ -141,7 +111,7 @@ impl Cli {
     fn read(words: &[OsString]) -> Result<Self, clap::Error> {
         if let [_, command, words @ ..] = words
             && command == "run"
-            && let Some(args) = run::Args::plain(words)
+            && let Some(args) = commands::run::Args::plain(words)
         {
             return Ok(Self { command: Command::Run(args) });
         }

@@ -16,9 +16,9 @@ use std::future::Future;
 
 use tokio::runtime::{Builder, Runtime as Tokio};
 
-use super::CommandError;
-use super::error::OrCommandError as _;
-use super::system::Signals;
+use crate::CommandError;
+use crate::error::OrCommandError as _;
+use crate::system::Signals;
 
 /// How long hooks in the background are waited for: longer than any may take.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_hours(24);

@@ -12,4 +12,5 @@
 
 pub mod explained;
 pub mod records;
+pub mod summary;
 pub mod testing;

@@ -1,0 +1,259 @@
+//! `hookexec check`: all that is wrong with the hooks files.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hookexec::config::{Diagnostic, Severity};
+use hookexec::internal::{Check, ProcessCheck, WorstCase};
+use hookexec::lifecycle::DeclaredEvents;
+use hookexec::{Executor, Registry};
+use hookexec_agents::{Agent, NativeEvent, events_of_host};
+use hookexec_setup::matchers;
+use hookexec_setup::scripts::missing;
+use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
+use serde_json::{Value, json};
+
+use crate::commands::run::from;
+use crate::config::{ConfigArgs, Purpose, not_too_deep};
+use crate::console::output::{self, PlainFormat};
+use crate::console::report::counted;
+use crate::error::NO_FILES;
+use crate::runtime::{PATIENCE, Runtime};
+use crate::{CommandError, Exit};
+
+/// Checks the hooks files: every problem of every file at once
+///
+/// Exits with 0 when nothing is wrong or there are warnings only, and with 78 when there are errors
+/// or no hooks file is found. Files with errors fail at every event. A file that is not approved is
+/// a warning.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec check hooks.yaml")]
+pub(crate) struct Args {
+    /// Only these hooks files, and the managed ones; does not look whether they are approved
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Warn about hooks that this host never calls, and about events that may take longer than it
+    /// waits. HOST is a coding agent, `docker-agent` or `picoclaw`
+    #[arg(long, value_name = "HOST", value_parser = events_of_host)]
+    host: Option<DeclaredEvents>,
+
+    /// Warn when the hooks of an event may take longer together [default: with a coding agent, what
+    /// `install` sets]
+    #[arg(long, value_name = "SECONDS", value_parser = from::seconds)]
+    within: Option<Duration>,
+
+    /// If nothing else is wrong, start every process and check that it completes the handshake
+    #[arg(long)]
+    start: bool,
+
+    /// How to write the problems
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let config = self.config.clone().only(&self.files);
+        let options = config.options(Purpose::Run)?;
+        let mut check = Executor::check(&options, Registry::with_shipped_builtins());
+        if check.files.is_empty() && check.problems.is_empty() {
+            return Err(CommandError::no_files());
+        }
+        if check.files.is_empty() && !check.problems.has_errors() {
+            // All files are gone, or have another name: warnings alone would pass as checked.
+            check.add([Diagnostic::error(NO_FILES)]);
+        }
+        let mut problems = Vec::new();
+        if let Some(host) = &self.host {
+            problems.extend(host.unfired(check.configured()));
+        }
+        self.check_hooks(&check, &options.working_dir.unwrap_or_default(), &mut problems);
+        problems.extend(late(&self.late_moments(&check.worst_cases), self.agent()));
+        check.add(problems);
+        let mut processes = Vec::new();
+        if self.start && !check.problems.has_errors() {
+            processes = start(&config)?;
+            check.add(processes.iter().filter_map(refusal));
+        }
+        let report = Report::new(check, processes);
+        match self.format {
+            PlainFormat::Json => output::print_json(&report.json())?,
+            PlainFormat::Text => report.print()?,
+        }
+        Ok(if report.errors > 0 { Exit::Config } else { Exit::Success })
+    }
+
+    /// Adds warnings of programs and scripts that are not there (they may be when the hook runs), and
+    /// of matchers that fit no tool of the host, or else of an agent in which hookexec is installed.
+    fn check_hooks(&self, check: &Check, project: &Path, problems: &mut Vec<Diagnostic>) {
+        let agents: Vec<Agent> = match self.host {
+            Some(_) => self.agent().into_iter().collect(),
+            None => matchers::installed(project).collect(),
+        };
+        for hook in check.configured() {
+            let place = hook.key_locations.get("command").unwrap_or(&hook.location);
+            for problem in missing(hook, project) {
+                problems.push(problem.at(place.clone()));
+            }
+            if let Some(mut misfit) = matchers::misfit(hook, &agents) {
+                misfit.message = format!("`{}`: {}", hook.label(), misfit.message);
+                problems.push(misfit.at(hook.location.clone()));
+            }
+        }
+    }
+
+    /// Returns the moments whose hooks may take longer than the caller waits.
+    fn late_moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
+        let mut moments: Vec<Moment<'_>> = Vec::new();
+        if let Some(agent) = self.agent() {
+            for native in agent.events() {
+                // All of our events of one moment fire in turn, while the agent waits.
+                let fires = native.fires(agent);
+                let cases = worst_cases.iter().filter(|case| fires.contains(&case.event));
+                let (_, usual) = limits(agent, native, TIMEOUT);
+                let limit = self.within.unwrap_or(Duration::from_secs(usual));
+                let cases = cases.collect();
+                // Some agents have an event for each kind of tool; the first stands for all.
+                if moments.last().is_none_or(|last| last.cases != cases) {
+                    moments.push(Moment { native: Some(native), cases, limit });
+                }
+            }
+        } else if let Some(limit) = self.within {
+            for case in worst_cases {
+                moments.push(Moment { native: None, cases: vec![case], limit });
+            }
+        }
+        moments.retain(|moment| moment.time() > moment.limit);
+        moments
+    }
+
+    /// Returns the coding agent that is the host.
+    fn agent(&self) -> Option<Agent> {
+        let host = self.host.as_ref()?;
+        Agent::all().find(|agent| agent.title() == host.host())
+    }
+}
+
+/// Starts every process, and stops it again.
+fn start(config: &ConfigArgs) -> Result<Vec<ProcessCheck>, CommandError> {
+    not_too_deep()?;
+    let loaded = config.load(Purpose::Run)?;
+    loaded.notices.warn();
+    let executor = loaded.executor()?;
+    Runtime::new()?.run(async {
+        let checks = executor.check_processes().await;
+        executor.shutdown(PATIENCE).await;
+        checks
+    })
+}
+
+/// Returns the problem of a process that can't serve.
+fn refusal(process: &ProcessCheck) -> Option<Diagnostic> {
+    let problem = process.problem.as_ref()?;
+    Some(Diagnostic::error(problem).at(process.location.clone()))
+}
+
+/// A moment at which a caller waits.
+struct Moment<'c> {
+    /// The agent's name for it.
+    native: Option<&'static NativeEvent>,
+    cases: Vec<&'c WorstCase>,
+    limit: Duration,
+}
+
+impl Moment<'_> {
+    /// Returns how long its hooks may take by their own timeouts; one without has the time that is
+    /// left.
+    fn time(&self) -> Duration {
+        self.cases.iter().map(|case| case.stated_until_verdict()).sum()
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{:?} of {:?}", self.time(), self.limit);
+        if let Some(native) = self.native {
+            text = format!("{text} at {}", native.name);
+        }
+        let names: Vec<String> =
+            self.cases.iter().map(|case| format!("`{}`", case.event)).collect();
+        format!("{text} ({})", names.join(", "))
+    }
+}
+
+/// Returns a warning of the moments whose hooks may take too long, if there are some.
+fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Option<Diagnostic> {
+    let place = moments.first()?.cases.first()?.location.clone();
+    let times: Vec<String> = moments.iter().map(Moment::text).collect();
+    let warning = Diagnostic::warning(format!(
+        "the hooks of an event may take longer together than its caller waits: {}",
+        times.join(", ")
+    ));
+    let mut hint = "a late answer counts as none. Lower the `timeout`, set a `deadline`".to_owned();
+    let slowest = moments.iter().map(Moment::time).max();
+    if let (Some(agent), Some(wait)) = (agent, slowest.and_then(timeout_for)) {
+        let raise = format!("`hookexec install {agent} --timeout {wait}`");
+        hint = format!("{hint}, or raise the agent's timeout: {raise}");
+    }
+    Some(warning.hint(hint).at(place))
+}
+
+/// Everything that was found.
+struct Report {
+    check: Check,
+    errors: usize,
+    warnings: usize,
+    processes: Vec<ProcessCheck>,
+}
+
+impl Report {
+    fn new(check: Check, processes: Vec<ProcessCheck>) -> Self {
+        let (mut errors, mut warnings) = (0, 0);
+        for problem in check.problems.iter() {
+            match problem.severity {
+                Severity::Error => errors += 1,
+                _ => warnings += 1,
+            }
+        }
+        Self { check, errors, warnings, processes }
+    }
+
+    fn print(&self) -> Result<(), CommandError> {
+        let Self { check, errors, warnings, processes } = self;
+        if !check.problems.is_empty() {
+            output::talk(&check.problems.render(true));
+        }
+        for ProcessCheck { name, elapsed, problem, .. } in processes {
+            if problem.is_none() {
+                let time = format!("{elapsed:.0?}");
+                output::print(&format!(
+                    "process `{name}` completed the handshake within {time}\n"
+                ))?;
+            }
+        }
+        let (hooks, files) = (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
+        let (errors, warnings) = (counted(*errors, "error"), counted(*warnings, "warning"));
+        output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))
+    }
+
+    fn json(&self) -> Value {
+        let check = &self.check;
+        let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
+        let mut processes = Vec::new();
+        for ProcessCheck { name, elapsed, problem, .. } in &self.processes {
+            let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+            let is_ok = problem.is_none();
+            processes.push(json!({ "name": name, "ok": is_ok, "elapsed_ms": elapsed }));
+        }
+        json!({
+            "files": files,
+            "hooks": check.hooks,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "problems": check.problems,
+            "worst_cases": check.worst_cases,
+            "processes": processes,
+        })
+    }
+}

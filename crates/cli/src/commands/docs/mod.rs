@@ -1,0 +1,133 @@
+//! `hookexec docs`: the pages of documentation, and the tables in them, which are part of the program.
+
+pub(crate) mod agents;
+pub(crate) mod builtins;
+pub(crate) mod events;
+mod schema;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use crate::CommandError;
+use crate::console::output;
+use crate::console::output::PlainFormat;
+use crate::console::table::Table;
+
+/// Prints a page of the documentation, a table of it, or a JSON schema
+///
+/// Without a topic it lists the pages. They are those of this version.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = "Example: hookexec docs configuration | less"
+)]
+pub(crate) struct Args {
+    /// The page
+    #[arg(value_name = "TOPIC", value_parser = PAGES.map(|(name, ..)| name))]
+    topic: Option<String>,
+
+    #[command(subcommand)]
+    reference: Option<Reference>,
+}
+
+/// References that are made from the tables of the program.
+#[derive(Debug, Subcommand)]
+enum Reference {
+    Events(events::Args),
+    Agents(agents::Args),
+    Builtins(builtins::Args),
+    Schema(schema::Args),
+}
+
+/// How a table is shown.
+#[derive(Debug, clap::Args)]
+struct Shown {
+    /// How to show it
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
+
+    /// Prints the whole page of the documentation that holds the table
+    #[arg(long, conflicts_with = "format")]
+    page: bool,
+}
+
+impl Shown {
+    /// Prints the page `topic`, or `value` as JSON or as `text`.
+    fn show(
+        &self,
+        topic: &str,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandError> {
+        if self.page { print_page(topic) } else { self.format.show(value, text) }
+    }
+}
+
+/// The pages of `docs/` behind the README: the name, what each is about, and the text.
+macro_rules! pages {
+    ($($name:literal: $about:literal;)+) => {
+        [
+            ("readme", "What hookexec is, with files to paste", include_str!("../../../README.md")),
+            $(($name, $about, include_str!(concat!("../../../docs/", $name, ".md")))),+
+        ]
+    };
+}
+
+const PAGES: [(&str, &str, &str); 22] = pages! {
+    "platforms": "What differs on macOS and Windows";
+    "installation": "Packages, and where `install` keeps it";
+    "configuration": "Every key of hooks.yaml";
+    "events": "What each event can do";
+    "command-hooks": "What a command is given, and how it is stopped";
+    "commands": "The commands and the files of a tool call";
+    "builtins": "Guards and helpers without a process";
+    "agents": "Claude Code, Codex, Cursor and others";
+    "approval": "A person elsewhere decides what hooks ask";
+    "trust": "Which files may run, and who approves";
+    "testing": "`explain` and `test`";
+    "continuous-integration": "`check` and `test` before a commit or a merge";
+    "audit": "The log of decisions, and `test --log`";
+    "fleet": "One policy on many machines";
+    "telemetry": "A collector that reads the log";
+    "faults": "What comes of a broken hook";
+    "serve": "One process for many events";
+    "mcp-proxy": "A guard before an MCP server";
+    "protocol": "Hooks that are long-lived processes";
+    "hosts": "The libraries for Python and Node";
+    "embedding": "The Rust library";
+};
+
+impl Args {
+    pub(crate) fn execute(self) -> Result<(), CommandError> {
+        match (self.reference, self.topic) {
+            (Some(Reference::Events(args)), _) => args.execute(),
+            (Some(Reference::Agents(args)), _) => args.execute(),
+            (Some(Reference::Builtins(args)), _) => args.execute(),
+            (Some(Reference::Schema(args)), _) => args.execute(),
+            (None, Some(topic)) => print_page(&topic),
+            (None, None) => list_pages(),
+        }
+    }
+}
+
+fn print_page(topic: &str) -> Result<(), CommandError> {
+    for (name, _, text) in PAGES {
+        if name == topic {
+            return output::print_data(text);
+        }
+    }
+    Err(CommandError::internal(format!("there is no page `{topic}`")))
+}
+
+fn list_pages() -> Result<(), CommandError> {
+    let mut table = Table::new(["topic", "what it is about"]);
+    for (name, about, _) in PAGES {
+        table.row([name.to_owned(), about.to_owned()]);
+    }
+    output::print(&format!(
+        "{}\n`hookexec docs TOPIC` prints a page. `events`, `builtins` and `agents` print\n\
+         a table, and the whole page with `--page`. `docs schema` prints JSON schemas\n",
+        table.text()
+    ))
+}

@@ -1,0 +1,174 @@
+//! How the hooks of an event decided: turns, inputs and judgements, from the top.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use hookexec::Input;
+use hookexec::internal::{Course, Role, Step};
+use hookexec::wire::JsonObject;
+use serde::Serialize;
+use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
+
+use crate::console::diff::push_diff;
+use crate::console::report::DIM;
+use crate::plain;
+
+/// The fields of an input that hooks can rewrite.
+const REWRITABLE: [&str; 8] = [
+    "tool_name", "tool_input", "tool_response", "messages", "response", "model_id", "tools",
+    "options",
+];
+
+/// How the hooks decided.
+#[derive(Debug, Serialize)]
+pub(crate) struct ExplainedCourse {
+    pub(super) steps: Vec<ExplainedStep>,
+    final_input: usize,
+}
+
+/// An answer, and what differs between the input that it made and the one that it is about.
+#[derive(Debug, Serialize)]
+pub(crate) struct ExplainedStep {
+    #[serde(flatten)]
+    pub(super) step: Step,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<Change>,
+}
+
+/// A difference between two inputs at one place.
+#[skip_serializing_none]
+#[derive(Debug, Serialize)]
+struct Change {
+    /// The path, such as `tool_input.command`.
+    field: String,
+    before: Option<Value>,
+    after: Option<Value>,
+}
+
+impl ExplainedStep {
+    /// Returns whether the hook answered about the input as it was, and all of the answer counts.
+    fn is_plain(&self) -> bool {
+        self.step.made.is_none() && self.step.remarks.is_empty()
+    }
+}
+
+impl ExplainedCourse {
+    pub(super) fn new(course: Course) -> Self {
+        let Course { inputs, steps, final_input, .. } = course;
+        let mut explained = Vec::with_capacity(steps.len());
+        for step in steps {
+            let mut changes = Vec::new();
+            if let Some(made) = step.made {
+                compare_inputs(&inputs[step.input - 1], &inputs[made - 1], &mut changes);
+            }
+            explained.push(ExplainedStep { step, changes });
+        }
+        Self { steps: explained, final_input }
+    }
+}
+
+fn compare_inputs(before: &Input, after: &Input, found: &mut Vec<Change>) {
+    let (mut before, mut after) = (fields(before), fields(after));
+    for field in REWRITABLE {
+        compare(field.to_owned(), before.remove(field), after.remove(field), found);
+    }
+}
+
+fn fields(input: &Input) -> JsonObject {
+    match serde_json::to_value(input) {
+        Ok(Value::Object(fields)) => fields,
+        _ => JsonObject::new(),
+    }
+}
+
+/// Adds what differs between two values: of two objects, key by key.
+fn compare(field: String, before: Option<Value>, after: Option<Value>, found: &mut Vec<Change>) {
+    match (before, after) {
+        (before, after) if before == after => {}
+        (Some(Value::Object(mut before)), Some(Value::Object(after))) => {
+            for (key, value) in after {
+                compare(format!("{field}.{key}"), before.remove(&key), Some(value), found);
+            }
+            for (key, value) in before {
+                compare(format!("{field}.{key}"), Some(value), None, found);
+            }
+        }
+        (before, after) => found.push(Change { field, before, after }),
+    }
+}
+
+/// Returns how the hooks decided. One line says it if all judged the input as it came, and all that
+/// they answered counts.
+pub(super) fn text(course: &ExplainedCourse, several_events: bool) -> String {
+    let Some(last) = course.steps.last() else { return String::new() };
+    if last.step.round == 1 && course.steps.iter().all(ExplainedStep::is_plain) {
+        return "all hooks judged the input as it came\n".to_owned();
+    }
+    let mut text = "how the hooks decided:\n  input 1: as it came\n".to_owned();
+    let mut known = HashSet::from([1]);
+    let mut round = 1;
+    for ExplainedStep { step, changes } in &course.steps {
+        if step.round != round {
+            round = step.round;
+            let _ = writeln!(text, "  round {round}: the turns begin again with input 1");
+        }
+        if known.insert(step.input) {
+            let input = step.input;
+            let _ = writeln!(text, "  input {input}: the final input under the tool's first name");
+        }
+        let _ = writeln!(text, "  {}", step_line(step, several_events));
+        if step.made.is_some_and(|made| known.insert(made)) {
+            for change in changes {
+                push_change(&mut text, change);
+            }
+        }
+        for remark in &step.remarks {
+            let _ = writeln!(text, "    {}", plain::line(remark));
+        }
+    }
+    let _ = writeln!(text, "  final: input {}", course.final_input);
+    text
+}
+
+/// Returns who was asked about which input, and the answer.
+fn step_line(step: &Step, several_events: bool) -> String {
+    let mut answer = Vec::new();
+    if step.kept {
+        answer.push("its answer from before".to_owned());
+    }
+    if step.repeated {
+        answer.push("asked once more".to_owned());
+    }
+    if let Some(made) = step.made {
+        answer.push(format!("made input {made}"));
+    }
+    if let Some(decision) = step.decision {
+        answer.push(format!("said {decision}"));
+    } else if step.made.is_none() {
+        answer.push("no opinion".to_owned());
+    }
+    let role = if step.role == Role::Turn { "turn on" } else { "judged" };
+    let (input, hook, source) = (step.input, plain::line(&step.hook), plain::line(&step.source));
+    let event = if several_events { format!(", {}", step.event) } else { String::new() };
+    let answer = answer.join(", ");
+    format!("{role} input {input}: {hook} {DIM}({source}{event}){DIM:#}: {answer}")
+}
+
+/// Adds a change as a diff.
+fn push_change(text: &mut String, change: &Change) {
+    let _ = writeln!(text, "    {}:", plain::visible_line(&change.field));
+    let (before, after) = (lines_of(change.before.as_ref()), lines_of(change.after.as_ref()));
+    push_diff(text, "      ", &before, &after);
+}
+
+/// Returns a value as lines: a text as it is, anything else as JSON.
+fn lines_of(value: Option<&Value>) -> String {
+    let mut lines = match value {
+        None => return String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => serde_json::to_string_pretty(other).unwrap_or_default(),
+    };
+    lines.push('\n');
+    lines
+}

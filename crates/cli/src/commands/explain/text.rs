@@ -1,0 +1,203 @@
+//! An explanation for people: a tree with a branch for each hook.
+
+use std::fmt::Write as _;
+
+use hookexec::internal::{Explanation, Selection};
+use hookexec::wire::HookReport;
+use hookexec::{Decision, Event, Verdict};
+
+use super::{Effect, Explained, ExplainedHook, course};
+use crate::console::report::{
+    DIM, GOOD, counted, decision, extras, remarks, status, tokens, why_not_run,
+};
+use crate::{Exit, plain};
+
+/// Returns the tree of an event.
+pub(super) fn event(explained: &Explained) -> String {
+    let mut text = explained.event.to_string();
+    if let (Some(native), Some(agent)) = (explained.native, &explained.agent) {
+        text = format!("{native} of {agent} ({})", listed(&explained.events));
+    }
+    if let Some(tool) = &explained.tool {
+        let _ = write!(text, ", tool `{}`", plain::line(tool));
+    }
+    text.push('\n');
+    for (index, hook) in explained.hooks.iter().enumerate() {
+        let is_last = index + 1 == explained.hooks.len();
+        push_branch(&mut text, is_last, &hook_lines(hook, explained));
+    }
+    if explained.hooks.is_empty() {
+        text.push_str("  no hook is configured for this event\n");
+    }
+    if explained.of_other_events > 0 {
+        let hooks = counted(explained.of_other_events, "hook");
+        let are = if explained.of_other_events == 1 { "is" } else { "are" };
+        let _ = writeln!(text, "{DIM}{hooks} {are} configured for other events{DIM:#}");
+    }
+    if let Some(course) = &explained.course {
+        text.push_str(&course::text(course, explained.events.len() > 1));
+    }
+    match &explained.verdict {
+        Some(verdict) => push_verdict(&mut text, verdict, explained),
+        None => text.push_str("nothing was run (`--no-run`)\n"),
+    }
+    text
+}
+
+fn listed(events: &[Event]) -> String {
+    let names: Vec<&str> = events.iter().map(|event| event.name()).collect();
+    names.join(", ")
+}
+
+/// Writes the lines of a hook as a branch of the tree.
+fn push_branch(text: &mut String, is_last: bool, lines: &[String]) {
+    let (mut lead, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    for line in lines {
+        let _ = writeln!(text, "{DIM}{lead}{DIM:#}{line}");
+        lead = next;
+    }
+}
+
+fn hook_lines(hook: &ExplainedHook, explained: &Explained) -> Vec<String> {
+    let Explanation { name, kind, source, selection, event, condition, .. } = &hook.explanation;
+    let was_run = explained.verdict.is_some();
+    let (style, word) = match (&hook.report, selection) {
+        (Some(report), _) => status(report),
+        (None, Selection::Runs) if !was_run => (GOOD, "would run"),
+        (None, _) => (DIM, "not run"),
+    };
+    // Hooks of several events run at one moment of an agent.
+    let several = explained.events.len() > 1;
+    let event = if several { format!(", {event}") } else { String::new() };
+    let (name, source) = (plain::line(name), plain::line(source));
+    let mut title = format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}");
+    let mut lines = Vec::new();
+    if let Some(rollout) = &hook.rollout {
+        lines.push(format!("rollout {rollout}"));
+    }
+    if let Some(report) = &hook.report {
+        let _ = write!(title, " {DIM}{:.1} ms{DIM:#}", report.duration_ms);
+        push_report(&mut lines, hook, report, explained);
+    } else if *selection == Selection::Runs && was_run {
+        lines.push("a rewrite by an earlier hook left it out, or the event had ended".to_owned());
+    } else if *selection != Selection::Runs || condition.is_some() {
+        lines.extend(selection_lines(&hook.explanation, explained.tool.as_deref()));
+    }
+    lines.insert(0, title);
+    lines
+}
+
+/// Adds what a hook did.
+fn push_report(
+    lines: &mut Vec<String>,
+    hook: &ExplainedHook,
+    report: &HookReport,
+    explained: &Explained,
+) {
+    if !matches!(hook.explanation.selection, Selection::Runs | Selection::Untrusted(_)) {
+        lines.push("it did not match the input as it came, but does after a rewrite".to_owned());
+    }
+    if let Some(usage) = report.usage {
+        lines.push(tokens(usage));
+    }
+    if let (Some(decision), Some(effect)) = (report.decision, hook.effect) {
+        let key = if hook.rollout.is_some() { "rollout" } else { "mode" };
+        lines.push(match effect {
+            Effect::Decides => format!("said {decision}, which is the verdict"),
+            Effect::Overruled => format!("said {decision}, which a stricter answer overrules"),
+            Effect::NotEnforced => {
+                format!("said {decision}, which its `{key}` keeps from counting")
+            }
+        });
+    }
+    if let Some(why) = &hook.no_opinion {
+        push_labelled(lines, "no opinion", why);
+    }
+    if report.rewrote {
+        lines.push("rewrote what it was given".to_owned());
+    }
+    // A hook that could not give an answer has none: -1.
+    if let Some(code) = report.exit_code.filter(|code| *code > 0) {
+        lines.push(format!("exit code {code}"));
+    }
+    for (label, remark) in remarks(report) {
+        if label != "warning" || !is_told(remark, explained) {
+            push_labelled(lines, label, remark);
+        }
+    }
+}
+
+/// Returns whether the verdict or the course of the evaluation shows a warning.
+fn is_told(warning: &str, explained: &Explained) -> bool {
+    let told = explained.verdict.as_ref().and_then(|verdict| verdict.system_message.as_deref());
+    if told.is_some_and(|told| told.contains(warning)) {
+        return true;
+    }
+    let mut steps = explained.course.iter().flat_map(|course| &course.steps);
+    steps.any(|step| step.step.remarks.iter().any(|remark| remark == warning))
+}
+
+fn selection_lines(hook: &Explanation, tool: Option<&str>) -> Vec<String> {
+    let first = match &hook.selection {
+        Selection::Runs => "it would run".to_owned(),
+        Selection::ConditionFails => "its `when` does not hold:".to_owned(),
+        Selection::Untrusted(why) => format!("it would fail, and not be started: {why}"),
+        _ => why_not_run(hook, tool).unwrap_or_else(|| "it would not run".to_owned()),
+    };
+    let mut lines = vec![first];
+    if let (Selection::Runs | Selection::ConditionFails, Some(condition)) =
+        (&hook.selection, &hook.condition)
+    {
+        for line in condition.to_string().lines() {
+            lines.push(format!("  {line}"));
+        }
+    }
+    lines
+}
+
+/// Adds a text behind its label, further lines below the first.
+fn push_labelled(lines: &mut Vec<String>, label: &str, text: &str) {
+    let mut lead = format!("{label}: ");
+    for line in text.trim_end().split('\n') {
+        lines.push(format!("{lead}{line}"));
+        lead = " ".repeat(label.len() + 2);
+    }
+}
+
+/// Returns what `run` does with the verdict.
+fn done_by_run(verdict: &Verdict, agent: Option<&str>) -> String {
+    let Some(agent) = agent else {
+        return format!("`run` exits {}", Exit::of(verdict).code());
+    };
+    let does = match (verdict.decision, verdict.allowed) {
+        (Some(Decision::Ask), _) => "has the user asked, or answers with a denial",
+        (_, true) => "lets it go on",
+        (_, false) => "answers with a denial",
+    };
+    format!("`run --from {agent}` {does}")
+}
+
+fn push_verdict(text: &mut String, verdict: &Verdict, explained: &Explained) {
+    let (style, word) = decision(verdict);
+    let does = done_by_run(verdict, explained.agent.as_deref());
+    let _ = writeln!(text, "verdict: {style}{word}{style:#} {DIM}({does}){DIM:#}");
+    let mut deciding = Vec::new();
+    for hook in &explained.hooks {
+        if hook.effect == Some(Effect::Decides) {
+            deciding.push(format!("`{}`", plain::line(&hook.explanation.name)));
+        }
+    }
+    let mut lines = Vec::new();
+    if !deciding.is_empty() {
+        lines.push(format!("decided by {}", deciding.join(", ")));
+    }
+    if let Some(message) = &verdict.message {
+        push_labelled(&mut lines, "message", message);
+    }
+    for (label, value) in extras(verdict) {
+        push_labelled(&mut lines, &label, &value);
+    }
+    for line in lines {
+        let _ = writeln!(text, "  {line}");
+    }
+}

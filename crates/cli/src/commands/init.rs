@@ -1,0 +1,132 @@
+//! `hookexec init`: a hooks file and its tests to begin with.
+
+use std::path::{Path, PathBuf};
+
+use hookexec::internal::base_directory;
+use hookexec_agents::Agent;
+use hookexec_setup::import::has_foreign_hooks;
+use hookexec_setup::program::KeepError;
+use hookexec_setup::settings::Scope;
+use hookexec_setup::settings::inspect::AgentFile;
+
+use crate::commands::import;
+use crate::console::output;
+use crate::console::table::steps;
+use crate::{CommandError, config, starter};
+
+const HOOKS: &str = "hooks.yaml";
+const CASES: &str = "hooks.test.yaml";
+
+/// Writes a commented `hooks.yaml` and `hooks.test.yaml` for what is found in the project
+///
+/// Looks for git, for languages and for coding agents. Existing files are not overwritten.
+///
+/// A model that works in the project can change the project's hooks. With `--user` the files go to
+/// your own layer, which counts in every project and which no project can change.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The project [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// Writes them to `~/.config/hookexec`: guards that the project, and a model in it, can't
+    /// change
+    #[arg(long, conflicts_with = "directory")]
+    user: bool,
+
+    #[command(flatten)]
+    import: import::ImportArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hookexec init && hookexec test
+  hookexec init --from claude-code:.claude/settings.json                        shows what it comes to
+  hookexec init --from claude-code:.claude/settings.json --output hooks.yaml    writes it";
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<(), CommandError> {
+        let users = if self.user { Some(users_directory()?) } else { None };
+        if self.import.execute(users.as_deref())? {
+            return Ok(());
+        }
+        let project = config::project(self.directory.as_deref())?;
+        let mut found = starter::Found::in_project(&project);
+        if self.user {
+            found.keep_what_holds_everywhere();
+        }
+        let directory = users.unwrap_or_else(|| project.clone());
+        let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
+        refuse_existing(&hooks)?;
+        refuse_existing(&cases)?;
+        output::create(&hooks, &starter::hooks(&found, self.user))?;
+        output::create(&cases, &starter::cases(&found))?;
+        let next = steps(&self.next(&directory, &project, &found.agents));
+        let found = found.listed();
+        output::print(&if self.user {
+            let directory = directory.display();
+            format!("wrote {HOOKS} and {CASES} for {found} in {directory}\n\n{next}")
+        } else {
+            format!("wrote {HOOKS} and {CASES} for {found}\n\n{next}{SURVIVES}")
+        })
+    }
+
+    /// Returns the commands to run next, and what each does.
+    fn next(&self, directory: &Path, project: &Path, agents: &[Agent]) -> Vec<(String, String)> {
+        let mut next = Vec::new();
+        if self.user {
+            add_step(&mut next, format!("hookexec test {}", directory.display()), "run the tests");
+        } else {
+            add_step(&mut next, "hookexec test", "run the tests");
+            add_step(&mut next, format!("hookexec trust add {HOOKS}"), "let its hooks run");
+        }
+        add_step(&mut next, "hookexec explain", "see what is configured");
+        let scope = if self.user { Scope::User } else { Scope::Project };
+        for agent in agents {
+            let title = agent.title();
+            if let Some(file) = AgentFile::inspect(*agent, scope, project)
+                && has_foreign_hooks(&file)
+            {
+                let path = file.path.strip_prefix(project).unwrap_or(&file.path).display();
+                let place = if self.user {
+                    "--user".to_owned()
+                } else {
+                    format!("--output .hookexec/hooks.d/{agent}.yaml")
+                };
+                let import = format!("hookexec init --from {agent}:{path} {place}");
+                add_step(&mut next, import, format!("import the hooks of {title}"));
+            }
+            let install = format!("hookexec install {agent}");
+            add_step(&mut next, install, format!("put them in force under {title}"));
+        }
+        add_step(&mut next, "hookexec docs", "read the documentation");
+        next
+    }
+}
+
+const SURVIVES: &str = "
+A model that works here can change these files. Put a guard that the model must not
+change into your own hooks file: `hookexec init --user`.
+";
+
+fn add_step(next: &mut Vec<(String, String)>, command: impl Into<String>, what: impl Into<String>) {
+    next.push((command.into(), what.into()));
+}
+
+/// Fails if there is a file at `path`, which is not overwritten.
+pub(crate) fn refuse_existing(path: &Path) -> Result<(), CommandError> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let message = format!("{} is there already; nothing was written", path.display());
+    Err(CommandError::usage(message).hint("to start over, move or delete this file"))
+}
+
+/// Returns the user's layer.
+fn users_directory() -> Result<PathBuf, CommandError> {
+    let directory = base_directory("XDG_CONFIG_HOME", ".config").ok_or(KeepError::NoHome)?;
+    let directory = directory.join("hookexec");
+    output::create_directory(&directory)?;
+    Ok(directory)
+}

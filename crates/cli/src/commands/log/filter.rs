@@ -1,0 +1,107 @@
+//! Which records of the decision log are wanted.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use hookexec::event::Event;
+use hookexec::internal::audit::Record;
+use hookexec_files::kinds::Words;
+use hookexec_workbench::testing::DecisionWord;
+use jiff::{Span, SpanRelativeTo, Timestamp};
+
+use crate::commands::run::event_name;
+
+/// Which records are wanted; what is not set matches all.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Filter {
+    /// Only records of this event
+    #[arg(long, value_parser = event_name(), hide_possible_values = true)]
+    pub(crate) event: Option<Event>,
+
+    /// Only records of this decision; `none` if no hook had an opinion
+    #[arg(long, value_parser = decision())]
+    pub(crate) decision: Option<DecisionWord>,
+
+    /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
+    #[arg(long, value_name = "HOOK")]
+    pub(crate) hook: Option<String>,
+
+    /// Only records from this time on: `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub(crate) since: Option<Timestamp>,
+}
+
+/// Reads the word for a decision, as in test cases.
+fn decision() -> impl TypedValueParser<Value = DecisionWord> {
+    let words = PossibleValuesParser::new(DecisionWord::WORDS.iter().map(|(word, _)| *word));
+    words.try_map(|said| {
+        let known = DecisionWord::WORDS.iter().find(|(word, _)| *word == said);
+        known.map(|(_, decision)| *decision).ok_or("unknown")
+    })
+}
+
+fn since(text: &str) -> Result<Timestamp, &'static str> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    if let Ok(ago) = text.parse::<Span>()
+        && let Ok(ago) = ago.to_duration(SpanRelativeTo::days_are_24_hours())
+        && let Ok(time) = Timestamp::now().checked_sub(ago)
+    {
+        return Ok(time);
+    }
+    Err("write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`")
+}
+
+/// Returns whether a hook is the one that the user names: by its name, or by its place, as
+/// `hooks.yaml:5` from any directory.
+fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
+    name == wanted || source == wanted || source.ends_with(&format!("/{wanted}"))
+}
+
+impl Filter {
+    /// Returns whether not all records are wanted.
+    pub(crate) fn is_set(&self) -> bool {
+        let Self { event, decision, hook, since } = self;
+        event.is_some() || decision.is_some() || hook.is_some() || since.is_some()
+    }
+
+    /// Returns whether a record is wanted.
+    pub(crate) fn wants(&self, record: &Record) -> bool {
+        if self.event.is_some_and(|event| event != record.event)
+            || self.decision.is_some_and(|wanted| wanted.0 != record.decision)
+        {
+            return false;
+        }
+        if let Some(since) = self.since {
+            let time = record.time.parse::<Timestamp>();
+            if time.is_err() || time.is_ok_and(|time| time < since) {
+                return false;
+            }
+        }
+        let Some(wanted) = &self.hook else { return true };
+        record.hooks.iter().any(|hook| is_wanted(&hook.name, &hook.source, wanted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hookexec::Verdict;
+    use hookexec::wire::Input;
+
+    use super::*;
+
+    #[test]
+    fn filters_look_at_everything_that_is_set() {
+        let (input, verdict) = (Input::default(), Verdict::no_opinion(Event::Stop));
+        let record = Record::new("2026-03-01T10:00:00.000Z".to_owned(), &input, &verdict, 0.0);
+        let mut filter = Filter::default();
+        assert!(filter.wants(&record));
+        filter.since = Some("2026-03-01T10:00:00Z".parse().unwrap());
+        filter.decision = Some(DecisionWord(None));
+        assert!(filter.wants(&record));
+        filter.since = Some("2026-03-01T10:00:01Z".parse().unwrap());
+        assert!(!filter.wants(&record));
+        filter.since = None;
+        filter.hook = Some("x".into());
+        assert!(!filter.wants(&record));
+    }
+}

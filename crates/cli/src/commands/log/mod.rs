@@ -1,0 +1,226 @@
+//! `hookexec log`: reads the log of decisions.
+
+mod filter;
+mod page;
+mod text;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use hookexec::config::Location;
+use hookexec::internal::Loaded;
+use hookexec::internal::audit::Record;
+use hookexec::internal::shell::quoted;
+use hookexec::internal::system;
+use hookexec_workbench::records::{self, Statistics, shown};
+
+use crate::config::{ConfigArgs, Purpose};
+use crate::console::output::{self, PlainFormat};
+use crate::console::report::counted;
+use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
+use crate::{Exit, plain};
+use filter::Filter;
+use page::Page;
+
+/// Shows what was decided: the records of the decision log, or their counts
+///
+/// A hooks file switches the log on with `audit: { path: FILE }`. Full files that were kept are
+/// read, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec log --decision deny --since 2h")]
+pub(crate) struct Args {
+    /// The log, or `-` for standard input, as in `tail -F FILE | hookexec log -` [default: that of the
+    /// hooks files]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    filter: Filter,
+
+    /// Counts: decisions and times of each hook, failures that let an event go on, hooks that never
+    /// ran
+    #[arg(long)]
+    stats: bool,
+
+    /// What hooks in `mode: shadow` or `warn` would have changed
+    #[arg(long, conflicts_with = "stats")]
+    shadow: bool,
+
+    /// Writes everything to one HTML file without external resources
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["stats", "shadow", "format"])]
+    html: Option<PathBuf>,
+
+    /// How to write it
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let path = log_path(self.file.as_deref(), &self.config)?;
+        // The writer may keep it open, as `tail -F` does.
+        let at_once = path == Path::new(records::STDIN);
+        let counts = self.stats || self.html.is_some();
+        let (mut statistics, mut printed) = (self.statistics(counts)?, Ok(()));
+        let (mut rows, mut page) = (String::new(), Page::default());
+        let read = records::read(&path, |line| match line {
+            None => statistics.unreadable += 1,
+            Some(record) if !self.filter.wants(&record) => {}
+            Some(record) if counts => {
+                statistics.add(&record);
+                if self.html.is_some() {
+                    page.add(*record);
+                }
+            }
+            Some(record) => {
+                rows.push_str(&self.row(&record));
+                if (at_once || rows.len() > 1 << 16) && printed.is_ok() {
+                    printed = self.print(&std::mem::take(&mut rows));
+                }
+            }
+        });
+        read.or_usage(unreadable(&path))?;
+        printed?;
+        statistics.complete();
+        if let Some(file) = &self.html {
+            write_page(file, &page.html(&statistics, self.filter.is_set())?)?;
+        } else if counts {
+            self.format.show(&statistics, || text::numbers(&statistics))?;
+        } else {
+            self.print(&rows)?;
+        }
+        if statistics.unreadable > 0 {
+            let lines = counted(statistics.unreadable, "line");
+            warn(&format!("{lines} of the log can't be read: they are cut off, or not records"));
+        }
+        Ok(Exit::Success)
+    }
+
+    fn print(&self, rows: &str) -> Result<(), CommandError> {
+        match self.format {
+            PlainFormat::Json => output::print_data(rows),
+            PlainFormat::Text => output::print(rows),
+        }
+    }
+
+    /// Returns a record as it is shown; nothing when it has nothing to show.
+    fn row(&self, record: &Record) -> String {
+        match self.format {
+            PlainFormat::Text if self.shadow => text::shadow(record),
+            PlainFormat::Text => text::record(record),
+            PlainFormat::Json if self.shadow && record.would_change().next().is_none() => {
+                String::new()
+            }
+            PlainFormat::Json => serde_json::to_string(record).unwrap_or_default() + "\n",
+        }
+    }
+
+    /// Returns numbers of nothing yet; if hooks are counted, with every hook that is enabled.
+    fn statistics(&self, counts: bool) -> Result<Statistics, CommandError> {
+        let mut statistics = Statistics::default();
+        if counts {
+            let loaded = self.config.load(Purpose::Show)?;
+            loaded.notices.warn_untold("");
+            for hook in &loaded.found.config.hooks {
+                if hook.enabled {
+                    statistics.expect(hook);
+                }
+            }
+        }
+        Ok(statistics)
+    }
+}
+
+/// Returns the log at `file`, or else that of the hooks files.
+pub(crate) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathBuf, CommandError> {
+    if let Some(path) = file {
+        return Ok(path.to_owned());
+    }
+    let loaded = config.load(Purpose::Show)?;
+    loaded.notices.warn_untold("");
+    let Loaded { config, project_files, .. } = &loaded.found;
+    if let Some(settings) = config.audit.first() {
+        return Ok(settings.path.clone());
+    }
+    for file in project_files {
+        // A warning has said what to do about the hooks file.
+        if let Some(log) = &file.unapproved_audit {
+            let path = file.path.display();
+            let text =
+                format!("{path} has `audit:` and is not approved: it records nothing until it is");
+            let hint = format!("to read what it recorded before, {}", naming(log));
+            return Err(CommandError::usage(text).hint(hint));
+        }
+    }
+    Err(no_log(&loaded.found))
+}
+
+/// Returns the error that no log is known. It names the first file that may have named one.
+fn no_log(loaded: &Loaded) -> CommandError {
+    let Loaded { config, project_files, .. } = loaded;
+    for file in &config.failed {
+        // The content of a file that is only not approved was looked at.
+        if project_files.iter().any(|known| known.problem().as_deref() == Some(&*file.cause)) {
+            continue;
+        }
+        let is_there = file.location.path().exists();
+        let why = if is_there { "can't be loaded" } else { "is gone" };
+        let error = unknown_log(&file.location, why);
+        return match config.left_out.iter().next() {
+            Some(problem) => error.hint(problem.with_hint()),
+            None => error,
+        };
+    }
+    for problem in config.left_out.iter() {
+        if let Some(place) = &problem.location {
+            return unknown_log(place, "is not used").hint(problem.with_hint());
+        }
+    }
+    CommandError::usage("which log? No hooks file says `audit:`")
+        .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file")
+}
+
+/// Returns that a file does not count, with the log that it probably names.
+fn unknown_log(place: &Location, why: &str) -> CommandError {
+    let path = place.path().display();
+    let problem = format!("which log? {path} {why}, so its `audit:` is not known");
+    let beside = place.directory().join("audit.jsonl");
+    let hint = if beside.is_file() { naming(&beside) } else { BY_NAME.to_owned() };
+    CommandError::usage(problem).hint(hint)
+}
+
+const BY_NAME: &str = "name the log as an argument";
+
+/// Returns how to name the log at `path`.
+fn naming(path: &Path) -> String {
+    format!("{BY_NAME}: {}", quoted(&plain::line(shown(&path.to_string_lossy()))))
+}
+
+pub(crate) fn unreadable(path: &Path) -> String {
+    format!("can't read the log {}", path.display())
+}
+
+/// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such
+/// a page, for example the log or the hooks file.
+fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
+    let failed = unwritable(file);
+    if file.is_file() {
+        let old = std::fs::read(file).or_usage(&failed)?;
+        let ours = String::from_utf8_lossy(&old[..old.len().min(1024)]).contains(page::TITLE);
+        if !ours && !old.is_empty() {
+            let problem = format!("{} exists and is not a page of `hookexec log`", file.display());
+            return Err(
+                CommandError::usage(problem).hint("name another file: `--html report.html`")
+            );
+        }
+        std::fs::remove_file(file).or_usage(&failed)?;
+    }
+    let mut options = OpenOptions::new();
+    system::private(options.write(true).create(true))
+        .open(file)
+        .and_then(|mut opened| opened.write_all(page.as_bytes()))
+        .or_usage(&failed)
+}

@@ -1,0 +1,144 @@
+//! The log of decisions as one HTML page: a static one, whose script shows the data in it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use hookexec::internal::audit::Record;
+use hookexec::internal::template::filled;
+use hookexec::internal::{files, tools};
+use hookexec::wire::{HookReport, HookStatus, Mode};
+use hookexec::{Decision, Event};
+use hookexec_workbench::records::{Statistics, shown, word};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::console::markup::STYLE;
+use crate::error::{CommandError, OrCommandError as _};
+
+/// How many records can be opened; the newest.
+const RECORDS: usize = 500;
+
+const PAGE: &str = include_str!("report.html");
+const OWN_STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+
+/// By this a page is known again.
+pub(crate) const TITLE: &str = "<title>hookexec: decisions</title>";
+
+/// The parts of the records that the page shows.
+#[derive(Default)]
+pub(crate) struct Page {
+    /// The times of the first and the last record, in seconds.
+    period: Option<(i64, i64)>,
+    /// How many events of each decision a minute has.
+    minutes: BTreeMap<i64, BTreeMap<&'static str, usize>>,
+    reasons: BTreeMap<String, Reason>,
+    newest: VecDeque<Row>,
+}
+
+/// Denials for one reason.
+#[derive(Default, Serialize)]
+struct Reason {
+    events: usize,
+    /// The hooks that gave it.
+    hooks: BTreeSet<String>,
+}
+
+/// A record that can be opened.
+#[derive(Serialize)]
+struct Row {
+    time: String,
+    decision: &'static str,
+    /// Whether a hook of it failed.
+    failed: bool,
+    event: Event,
+    tool: Option<String>,
+    message: Option<String>,
+    about: Option<String>,
+    hooks: Vec<HookReport>,
+    /// The record as JSON: a script would round its numbers.
+    json: String,
+}
+
+impl Page {
+    /// Takes a record in.
+    pub(crate) fn add(&mut self, record: Record) {
+        if let Ok(time) = record.time.parse::<Timestamp>() {
+            let second = time.as_second();
+            let (first, last) = self.period.unwrap_or((second, second));
+            self.period = Some((first.min(second), last.max(second)));
+            let minute = self.minutes.entry(second.div_euclid(60)).or_default();
+            *minute.entry(word(record.decision)).or_default() += 1;
+        }
+        if record.decision == Some(Decision::Deny) {
+            let text = record.message.clone().unwrap_or_else(|| "no reason given".to_owned());
+            let reason = self.reasons.entry(text).or_default();
+            reason.events += 1;
+            for hook in &record.hooks {
+                let counts = hook.mode.is_none_or(|mode| mode == Mode::Enforce);
+                if counts && hook.decision == record.decision {
+                    reason.hooks.insert(hook.name.clone());
+                }
+            }
+        }
+        if self.newest.len() == RECORDS {
+            self.newest.pop_front();
+        }
+        self.newest.push_back(Row::of(record));
+    }
+
+    /// Returns the page of these numbers; `is_filtered` if they are not about all records.
+    pub(crate) fn html(
+        &self,
+        numbers: &Statistics,
+        is_filtered: bool,
+    ) -> Result<String, CommandError> {
+        let data = json!({
+            "is_filtered": is_filtered,
+            "numbers": numbers,
+            "period": self.period,
+            "minutes": self.minutes.iter().collect::<Vec<_>>(),
+            "reasons": self.reasons.iter().collect::<Vec<_>>(),
+            "records": self.newest.iter().rev().collect::<Vec<_>>(),
+        });
+        // What was logged may hold the end of the element that it stands in.
+        let data = data.to_string().replace('<', "\\u003c");
+        let nonce = files::random_id().or_internal("the system has no random numbers")?;
+        let style = format!("{STYLE}{OWN_STYLE}");
+        let values = [
+            ("title", TITLE),
+            ("nonce", &nonce),
+            ("style", &style),
+            ("data", &data),
+            ("script", SCRIPT),
+        ];
+        Ok(filled(PAGE, &values))
+    }
+}
+
+impl Row {
+    fn of(record: Record) -> Self {
+        let json = serde_json::to_string_pretty(&record).unwrap_or_default();
+        let about = about(&record);
+        let Record { time, decision, event, tool, message, mut hooks, .. } = record;
+        let mut failed = false;
+        for hook in &mut hooks {
+            failed |= matches!(hook.status, HookStatus::Error | HookStatus::Failed);
+            hook.source = shown(&hook.source).to_owned();
+        }
+        Self { time, decision: word(decision), failed, event, tool, message, about, hooks, json }
+    }
+}
+
+/// Returns what an event was about: the command, the path, or all arguments of the tool.
+fn about(record: &Record) -> Option<String> {
+    let input = record.input.as_ref()?;
+    let text = |name: &str| input.get(name).and_then(Value::as_str);
+    let Some(arguments) = input.get("tool_input") else { return text("prompt").map(str::to_owned) };
+    if let Some(arguments) = arguments.as_object()
+        && let Some(subject) = tools::subject(text("tool_name").unwrap_or_default(), arguments)
+    {
+        return Some(subject.to_owned());
+    }
+    Some(arguments.to_string())
+}

@@ -1,0 +1,142 @@
+//! `hookexec mcp`: a proxy before an MCP server.
+//!
+//! The proxy itself is `hookexec_serve::mcp`.
+
+use std::ffi::OsString;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::builder::NonEmptyStringValueParser;
+use hookexec::internal::system::ending_signal;
+use hookexec::internal::{Group, files, tools};
+use hookexec::lifecycle::{ToolCall, ToolOutcome};
+use hookexec::{Event, Executor, Input, Registry};
+use hookexec_serve::mcp::{self, Client, Console, Setup};
+use hookexec_serve::server::Engine;
+use tokio::process::Command;
+
+use crate::Exit;
+use crate::commands::serve::{PATIENCE, loader, stdout_closed};
+use crate::config::{ConfigArgs, Purpose};
+use crate::console::verbose::LogArgs;
+use crate::console::{output, report};
+use crate::error::{CommandError, OrCommandError as _};
+use crate::plain;
+use crate::runtime::{self, Runtime};
+use crate::system::Signals;
+
+/// Guards the tools of an MCP server: starts it, and puts each `tools/call` through the hooks
+///
+/// It talks on stdin and stdout like the server itself. Hooks know a tool as `mcp__NAME__TOOL`. A
+/// denied call never reaches the server, and the model reads the reason. All other messages pass as
+/// they are. `hookexec docs mcp-proxy` says more.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec mcp --name github -- npx -y @example/github-server")]
+pub(crate) struct Args {
+    /// The name of the server in matchers (`mcp__NAME__TOOL`). Use the name that the client has for it
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    name: String,
+
+    /// The program of the server, and its arguments
+    #[arg(last = true, required = true, value_name = "SERVER")]
+    server: Vec<OsString>,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        self.log.start();
+        // A named file that fails denies the calls, and the model reads why.
+        let options = self.config.options(Purpose::Judge)?;
+        let load = loader(options, Registry::with_shipped_builtins())?;
+        let id = files::random_id().or_internal("the system gives no random numbers")?;
+        let runtime = Runtime::new()?;
+        runtime.block_on(async {
+            let signals = runtime::listen()?;
+            let engine = Arc::new(Engine::new(load).map_err(CommandError::config)?);
+            self.run(signals, engine, format!("mcp-{id}")).await
+        })?
+    }
+
+    /// Starts the server, and talks until one of the two sides ends.
+    async fn run(
+        &self,
+        mut signals: Signals,
+        engine: Arc<Engine>,
+        session_id: String,
+    ) -> Result<Exit, CommandError> {
+        let program = &self.server[0];
+        let mut command = Command::new(program);
+        command.args(&self.server[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut group = Group::spawn(&mut command)
+            .or_usage(format_args!("the MCP server `{}` can't be started", program.display()))?;
+        let setup = Setup {
+            engine: Arc::clone(&engine),
+            name: self.name.clone(),
+            session_id,
+            console: Box::new(Stderr { is_verbose: self.log.verbose() }),
+        };
+        let client = Client {
+            reader: tokio::io::stdin(),
+            writer: tokio::io::stdout(),
+            gone: stdout_closed(),
+        };
+        let talk = async {
+            let status = mcp::talk(&mut group, setup, client).await;
+            engine.shutdown(PATIENCE).await;
+            status
+        };
+        tokio::select! {
+            biased;
+            (_, number) = signals.next() => {
+                mcp::stop(&mut group, Duration::ZERO).await;
+                Ok(Exit::Interrupted(number))
+            }
+            status = talk => Ok(status.map_or(Exit::Internal, exit_code)),
+        }
+    }
+}
+
+/// Returns the exit code that says how the server ended.
+fn exit_code(status: ExitStatus) -> Exit {
+    match (status.code(), ending_signal(status)) {
+        (Some(code), _) => u8::try_from(code).map_or(Exit::Internal, Exit::Server),
+        (None, Some(signal)) => u8::try_from(signal).map_or(Exit::Internal, Exit::Interrupted),
+        (None, None) => Exit::Internal,
+    }
+}
+
+/// The stderr of this command.
+struct Stderr {
+    /// Whether each call is shown.
+    is_verbose: bool,
+}
+
+impl Console for Stderr {
+    fn say(&self, told: &str) {
+        output::talk(&format!("{told}\n"));
+    }
+
+    /// Shows which hooks ran, and which did not judge the call and why.
+    fn show(&self, tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
+        if !self.is_verbose {
+            return;
+        }
+        let mut text = format!("{}\n", plain::line(&tool.name));
+        for verdict in outcome.trail.verdicts() {
+            text.push_str(&report::hooks(&verdict.hooks));
+        }
+        let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
+        input.tool_kinds = tools::kinds_anywhere(&tool.name);
+        for event in [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse] {
+            text.push_str(&report::not_run(&executor.explain(event, &input)));
+        }
+        output::talk(&text);
+    }
+}

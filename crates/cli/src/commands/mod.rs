@@ -1,0 +1,22 @@
+//! The subcommands.
+
+pub(crate) mod approve;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod docs;
+pub(crate) mod doctor;
+pub(crate) mod explain;
+pub(crate) mod help;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod install;
+pub(crate) mod log;
+pub(crate) mod man;
+pub(crate) mod mcp;
+pub(crate) mod policy;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod target;
+pub(crate) mod test;
+pub(crate) mod trust;
+pub(crate) mod uninstall;

@@ -1,0 +1,114 @@
+//! `hookexec policy build`: a directory in, an archive out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hookexec::config::{Diagnostic, Diagnostics};
+use hookexec::internal::{files, system};
+use hookexec_setup::scripts;
+
+use super::archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile};
+use super::{fetch, unpacked};
+use crate::Exit;
+use crate::console::output;
+use crate::error::{CommandError, OrCommandError as _, warn};
+
+/// The most bytes that an archive has around a file.
+const HEADER: u64 = 1024;
+/// Stands for the projects that the hooks will run in. Nothing is there.
+const ANY_PROJECT: &str = "/any-project";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The directory
+    directory: PathBuf,
+
+    /// The name of the policy. A machine takes a new version only under the same name
+    #[arg(long)]
+    name: String,
+
+    /// The version, a whole number. A machine takes a version only if it is higher than the one it has
+    #[arg(long, value_name = "NUMBER")]
+    version: u64,
+
+    /// Where to write it [default: the name and the version, such as `guards-7.tar`]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        let archive = archive(&self.directory, &self.name, self.version)?;
+        if archive.test_files().is_empty() {
+            warn("the policy has no test cases: write `hooks.test.yaml` beside `hooks.yaml`");
+        }
+        let bytes = archive.write().or_internal("can't write the archive")?;
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => format!("{}-{}.tar", self.name, self.version).into(),
+        };
+        output::write(&path, &bytes)?;
+        // That of other bytes.
+        let _ = std::fs::remove_file(fetch::signature_of(&path));
+        output::print(&format!("{} sha256:{}\n", path.display(), files::digest(&bytes)))?;
+        Ok(Exit::Success)
+    }
+}
+
+/// Returns the policy of a directory, and finds mistakes that would only show on other machines.
+pub(super) fn archive(directory: &Path, name: &str, version: u64) -> Result<Archive, CommandError> {
+    let mut files = BTreeMap::new();
+    let mut left = MAX_ARCHIVE - 4 * HEADER;
+    collect(directory, "", &mut left, &mut files)?;
+    let archive = Archive { manifest: Manifest { name: name.to_owned(), version }, files };
+    archive.check().or_usage(format_args!("{} is not a valid policy", directory.display()))?;
+    let root = std::path::absolute(directory).or_usage("no current directory is known")?;
+    let config = unpacked::load(&archive, &root)?;
+    let mut problems = Diagnostics::default();
+    for hook in &config.hooks {
+        for problem in scripts::missing(hook, Path::new(ANY_PROJECT)) {
+            let hint = "for a file of the policy write `\"$HOOKEXEC_CONFIG_DIR/FILE\"`: its hooks run in \
+                        any project";
+            let problem = Diagnostic::error(problem.message).hint(hint);
+            problems.push(problem.at(hook.location.clone()));
+        }
+    }
+    for log in config.audit.iter().filter(|log| log.path.starts_with(&root)) {
+        let problem = format!("`audit` writes {}, which is in the policy", log.path.display());
+        let hint = "write an absolute path, or one that begins with `~/`";
+        problems.push(Diagnostic::error(problem).hint(hint));
+    }
+    if problems.is_empty() { Ok(archive) } else { Err(CommandError::config(problems)) }
+}
+
+/// Adds every file below `directory` that is not hidden, under its path from there.
+fn collect(
+    directory: &Path,
+    above: &str,
+    left: &mut u64,
+    found: &mut BTreeMap<String, PolicyFile>,
+) -> Result<(), CommandError> {
+    for entry in directory.read_dir().or_usage(directory.display())? {
+        let path = entry.or_usage(directory.display())?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        let name = format!("{above}{name}");
+        let data = path.symlink_metadata().or_usage(path.display())?;
+        if data.is_dir() {
+            collect(&path, &format!("{name}/"), left, found)?;
+            continue;
+        }
+        if !data.is_file() {
+            let problem = format!("{}: a policy has no links and special files", path.display());
+            return Err(CommandError::usage(problem).hint("put what it leads to in its place"));
+        }
+        let bytes = files::read_regular(&path, *left)
+            .or_usage(format_args!("{}, in a policy of at most 16 MiB", path.display()))?;
+        *left = left.saturating_sub(bytes.len() as u64 + HEADER);
+        let is_program = system::is_executable(&path, &data);
+        found.insert(name, PolicyFile { bytes, is_program });
+    }
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! `hookexec run`: one event in, one verdict out.
+
+pub(crate) mod from;
+mod plain;
+mod stops;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hookexec::{Event, Executor, Input, Verdict};
+use hookexec_agents::{Agent, NativeCall};
+use hookexec_serve::server::Question;
+
+use crate::commands::run::from::FromArgs;
+use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
+use crate::connect::{ConnectArgs, Reply, WithoutVerdict};
+use crate::console::output::{self, PlainFormat};
+use crate::console::{report, verbose};
+use crate::error::{CommandError, warn, warn_all};
+use crate::runtime::{PATIENCE, Runtime};
+use crate::{Exit, input, system};
+
+/// Runs the hooks of an event: its input on stdin, the verdict on stdout
+///
+/// Stdout is one line of JSON, or nothing without a verdict (exit codes from 64 on). The exit
+/// code is the decision: 0 go on, 2 denied, 3 ask first. Treat any other as a denial. With `--from`
+/// stdout and the exit code are the answer that the agent expects.
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The event; `hookexec docs events` lists them
+    #[arg(value_parser = event_name(), required_unless_present = "from")]
+    event: Option<Event>,
+
+    #[command(flatten)]
+    from: FromArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    #[command(flatten)]
+    connect: ConnectArgs,
+
+    /// How to write the verdict [default: json]; with `--from`, `text` shows it on stderr beside
+    /// the answer
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<PlainFormat>,
+
+    #[command(flatten)]
+    log: verbose::LogArgs,
+
+    /// Starts the hooks in the background and no others, and says nothing
+    #[arg(long, hide = true, conflicts_with = "from", requires = "event")]
+    background: bool,
+}
+
+const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        if let Some(agent) = self.from.from {
+            self.log.start();
+            let verdict = self.format == Some(PlainFormat::Text);
+            let shown = Shown { hooks: self.log.verbose(), verdict };
+            let server = self.connect.server(&self.config, WithoutVerdict::Fail);
+            return Ok(self.from.execute(agent, self.event, &self.config, server, shown));
+        }
+        let Some(event) = self.event else {
+            return Err(CommandError::usage("which event? `hookexec docs events` lists them"));
+        };
+        if self.background { self.in_background(event) } else { self.dispatch(event) }
+    }
+
+    /// Does what another `hookexec` had no time for.
+    fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
+        // A signal to the caller's process group must not end these hooks.
+        system::leave_session();
+        let input = input::parse("run", event, &input::read_stdin()?)?;
+        not_too_deep()?;
+        let loaded = self.config.load(Purpose::Run)?;
+        loaded.notices.warn();
+        let executor = loaded.executor()?;
+        let runtime = Runtime::new()?;
+        runtime.run(async {
+            executor.start_background(event, &input);
+            executor.shutdown(PATIENCE).await;
+        })?;
+        Ok(Exit::Success)
+    }
+
+    fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
+        let stdin = input::read_stdin()?;
+        let input = input::parse("run", event, &stdin);
+        let too_deep = not_too_deep().err();
+        if let Ok(input) = &input
+            && too_deep.is_none()
+            && let Some(verdict) = self.ask_server(event, input)?
+        {
+            return self.answer(&verdict, &Notices::default(), None);
+        }
+        let mut loaded = self.config.load(Purpose::Run)?;
+        let notices = std::mem::take(&mut loaded.notices);
+        match self.format {
+            Some(PlainFormat::Text) => warn_all(notices.absent.iter().cloned()),
+            _ => notices.warn(),
+        }
+        let executor = loaded.executor()?;
+        if let Some(why) = too_deep {
+            // The hooks must not run: each fails by its own `on_error`, and the event is denied where
+            // it fails closed.
+            let why = why.to_string();
+            let mut verdict = Verdict::failed(event, &why);
+            verdict.absorb(executor.failed(event, input.as_ref().ok(), &why));
+            return self.answer(&verdict, &Notices::default(), None);
+        }
+        let input = input?;
+        if !executor.concerns(event, &input) {
+            let verdict = Verdict::no_opinion(event);
+            let exit = self.answer(&verdict, &notices, Some((&executor, &input)));
+            // Nothing was started, and the process ends: the system frees all at once.
+            std::mem::forget((executor, input));
+            return exit;
+        }
+
+        self.log.start();
+        let runtime = Runtime::new()?;
+        // Boxed, or its kilobytes would be moved from one place on the stack to the next.
+        let verdict = runtime.run(Box::pin(async {
+            let verdict = executor.dispatch(event, &input).await;
+            executor.approve(verdict, &input).await
+        }))?;
+        let exit = self.answer(&verdict, &notices, Some((&executor, &input)))?;
+        // Hooks in the background end at their own timeouts. A signal ends them at once, and
+        // changes nothing about the answer that was given.
+        let _ = runtime.run(executor.shutdown(PATIENCE));
+        // The process ends: the system frees all at once.
+        std::mem::forget((executor, input));
+        Ok(exit)
+    }
+
+    /// Returns the verdict of the server that is named; `None` when the hooks have to run here.
+    fn ask_server(&self, event: Event, input: &Input) -> Result<Option<Verdict>, CommandError> {
+        // Without a server the project is not looked for twice.
+        let Some(server) = self.connect.server(&self.config, WithoutVerdict::RunHere) else {
+            return Ok(None);
+        };
+        let options = self.config.options(Purpose::Run)?;
+        let reply = server.answer(&options, Question::Own(event, input), None);
+        match Runtime::new()?.block_on(reply)? {
+            Reply::Verdict(verdict) => return Ok(Some(*verdict)),
+            Reply::RunHere(Some(why)) => warn(&why),
+            Reply::RunHere(None) => {}
+            Reply::Fail(problem) => return Err(CommandError::internal(problem)),
+        }
+        Ok(None)
+    }
+
+    /// Answers, and warns about the `notices` that the verdict does not say. With `loaded` hooks it
+    /// explains those that are not in the verdict, if that is wanted.
+    fn answer(
+        &self,
+        verdict: &Verdict,
+        notices: &Notices,
+        loaded: Option<(&Executor, &Input)>,
+    ) -> Result<Exit, CommandError> {
+        if self.log.verbose() {
+            output::talk(&report::hooks(&verdict.hooks));
+            if let Some((executor, input)) = loaded {
+                output::talk(&report::not_run(&executor.explain(verdict.event, input)));
+            }
+        }
+        if self.format == Some(PlainFormat::Text) {
+            let text = report::verdict(verdict);
+            notices.warn_untold(&text);
+            output::print(&text)?;
+        } else {
+            output::print_json_line(verdict)?;
+        }
+        Ok(Exit::of(verdict))
+    }
+}
+
+/// The details on stderr, beside the answer to the agent, for a person who tries a hook out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    /// Whether to show what each hook did, or why it did not run.
+    pub(crate) hooks: bool,
+    /// Whether to show the verdict.
+    pub(crate) verdict: bool,
+}
+
+impl Shown {
+    /// Shows the verdict on `call`. The `executor` knows why hooks did not run.
+    pub(crate) fn show(self, executor: Option<&Executor>, call: &NativeCall, verdict: &Verdict) {
+        if self.hooks {
+            output::talk(&report::hooks(&verdict.hooks));
+            if let Some(executor) = executor {
+                output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
+            }
+        }
+        if self.verdict {
+            output::talk(&report::verdict(verdict));
+        }
+    }
+}
+
+/// Reads an agent's name. Offers those that are [installable](is_installable).
+pub(crate) fn agent_name() -> impl TypedValueParser<Value = Agent> {
+    let names =
+        Agent::all().map(|agent| PossibleValue::new(agent.name()).hide(!is_installable(agent)));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Agent>())
+}
+
+/// Returns whether `install` can write something for an agent. For the others it says what to do
+/// instead.
+pub(crate) fn is_installable(agent: Agent) -> bool {
+    agent.plugin().is_none_or(|plugin| plugin.file.is_some())
+}
+
+/// Reads an event's name.
+pub(crate) fn event_name() -> impl TypedValueParser<Value = Event> {
+    let names = Event::all().map(Event::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Event>())
+}

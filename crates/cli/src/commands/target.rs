@@ -1,0 +1,96 @@
+//! Which files `install` and `uninstall` change, and whether they show the change.
+
+use std::path::Path;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hookexec_agents::Agent;
+use hookexec_setup::program::KeepError;
+use hookexec_setup::settings::Scope;
+use hookexec_setup::settings::inspect::AgentFile;
+
+use crate::commands::run::agent_name;
+use crate::console::output;
+use crate::error::{CommandError, OrCommandError as _};
+
+/// Which agents, and whose settings.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TargetArgs {
+    /// The agents
+    #[arg(required = true, value_name = "AGENT", value_parser = agent_name())]
+    pub(crate) agents: Vec<Agent>,
+
+    /// Whose settings
+    #[arg(long, value_parser = scope_name(), default_value_t = Scope::User)]
+    pub(crate) scope: Scope,
+}
+
+/// Reads whose settings are meant.
+fn scope_name() -> impl TypedValueParser<Value = Scope> {
+    let names = PossibleValuesParser::new([
+        PossibleValue::new("user").help("The settings of the user, for every project"),
+        PossibleValue::new("project")
+            .help("The settings of the project, for everybody who works on it"),
+    ]);
+    names.map(|name| if name == "user" { Scope::User } else { Scope::Project })
+}
+
+/// Whether a change is shown, and whether it is made.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChangeArgs {
+    /// Also prints the change as a diff; the change is made
+    #[arg(long)]
+    diff: bool,
+
+    /// Only prints the change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+impl ChangeArgs {
+    /// Shows a change if the user wants to see it, and returns whether to make it.
+    pub(crate) fn show(
+        &self,
+        path: &Path,
+        before: &str,
+        after: &str,
+    ) -> Result<bool, CommandError> {
+        if self.diff || self.dry_run {
+            let path = path.display().to_string();
+            let diff = similar::TextDiff::from_lines(before, after);
+            output::print(&diff.unified_diff().header(&path, &path).to_string())?;
+        }
+        Ok(!self.dry_run)
+    }
+}
+
+impl TargetArgs {
+    /// Returns the files to change, as they are.
+    pub(crate) fn files(&self) -> Result<Vec<AgentFile>, CommandError> {
+        let project = std::env::current_dir().or_internal("can't tell the current directory")?;
+        let mut files: Vec<AgentFile> = Vec::new();
+        for agent in &self.agents {
+            if files.iter().all(|file| file.agent != *agent) {
+                match AgentFile::inspect(*agent, self.scope, &project) {
+                    Some(file) => files.push(file),
+                    None => return Err(self.no_file(*agent)),
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// Says why the agent has no file to install in.
+    fn no_file(&self, agent: Agent) -> CommandError {
+        let title = agent.title();
+        match (agent.plugin(), self.scope) {
+            (Some(plugin), _) => CommandError::usage(format!(
+                "{title} has no settings for hooks: copy its plugin from `{}` of hookexec's repository",
+                plugin.source
+            )),
+            (None, Scope::User) => KeepError::NoHome.into(),
+            (None, Scope::Project) => CommandError::usage(format!(
+                "{title} reads no hooks of a project: use `--scope user`"
+            )),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `hookexec test --log`: what another configuration would have decided.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use hookexec::event::Event;
+use hookexec::internal::audit::Record;
+use hookexec::internal::text::shortened;
+use hookexec_workbench::records;
+use hookexec_workbench::testing::{Change, Replay, Replayed};
+use serde::Serialize;
+
+use crate::Exit;
+use crate::commands::log;
+use crate::config::{ConfigArgs, Purpose};
+use crate::console::output::PlainFormat;
+use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
+use crate::error::{CommandError, OrCommandError as _, warn};
+use crate::runtime::Runtime;
+
+/// How many examples of each change are shown.
+const EXAMPLES: usize = 3;
+
+/// Which recorded events are tested, and with which candidate.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Recorded events")]
+pub(super) struct LogArgs {
+    /// Runs the events that this log records through other hooks files, and says what changes. The
+    /// log must hold inputs: `audit: { path: FILE, input: redacted }`
+    #[arg(long, value_name = "FILE", requires = "config",
+          conflicts_with_all = ["files", "filter", "min_coverage"])]
+    pub(super) log: Option<PathBuf>,
+
+    /// The candidate: a hooks file; may be given more than once
+    #[arg(long, value_name = "FILE", requires = "log")]
+    config: Vec<PathBuf>,
+
+    /// Runs hooks with side effects, too: all others have `side_effects: none` or `idempotent`. For
+    /// a hook that does not run, the recorded answer counts
+    #[arg(long, requires = "log")]
+    run_external: bool,
+}
+
+/// Everything that came out.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    passed: usize,
+    failed: usize,
+    could_not_run: usize,
+    /// How many inputs had secrets taken out, which a hook may look for.
+    redacted: usize,
+    changes: Vec<Example>,
+    /// Why events could not run, and how many for each reason.
+    reasons: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Example {
+    change: Change,
+    record: Record,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+impl LogArgs {
+    /// Runs the events of `log` whose hooks run in `project`, and compares what comes out with it.
+    pub(super) fn run(
+        &self,
+        log: &Path,
+        project: Option<&Path>,
+        format: PlainFormat,
+    ) -> Result<Exit, CommandError> {
+        let mut config = ConfigArgs::default().only(&self.config);
+        config.cwd = project.map(Path::to_owned);
+        let candidate = config.load(Purpose::Run)?.found.config;
+        let replay = Replay::new(candidate, &config.project()?, self.run_external);
+        let replay = replay.map_err(CommandError::config)?;
+        let runtime = Runtime::new()?;
+        let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);
+        let read = records::read(log, |line| match line {
+            None => unreadable += 1,
+            // An approval records what a person answered: no hook decides it.
+            Some(record) if stopped.is_some() || record.event == Event::Approval => {}
+            Some(record) => match runtime.run(replay.run(&record)) {
+                Ok(replayed) => summary.add(*record, replayed),
+                Err(error) => stopped = Some(error),
+            },
+        });
+        read.or_usage(log::unreadable(log))?;
+        if let Some(error) = stopped {
+            return Err(error);
+        }
+        if unreadable > 0 {
+            warn(&format!("{} of the log can't be read", counted(unreadable, "line")));
+        }
+        let failed = summary.failed + summary.could_not_run;
+        if summary.passed + failed == 0 {
+            let hint = "events are recorded with `audit: { path: FILE, input: redacted }`";
+            return Err(CommandError::data("the log records no event").hint(hint));
+        }
+        format.show(&summary, || text(&summary))?;
+        Ok(if failed == 0 { Exit::Success } else { Exit::Negative })
+    }
+}
+
+impl Summary {
+    fn add(&mut self, record: Record, replayed: Replayed) {
+        self.redacted += usize::from(record.input_redacted);
+        match replayed {
+            Replayed::Passed => self.passed += 1,
+            Replayed::Failed { change, message } => {
+                self.failed += 1;
+                self.changes.push(Example { change, record, message });
+            }
+            Replayed::CouldNotRun(reasons) => {
+                self.could_not_run += 1;
+                for reason in reasons {
+                    *self.reasons.entry(reason).or_default() += 1;
+                }
+            }
+        }
+    }
+}
+
+fn text(summary: &Summary) -> String {
+    let Summary { passed, failed, could_not_run, .. } = summary;
+    let mut text = format!("{passed} passed, {failed} failed, {could_not_run} could not run\n");
+    let mut kinds: BTreeMap<&Change, Vec<&Example>> = BTreeMap::new();
+    for example in &summary.changes {
+        kinds.entry(&example.change).or_default().push(example);
+    }
+    for (change, examples) in kinds {
+        push_change(&mut text, change, &examples);
+    }
+    if summary.failed > 0 {
+        text.push('\n');
+    }
+    for (reason, count) in &summary.reasons {
+        let _ = writeln!(text, "could not run {count}: {reason}");
+    }
+    if summary.redacted > 0 {
+        let _ = writeln!(text, "{} had secrets taken out", counted(summary.redacted, "input"));
+    }
+    text
+}
+
+fn push_change(text: &mut String, change: &Change, examples: &[&Example]) {
+    let (style, title) = match change {
+        Change::Decision("deny", after) => (BAD, format!("deny -> {after}")),
+        Change::Decision(before, after) => (GOOD, format!("{before} -> {after}")),
+        Change::Rewrite => (DOUBTFUL, "rewritten otherwise".to_owned()),
+    };
+    let _ = writeln!(text, "\n{style}{title}{style:#}: {}", examples.len());
+    for Example { record, message, .. } in examples.iter().take(EXAMPLES) {
+        let tool = record.tool.as_deref().unwrap_or_default();
+        let arguments = record.input.as_ref().and_then(|input| input.get("tool_input"));
+        let arguments = arguments.map(ToString::to_string).unwrap_or_default();
+        let (time, event, arguments) = (&record.time, record.event, shortened(&arguments, 200));
+        let _ = writeln!(text, "  {DIM}{time}{DIM:#} {event} {tool} {arguments}");
+        for (when, message) in [("was", &record.message), ("now", message)] {
+            if let Some(message) = message {
+                let _ = writeln!(text, "    {when}: {}", message.trim().replace('\n', " / "));
+            }
+        }
+    }
+    if examples.len() > EXAMPLES {
+        let more = examples.len() - EXAMPLES;
+        let _ = writeln!(text, "  ... and {more} more (`--format json`)");
+    }
+}

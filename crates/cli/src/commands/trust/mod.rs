@@ -1,0 +1,326 @@
+//! `hookexec trust`: which hooks files of projects may run.
+
+mod rows;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use hookexec::config::{Diagnostics, Severity};
+use hookexec::internal::Loaded;
+use hookexec::internal::trust::{Blocked, ProjectFile, TrustStore};
+use hookexec::load::LoadOptions;
+use hookexec::{Config, Executor, Registry};
+
+use crate::config::{ConfigArgs, Purpose};
+use crate::console::consent::ConsentArgs;
+use crate::console::output::{self, PlainFormat};
+use crate::error::{CommandError, OrCommandError as _, warn};
+use crate::{Exit, plain};
+use rows::{Row, Status};
+
+/// Shows, approves or forgets the hooks files that a project brings along
+///
+/// A hooks file found inside a project runs only after a person approved it, together with every file
+/// of the project that its commands name. Until then it fails: events that fail closed are denied. A
+/// file named with `--config` needs no approval.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec trust show && hookexec trust add")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Shows for each hooks file of the project whether it is approved, what changed since, and
+    /// what an approval covers; exit code 1 when one is not approved
+    #[command(alias = "status", after_help = "Example: hookexec trust show --format json")]
+    Show(Target),
+    /// Approves each hooks file of the project, and the files that its commands name, as they are now;
+    /// asks at the terminal
+    #[command(after_help = "Example: hookexec trust add hooks.yaml")]
+    Add {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        consent: ConsentArgs,
+    },
+    /// Takes the approval back; asks at the terminal
+    #[command(after_help = "Example: hookexec trust remove hooks.yaml")]
+    Remove {
+        #[command(flatten)]
+        target: Target,
+        #[command(flatten)]
+        consent: ConsentArgs,
+    },
+    /// Lists every approval there is
+    #[command(after_help = "Example: hookexec trust list --format json")]
+    List {
+        /// How to write the list
+        #[arg(long, value_enum, default_value_t)]
+        format: PlainFormat,
+    },
+}
+
+/// Which files are meant.
+#[derive(Debug, Default, clap::Args)]
+struct Target {
+    /// A hooks file of the project [default: all of them]
+    file: Option<PathBuf>,
+
+    /// The project [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// How to write the answer
+    #[arg(long, value_enum, default_value_t)]
+    format: PlainFormat,
+}
+
+impl Args {
+    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+        match &self.action {
+            None => show(&Target::default()),
+            Some(Action::Show(target)) => show(target),
+            Some(Action::Add { target, consent }) => add(target, *consent),
+            Some(Action::Remove { target, consent }) => remove(target, *consent),
+            Some(Action::List { format }) => list(*format),
+        }
+    }
+}
+
+fn show(target: &Target) -> Result<Exit, CommandError> {
+    let store = store()?;
+    let project = target.project()?;
+    let mut rows = Vec::new();
+    for file in &project.files {
+        if let Some(Blocked::Unsafe(problem)) = &file.blocked {
+            let hint = problem.hint.as_deref().unwrap_or_default();
+            warn(&format!("the approvals don't count: {}; {hint}", problem.message));
+        }
+        rows.push(Row::of(file, &store, &project.config));
+    }
+    rows.extend(project.gone.into_iter().map(Row::of_gone));
+    target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
+    if target.format == PlainFormat::Text {
+        output::talk(&remedies(&rows));
+    }
+    let is_approved = rows.iter().all(|row| row.status == Status::Approved);
+    Ok(if is_approved { Exit::Success } else { Exit::Negative })
+}
+
+/// Returns what a person does about the files, and what an approval does not cover.
+fn remedies(rows: &[Row]) -> String {
+    let mut text = limits(rows);
+    let mut is_open = false;
+    for row in rows {
+        if row.is_gone() {
+            let _ = writeln!(text, "{}", row.way_back());
+        } else {
+            is_open |= row.status != Status::Approved;
+        }
+    }
+    if is_open {
+        text += "review what is not approved, undo changes that are not wanted and restore what is gone, then \
+                 run `hookexec trust add` in a terminal; `hookexec check` shows whether it can be loaded\n";
+    }
+    text
+}
+
+/// Returns what an approval does not cover, in words.
+fn limits(rows: &[Row]) -> String {
+    let mut text = String::new();
+    if rows.iter().any(|row| !row.covered.is_empty() || !row.changed.is_empty()) {
+        text +=
+            "Files that these scripts read or load are covered only if `scripts:` lists them.\n";
+    }
+    if rows.iter().any(|row| !row.not_covered.is_empty()) {
+        text += "What is not covered may change without a new approval.\n";
+    }
+    text
+}
+
+fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
+    consent.check()?;
+    let store = store()?;
+    let project = target.project()?;
+    let errors = project.errors();
+    if errors.has_errors() {
+        return Err(CommandError::config(errors));
+    }
+    let mut done = Exit::Success;
+    for path in project.gone {
+        let row = Row::of_gone(path);
+        output::talk(&format!("{}{}\n", row.title(), row.way_back()));
+        done = Exit::Negative;
+    }
+    for mut file in project.files {
+        let row = Row::of(&file, &store, &project.config);
+        let path = row.shown_path();
+        if row.status == Status::Approved {
+            // From now on a change or deletion at this path is noticed.
+            store.judge(&mut file, true);
+            target.format.show(&row, || format!("{path}: already approved\n"))?;
+            continue;
+        }
+        if let Some(problem) = row.problems.first() {
+            let text = format!("{path}: {}", problem.message);
+            return Err(CommandError::data(text).hint(problem.hint.clone().unwrap_or_default()));
+        }
+        let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };
+        let text = row.text() + &limits(std::slice::from_ref(&row));
+        if !consent.ask(&format!("{text}Approve this file{without}?"))? {
+            output::talk("nothing was approved\n");
+            return Ok(Exit::Negative);
+        }
+        store.add(&file).or_internal(NOT_WRITTEN)?;
+        if !row.gone.is_empty() {
+            warn(&format!("{path} is approved{without}; its hooks may fail"));
+        }
+        file.blocked = None;
+        let row = Row::of(&file, &store, &project.config);
+        // The question showed the rest.
+        target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
+    }
+    Ok(done)
+}
+
+fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
+    consent.check()?;
+    let store = store()?;
+    let mut known = Vec::new();
+    match (target.project(), &target.file) {
+        (Ok(project), _) => {
+            known.extend(project.files.into_iter().map(|file| (file.path, Some(file.digest))));
+            known.extend(project.gone.into_iter().map(|path| (path, None)));
+        }
+        // A file that was never there can be forgotten, too.
+        (Err(_), Some(path)) => known.push((path.clone(), None)),
+        (Err(error), None) => return Err(error),
+    }
+    for (path, digest) in known {
+        let shown = plain::line(&path.to_string_lossy());
+        if !store.has_approved(&path, digest.as_deref()) {
+            output::print(&format!("{shown}: was not approved\n"))?;
+            continue;
+        }
+        if !consent.ask(&format!(
+            "Take the approval of {shown} back, here, where it was moved to, and in every clone with the \
+             same bytes?"
+        ))? {
+            output::talk("nothing was changed\n");
+            return Ok(Exit::Negative);
+        }
+        // What was approved here, and what is here now, wherever it was approved.
+        store.remove(&path, digest.as_deref()).or_internal(NOT_WRITTEN)?;
+        output::print(&format!(
+            "{shown}: not approved any longer, here and in every clone with the same bytes\n"
+        ))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn list(format: PlainFormat) -> Result<Exit, CommandError> {
+    let approvals = store()?.approvals();
+    let mut text = String::new();
+    for approval in &approvals {
+        let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
+        let gone = if approval.path.exists() { "" } else { " (gone)" };
+        let path = plain::line(&approval.path.to_string_lossy());
+        let _ = writeln!(text, "{digest}  {path}{gone}");
+    }
+    format.show(&approvals, || text)?;
+    if approvals.is_empty() {
+        output::talk("no file is approved\n");
+    }
+    Ok(Exit::Success)
+}
+
+/// The hooks files of a project that are meant.
+struct Project {
+    files: Vec<ProjectFile>,
+    /// Files that were approved and are gone.
+    gone: Vec<PathBuf>,
+    config: Config,
+    options: LoadOptions,
+}
+
+impl Project {
+    /// Returns why files can't be loaded.
+    fn errors(&self) -> Diagnostics {
+        let mut errors = Diagnostics::default();
+        let check = Executor::check(&self.options, Registry::with_shipped_builtins());
+        for problem in check.problems {
+            let Some(place) = &problem.location else { continue };
+            let is_ours = self.files.iter().any(|file| file.path == place.path());
+            if is_ours && problem.severity == Severity::Error {
+                errors.push(problem);
+            }
+        }
+        errors
+    }
+}
+
+impl Target {
+    /// Returns the hooks files of the project that are meant.
+    fn project(&self) -> Result<Project, CommandError> {
+        let mut args = ConfigArgs::default();
+        args.cwd = self.cwd.clone().or_else(|| self.file.as_deref().map(working_dir_of));
+        let options = args.options(Purpose::Show)?;
+        let Loaded { config, project_files: mut files, .. } = args.load(Purpose::Show)?.found;
+        files.retain(|file| self.is_meant(&file.path));
+        let mut gone = Vec::new();
+        for failed in &config.failed {
+            let path = failed.location.path();
+            if self.is_meant(path)
+                && path.symlink_metadata().is_err()
+                && store().is_ok_and(|store| store.has_approved(path, None))
+            {
+                gone.push(path.to_owned());
+            }
+        }
+        if files.is_empty() && gone.is_empty() {
+            let what = if let Some(file) = &self.file {
+                format!("{} is not a hooks file of a project", file.display())
+            } else {
+                format!("no hooks file of a project was found from {}", args.project()?.display())
+            };
+            return Err(CommandError::usage(what)
+                .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
+        }
+        Ok(Project { files, gone, config, options })
+    }
+
+    fn is_meant(&self, path: &Path) -> bool {
+        let Some(file) = &self.file else { return true };
+        match (real_path(path), real_path(file)) {
+            (Ok(path), Ok(file)) => path == file,
+            _ => false,
+        }
+    }
+}
+
+fn real_path(path: &Path) -> std::io::Result<PathBuf> {
+    dunce::canonicalize(path).or_else(|_| std::path::absolute(path))
+}
+
+/// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in
+/// the directory that it is for.
+fn working_dir_of(file: &Path) -> PathBuf {
+    let own = file.parent().unwrap_or(Path::new("")).join(".");
+    let Ok(own) = dunce::canonicalize(&own) else { return own };
+    let hidden = own.ancestors().take(2).find(|place| place.ends_with(".hookexec"));
+    let project = hidden.and_then(Path::parent).unwrap_or(&own);
+    match dunce::canonicalize(".") {
+        Ok(here) if here.starts_with(project) => here,
+        _ => project.to_owned(),
+    }
+}
+
+fn store() -> Result<TrustStore, CommandError> {
+    TrustStore::of_user()
+        .ok_or_else(|| CommandError::usage("approvals need a home directory").hint("set HOME"))
+}
+
+const NOT_WRITTEN: &str = "can't write the approval";

@@ -1,0 +1,142 @@
+//! Writes to stdout and stderr. A reader that closed its end is not an error.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use crate::error::{OrCommandError as _, unwritable};
+use crate::plain::coloured;
+use crate::{CommandError, system};
+
+/// How results are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlainFormat {
+    /// For people
+    #[default]
+    Text,
+    /// JSON, for programs
+    Json,
+}
+
+impl PlainFormat {
+    /// Writes `value` as JSON, or its text.
+    pub(crate) fn show(
+        self,
+        value: &impl serde::Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CommandError> {
+        match self {
+            Self::Json => print_json(value),
+            Self::Text => print(&text()),
+        }
+    }
+}
+
+/// Writes `text`, which is for people, to stdout: without what a terminal would obey.
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    print_data(&coloured(text))
+}
+
+/// Writes `text` to stdout as it is.
+///
+/// A closed pipe is not an error: the reader has seen enough, and the exit code says the rest.
+pub(crate) fn print_data(text: &str) -> Result<(), CommandError> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CommandError::internal(format!("can't write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes an answer to stdout that the caller waits for.
+///
+/// Unlike with [`print`], a closed pipe is an error, and so is a closed stdout: the standard
+/// library has put the null device in its place.
+pub(crate) fn answer(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    if system::stdout_is_closed()? {
+        return Err(io::Error::other("standard output is closed"));
+    }
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Writes a new file; an error if it exists.
+pub(crate) fn create(path: &Path, text: &str) -> Result<(), CommandError> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).or_usage(unwritable(path))
+}
+
+/// Writes a file, in the place of one that is there.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    std::fs::write(path, bytes).or_usage(unwritable(path))
+}
+
+/// Makes a directory, and those above it.
+pub(crate) fn create_directory(path: &Path) -> Result<(), CommandError> {
+    std::fs::create_dir_all(path).or_usage(format_args!("can't make {}", path.display()))
+}
+
+const NOT_JSON: &str = "can't write JSON";
+
+/// Writes `value` to stdout as JSON for people and programs.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    let text = serde_json::to_string_pretty(value).or_internal(NOT_JSON)?;
+    print_data(&(text + "\n"))
+}
+
+/// Writes `value` to stdout as one line of JSON.
+pub(crate) fn print_json_line(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    let text = serde_json::to_string(value).or_internal(NOT_JSON)?;
+    print_data(&(text + "\n"))
+}
+
+/// How long a reader of stderr is waited for: [`FOREVER`], [`A_MOMENT`] or, after that, [`NEVER`].
+static PATIENCE: AtomicU8 = AtomicU8::new(FOREVER);
+const FOREVER: u8 = 0;
+const A_MOMENT: u8 = 1;
+const NEVER: u8 = 2;
+
+/// Makes stderr non-blocking from now on: what its reader does not take is dropped.
+pub(crate) fn never_block_on_stderr() {
+    PATIENCE.store(A_MOMENT, Ordering::Relaxed);
+}
+
+/// Writes `text` to stderr, coloured where the terminal wants it, without what else it would obey.
+///
+/// There is nowhere left to report a failure to.
+pub(crate) fn talk(text: &str) {
+    let _ = Stderr.write_all(coloured(text).as_bytes());
+}
+
+/// Standard error, for text with our own colours.
+pub(crate) struct Stderr;
+
+impl Write for Stderr {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        if PATIENCE.load(Ordering::Relaxed) == FOREVER {
+            let mut stderr = anstream::stderr().lock();
+            return stderr.write_all(text).and_then(|()| stderr.flush()).map(|()| text.len());
+        }
+        let choice = anstream::AutoStream::choice(&io::stderr());
+        let mut shown = anstream::AutoStream::new(Vec::new(), choice);
+        shown.write_all(text)?;
+        let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
+        let patience = if wait { Duration::from_millis(100) } else { Duration::ZERO };
+        if system::write_hurried(&shown.into_inner(), patience).is_err() {
+            PATIENCE.store(NEVER, Ordering::Relaxed);
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

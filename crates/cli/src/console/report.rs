@@ -1,0 +1,197 @@
+//! A verdict for people.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use hookexec::internal::{Explanation, Selection};
+use hookexec::wire::{HookReport, HookStatus, Mode, Usage};
+use hookexec::{Decision, Verdict};
+pub(crate) use hookexec_files::text::counted;
+use serde_json::Value;
+
+use crate::plain::{self, plain};
+
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const PLAIN: Style = Style::new();
+pub(crate) const DIM: Style = Style::new().dimmed();
+
+/// Returns a verdict as text: the decision, what comes with it, and what each hook did.
+pub(crate) fn verdict(verdict: &Verdict) -> String {
+    let (style, word) = decision(verdict);
+    let mut text = format!("{style}{word}{style:#}");
+    let mut told = String::new();
+    if let Some(message) = &verdict.message {
+        let _ = write!(text, ": {}", indented(message));
+        told.push_str(message);
+    }
+    text.push('\n');
+    for (name, value) in extras(verdict) {
+        let _ = writeln!(text, "{name}: {}", indented(&value));
+    }
+    if let Some(message) = &verdict.system_message {
+        told.push_str(message);
+    }
+    for report in &verdict.hooks {
+        push_line(&mut text, report, &told);
+    }
+    text
+}
+
+/// Returns a text of a hook, its further lines indented deeper than the lines of hooks: none of
+/// them can pass for one.
+fn indented(text: &str) -> String {
+    plain(text).replace('\n', "\n      ")
+}
+
+/// Returns a line for each hook that ran.
+pub(crate) fn hooks(reports: &[HookReport]) -> String {
+    let mut text = String::new();
+    for report in reports {
+        push_line(&mut text, report, "");
+    }
+    text
+}
+
+/// Returns a line for each hook of the event that would not run, with why.
+pub(crate) fn not_run(explanations: &[Explanation]) -> String {
+    let mut text = String::new();
+    for explanation in explanations {
+        let Some(why) = why_not_run(explanation, None) else { continue };
+        let (name, source) = (plain::line(&explanation.name), plain::line(&explanation.source));
+        let _ = writeln!(text, "  {DIM}{:10}{DIM:#} {name} ({source}): {why}", "not run");
+    }
+    text
+}
+
+/// Returns why a hook of the event would not run.
+pub(crate) fn why_not_run(hook: &Explanation, tool: Option<&str>) -> Option<String> {
+    Some(match &hook.selection {
+        Selection::Disabled => "it is switched off: `enabled: false`".to_owned(),
+        Selection::NotMatched => {
+            let matcher = plain::line(hook.matcher.as_deref().unwrap_or_default());
+            match tool {
+                Some(tool) => {
+                    format!(
+                        "its matcher `{matcher}` does not match the tool `{}`",
+                        plain::line(tool)
+                    )
+                }
+                None => format!("its matcher `{matcher}` does not match the tool"),
+            }
+        }
+        Selection::ConditionFails => "its `when` does not hold".to_owned(),
+        Selection::DuplicateOf(source) => {
+            format!("the same hook stands at {source}; it runs once")
+        }
+        _ => return None,
+    })
+}
+
+pub(crate) fn decision(verdict: &Verdict) -> (Style, &'static str) {
+    match (verdict.decision, verdict.allowed) {
+        (Some(Decision::Ask), _) => (DOUBTFUL, "ask"),
+        (_, false) | (Some(Decision::Deny), _) => (BAD, "deny"),
+        (Some(Decision::Allow), true) => (GOOD, "allow"),
+        (None, true) => (GOOD, "no opinion, it may go on"),
+    }
+}
+
+/// Returns what the verdict carries beside its decision, by name.
+pub(crate) fn extras(verdict: &Verdict) -> Vec<(String, String)> {
+    const SHOWN: [&str; 7] =
+        ["event", "decision", "allowed", "hooks", "message", "exit_code", "stderr"];
+    let mut extras = Vec::new();
+    // The JSON knows the names and leaves out what is empty.
+    if let Ok(Value::Object(fields)) = serde_json::to_value(verdict) {
+        for (name, value) in fields {
+            match value {
+                _ if SHOWN.contains(&name.as_str()) => {}
+                Value::String(text) => extras.push((name, text)),
+                other => extras.push((name, other.to_string())),
+            }
+        }
+    }
+    extras
+}
+
+/// Returns how a hook ended, in a word and its style.
+pub(crate) fn status(report: &HookReport) -> (Style, &'static str) {
+    match report.status {
+        HookStatus::Ok => (GOOD, "ok"),
+        HookStatus::Blocked => (BAD, "blocked"),
+        HookStatus::Error => (DOUBTFUL, "error"),
+        HookStatus::Failed => (BAD, "failed"),
+        HookStatus::Skipped => (DIM, "skipped"),
+        HookStatus::Background => (PLAIN, "background"),
+        _ => (PLAIN, "?"),
+    }
+}
+
+/// Returns what a model used, in words.
+pub(crate) fn tokens(usage: Usage) -> String {
+    let mut text = format!("{} tokens read, {} written", usage.input_tokens, usage.output_tokens);
+    if let Some(cost) = usage.cost {
+        let _ = write!(text, " for {cost}");
+    }
+    text
+}
+
+/// Returns the texts of a report, each with its label and once: what a program wrote is often also
+/// its reason, or the cause of its error.
+pub(crate) fn remarks(report: &HookReport) -> Vec<(&'static str, &str)> {
+    let mut texts = vec![("error", &report.error), ("reason", &report.reason)];
+    texts.extend([("stdout", &report.stdout), ("stderr", &report.stderr)]);
+    let mut remarks: Vec<(&'static str, &str)> = Vec::new();
+    for (label, text) in texts {
+        push_remark(&mut remarks, label, text.as_deref().unwrap_or_default());
+    }
+    for warning in &report.warnings {
+        push_remark(&mut remarks, "warning", warning);
+    }
+    remarks
+}
+
+fn push_remark<'r>(remarks: &mut Vec<(&'static str, &'r str)>, label: &'static str, text: &'r str) {
+    let text = text.trim_end();
+    for (known, before) in remarks.iter() {
+        // The reason and the warning of a failure are its error behind the hook's name.
+        if before.contains(text) || (*known == "error" && text.contains(before)) {
+            return;
+        }
+    }
+    if !text.is_empty() {
+        remarks.push((label, text));
+    }
+}
+
+/// Adds what a hook did; without the cause of a failure that is in `told` already.
+fn push_line(text: &mut String, report: &HookReport, told: &str) {
+    let (style, word) = status(report);
+    let (name, source) = (plain::line(&report.name), plain::line(&report.source));
+    let time = report.duration_ms;
+    let _ = write!(text, "  {style}{word:10}{style:#} {name} ({source}) {DIM}{time:.1} ms{DIM:#}");
+    if let Some(decision) = report.decision {
+        let _ = write!(text, ", {decision}");
+    }
+    if report.rewrote {
+        text.push_str(", rewrites");
+    }
+    if let Some(usage) = report.usage {
+        let _ = write!(text, ", {}", tokens(usage));
+    }
+    match report.mode {
+        Some(Mode::Warn) => text.push_str(", warns only"),
+        Some(Mode::Shadow) => text.push_str(", in the shadow"),
+        _ => {}
+    }
+    for (label, remark) in remarks(report) {
+        let is_repeated = ["error", "warning"].contains(&label) && told.contains(remark);
+        if !is_repeated {
+            let _ =
+                write!(text, "\n             {}", plain(remark).replace('\n', "\n             "));
+        }
+    }
+    text.push('\n');
+}

@@ -1,0 +1,111 @@
+//! The tables of the documentation say what the command shows.
+//!
+//! To regenerate them: `UPDATE=1 cargo test generated`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use hookexec::Event;
+use hookexec::internal::builtins::{Shipped, shipped};
+use hookexec_agents::{Agent, NativeEvent};
+
+use crate::commands::docs::{agents, builtins, events};
+use crate::console::table::Table;
+
+#[test]
+fn the_events_page_holds_the_contract_table() {
+    let contracts: Vec<_> = Event::all().map(Event::contract).collect();
+    let table = markdown(&events::table(&contracts));
+    assert_eq!(table.lines().count(), Event::COUNT + 2);
+    assert_embedded("events", &table);
+}
+
+#[test]
+fn the_agents_page_says_what_each_agent_can_be_told() {
+    let sections: Vec<String> = Agent::all().map(agent).collect();
+    assert_embedded("agents", &sections.join("\n"));
+}
+
+#[test]
+fn the_builtins_page_describes_every_builtin() {
+    let sections: Vec<String> = shipped().map(builtin).collect();
+    let table = markdown(&builtins::table());
+    assert_embedded("builtins", &format!("{table}\n{}", sections.join("\n")));
+}
+
+fn agent(agent: Agent) -> String {
+    let mut table = agents::table(agent);
+    for [name, event, ..] in &mut table.rows[1..] {
+        (*name, *event) = (format!("`{name}`"), format!("`{event}`"));
+    }
+    let title = agent.title();
+    let measured = agents::measured(agent);
+    let mut text = format!("### {title} (`{agent}`)\n\n{measured}\n\n{}", markdown(&table));
+    let unmapped: Vec<&NativeEvent> =
+        agent.events().iter().filter(|native| native.event.is_none()).collect();
+    if !unmapped.is_empty() {
+        let mut table = Table::new(["answered with silence", "why"]);
+        for native in unmapped {
+            table.row([format!("`{}`", native.name), native.unmapped.to_owned()]);
+        }
+        let _ = write!(text, "\n{}", markdown(&table));
+    }
+    let mut kinds: Vec<String> = Vec::new();
+    for (kind, _) in hookexec::internal::tools::TOOL_KINDS {
+        let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
+        let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
+        if !tools.is_empty() {
+            kinds.push(format!("`{kind}` is {}", tools.join(", ")));
+        }
+    }
+    let _ = writeln!(text, "\nTools: {}.", kinds.join("; "));
+    text
+}
+
+fn builtin(builtin: &Shipped) -> String {
+    let mut section = format!("### {}\n\n{}.\n", builtin.name, builtin.about());
+    if !builtin.arguments().is_empty() {
+        let mut table = Table::new(["argument", "", "what it says"]);
+        for argument in builtin.arguments() {
+            let optional = if argument.optional { "optional" } else { "required" };
+            // A bar would end the cell.
+            let usage = format!("`{}`", argument.usage.replace('|', "\\|"));
+            table.row([usage, optional.to_owned(), argument.about]);
+        }
+        let _ = write!(section, "\n{}", markdown(&table));
+    }
+    if !builtin.details().is_empty() {
+        let _ = write!(section, "\n{}\n", builtin.details().trim_end());
+    }
+    let mut events = builtins::events(builtin);
+    if events != "all" {
+        events = format!("`{}`", events.replace(", ", "`, `"));
+    }
+    let _ = write!(section, "\nEvents: {events}.\n");
+    let _ = write!(section, "\n```yaml\n{}\n```\n", builtin.example());
+    section
+}
+
+fn markdown<const COLUMNS: usize>(table: &Table<COLUMNS>) -> String {
+    let lines = table.rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    let mut lines: Vec<String> = lines.collect();
+    lines.insert(1, format!("|{}\n", "---|".repeat(COLUMNS)));
+    lines.concat()
+}
+
+/// Checks the part of a page that shows what the subcommand `name` says; `UPDATE=1` writes it.
+fn assert_embedded(name: &str, expected: &str) {
+    const END: &str = "<!-- end -->";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{name}.md"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let begin = format!("<!-- begin: hookexec docs {name} -->\n");
+    let (head, rest) = text.split_once(&begin).unwrap();
+    let (found, tail) = rest.split_once(END).unwrap();
+    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
+        std::fs::write(path, format!("{head}{begin}{expected}{END}{tail}")).unwrap();
+    } else if found != expected {
+        let line = found.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
+        let line = head.lines().count() + line + 2;
+        panic!("docs/{name}.md is out of date from line {line} on: UPDATE=1 cargo test generated");
+    }
+}

@@ -1,0 +1,125 @@
+//! Summaries of hooks, for lists and for a person who approves them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+use serde_with_macros::skip_serializing_none;
+
+use hookexec::Config;
+use hookexec::config::{Command, Hook, Layer, Phase};
+use hookexec::event::Event;
+use hookexec::internal::shell::quoted;
+use hookexec::internal::{Process, RolloutBy};
+use hookexec::wire::Mode;
+use hookexec_files::kinds::Words;
+
+/// The event, the matcher and the command of a hook, and its other keys.
+#[skip_serializing_none]
+#[derive(Debug, Serialize)]
+pub struct HookSummary {
+    /// Its event.
+    pub event: Event,
+    /// Which tools it is for; missing on events without a tool.
+    pub matcher: Option<String>,
+    /// Its name, or what it runs.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The command that it runs, with its arguments; for a hook of a process, the program of the process.
+    pub command: Option<Command>,
+    /// Other keys that say what it does.
+    pub settings: BTreeMap<&'static str, String>,
+    /// How long it may take.
+    #[serde(rename = "timeout_ms", serialize_with = "milliseconds")]
+    pub timeout: Duration,
+    /// The file it stands in.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// Who brought the file in.
+    pub layer: Layer,
+}
+
+impl HookSummary {
+    /// Sums up a hook of `config`.
+    pub fn of(hook: &Hook, config: &Config) -> Self {
+        let is_matched = hook.event.contract().tool_matched;
+        let process = hook.process().and_then(|name| config.processes.get(name));
+        let command = match (process, &hook.command) {
+            (Some(process), _) => Some(Command::Argv(process.command.clone())),
+            (None, Some(Command::Argv(words))) => {
+                Some(Command::Argv([words.as_slice(), &hook.args].concat()))
+            }
+            (None, command) => command.clone(),
+        };
+        Self {
+            event: hook.event,
+            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
+            name: hook.label(),
+            kind: hook.kind.clone(),
+            command,
+            settings: settings_of(hook, process),
+            timeout: hook.timeout,
+            file: hook.location.path().display().to_string(),
+            line: hook.location.line(),
+            layer: hook.layer(),
+        }
+    }
+}
+
+/// Returns the keys that change what `hook` does or when its answer counts, beside its matcher and
+/// command, where they differ from the default. A hook of a process has the process's environment.
+fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str, String> {
+    let (env, working_dir) = match process {
+        Some(process) => (&process.env, &process.working_dir),
+        None => (&hook.env, &hook.working_dir),
+    };
+    let env: Vec<String> =
+        env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+    // The arguments of a list stand in the command itself.
+    let has_args = !hook.args.is_empty() && !matches!(hook.command, Some(Command::Argv(_)));
+    let yes = |holds: bool| if holds { Some("true".to_owned()) } else { None };
+    let shown = [
+        ("args", if has_args { Some(quoted_words(&hook.args)) } else { None }),
+        ("env", if env.is_empty() { None } else { Some(env.join(" ")) }),
+        ("working_dir", working_dir.clone()),
+        ("shell", hook.shell.clone()),
+        ("start", process.filter(|process| process.eager).map(|_| "eager".to_owned())),
+        ("when", hook.when.as_ref().map(ToString::to_string)),
+        ("with", hook.with.as_ref().map(ToString::to_string)),
+        ("mode", if hook.mode == Mode::Enforce { None } else { word(hook.mode) }),
+        ("rollout", rollout(hook, "")),
+        ("on_error", hook.on_error.and_then(word)),
+        ("mutates", yes(hook.phase == Phase::Mutate)),
+        ("background", yes(hook.phase == Phase::Background)),
+        ("enabled", if hook.enabled { None } else { Some("false".to_owned()) }),
+    ];
+    shown.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+fn word<W: Words + PartialEq>(value: W) -> Option<String> {
+    W::WORDS.iter().find(|(_, it)| *it == value).map(|(word, _)| (*word).to_owned())
+}
+
+/// Returns the words of a command as a shell reads them.
+pub fn quoted_words(words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+/// Returns the rollout of a hook and what it means here, as `10 % by host: in shadow here`.
+pub fn rollout(hook: &Hook, session: &str) -> Option<String> {
+    let rollout = hook.rollout?;
+    let here = match hook.mode_in(session) {
+        _ if rollout.by == RolloutBy::Session && session.is_empty() => "",
+        Mode::Enforce => ": enforced here",
+        _ => ": in shadow here",
+    };
+    Some(format!("{rollout}{here}"))
+}
+
+fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    duration.as_millis().serialize(serializer)
+}
