@@ -8,8 +8,8 @@
 //!
 //! An [`Executor`] is built from a [`Config`] and a [`Registry`]. The configuration says which
 //! hooks run when. The registry maps hook types to handlers, and holds the Rust functions that
-//! hooks of type `builtin` call by name. [`matcher::Matcher`] is a hook's pattern over tool names,
-//! and [`load`] finds the hooks files of all layers, with approvals.
+//! hooks of type `builtin` call by name. [`matcher::Matcher`] is a hook's pattern over tool names.
+//! The package `hookexec-project` finds the hooks files of all layers, with approvals.
 //!
 //! ```
 //! use hookexec::{Builtin, Config, Decision, Event, Executor, Input, Output, Registry};
@@ -215,7 +215,6 @@
 mod answer;
 mod asks;
 mod calls;
-mod check;
 pub mod config;
 pub mod counts;
 pub mod describe;
@@ -226,7 +225,6 @@ mod handlers;
 #[cfg(feature = "http")]
 mod http;
 pub mod lifecycle;
-pub mod load;
 pub mod matcher;
 mod pattern;
 mod recorder;
@@ -247,7 +245,7 @@ pub use wire::{Decision, Input, Output, Verdict};
 use hookexec_files::{
     bounded, directories, files, locks, paths, platform, suggest, template, text,
 };
-use internal::{audit, builtins, dialect, policy, rpc, shell, tools, trust};
+use internal::{builtins, dialect, rpc, shell, tools};
 
 /// Items that the packages of this workspace share. They are not part of the interface and change without
 /// notice.
@@ -261,27 +259,18 @@ use internal::{audit, builtins, dialect, policy, rpc, shell, tools, trust};
     reason = "only packages of this workspace use it"
 )]
 pub mod internal {
-    pub mod audit;
     pub mod builtins;
     pub mod dialect;
-    pub mod policy;
     pub mod rpc;
     pub mod shell;
     pub mod tools;
-    pub mod trust;
 
     pub use hookexec_files::{bounded, files, suggest, template, text};
 
     pub use crate::asks::Judged;
-    pub use crate::check::Check;
-    pub use crate::check::WorstCase;
     pub use crate::config::condition::{Condition, Trace};
     pub use crate::config::document::{hooks_block, read_text};
-    pub use crate::config::failed::Untrusted;
-    pub use crate::config::layer::InLayer;
     pub use crate::config::model::KeyLocations;
-    pub use crate::config::model::Process;
-    pub use crate::config::policy::{Policy, PolicySettings, spoken};
     pub use crate::config::rollout::{Rollout, RolloutBy};
     pub use crate::config::schema::key_tables;
     pub use crate::directories::{base_directory, state_directory};
@@ -300,12 +289,8 @@ pub mod internal {
     #[cfg(feature = "http")]
     pub use crate::http::tls_for;
     pub use crate::lifecycle::CallerDeadline;
-    pub use crate::load::file::read_named as read_file;
-    pub use crate::load::loading::Loaded;
-    pub use crate::load::watched::Place;
     pub use crate::locks::locked;
     pub use crate::platform::{DEFAULT_SHELL, MANAGED_DIRECTORY, system};
-    pub use crate::trust::ProjectFile;
 }
 
 /// The README's Rust code compiles.

@@ -92,7 +92,7 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// Returns `path` as a person can type it, in one line: a name must not be able to write lines of its own.
-pub(crate) fn typed(path: &Path) -> String {
+pub fn typed(path: &Path) -> String {
     let path = path.to_string_lossy();
     if !path.contains(char::is_control) {
         return quoted(&path);

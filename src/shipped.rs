@@ -1,6 +1,5 @@
 //! Registers the shipped hook types, dialect, reader of tool calls and log.
 
-use crate::audit;
 use crate::calls::KnownTools;
 use crate::dialect::claude_code::ClaudeCode;
 use crate::handlers::{builtin, command, process, remote};
@@ -17,7 +16,6 @@ impl Registry {
         remote::register(&mut registry);
         registry.register_dialect(&ClaudeCode);
         registry.describe_calls_by(&KnownTools);
-        registry.record_by(audit::recorder);
         registry
     }
 }

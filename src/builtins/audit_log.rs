@@ -83,16 +83,16 @@ fn serialised(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
 
 /// Tells how an input was changed for a log.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cleaned {
+pub struct Cleaned {
     /// Whether secrets were taken out.
-    pub(crate) redacted: bool,
+    pub redacted: bool,
     /// Whether something long was cut.
-    pub(crate) cut: bool,
+    pub cut: bool,
 }
 
 /// Makes an input fit for a log: without secrets, with every long text cut, and of a model request
 /// only the number of its messages and tools.
-pub(crate) fn clean(redactor: &Redactor, fields: &mut JsonObject) -> Cleaned {
+pub fn clean(redactor: &Redactor, fields: &mut JsonObject) -> Cleaned {
     let mut cut = false;
     for name in ["messages", "tools"] {
         if let Some(Value::Array(items)) = fields.get(name) {

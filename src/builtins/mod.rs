@@ -10,7 +10,7 @@ mod add_info;
 mod add_prompt_files;
 mod allow_tools;
 mod arguments;
-pub(crate) mod audit_log;
+pub mod audit_log;
 mod commands;
 mod elide_repeated_tool_results;
 mod git;

@@ -11,7 +11,7 @@ use hookexec_files::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
 use hookexec_files::source::{Location, SourceFile};
 use hookexec_files::yaml;
 
-use super::assembly::FileConfig;
+use super::builder::FileConfig;
 use super::condition::Condition;
 use super::hook::{Place, read_hook};
 use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawDefaults, PicoclawKeys};

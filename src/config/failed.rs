@@ -36,7 +36,7 @@ pub struct FailedFile {
     /// The remedy of the user; a model must not see it.
     pub remedy: Arc<str>,
     /// The act of a person, in one word, if it fails because it is not as a person approved it.
-    pub(crate) person_must: Option<&'static str>,
+    pub person_must: Option<&'static str>,
 }
 
 impl Untrusted {
@@ -54,7 +54,7 @@ impl Hook {
 
 impl FailedFile {
     /// Returns the failure of a file at every event, by the event's contract.
-    pub(crate) fn new(
+    pub fn new(
         location: Location,
         cause: impl Into<Arc<str>>,
         remedy: impl Into<Arc<str>>,

@@ -21,11 +21,11 @@ use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Eager};
 use super::rollout::{Rollout, RolloutBy};
+use super::source::Source;
 use super::when::{Glob, Parts, Values};
 use crate::counts::MAX_TIMES;
 use crate::matcher::Matcher;
 use crate::pattern::Pattern;
-use crate::policy::Source;
 use crate::wire::Mode;
 
 section! {

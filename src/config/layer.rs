@@ -88,6 +88,6 @@ impl InLayer for SourceFile {
 }
 
 /// Returns the place of a problem of the file of `layer` at `path` as a whole.
-pub(crate) fn file_of_layer(layer: Layer, path: &Path) -> Location {
+pub fn file_of_layer(layer: Layer, path: &Path) -> Location {
     Location::new(Arc::new(SourceFile::new(path, "").in_layer(layer)), 0..0)
 }

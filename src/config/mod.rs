@@ -1,7 +1,7 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
-mod assembly;
 mod audit;
+mod builder;
 mod check;
 pub(crate) mod condition;
 pub(crate) mod document;
@@ -18,26 +18,27 @@ pub(crate) mod policy;
 mod process;
 pub(crate) mod rollout;
 pub(crate) mod schema;
+mod source;
 mod when;
 
 #[doc(inline)]
 pub use hookexec_files::diagnostic::{Diagnostic, Diagnostics, Severity};
 #[doc(inline)]
-pub use hookexec_files::source::Location;
-pub(crate) use hookexec_files::source::SourceFile;
+pub use hookexec_files::source::{Location, SourceFile};
 
-pub(crate) use assembly::{Assembly, FileConfig};
 pub use audit::AuditSettings;
+pub use builder::{ConfigBuilder, Draft, FileConfig};
 pub(crate) use check::Identity;
 #[cfg(test)]
 pub(crate) use condition::Condition;
-pub use failed::FailedFile;
-pub(crate) use failed::Untrusted;
-pub use layer::Layer;
-pub(crate) use layer::{InLayer, file_of_layer};
+pub use failed::{FailedFile, Untrusted};
+pub use layer::{InLayer, Layer, file_of_layer};
 pub(crate) use limit::{Period, RunLimit};
-pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, SideEffects};
-pub(crate) use model::{EventMethod, Limits, Process, Protocol};
+#[cfg(test)]
+pub(crate) use model::Limits;
+pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, Process, SideEffects};
+pub(crate) use model::{EventMethod, Protocol};
 pub use own_keys::Groups;
-pub(crate) use policy::{Policy, PolicySettings};
+pub use policy::PolicySettings;
 pub(crate) use schema::config_schema;
+pub use source::Source;

@@ -16,6 +16,7 @@ use super::failed::{FailedFile, Untrusted};
 use super::layer::{InLayer as _, Layer};
 use super::limit::RunLimit;
 use super::own_keys::OwnKeys;
+use super::policy::PolicySettings;
 use super::rollout::Rollout;
 use crate::event::Event;
 use crate::matcher::Matcher;
@@ -29,7 +30,6 @@ pub struct Config {
     /// Every hook, in config order; disabled ones included.
     pub hooks: Vec<Hook>,
     /// The processes by name.
-    #[doc(hidden)]
     pub processes: BTreeMap<String, Process>,
     /// How many hooks of one event run at once, of all layers together.
     pub max_parallel: Option<usize>,
@@ -42,8 +42,7 @@ pub struct Config {
     /// Whether files that were named may be among them.
     pub(crate) named_may_fail: bool,
     /// The policies that come from elsewhere. Their hooks are among the others.
-    #[doc(hidden)]
-    pub policies: Vec<super::Policy>,
+    pub policies: Vec<PolicySettings>,
     /// The files that are not read, although their author may count on them: those of layers that
     /// the administrator leaves out, and names that are nearly right. They are among the warnings,
     /// too.
@@ -117,7 +116,6 @@ pub struct Hook {
     /// Files that an approval covers beside those that its command names, as written.
     pub scripts: Vec<String>,
     /// Why it must not run: its file waits for an approval.
-    #[doc(hidden)]
     pub untrusted: Option<Untrusted>,
     /// Where it stands.
     pub location: Location,

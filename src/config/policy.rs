@@ -1,7 +1,6 @@
 //! `policy:`: hooks files that many machines share.
 
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hookexec_files::kinds::Filled;
 use hookexec_files::node::Node;
@@ -12,10 +11,7 @@ use serde_json::Value as Json;
 
 use super::keys::PolicyKeys;
 use super::layer::{InLayer as _, Layer};
-use crate::policy::{InForce, Source, State, Store, now};
-
-/// How far a clock may be set back before an age can't be known.
-const CLOCKS: Duration = Duration::from_hours(1);
+use super::source::Source;
 
 /// `policy:` of one hooks file.
 #[derive(Debug, Clone)]
@@ -31,70 +27,6 @@ pub struct PolicySettings {
     pub expires: Option<Duration>,
     /// Where `policy:` stands.
     pub location: Location,
-}
-
-/// A policy, and what is known about it on this machine.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Policy {
-    /// The settings in the hooks file.
-    pub settings: PolicySettings,
-    /// Where it is kept.
-    pub store: Store,
-    /// The known state.
-    pub state: State,
-    /// The files of the version in force.
-    pub files: Vec<PathBuf>,
-    /// Why what is in force can't be used.
-    pub failure: Option<String>,
-}
-
-impl Policy {
-    /// Returns the version in force, if its source and the key that signed it are still those of the
-    /// hooks file.
-    pub fn current(&self) -> Option<&InForce> {
-        let in_force = self.state.in_force.as_ref()?;
-        let is_current = in_force.source == self.settings.source.to_string()
-            && self.settings.keys.contains(&in_force.key);
-        if is_current { Some(in_force) } else { None }
-    }
-
-    /// Returns when it is a failure, in the time of the system.
-    pub fn expires_at(&self) -> Option<SystemTime> {
-        let in_force = self.state.in_force.as_ref()?;
-        Some(UNIX_EPOCH + Duration::from_secs(in_force.confirmed) + self.settings.expires?)
-    }
-
-    /// Returns why the policy has expired, if it has.
-    pub fn expired(&self) -> Option<String> {
-        let (in_force, expires) = (self.state.in_force.as_ref()?, self.settings.expires?);
-        if in_force.confirmed > now() + CLOCKS.as_secs() {
-            return Some(format!(
-                "the age of the policy {} is not known: the clock of this machine was set back",
-                self.settings.source
-            ));
-        }
-        if SystemTime::now() < self.expires_at()? {
-            return None;
-        }
-        Some(format!(
-            "the policy {} has expired: the source last had it {} ago, and `expires` is {}",
-            self.settings.source,
-            spoken(in_force.age()),
-            spoken(expires)
-        ))
-    }
-}
-
-/// Returns a time in its largest unit.
-pub fn spoken(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        7_200..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
-    }
 }
 
 impl Kind<'_> for PolicySettings {

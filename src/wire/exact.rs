@@ -12,17 +12,17 @@ use serde_json::Value;
 
 use super::JsonObject;
 use super::field::{Field, Present as _, must_be};
-use super::strict::read_strict;
+use super::strict::deserialize_exact;
 
 /// Reads an object.
 pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<JsonObject, D::Error> {
-    JsonObject::of(read_strict(deserializer)?)
+    JsonObject::of(deserialize_exact(deserializer)?)
         .map_err(|other| D::Error::custom(must_be(JsonObject::EXPECTED, &other)))
 }
 
 /// Reads a field; `null` counts as absent.
 pub(crate) fn field<'de, D: Deserializer<'de>, F: Field>(deserializer: D) -> Result<F, D::Error> {
-    match read_strict(deserializer)? {
+    match deserialize_exact(deserializer)? {
         Value::Null => Ok(F::default()),
         value => F::read(value).map_err(D::Error::custom),
     }
@@ -45,8 +45,6 @@ mod tests {
     use serde::de::DeserializeOwned;
     use serde_json::json;
 
-    use crate::audit::Record;
-    use crate::builtins::secrets::Redactor;
     use crate::event::Event;
     use crate::wire::{Input, RequestChange, ToolResult, Verdict};
 
@@ -97,12 +95,6 @@ mod tests {
                 verdict.metadata = map.clone();
                 verdict.claude_code = map;
                 assert_eq!(again(&verdict), verdict);
-
-                let record = Record::new("T".into(), &input, &verdict, 1.0);
-                let record =
-                    record.with_input(&input, verdict.updated_input.clone(), &Redactor::default());
-                assert_eq!(record.updated_input.as_ref(), Some(object));
-                assert_eq!(again(&record), record);
             }
         }
     }

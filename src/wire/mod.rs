@@ -25,8 +25,8 @@ pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_keys::OutputJson;
 pub(crate) use same::same_json;
-pub use strict::parse_strict;
 pub(crate) use strict::{StrictJsonError, parse_json, parse_object, trimmed};
+pub use strict::{deserialize_exact, parse_strict};
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};

@@ -78,8 +78,12 @@ pub(crate) fn trimmed(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii()
 }
 
-/// Reads one value from any deserializer, as strictly as [`parse_strict`].
-pub(super) fn read_strict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+/// Reads one value from any deserializer, as strictly as [`parse_strict`]: for fields of types that are
+/// read from outside.
+///
+/// # Errors
+/// When the value holds more than [`parse_strict`] reads, or a key twice.
+pub fn deserialize_exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
     Strict(&limits).deserialize(deserializer)
 }

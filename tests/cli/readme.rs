@@ -151,6 +151,7 @@ fn it_names_every_direct_dependency() {
         include_str!("../../crates/agents/Cargo.toml"),
         include_str!("../../crates/cli/Cargo.toml"),
         include_str!("../../crates/files/Cargo.toml"),
+        include_str!("../../crates/project/Cargo.toml"),
         include_str!("../../crates/serve/Cargo.toml"),
         include_str!("../../crates/setup/Cargo.toml"),
         include_str!("../../crates/workbench/Cargo.toml"),

@@ -29,7 +29,8 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
         let config = Config::from_yaml(&text, format!("docs/configuration.md+{line}"));
         let config = config.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
         assert!(config.warnings.is_empty(), "{}", config.warnings.render(false));
-        let registry = Registry::with_shipped_builtins();
+        let mut registry = Registry::with_shipped_builtins();
+        registry.record_by(hookexec_project::log::recorder);
         if let Err(problems) = Executor::builder(config).registry(registry).build() {
             panic!("{}", problems.render(false));
         }

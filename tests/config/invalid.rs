@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::executor::Executor;
-use hookexec::load::LoadOptions;
 use hookexec::{Config, Registry};
+use hookexec_project::LoadOptions;
 
 /// Returns the files of a directory, in the order of their names.
 pub(crate) fn files(directory: &str) -> Vec<PathBuf> {
@@ -89,7 +89,7 @@ fn a_misspelt_command_is_one_problem_and_a_missing_one_too() {
         let mut options = LoadOptions::default();
         options.isolated = true;
         options.managed_dir = Some(directory.path().into());
-        let check = Executor::check(&options, Registry::new());
+        let check = hookexec_project::check(&options, Registry::new());
         let told: Vec<&str> = check.problems.iter().map(|problem| &*problem.message).collect();
         assert_eq!(told, [message]);
     }
@@ -112,7 +112,7 @@ stop:
     let mut options = LoadOptions::default();
     options.isolated = true;
     options.managed_dir = Some(directory.path().into());
-    let check = Executor::check(&options, Registry::new());
+    let check = hookexec_project::check(&options, Registry::new());
     let told: Vec<(usize, &str)> = check
         .problems
         .iter()

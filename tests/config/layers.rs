@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hookexec::config::InLayer as _;
 use hookexec::config::{FailedFile, Layer};
-use hookexec::internal::InLayer as _;
-use hookexec::load::LoadOptions;
 use hookexec::{Config, Event, Executor, Input, Registry};
+use hookexec_project::LoadOptions;
 
 /// A machine of its own: a managed directory, a home, a repository in it.
 struct Machine {
@@ -49,7 +49,9 @@ impl Machine {
     /// Returns the files that failed, each with its place from the root of the machine and its cause.
     fn failures(&self, options: &LoadOptions) -> Vec<String> {
         let root = format!("{}/", self.root.path().display());
-        let config = Config::load(options).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let config = hookexec_project::load(options)
+            .unwrap_or_else(|e| panic!("{}", e.render(false)))
+            .config;
         let failure = |it: &FailedFile| {
             format!("{:?} {}: {}", it.location.file().layer(), it.location, it.cause)
         };
@@ -57,7 +59,9 @@ impl Machine {
     }
 
     fn commands(options: &LoadOptions) -> Vec<String> {
-        let config = Config::load(options).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        let config = hookexec_project::load(options)
+            .unwrap_or_else(|e| panic!("{}", e.render(false)))
+            .config;
         config.hooks.iter().map(|hook| format!("{:?} {}", hook.layer(), hook.label())).collect()
     }
 }
@@ -100,7 +104,7 @@ fn layers_add_up_in_order() {
 #[test]
 fn nothing_anywhere_is_no_hooks() {
     let machine = Machine::new();
-    let config = Config::load(&machine.options()).unwrap();
+    let config = hookexec_project::load(&machine.options()).unwrap().config;
     assert!(config.hooks.is_empty() && config.files.is_empty() && config.warnings.is_empty());
 }
 
@@ -159,7 +163,7 @@ fn a_broken_file_is_a_failure_of_its_layer_and_the_others_count() {
             assert_eq!(Machine::commands(&options), ["CommandLine sound"], "{path}");
             // A person named this one: nothing runs.
             machine.file("one.yaml", text);
-            assert!(Config::load(&options).unwrap_err().has_errors());
+            assert!(hookexec_project::load(&options).unwrap_err().has_errors());
         }
     }
 }
@@ -234,7 +238,7 @@ async fn a_failed_file_fails_at_every_event_and_the_hooks_of_others_run() {
             let mut options = machine.options();
             options.files = vec![machine.path("one.yaml")];
             let registry = Registry::with_shipped_builtins();
-            let config = Config::load(&options).unwrap();
+            let config = hookexec_project::load(&options).unwrap().config;
             let executor = Executor::builder(config).registry(registry).build().unwrap();
             let verdict = executor
                 .dispatch(Event::PreToolUse, &Input::for_tool("any", serde_json::Map::default()))
@@ -259,7 +263,7 @@ fn the_problems_of_all_files_come_in_the_order_of_the_files() {
     machine.file("a.yaml", "y: 1\n");
     let mut options = machine.options();
     options.files = vec![machine.path("z.yaml"), machine.path("a.yaml"), machine.path("none.yaml")];
-    let problems = Config::load(&options).unwrap_err();
+    let problems = hookexec_project::load(&options).unwrap_err();
     let places: Vec<String> = problems
         .iter()
         .map(|problem| problem.location.as_ref().unwrap().to_string())
@@ -276,7 +280,7 @@ fn a_file_is_read_once_and_one_that_was_named_counts_as_named() {
     let odd = machine.path("home/code/repo/src/../hooks.yaml");
     options.files = vec![odd.clone(), machine.path("home/code/repo/hooks.yaml")];
     assert_eq!(Machine::commands(&options), ["CommandLine project"]);
-    let config = Config::load(&options).unwrap();
+    let config = hookexec_project::load(&options).unwrap().config;
     assert_eq!(config.files, [odd]);
 }
 
@@ -293,7 +297,7 @@ fn a_process_has_one_definition_and_the_layer_above_keeps_its_own() {
         let [failure] = &failures[..] else { panic!("{above}: {failures:?}") };
         assert!(failure.starts_with("Project "), "{failure}");
         assert!(failure.contains("the process `gate` is configured twice"), "{failure}");
-        let config = Config::load(&options).unwrap();
+        let config = hookexec_project::load(&options).unwrap().config;
         assert_eq!(config.hooks.len(), 1, "{above}");
         assert!(config.hooks[0].location.path().ends_with(Path::new(above).file_name().unwrap()));
     }
@@ -322,7 +326,7 @@ fn defaults_stay_in_their_file() {
         "home/code/repo/hooks.yaml",
         "defaults: { shell: zsh }\nstop: { type: command, command: b }\n",
     );
-    let config = Config::load(&machine.options()).unwrap();
+    let config = hookexec_project::load(&machine.options()).unwrap().config;
     assert_eq!(config.hooks[0].timeout.as_secs(), 5);
     assert_eq!(config.hooks[1].timeout.as_secs(), 60);
     assert_eq!(
@@ -346,7 +350,7 @@ fn a_limit_counts_for_its_layer_and_those_below() {
     let mut options = machine.options();
     options.files = vec![machine.path("one.yaml")];
     let limits = |options: &LoadOptions| -> Vec<(Layer, u64, usize)> {
-        let config = Config::load(options).unwrap();
+        let config = hookexec_project::load(options).unwrap().config;
         let limit = |hook: &hookexec::config::Hook| {
             let deadline = hook.layer_deadline().map_or(0, |deadline| deadline.as_secs());
             (hook.layer(), deadline, hook.layer_max_parallel().unwrap_or_default())
@@ -374,7 +378,7 @@ fn a_limit_counts_for_its_layer_and_those_below() {
 fn a_hook_knows_the_directory_of_its_file() {
     let machine = Machine::new();
     machine.hook("home/code/repo/.hookexec/hooks.yaml", "a");
-    let config = Config::load(&machine.options()).unwrap();
+    let config = hookexec_project::load(&machine.options()).unwrap().config;
     let directory = config.hooks[0].location.directory();
     assert_eq!(directory, machine.path("home/code/repo/.hookexec"));
     let relative = Config::from_yaml("stop: { type: command, command: a }", "sub/x.yaml").unwrap();
@@ -420,8 +424,8 @@ fn an_administrator_may_forbid_the_layers_below() {
     machine.hook("one.yaml", "named");
     options.files = vec![machine.path("one.yaml")];
     assert_eq!(Machine::commands(&options), ["Managed managed", "User user"]);
-    let config = Config::load(&options).unwrap();
-    let check = Executor::check(&options, Registry::new());
+    let config = hookexec_project::load(&options).unwrap().config;
+    let check = hookexec_project::check(&options, Registry::new());
     for told in [config.warnings, config.left_out, check.left_out] {
         let told = told.to_string();
         assert!(told.contains("repo/hooks.yaml") && told.contains("one.yaml"), "{told}");
@@ -465,7 +469,7 @@ fn a_name_that_is_nearly_right_is_told() {
     for name in ["f~", "g.yaml.bak", ".h", "README", "README.md"] {
         machine.hook(&format!("{drop_ins}/{name}"), "no");
     }
-    let config = Config::load(&machine.options()).unwrap();
+    let config = hookexec_project::load(&machine.options()).unwrap().config;
     assert!(config.hooks.is_empty());
     let mut told: Vec<PathBuf> = config
         .left_out
@@ -485,7 +489,7 @@ fn a_name_that_is_nearly_right_is_told() {
 
     // Beside the right one it is somebody else's file; at the administrator's it is never a warning.
     machine.hook("home/code/repo/hooks.yaml", "project");
-    let told = Config::load(&machine.options()).unwrap().left_out.to_string();
+    let told = hookexec_project::load(&machine.options()).unwrap().config.left_out.to_string();
     assert!(!told.contains("repo/hooks.yml"), "{told}");
     for name in ["hooks.yml", "hooks.d/a.json"] {
         machine.hook(&format!("etc/{name}"), "managed");

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use hookexec::Config;
 use hookexec::config::Layer;
 use hookexec::internal::files;
-use hookexec::internal::policy::{InForce, State, Store};
-use hookexec::load::LoadOptions;
+use hookexec_project::LoadOptions;
+use hookexec_project::policy::{InForce, State, Store};
 
 const KEY: &str = "RWTG8/ksjOUgdMATAC/dAdYAy0VzS61KZy5SloHuwlZHpsIWMZCBjDq1";
 
@@ -58,7 +57,7 @@ fn a_file_that_the_state_does_not_list_is_not_read() {
     put(&own, &[("hooks.yaml", &hook("listed"))]);
     let version = Store::beside(&own).version(&"ab".repeat(32));
     write(&version.join("hooks.d/extra.yaml"), &hook("extra"));
-    let config = Config::load(&options(root.path())).unwrap();
+    let config = hookexec_project::load(&options(root.path())).unwrap().config;
     assert!(config.failed.is_empty(), "{:?}", config.failed);
     let hooks: Vec<_> = config.hooks.iter().map(hookexec::config::Hook::label).collect();
     assert_eq!(hooks, ["listed"]);
@@ -66,7 +65,7 @@ fn a_file_that_the_state_does_not_list_is_not_read() {
     // A listed file that is not read for its name is a failure: its guards would seem to be there.
     for name in ["hooks.d/more.YAML", "hooks.d/more", "hooks.yml"] {
         put(&own, &[(name, &hook("misnamed"))]);
-        let config = Config::load(&options(root.path())).unwrap();
+        let config = hookexec_project::load(&options(root.path())).unwrap().config;
         assert!(config.failed[0].cause.contains(name), "{:?}", config.failed);
     }
 }
@@ -85,7 +84,7 @@ fn its_hooks_belong_to_the_layer_that_names_it() {
         let hooks = [("hooks.yaml", hook("one")), ("hooks.d/a.yaml", hook("two"))];
         let hooks = hooks.each_ref().map(|(name, text)| (*name, text.as_str()));
         put(&own, &[&hooks[..], &[("guard.sh", "")]].concat());
-        let config = Config::load(&options(root.path())).unwrap();
+        let config = hookexec_project::load(&options(root.path())).unwrap().config;
         assert!(config.failed.is_empty(), "{:?}", config.failed);
         let hooks: Vec<_> = config.hooks.iter().map(|it| (it.label(), it.layer())).collect();
         let names = ["own", "one", "two", "last"].map(|name| (name.to_owned(), layer));
@@ -94,7 +93,7 @@ fn its_hooks_belong_to_the_layer_that_names_it() {
         // A policy names no other one, even if a key signed it.
         let policy = format!("policy: {{ from: 'file:///other.tar', key: {KEY} }}\n");
         put(&own, &[("hooks.yaml", &policy)]);
-        let config = Config::load(&options(root.path())).unwrap();
+        let config = hookexec_project::load(&options(root.path())).unwrap().config;
         let cause = &config.failed[0].cause;
         assert_eq!(&**cause, "a policy can't name another one");
     }
@@ -118,7 +117,7 @@ fn mistakes_are_found() {
         let root = tempfile::tempdir().unwrap();
         let text = format!("policy: {{ {} }}\n", policy.replace("KEY", KEY));
         write(&root.path().join("etc/hooks.yaml"), &text);
-        let config = Config::load(&options(root.path())).unwrap();
+        let config = hookexec_project::load(&options(root.path())).unwrap().config;
         assert_eq!(config.failed.len(), 1, "{policy}");
         let cause = &config.failed[0].cause;
         assert!(cause.contains(wanted), "{policy}: {cause}");

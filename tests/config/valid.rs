@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hookexec::config::{Command, Hook, InheritEnv, OnError, Phase};
-use hookexec::load::LoadOptions;
 use hookexec::{Config, Event};
+use hookexec_project::LoadOptions;
 
 use crate::invalid::files;
 
@@ -31,7 +31,7 @@ fn every_valid_file_is_read() {
         options.isolated = true;
         options.managed_dir = Some("/nonexistent".into());
         options.files.push(file.clone());
-        if let Err(problems) = Config::load(&options) {
+        if let Err(problems) = hookexec_project::load(&options) {
             panic!("{}\n{}", file.display(), problems.render(false));
         }
     }

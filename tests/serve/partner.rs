@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookexec::config::Diagnostics;
-use hookexec::load::LoadOptions;
 use hookexec::registry::Builtin;
 use hookexec::{Config, Executor, Output, Registry};
+use hookexec_project::LoadOptions;
 use hookexec_serve::server::{Limits, Loaded, Reading, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -97,7 +97,7 @@ pub(crate) fn load(
     move |reading| {
         let mut options = options.clone();
         options.named_may_fail = reading == Reading::Again;
-        let files = hookexec::internal::Loaded::load(&options)?;
+        let files = hookexec_project::load(&options)?;
         let places = files.places(&options);
         let has_files = !files.config.files.is_empty();
         let executor = Executor::builder(files.config).registry(Gate::new().registry()).build()?;

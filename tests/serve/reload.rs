@@ -7,8 +7,8 @@ use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::Duration;
 
 use hookexec::config::Diagnostics;
-use hookexec::internal::Place;
 use hookexec::{Config, Executor};
+use hookexec_project::Place;
 use hookexec_serve::server::{Limits, Loaded, Server};
 use serde_json::{Value, json};
 

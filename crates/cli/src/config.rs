@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::internal::depth;
-use hookexec::load::LoadOptions;
-use hookexec::{Config, Executor, ExecutorBuilder, Registry, internal};
+use hookexec::{Config, Executor, ExecutorBuilder, Registry};
+use hookexec_project::LoadOptions;
 
 use crate::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};
+use crate::registry;
 
 /// Which hooks files count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
@@ -165,14 +166,14 @@ pub(crate) enum Purpose {
 
 /// A configuration, what there is to say of it, and what it was loaded by.
 pub(crate) struct Loaded {
-    pub(crate) found: internal::Loaded,
+    pub(crate) found: hookexec_project::Loaded,
     pub(crate) notices: Notices,
     options: LoadOptions,
 }
 
 impl Loaded {
     pub(crate) fn of(options: &LoadOptions) -> Result<Self, Diagnostics> {
-        let found = internal::Loaded::load(options)?;
+        let found = hookexec_project::load(options)?;
         Ok(Self { notices: Notices::of(&found.config), found, options: options.clone() })
     }
 
@@ -195,8 +196,7 @@ impl Loaded {
     }
 
     fn builder(self) -> ExecutorBuilder {
-        let builder =
-            Executor::builder(self.found.config).registry(Registry::with_shipped_builtins());
+        let builder = Executor::builder(self.found.config).registry(registry::all());
         match &self.options.working_dir {
             Some(project) => builder.working_dir(project),
             None => builder,
@@ -248,7 +248,7 @@ impl Notices {
 /// evaluated: it is left out.
 fn all_problems(mut options: LoadOptions, first: Diagnostics) -> CommandError {
     options.isolated = true;
-    let all = Executor::check(&options, Registry::with_shipped_builtins()).problems;
+    let all = hookexec_project::check(&options, registry::all()).problems;
     CommandError::config(if all.has_errors() { all } else { first })
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use hookexec::Verdict;
 use hookexec::internal::depth;
 use hookexec::internal::shell::quoted;
-use hookexec::load::LoadOptions;
+use hookexec_project::LoadOptions;
 use hookexec_serve::server::{self, Question};
 
 use crate::config::ConfigArgs;

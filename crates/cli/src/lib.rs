@@ -23,6 +23,7 @@ mod input;
 #[cfg(test)]
 #[path = "tests/commands.rs"]
 mod named_commands;
+mod registry;
 mod runtime;
 mod starter;
 #[cfg_attr(unix, path = "system/unix.rs")]

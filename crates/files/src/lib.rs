@@ -14,6 +14,7 @@ pub mod bounded;
 pub mod diagnostic;
 pub mod directories;
 pub mod files;
+pub mod hooks_file;
 pub mod kinds;
 pub mod locks;
 pub mod node;

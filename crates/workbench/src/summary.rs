@@ -7,10 +7,11 @@ use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
 use hookexec::Config;
+use hookexec::config::Process;
 use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
+use hookexec::internal::RolloutBy;
 use hookexec::internal::shell::quoted;
-use hookexec::internal::{Process, RolloutBy};
 use hookexec::wire::Mode;
 use hookexec_files::kinds::Words;
 

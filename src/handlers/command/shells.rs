@@ -13,6 +13,11 @@ pub(crate) enum Language {
     PowerShell,
 }
 
+/// Returns whether the shell called `name`, which may be a path, reads the language of POSIX.
+pub fn is_posix(name: &str) -> bool {
+    Language::of(name) == Language::Posix
+}
+
 /// The arguments that run a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Invocation {

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::config::{Diagnostic, Severity};
-use hookexec::internal::{Check, ProcessCheck, WorstCase};
+use hookexec::executor::WorstCase;
+use hookexec::internal::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
-use hookexec::{Executor, Registry};
 use hookexec_agents::{Agent, NativeEvent, events_of_host};
+use hookexec_project::Check;
 use hookexec_setup::matchers;
 use hookexec_setup::scripts::missing;
 use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
@@ -18,6 +19,7 @@ use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
 use crate::error::NO_FILES;
+use crate::registry;
 use crate::runtime::{PATIENCE, Runtime};
 use crate::{CommandError, Exit};
 
@@ -58,7 +60,7 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let config = self.config.clone().only(&self.files);
         let options = config.options(Purpose::Run)?;
-        let mut check = Executor::check(&options, Registry::with_shipped_builtins());
+        let mut check = hookexec_project::check(&options, registry::all());
         if check.files.is_empty() && check.problems.is_empty() {
             return Err(CommandError::no_files());
         }

@@ -11,7 +11,7 @@ use clap::builder::NonEmptyStringValueParser;
 use hookexec::internal::system::ending_signal;
 use hookexec::internal::{Group, files, tools};
 use hookexec::lifecycle::{ToolCall, ToolOutcome};
-use hookexec::{Event, Executor, Input, Registry};
+use hookexec::{Event, Executor, Input};
 use hookexec_serve::mcp::{self, Client, Console, Setup};
 use hookexec_serve::server::Engine;
 use tokio::process::Command;
@@ -23,6 +23,7 @@ use crate::console::verbose::LogArgs;
 use crate::console::{output, report};
 use crate::error::{CommandError, OrCommandError as _};
 use crate::plain;
+use crate::registry;
 use crate::runtime::{self, Runtime};
 use crate::system::Signals;
 
@@ -54,7 +55,7 @@ impl Args {
         self.log.start();
         // A named file that fails denies the calls, and the model reads why.
         let options = self.config.options(Purpose::Judge)?;
-        let load = loader(options, Registry::with_shipped_builtins())?;
+        let load = loader(options, registry::all())?;
         let id = files::random_id().or_internal("the system gives no random numbers")?;
         let runtime = Runtime::new()?;
         runtime.block_on(async {

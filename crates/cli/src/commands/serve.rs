@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use hookexec::Registry;
-use hookexec::internal::Policy;
-use hookexec::load::LoadOptions;
+use hookexec_project::LoadOptions;
+use hookexec_project::policy::Policy;
 use hookexec_serve::server::{
     Limits, Load, Loaded, Reading, Server, Socket, register_host_builtins,
 };
@@ -16,6 +16,7 @@ use crate::config::{self, ConfigArgs, Purpose, not_too_deep};
 use crate::console::output;
 use crate::console::verbose::LogArgs;
 use crate::error::CommandError;
+use crate::registry;
 use crate::runtime::{self, Runtime};
 use crate::system;
 
@@ -80,7 +81,7 @@ impl Args {
 
     /// Returns what loads the configuration any number of times.
     fn loader(&self) -> Result<Box<Load>, CommandError> {
-        let mut registry = Registry::with_shipped_builtins();
+        let mut registry = registry::all();
         register_host_builtins(&mut registry, &self.builtin)?;
         loader(self.config.options(Purpose::Run)?, registry)
     }
@@ -107,7 +108,7 @@ pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Loa
         loaded.notices.warn();
         let has_files = !loaded.found.config.files.is_empty();
         let watched = loaded.found.places(&options);
-        let policies = &loaded.found.config.policies;
+        let policies = &loaded.found.policies;
         let now = SystemTime::now();
         let ends = policies.iter().filter_map(Policy::expires_at);
         let expires = ends.filter(|end| *end > now).min();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime};
 
-use hookexec::internal::Place;
+use hookexec_project::Place;
 
 use self::system::Stamp;
 

@@ -7,8 +7,10 @@ use std::time::SystemTime;
 use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec::event::FailureMode;
-use hookexec::internal::{Check, files, spoken, state_directory};
+use hookexec::internal::{files, state_directory};
 use hookexec_agents::{Agent, NativeEvent, TrustedFolders};
+use hookexec_project::Check;
+use hookexec_project::policy::spoken;
 
 use super::section::{Grade, Section};
 use super::{programs, switches};

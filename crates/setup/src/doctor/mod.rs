@@ -9,8 +9,8 @@ mod switches;
 use std::path::Path;
 
 use hookexec::config::Severity;
-use hookexec::internal::Check;
 use hookexec_files::text::counted;
+use hookexec_project::Check;
 
 use crate::scripts::missing;
 pub use agent::{Visit, firings};

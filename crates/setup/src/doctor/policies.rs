@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use hookexec::internal::policy::now;
-use hookexec::internal::{Policy, spoken};
+use hookexec_project::policy::now;
+use hookexec_project::policy::{Policy, spoken};
 
 use super::section::{Grade, Section};
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::audit::{BEGINNING, Record, numbered};
+use hookexec_project::log::{BEGINNING, Record, numbered};
 
 /// The most full files that are looked for.
 const MAX_KEPT: usize = 100;

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use hookexec::config::Hook;
 use hookexec::event::Event;
-use hookexec::internal::audit::Record;
 use hookexec::wire::{Decision, HookReport, HookStatus, Mode};
+use hookexec_project::log::Record;
 
 /// Counts over the records of a log.
 #[derive(Debug, Default, Serialize)]

@@ -12,9 +12,10 @@ use super::keys::{
 use hookexec::config::{Diagnostics, Location};
 use hookexec::event::Event;
 use hookexec::internal::read_text;
-use hookexec::internal::{read_file, suggest};
+use hookexec::internal::suggest;
 use hookexec::wire::Input;
 use hookexec_agents::{NativeCall, Subject};
+use hookexec_files::hooks_file::read_named;
 use hookexec_files::kinds::{At, Filled};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
@@ -74,7 +75,7 @@ impl CaseFile {
     /// # Errors
     /// All problems of the file.
     pub(crate) fn load(path: &Path) -> Result<Self, Diagnostics> {
-        Self::from_yaml(&read_file(path)?, path)
+        Self::from_yaml(&read_named(path)?, path)
     }
 
     /// Reads cases from `text`; `path` is what messages call it, and where `config` is looked for.

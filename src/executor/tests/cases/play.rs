@@ -10,7 +10,7 @@ use super::format::{Case, Fires, HookCase, Scenario, WITHHELD, call_line, layer_
 use super::rules::{Rule, answer_by, plain, text_of};
 use super::*;
 use crate::asks::Judged;
-use crate::config::Assembly;
+use crate::config::ConfigBuilder;
 use crate::executor::DispatchOptions;
 use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::lifecycle::{Session, TurnEnd};
@@ -131,15 +131,16 @@ fn executor_with(
         let layer = layer_of(&hook.0).name();
         files.entry((layer, &hook.1.file)).or_default().push(hook);
     }
-    let mut assembly = Assembly::default();
+    let mut builder = ConfigBuilder::new();
     for ((_, name), hooks) in files {
         let layer = layer_of(&hooks[0].0);
         let path = format!("{}/{name}", layer.name());
         let text = file_text(&hooks, scenario.deadlines.get(layer.name()).copied());
         let file = Arc::new(SourceFile::new(path, text).in_layer(layer));
-        assembly.evaluate(file, |_| ());
+        let part = builder.read(&file).unwrap();
+        builder.add(part);
     }
-    let mut config = assembly.finish().unwrap();
+    let mut config = builder.build().unwrap();
     assert!(config.failed.is_empty(), "{:?}", config.failed);
     for hook in &mut config.hooks {
         let id = hook.with.as_ref().and_then(Value::as_str).unwrap();

@@ -5,7 +5,6 @@ mod servers;
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use hookexec::{Executor, Registry};
 use hookexec_agents::Agent;
 use hookexec_setup::doctor::{self, Grade, Section, Visit};
 use hookexec_setup::settings::inspect::{AgentFile, inspect};
@@ -18,6 +17,7 @@ use crate::console::report::{BAD, DOUBTFUL, GOOD, counted};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plain;
+use crate::registry;
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         let options = self.config.options(Purpose::Run)?;
-        let check = Executor::check(&options, Registry::with_shipped_builtins());
+        let check = hookexec_project::check(&options, registry::all());
         let project = options.working_dir.clone().unwrap_or_default();
         let mut sections = vec![doctor::hooks(&check, &project)];
         sections.extend(doctor::policies(&check.policies));

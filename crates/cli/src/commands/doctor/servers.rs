@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hookexec::load::LoadOptions;
+use hookexec_project::LoadOptions;
 use hookexec_serve::server;
 use hookexec_setup::doctor::{Finding, Grade, Section};
 use hookexec_setup::settings::inspect::AgentFile;

@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hookexec::event::Event;
-use hookexec::internal::audit::Record;
 use hookexec_files::kinds::Words;
+use hookexec_project::log::Record;
 use hookexec_workbench::testing::DecisionWord;
 use jiff::{Span, SpanRelativeTo, Timestamp};
 

@@ -9,10 +9,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::Location;
-use hookexec::internal::Loaded;
-use hookexec::internal::audit::Record;
 use hookexec::internal::shell::quoted;
 use hookexec::internal::system;
+use hookexec_project::Loaded;
+use hookexec_project::log::Record;
 use hookexec_workbench::records::{self, Statistics, shown};
 
 use crate::config::{ConfigArgs, Purpose};

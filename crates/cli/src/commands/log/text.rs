@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
 use hookexec::Decision;
-use hookexec::internal::audit::Record;
 use hookexec::wire::HookStatus;
+use hookexec_project::log::Record;
 use hookexec_workbench::records::{Statistics, shown, word};
 
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};

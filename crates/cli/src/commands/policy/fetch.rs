@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use hookexec::config::Source;
 use hookexec::internal::files;
-use hookexec::internal::policy::Source;
 use minisign_verify::{PublicKey, Signature};
 #[cfg(feature = "http")]
 use {

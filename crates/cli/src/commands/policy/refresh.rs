@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use hookexec::Config;
-use hookexec::internal::policy::{InForce, State, now};
-use hookexec::internal::{Policy, files, system};
+use hookexec::internal::{files, system};
+use hookexec_project::policy::Policy;
+use hookexec_project::policy::{InForce, State, now};
 
 use super::archive::Archive;
 use super::fetch;
@@ -21,7 +21,7 @@ use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 pub(super) fn execute() -> Result<Exit, CommandError> {
     let mut options = ConfigArgs::default().options(Purpose::Run)?;
     options.without_project = true;
-    let Config { policies, .. } = Config::load(&options).map_err(CommandError::config)?;
+    let policies = hookexec_project::load(&options).map_err(CommandError::config)?.policies;
     if policies.is_empty() {
         let message = "no hooks file of the administrator and of the user names a policy";
         let hint = "add `policy:` to it; `hookexec check` shows the mistakes of a file";

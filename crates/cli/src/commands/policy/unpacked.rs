@@ -5,14 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hookexec::internal::files;
-use hookexec::internal::policy::hooks_files;
 use hookexec::internal::system::{make_program, share};
-use hookexec::{Config, Executor, Registry};
+use hookexec::{Config, Executor};
+use hookexec_project::policy::hooks_files;
 use tempfile::TempDir;
 
 use super::archive::{Archive, PolicyFile};
 use crate::commands::test::{Results, run_cases};
 use crate::error::{CommandError, OrCommandError as _, unwritable};
+use crate::registry;
 
 /// Writes the files of a policy into a new directory.
 pub(super) fn unpack(archive: &Archive, directory: &Path) -> Result<(), CommandError> {
@@ -44,7 +45,7 @@ pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, Command
     fs::create_dir_all(&project).or_usage(unwritable(&project))?;
     unpack(archive, &policy)?;
     let executor = Executor::builder(load(archive, &policy)?);
-    let executor = executor.registry(Registry::with_shipped_builtins()).working_dir(&project);
+    let executor = executor.registry(registry::all()).working_dir(&project);
     executor.build().map_err(CommandError::config)?;
     let cases = archive.test_files();
     let cases: Vec<PathBuf> = cases.into_iter().map(|name| policy.join(name)).collect();
@@ -54,7 +55,7 @@ pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, Command
 /// Loads the hooks files of a policy that lies in `directory`.
 pub(super) fn load(archive: &Archive, directory: &Path) -> Result<Config, CommandError> {
     let names = hooks_files(archive.files.keys()).or_usage("the policy is not valid")?;
-    Config::load_policy(names.into_iter().map(|name| directory.join(name)))
+    Config::load_files(names.into_iter().map(|name| directory.join(name)))
         .map_err(CommandError::config)
 }
 

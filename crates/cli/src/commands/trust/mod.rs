@@ -6,16 +6,17 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use hookexec::Config;
 use hookexec::config::{Diagnostics, Severity};
-use hookexec::internal::Loaded;
-use hookexec::internal::trust::{Blocked, ProjectFile, TrustStore};
-use hookexec::load::LoadOptions;
-use hookexec::{Config, Executor, Registry};
+use hookexec_project::LoadOptions;
+use hookexec_project::Loaded;
+use hookexec_project::trust::{Blocked, ProjectFile, TrustStore};
 
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::consent::ConsentArgs;
 use crate::console::output::{self, PlainFormat};
 use crate::error::{CommandError, OrCommandError as _, warn};
+use crate::registry;
 use crate::{Exit, plain};
 use rows::{Row, Status};
 
@@ -250,7 +251,7 @@ impl Project {
     /// Returns why files can't be loaded.
     fn errors(&self) -> Diagnostics {
         let mut errors = Diagnostics::default();
-        let check = Executor::check(&self.options, Registry::with_shipped_builtins());
+        let check = hookexec_project::check(&self.options, registry::all());
         for problem in check.problems {
             let Some(place) = &problem.location else { continue };
             let is_ours = self.files.iter().any(|file| file.path == place.path());

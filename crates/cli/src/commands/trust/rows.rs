@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostic};
 use hookexec::internal::shell::quoted;
-use hookexec::internal::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
+use hookexec_project::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
 use hookexec_workbench::records::shown;
 use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;

@@ -1,0 +1,89 @@
+//! Finds everything that is wrong with a configuration in one run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hookexec::config::{AuditSettings, Diagnostic, Diagnostics, Draft, FailedFile, Hook};
+use hookexec::executor::{Inspection, WorstCase};
+use hookexec::{Executor, Registry};
+
+use crate::load::{LoadOptions, Loading};
+use crate::policy::Policy;
+use crate::trust::ProjectFile;
+
+/// The findings about a configuration.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Check {
+    /// The files that were read, in order.
+    pub files: Vec<PathBuf>,
+    /// The number of valid hooks, disabled ones included.
+    pub hooks: usize,
+    /// All errors and warnings, in the order of the files.
+    pub problems: Diagnostics,
+    /// The problems among them that concern files with nearly the right name, which are not read.
+    pub left_out: Diagnostics,
+    /// The files that fail: those that can't be loaded, that no person approved, or that were approved
+    /// and are gone.
+    pub failed: Vec<FailedFile>,
+    /// How long the hooks of each event may take.
+    pub worst_cases: Vec<WorstCase>,
+    /// The logs of decisions.
+    pub logs: Vec<AuditSettings>,
+    /// The policies that come from elsewhere.
+    pub policies: Vec<Policy>,
+    configured: Vec<Arc<Hook>>,
+}
+
+impl Check {
+    /// Returns the hooks that could be read, in config order; disabled ones included.
+    pub fn configured(&self) -> impl ExactSizeIterator<Item = &Hook> {
+        self.configured.iter().map(AsRef::as_ref)
+    }
+
+    /// Adds the caller's own problems, each in its place among the others.
+    pub fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+        self.problems.extend(problems);
+        self.problems.sort(&self.files);
+    }
+}
+
+/// Reads the files of all layers, builds their hooks, and returns everything that is wrong.
+///
+/// [`load`](crate::load()) ends with the files' own errors and
+/// [`ExecutorBuilder::build`](hookexec::ExecutorBuilder::build) with those of the handlers. This goes on
+/// after both, so that one run shows all problems of a file. Nothing is started.
+pub fn check(options: &LoadOptions, registry: Registry) -> Check {
+    let options = &LoadOptions { only_show: true, ..options.clone() };
+    let Loading { builder, project_files, policies, .. } = Loading::layers(options);
+    let Draft { config, mut problems, broken_hooks, .. } = builder.draft();
+    let (files, configured) = (config.files.clone(), config.hooks.len());
+    let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
+    let logs = config.audit.clone();
+    problems.extend(project_files.iter().filter_map(ProjectFile::warning));
+    for hook in &broken_hooks {
+        // No handler is built for a broken hook: its type and its keys are checked alone.
+        if !hook.kind.is_empty() {
+            problems.extend(registry.mistakes_of(hook));
+        }
+    }
+    let mut executor = Executor::builder(config).registry(registry);
+    if let Some(directory) = &options.working_dir {
+        executor = executor.working_dir(directory);
+    }
+    let Inspection { hooks, problems: unbuilt, unbuilt: broken, worst_cases, .. } =
+        executor.inspect();
+    problems.extend(unbuilt);
+    problems.sort(&files);
+    Check {
+        files,
+        hooks: configured.saturating_sub(broken),
+        problems,
+        left_out,
+        failed,
+        worst_cases,
+        logs,
+        policies,
+        configured: hooks,
+    }
+}

@@ -1,0 +1,127 @@
+//! Which files of a directory are hooks files.
+
+use std::fs::{self, ReadDir};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use super::loading::Loading;
+use crate::trust::check_plain;
+use hookexec::config::{Diagnostic, Layer, Location};
+use hookexec_files::directories::{DROP_INS, DropIn};
+
+/// The name of a configuration file in each of the directories.
+pub(super) const FILE: &str = "hooks.yaml";
+/// Names that are nearly that, and are not read.
+const NEARLY: [&str; 3] = ["hooks.yml", "Hooks.yaml", "Hooks.yml"];
+/// How many entries all `hooks.d` may have together, files of other names included.
+pub(super) const MAX_ENTRIES: usize = 10_000;
+/// How many files of a `hooks.d` are reported that are not read for their names.
+const MAX_MISNAMED: usize = 20;
+
+impl Loading {
+    /// Returns the hooks files in a directory of a layer and in its `hooks.d`, and reports what is there
+    /// and can't be read.
+    pub(super) fn directory_files(&mut self, layer: Layer, directory: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        match open_directory(layer, directory) {
+            Ok(Some(_)) => {}
+            Ok(None) => return found,
+            Err(problem) => {
+                self.builder.fail(layer, directory, [problem]);
+                return found;
+            }
+        }
+        found.extend(self.hooks_file(layer, directory));
+        let drop_ins = directory.join(DROP_INS);
+        match self.drop_ins(layer, &drop_ins) {
+            Ok(paths) => found.extend(paths),
+            Err(problem) => self.builder.fail(layer, &drop_ins, [problem]),
+        }
+        found
+    }
+
+    /// Returns the `hooks.yaml` in a directory, or reports a file that is named nearly so.
+    pub(super) fn hooks_file(&mut self, layer: Layer, directory: &Path) -> Option<PathBuf> {
+        let path = directory.join(FILE);
+        if is_present(&path) {
+            return Some(path);
+        }
+        let mut others = NEARLY.iter().map(|name| directory.join(name));
+        if let Some(path) = others.find(|path| is_present(path)) {
+            self.misnamed(layer, &path, "rename it to `hooks.yaml`");
+        }
+        None
+    }
+
+    /// Returns the YAML files of a `hooks.d`, in the order of their names, and reports what may be meant
+    /// to be one.
+    fn drop_ins(&mut self, layer: Layer, directory: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+        let (mut found, mut misnamed) = (Vec::new(), Vec::new());
+        let Some(entries) = open_directory(layer, directory)? else { return Ok(found) };
+        for entry in entries {
+            if self.entries_left == 0 {
+                let problem = "the `hooks.d` have more than 10,000 entries together";
+                let problem = Diagnostic::error(problem).hint("remove what is not a hooks file");
+                return Err(problem.at(Location::of_file(directory)));
+            }
+            self.entries_left -= 1;
+            let path = entry.map_err(|error| cannot_read(directory, &error))?.path();
+            match DropIn::of(path.file_name().unwrap_or_default()) {
+                DropIn::HooksFile => found.push(path),
+                DropIn::Misnamed => misnamed.push(path),
+                DropIn::Other => {}
+            }
+        }
+        found.sort();
+        misnamed.sort();
+        for path in misnamed.iter().take(MAX_MISNAMED) {
+            self.misnamed(layer, path, "let its name end in `.yaml`, or begin with a dot");
+        }
+        Ok(found)
+    }
+
+    /// Reports a file that is not read for its name: in silence its guards would seem to be there.
+    fn misnamed(&mut self, layer: Layer, path: &Path, hint: &str) {
+        let message = "a file of this name is not read";
+        let place = Location::of_file(path);
+        if layer == Layer::Managed {
+            self.builder.fail(layer, path, [Diagnostic::error(message).hint(hint).at(place)]);
+        } else {
+            self.builder.leave_out(Diagnostic::warning(message).hint(hint).at(place));
+        }
+    }
+}
+
+/// Returns whether something is at `path`, also a dangling link or what can't be looked at: a
+/// configuration that can't be read is an error, never one that does not exist.
+pub(super) fn is_present(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
+}
+
+/// Opens a directory of a layer; `None` when nothing is there. A dangling link, a file and a directory
+/// that can't be read are problems: hooks may be meant to be there. So is a link in a project.
+fn open_directory(layer: Layer, directory: &Path) -> Result<Option<ReadDir>, Diagnostic> {
+    if layer == Layer::Project {
+        check_plain(directory)?;
+    }
+    if !is_present(directory) {
+        return Ok(None);
+    }
+    fs::read_dir(directory).map(Some).map_err(|error| cannot_read(directory, &error))
+}
+
+fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
+    let (message, hint) = match error.kind() {
+        ErrorKind::NotFound => {
+            ("this is a link to nothing".to_owned(), "make it lead to a directory, or remove it")
+        }
+        ErrorKind::NotADirectory => {
+            ("this is a file, not a directory".to_owned(), "make it a directory, or remove it")
+        }
+        _ => (format!("can't read the directory: {error}"), "check its mode and owner"),
+    };
+    Diagnostic::error(message).hint(hint).at(Location::of_file(directory))
+}

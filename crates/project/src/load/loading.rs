@@ -1,0 +1,260 @@
+//! Reads the files of all layers, those of a project as far as a person approved them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::directory::{MAX_ENTRIES, is_present};
+use super::file;
+use super::options::{LoadOptions, Surroundings, hooks_directories};
+use crate::policy::Policy;
+use crate::trust::{Coverage, ProjectFile, TrustStore};
+use hookexec::config::{
+    Config, ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location,
+    OnError, SourceFile, file_of_layer,
+};
+use hookexec::internal::shell::typed;
+use hookexec_files::directories::project_of;
+use hookexec_files::platform::Platform;
+
+/// How many bytes the files of a project may have together: they are read before it is known
+/// whether a person approved them, at every event.
+const MAX_PROJECT_BYTES: usize = 1 << 20;
+/// How many files a project may have: each is looked up among the approvals.
+const MAX_PROJECT_FILES: usize = 32;
+
+/// The result of a load.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// The files that the project brought along, and whether they may run.
+    pub project_files: Vec<ProjectFile>,
+    /// The policies that the files name.
+    pub policies: Vec<Policy>,
+}
+
+/// Reads the files of all layers: managed, user and project, each with its `hooks.d`, and the files
+/// named. They add up, in this order.
+///
+/// A file that is found and can't be loaded is among [`Config::failed`], and the others count.
+///
+/// # Errors
+/// All problems of all files, when one of `options.files` can't be loaded.
+pub fn load(options: &LoadOptions) -> Result<Loaded, Diagnostics> {
+    let Loading { builder, project_files, policies, .. } = Loading::layers(options);
+    Ok(Loaded { config: builder.build()?, project_files, policies })
+}
+
+/// Files that are being loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Loading {
+    /// The configuration of all files, and their mistakes.
+    pub(crate) builder: ConfigBuilder,
+    /// The files that the project brought along.
+    pub(crate) project_files: Vec<ProjectFile>,
+    /// The policies that the files name.
+    pub(crate) policies: Vec<Policy>,
+    /// How many files of the project were looked at, and their size.
+    project_count: usize,
+    project_bytes: usize,
+    options: LoadOptions,
+    /// Where a project's hooks run.
+    pub(super) working_dir: Option<PathBuf>,
+    /// Where approvals are kept; without it nothing of a project is approved.
+    store: Option<TrustStore>,
+    /// The layers that the administrator allows; all when `None`.
+    allowed: Option<Vec<Layer>>,
+    /// How many entries the directories of drop-ins may still have.
+    pub(super) entries_left: usize,
+    /// Whether the files that are read now are those of a policy, which can't name another one.
+    pub(super) in_policy: bool,
+}
+
+impl Loading {
+    /// Returns a beginning that follows what `options` say of trust.
+    pub(super) fn new(options: &LoadOptions) -> Self {
+        Self {
+            builder: ConfigBuilder::new()
+                .keep_broken(options.only_show)
+                .named_may_fail(options.named_may_fail),
+            options: options.clone(),
+            store: options.trust_store(),
+            entries_left: MAX_ENTRIES,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether the administrator lets files of this layer count.
+    pub(super) fn allows(&self, layer: Layer) -> bool {
+        let is_allowed = |allowed: &Vec<Layer>| allowed.contains(&layer);
+        layer == Layer::Managed || self.allowed.as_ref().is_none_or(is_allowed)
+    }
+
+    /// Reads one file. All files of all layers pass here: this is the place that decides whether
+    /// one is used at all.
+    pub(super) fn file(&mut self, layer: Layer, path: &Path) {
+        if !self.allows(layer) {
+            let warning = Diagnostic::warning("the administrator does not allow hooks from here");
+            let warning = warning.hint("this file is left out").at(Location::of_file(path));
+            return self.builder.leave_out(warning);
+        }
+        if !self.may_read(layer, path) {
+            return;
+        }
+        match file::read(path, layer) {
+            Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
+            Err(problem) => {
+                self.builder.note_file(path);
+                self.builder.fail(layer, path, [problem]);
+            }
+        }
+    }
+
+    /// Counts one more file of a layer, and returns whether it may be read.
+    pub(super) fn may_read(&mut self, layer: Layer, path: &Path) -> bool {
+        if layer != Layer::Project {
+            return true;
+        }
+        self.project_count += 1;
+        if self.project_count == MAX_PROJECT_FILES + 1 {
+            let problem = format!("this layer has more than {MAX_PROJECT_FILES} hooks files");
+            self.refuse_project(path, problem);
+        }
+        self.project_count <= MAX_PROJECT_FILES
+    }
+
+    /// Adds a file, and returns whether its project is within its bound of bytes.
+    pub(super) fn admit(&mut self, file: &SourceFile) -> bool {
+        self.builder.note_file(&file.path);
+        if file.layer() != Layer::Project {
+            return true;
+        }
+        self.project_bytes = self.project_bytes.saturating_add(file.text.len());
+        if self.project_bytes <= MAX_PROJECT_BYTES {
+            return true;
+        }
+        // The files after it are not read.
+        self.project_count = MAX_PROJECT_FILES + 1;
+        let most = MAX_PROJECT_BYTES >> 20;
+        let problem = format!("the hooks files of this layer are larger than {most} MiB together");
+        self.refuse_project(&file.path, problem);
+        false
+    }
+
+    /// Fails the project's file at `path`, which is over a bound.
+    fn refuse_project(&mut self, path: &Path, problem: String) {
+        let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
+        let place = file_of_layer(Layer::Project, path);
+        self.builder.fail(Layer::Project, path, [problem.at(place)]);
+    }
+
+    /// Decides whether the content of a file counts, and evaluates it.
+    fn accept(&mut self, source: SourceFile) {
+        let source = Arc::new(source);
+        if !self.admit(&source) {
+            return;
+        }
+        if source.layer() != Layer::Project || self.options.trust_projects {
+            return self.evaluate(&source, None);
+        }
+        let working_dir = self.working_dir.as_deref().unwrap_or(Path::new("."));
+        let mut file = ProjectFile::new(&source.path, &source.text, working_dir);
+        if let Some(store) = &self.store {
+            file.blocked = store.judge(&mut file, !self.options.only_show);
+        }
+        let failure = file.failure(&source);
+        let runs = failure.is_none();
+        if let Some(failure) = failure {
+            self.builder.add_failed(failure);
+        }
+        if runs || self.options.only_show {
+            self.evaluate(&source, Some(&mut file));
+        }
+        self.project_files.push(file);
+    }
+
+    /// Evaluates a file. It counts as far as a person approved it.
+    pub(super) fn evaluate(
+        &mut self,
+        source: &Arc<SourceFile>,
+        project_file: Option<&mut ProjectFile>,
+    ) {
+        let Some(mut part) = self.builder.read(source) else { return };
+        if let Some(layers) = part.layers.take() {
+            // Several files of the administrator's can only narrow each other.
+            let before = self.allowed.get_or_insert_with(|| layers.clone());
+            before.retain(|layer| layers.contains(layer));
+        }
+        let policy = part.policy.take();
+        if let Some(file) = project_file {
+            if self.options.only_show {
+                file.coverage = Coverage::read(file, &part, Platform::HERE.has_drives);
+            }
+            if let Some(failure) = file.failure(source) {
+                file.unapproved_audit = part.audit.take().map(|settings| settings.path);
+                part.refuse(&failure);
+            }
+        }
+        self.builder.add(part);
+        if let Some(settings) = policy {
+            self.policy(settings);
+        }
+    }
+
+    /// Records that hooks which a file brings in from elsewhere can't be used. That is a failure at every
+    /// event.
+    pub(super) fn unavailable(&mut self, location: &Location, cause: &str, remedy: &str) {
+        self.builder.report(Diagnostic::error(cause).hint(remedy).at(location.clone()));
+        self.builder.add_failed(FailedFile::new(location.clone(), cause, remedy));
+    }
+
+    /// Reports the approved files whose hooks don't run: those that are gone, and those above the root of
+    /// the project. That is not a failure: another branch may have none, and a repository may lie in
+    /// another.
+    pub(super) fn report_gone(&mut self, surroundings: &Surroundings) {
+        if !self.allows(Layer::Project) {
+            return;
+        }
+        let Some(store) = &self.store else { return };
+        let of_project = hooks_directories(&surroundings.project);
+        // A `.git` that was made or removed must not hide that a file above is gone.
+        let above = hooks_directories(&surroundings.above);
+        for path in store.approved_in(&[of_project.as_slice(), &above].concat()) {
+            let remove = format!("run `hookexec trust remove {}` in a terminal", typed(&path));
+            if !is_present(&path) {
+                let cause = "this approved file is gone; its hooks don't run";
+                self.does_not_run(&path, cause, format!("restore it, or {remove}"));
+            } else if !of_project.iter().any(|own| path.parent() == Some(own))
+                && !self.runs_file_named_as(&path)
+            {
+                let cause = "this approved file is above the root of the project, and its hooks don't \
+                             run here";
+                let git = "remove the `.git` below it, or make the `.git` beside it again";
+                self.does_not_run(&path, cause, format!("{git}, or {remove}"));
+            }
+        }
+    }
+
+    /// Returns whether a file of the project runs that has the name of the hooks file at `path`, as in a
+    /// worktree that lies in the checkout.
+    fn runs_file_named_as(&self, path: &Path) -> bool {
+        let mut running = self.project_files.iter().filter(|file| file.blocked.is_none());
+        running.any(|file| in_project(&file.path) == in_project(path))
+    }
+
+    /// Reports at every event that the hooks of an approved file don't run.
+    fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
+        let warning = Diagnostic::warning(cause).hint(&*remedy).at(Location::of_file(path));
+        self.builder.report(warning);
+        let location = file_of_layer(Layer::Project, path);
+        let mut failed = FailedFile::new(location, cause, remedy);
+        failed.on_error = Some(OnError::Warn);
+        self.builder.add_failed(failed);
+    }
+}
+
+/// Returns the path of a hooks file from its project.
+fn in_project(path: &Path) -> Option<&Path> {
+    path.strip_prefix(project_of(path.parent()?)).ok()
+}

@@ -1,0 +1,14 @@
+//! Finds the hooks files of all layers, and decides which of them count.
+
+mod directory;
+mod file;
+mod layers;
+mod loading;
+mod options;
+mod policy;
+mod watched;
+
+pub(crate) use loading::Loading;
+pub use loading::{Loaded, load};
+pub use options::LoadOptions;
+pub use watched::Place;

@@ -1,0 +1,333 @@
+//! Finds the files that an approval of a hooks file covers: those that its commands name.
+//!
+//! Named are the program of each command and, behind an interpreter or a wrapper, the first argument
+//! that is a file of the project; `scripts:` adds what the author lists. Options are not understood.
+//! Everything else that a command names or runs is reported as not covered.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::named::{Found, NamedFile, NamedPath, Start};
+use super::programs::{
+    base_name, changes_directory, is_interpreter, is_launcher, is_name, is_shell_word,
+    stands_before,
+};
+use super::project_file::ProjectFile;
+use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
+use hookexec::internal::shell::{Word, read_script};
+use hookexec::registry::is_posix_shell;
+
+/// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
+/// file: the others stand for the project.
+pub const DIRECTORIES: [(&str, bool); 3] =
+    [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
+/// How deep commands may nest, as in `timeout 5 sh -c "..."`: they are read before a person approves them.
+const MAX_DEPTH: usize = 16;
+
+/// The files that an approval of a hooks file covers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// The paths that the commands name.
+    pub paths: BTreeSet<NamedPath>,
+    /// The targets of these paths.
+    pub files: Vec<NamedFile>,
+    /// Everything that the commands name or run and the approval does not cover.
+    pub uncovered: BTreeSet<String>,
+    /// Why the file can't be approved.
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Coverage {
+    /// Reads what the hooks and processes of `config` name. On a system that `has_drives`, `\` separates
+    /// the parts of a path.
+    pub(crate) fn read(file: &ProjectFile, config: &FileConfig, has_drives: bool) -> Self {
+        let mut search = Search {
+            file,
+            has_drives,
+            coverage: Self::default(),
+            mentioned: BTreeMap::new(),
+            start: Start::WorkingDir,
+            env: &BTreeMap::new(),
+            at: 0,
+            moves: false,
+        };
+        for hook in &config.hooks {
+            search.begin(hook.working_dir.as_deref(), &hook.env, &hook.location);
+            search.hook(hook);
+        }
+        for process in config.processes.values() {
+            search.begin(process.working_dir.as_deref(), &process.env, &process.location);
+            search.argv(&process.command);
+        }
+        let Search { mut coverage, mut mentioned, .. } = search;
+        for path in file.places_of(&coverage.paths).into_keys() {
+            mentioned.remove(&path);
+            let named = file.look_at(path);
+            if let Found::Unreadable(why) = &named.found {
+                let text = format!("can't approve `{}`: {why}", named.name);
+                let hint = "make it a file that you can read, or name another one";
+                coverage.problems.push(Diagnostic::error(text).hint(hint));
+            }
+            coverage.files.push(named);
+        }
+        coverage.uncovered.extend(mentioned.into_values());
+        coverage
+    }
+}
+
+/// The search for what the commands of a hooks file name.
+struct Search<'s> {
+    file: &'s ProjectFile,
+    has_drives: bool,
+    coverage: Coverage,
+    /// The files of the project that any word is, as they are written.
+    mentioned: BTreeMap<PathBuf, String>,
+    /// Where the hook that is read runs.
+    start: Start,
+    /// Its `env:`.
+    env: &'s BTreeMap<String, String>,
+    /// Where it stands in the hooks file, in bytes.
+    at: usize,
+    /// Whether its command may change the directory, so that relative words lead elsewhere.
+    moves: bool,
+}
+
+impl<'s> Search<'s> {
+    /// Goes on to the next hook or process.
+    fn begin(
+        &mut self,
+        working_dir: Option<&str>,
+        env: &'s BTreeMap<String, String>,
+        location: &Location,
+    ) {
+        self.start = match working_dir {
+            Some(written) => Start::Written(written.to_owned()),
+            None => Start::WorkingDir,
+        };
+        (self.env, self.at) = (env, location.range().start);
+        for value in env.values() {
+            self.mention(&Word::literal(value));
+        }
+    }
+
+    fn hook(&mut self, hook: &Hook) {
+        match &hook.command {
+            Some(Command::Argv(words)) if hook.kind == "command" => {
+                self.argv(&[words.as_slice(), &hook.args].concat());
+            }
+            Some(Command::Text(text)) if hook.kind == "command" => {
+                self.moves = changes_directory(text);
+                if is_posix_shell(hook.shell.as_deref().unwrap_or_default()) {
+                    self.text(text, 0);
+                } else {
+                    self.foreign_text(text);
+                }
+                if let Some(shell) = &hook.shell {
+                    self.program(&Word::literal(shell));
+                }
+                for word in self.literal(&hook.args) {
+                    self.mention(&word);
+                }
+            }
+            _ => {}
+        }
+        for path in &hook.scripts {
+            self.listed(path);
+        }
+    }
+
+    /// Reads a command without a shell.
+    fn argv(&mut self, words: &[String]) {
+        self.moves = changes_directory(&words.join(" "));
+        self.command(&self.literal(words), 0);
+    }
+
+    fn literal(&self, texts: &[String]) -> Vec<Word> {
+        let mut words = Vec::new();
+        for text in texts {
+            let text = if self.has_drives { text.replace('\\', "/") } else { text.clone() };
+            words.push(Word::literal(text));
+        }
+        words
+    }
+
+    /// Reads a text for a shell.
+    fn text(&mut self, text: &str, depth: usize) {
+        let script = read_script(text);
+        if !script.understood {
+            self.uncovered("a part of the command text, which only a shell can read");
+        }
+        for command in &script.commands {
+            self.command(command, depth);
+        }
+    }
+
+    /// Reads a text for cmd or PowerShell: every word that is a file of the project is covered.
+    fn foreign_text(&mut self, text: &str) {
+        self.uncovered("a part of the command text, which only its shell can read");
+        for word in text.replace('\\', "/").split(separates_foreign_words) {
+            // The calls of PowerShell: `. ./x.ps1` and `& ./x.ps1`.
+            self.cover(&Word::literal(word.trim_start_matches('@')));
+        }
+    }
+
+    /// Reads one simple command.
+    fn command(&mut self, words: &[Word], depth: usize) {
+        for word in words {
+            self.mention(word);
+        }
+        let before = words.iter().take_while(|word| stands_before(word)).count();
+        let words = &words[before..];
+        let Some(program) = words.first() else { return };
+        if is_interpreter(program) || is_launcher(program) {
+            self.launch(words, depth);
+        } else if !is_shell_word(program) {
+            self.program(program);
+        }
+    }
+
+    /// Covers the first argument of an interpreter or a wrapper that is a file of the project, and reads
+    /// the command texts before it. Reports the command if it may run something else: a module, code, a
+    /// program that is found by name, or its standard input.
+    fn launch(&mut self, words: &[Word], depth: usize) {
+        let [program, arguments @ ..] = words else { return };
+        if depth > MAX_DEPTH {
+            return self.uncovered_words(words);
+        }
+        if program.text.contains('/') {
+            self.cover(program);
+        }
+        let runs_commands = is_launcher(program);
+        let mut is_read = arguments.is_empty() && is_shell_word(program);
+        let mut is_unknown = false;
+        for (index, word) in arguments.iter().enumerate() {
+            if word.is_assignment() {
+                continue;
+            }
+            let is_file = self.cover(word);
+            if is_file || runs_commands && (is_interpreter(word) || is_launcher(word)) {
+                if is_unknown {
+                    self.uncovered_words(&words[..=index]);
+                }
+                if !is_file {
+                    self.launch(&arguments[index..], depth + 1);
+                }
+                return;
+            }
+            if runs_commands && word.literal && !is_name(&word.text) {
+                self.text(&word.text, depth + 1);
+                is_read = true;
+                if base_name(program).ends_with("sh") {
+                    // The words behind the text of `sh -c` are its arguments.
+                    return;
+                }
+            } else if !word.literal || !word.text.starts_with(is_dash_or_digit) {
+                is_unknown = true;
+            }
+        }
+        if is_unknown || !is_read {
+            self.uncovered_words(words);
+        }
+    }
+
+    /// Covers the file that a program word is. One that is found by name, or that only a shell can
+    /// find, is not covered.
+    fn program(&mut self, word: &Word) {
+        let by_name = word.literal && !word.text.contains('/');
+        if by_name || !self.cover(word) {
+            self.uncovered(&word.text);
+        }
+    }
+
+    /// Adds the path that `word` is, and returns whether it leads to a file of the project.
+    fn cover(&mut self, word: &Word) -> bool {
+        let Some(named) = self.named(word) else { return false };
+        let place = self.file.place_of(&named);
+        if !self.file.is_inside(&place) {
+            return false;
+        }
+        self.coverage.paths.insert(named);
+        // Behind `cd` another file runs.
+        let is_relative = word.literal && Path::new(&word.text).is_relative();
+        if self.moves && is_relative && place.is_file() {
+            self.uncovered(&word.text);
+        }
+        place.is_file()
+    }
+
+    /// Remembers that a word, or the value behind its `=`, is a file of the project.
+    fn mention(&mut self, word: &Word) {
+        let value = word.text.split_once('=').map_or("", |(_, value)| value);
+        for text in [&*word.text, value] {
+            let word = Word { text: text.to_owned(), literal: word.literal };
+            let Some(named) = self.named(&word) else { continue };
+            let place = self.file.place_of(&named);
+            if place.is_file() && self.file.is_inside(&place) {
+                self.mentioned.insert(place, named.path);
+            }
+        }
+    }
+
+    /// Returns the path that a word is, when nothing but a known directory is expanded in it.
+    fn named(&self, word: &Word) -> Option<NamedPath> {
+        if word.literal {
+            let is_empty = word.text.is_empty();
+            return if is_empty { None } else { Some(self.path(self.start.clone(), &word.text)) };
+        }
+        for (name, is_of_file) in DIRECTORIES {
+            if let Some(rest) = word.below(name)
+                && !self.env.contains_key(name)
+            {
+                let start = if is_of_file { Start::HooksFile } else { Start::WorkingDir };
+                return Some(self.path(start, rest));
+            }
+        }
+        None
+    }
+
+    fn path(&self, start: Start, path: &str) -> NamedPath {
+        NamedPath { start, path: path.to_owned(), at: self.at }
+    }
+
+    /// Covers a file that `scripts:` lists: where the hook runs, and beside the hooks file.
+    fn listed(&mut self, path: &str) {
+        let (mut is_inside, mut is_there) = (false, false);
+        for start in [self.start.clone(), Start::HooksFile] {
+            let named = self.path(start, path);
+            let place = self.file.place_of(&named);
+            if self.file.is_inside(&place) {
+                is_inside = true;
+                is_there |= place.is_file();
+                self.coverage.paths.insert(named);
+            }
+        }
+        if !is_there {
+            let (what, hint) = if is_inside {
+                ("missing", "restore or create it, or take it out of `scripts:`")
+            } else {
+                ("outside of the project", "take it out of `scripts:`")
+            };
+            let text = format!("`{path}`, listed in `scripts:`, is {what}");
+            self.coverage.problems.push(Diagnostic::error(text).hint(hint));
+        }
+    }
+
+    fn uncovered_words(&mut self, words: &[Word]) {
+        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        self.uncovered(&texts.join(" "));
+    }
+
+    fn uncovered(&mut self, text: &str) {
+        self.coverage.uncovered.insert(text.to_owned());
+    }
+}
+
+/// Returns whether a character stands between the words of a text for cmd or PowerShell.
+fn separates_foreign_words(letter: char) -> bool {
+    letter.is_whitespace() || "\"'`^&|;<>(){}[],=".contains(letter)
+}
+
+/// Returns whether an option or a number begins so.
+fn is_dash_or_digit(letter: char) -> bool {
+    letter == '-' || letter.is_ascii_digit()
+}
