@@ -1,0 +1,331 @@
+//! The arguments of a tool in the words of Claude Code, and back.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use hookexec_files::directories::home_directory;
+use hookexec_files::paths::lexical;
+use hookexec_builtins::tools::patch::{self, Edit, Kind};
+use hookexec_builtins::tools::{Role, Roles, role_by_name};
+use hookexec::wire::{InputChange, JsonObject};
+
+/// Claude Code's names for the texts of a change to a file.
+const TEXTS: [&str; 3] = ["content", "old_string", "new_string"];
+/// How many places one call may search. The other arguments are copied for each.
+const MAX_PLACES: usize = 32;
+
+/// One call in the words of Claude Code.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    /// The tools it may be, if the call itself tells more than the tool's kinds.
+    pub(super) tools: Option<&'static [&'static str]>,
+    pub(super) arguments: JsonObject,
+    /// The arguments as they came.
+    original: JsonObject,
+    /// Claude Code's name of an argument, and each name under which it came.
+    names: Vec<(&'static str, String)>,
+    /// Arguments that were built from others. A change in them can't be translated back.
+    made: Vec<&'static str>,
+    /// Whether it covers only a part of the call.
+    partial: bool,
+}
+
+fn missing(name: &str) -> String {
+    format!("no `{name}` was found in its arguments")
+}
+
+fn several(name: &str) -> String {
+    format!("its arguments say `{name}` more than once, and not the same; say it once")
+}
+
+/// Returns the calls of Claude Code that one call of `tool`, which is of `kinds`, stands for.
+///
+/// # Errors
+/// When a guard would not find what the tool acts on, or would see only one of two values.
+pub(super) fn translate(
+    tool: &str,
+    kinds: &[String],
+    arguments: &JsonObject,
+    directory: &str,
+) -> Result<Vec<Call>, String> {
+    let roles = Roles::of(tool, kinds);
+    let mut call = Call::new(&roles, arguments)?;
+    let is = |kind: &str| kinds.iter().any(|known| known == kind);
+    if is("shell") {
+        call.join_command()?;
+    } else if is("write") || is("edit") || is("read") {
+        let calls = call.split("file_path", &roles, directory)?;
+        // A change may be in a list that the table does not have.
+        let changes = is("write") || is("edit");
+        if changes && calls.iter().any(|call| !call.has_text() && call.has_parts()) {
+            return Err(missing("new_string"));
+        }
+        return Ok(calls);
+    } else if is("fetch") {
+        call.find_address()?;
+    } else if is("list") || is("glob") || is("grep") {
+        // Beside a pattern it selects the files to search, as in Claude Code.
+        if !call.has("pattern") {
+            call.rename("glob", "pattern");
+        }
+        return call.split("path", &roles, directory);
+    }
+    Ok(vec![call])
+}
+
+impl Call {
+    /// Renames each argument that has a role to Claude Code's name.
+    fn new(roles: &Roles, arguments: &JsonObject) -> Result<Self, String> {
+        let mut call = Self { original: arguments.clone(), ..Self::default() };
+        for (key, value) in arguments {
+            let Some((_, name)) = roles.get(key) else {
+                call.arguments.insert(key.clone(), value.clone());
+                continue;
+            };
+            if value.is_null() {
+                continue;
+            }
+            if call.arguments.get(name).is_some_and(|other| other != value) {
+                return Err(several(name));
+            }
+            call.arguments.insert(name.to_owned(), value.clone());
+            call.names.push((name, key.clone()));
+        }
+        Ok(call)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.arguments.contains_key(key)
+    }
+
+    fn has_text(&self) -> bool {
+        TEXTS.iter().any(|name| self.has(name))
+    }
+
+    /// Returns whether one of the arguments has arguments of its own.
+    fn has_parts(&self) -> bool {
+        self.arguments.values().any(|value| match value {
+            Value::Array(items) => !items.is_empty(),
+            value => value.is_object(),
+        })
+    }
+
+    fn text(&self, key: &'static str) -> Result<&str, String> {
+        self.arguments.get(key).and_then(Value::as_str).ok_or_else(|| missing(key))
+    }
+
+    fn make(&mut self, key: &'static str, value: impl Into<Value>) {
+        self.arguments.insert(key.to_owned(), value.into());
+        self.made.push(key);
+    }
+
+    fn rename(&mut self, from: &str, to: &'static str) {
+        if let Some(value) = self.arguments.remove(from) {
+            self.make(to, value);
+        }
+    }
+
+    /// Appends the arguments of a command to it.
+    fn join_command(&mut self) -> Result<(), String> {
+        if let Some(joined) = self.arguments.get("command").and_then(joined) {
+            self.make("command", joined);
+        }
+        let command = self.text("command")?;
+        let args = match self.arguments.get("args") {
+            None => return Ok(()),
+            Some(Value::Array(items)) if items.is_empty() => return Ok(()),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => joined(value).ok_or_else(|| several("command"))?,
+        };
+        self.make("command", format!("{command} {args}"));
+        Ok(())
+    }
+
+    /// Takes the address from the prompt if the call has no other. Beside an address, the prompt
+    /// must not name another one.
+    fn find_address(&mut self) -> Result<(), String> {
+        if let Some(joined) = self.arguments.get("url").and_then(joined) {
+            self.make("url", joined);
+        }
+        if !self.has("url") {
+            self.rename("prompt", "url");
+        }
+        let known: Vec<&str> = self.text("url")?.split_whitespace().collect();
+        let prompt = self.arguments.get("prompt").unwrap_or(&Value::Null);
+        let prompt = prompt.as_str().map_or_else(|| prompt.to_string(), str::to_owned);
+        let ends = ['(', ')', '<', '>', '"', '\'', '.', ',', '?'];
+        let mut addresses = prompt.split_whitespace().filter(|word| word.contains("://"));
+        let more = addresses.any(|word| !known.contains(&word.trim_matches(ends)));
+        if more { Err(several("url")) } else { Ok(()) }
+    }
+
+    /// Returns one call for each file or place, whose name is the argument `key`.
+    fn split(
+        mut self,
+        key: &'static str,
+        roles: &Roles,
+        directory: &str,
+    ) -> Result<Vec<Self>, String> {
+        let patch = if roles.has(Role::Patch) { self.arguments.remove("input") } else { None };
+        let paths = match self.arguments.remove("paths") {
+            None => Vec::new(),
+            Some(Value::Array(paths)) => paths,
+            Some(one) => vec![one],
+        };
+        let searches = key == "path";
+        let named = [self.has(key), !paths.is_empty(), patch.is_some()];
+        match named.iter().filter(|named| **named).count() {
+            0 if searches => return Ok(vec![self]),
+            0 => return Err(missing(key)),
+            1 => {}
+            _ => return Err(several(key)),
+        }
+        // A patch beside the arguments of another tool may be applied or not.
+        let is_patch = |key: &String| role_by_name(key) == Some(Role::Patch);
+        if searches && paths.len() > MAX_PLACES || self.arguments.keys().any(is_patch) {
+            return Err(several(key));
+        }
+        if self.has(key) {
+            self.join_edits(roles)?;
+            self.make_absolute(key, directory)?;
+            return Ok(vec![self]);
+        }
+        // A text beside several files can't be assigned to one of them.
+        if let Some(text) = TEXTS.iter().find(|text| self.has(text)) {
+            return Err(several(text));
+        }
+        let mut parts = Vec::new();
+        if let Some(patch) = patch {
+            let patch = patch.as_str().ok_or_else(|| missing(key))?;
+            let edits = patch::edits(patch).ok_or_else(|| several(key))?;
+            parts.extend(edits.into_iter().map(Self::edit));
+        }
+        for item in paths {
+            let mut part = if searches { self.arguments.clone() } else { JsonObject::new() };
+            match item {
+                Value::Object(object) if !searches => {
+                    part = Self::new(roles, &object)?.arguments;
+                }
+                name => {
+                    part.insert(key.to_owned(), name);
+                }
+            }
+            parts.push(Self { arguments: part, ..Self::default() });
+        }
+        for part in &mut parts {
+            part.partial = true;
+            if part.has("paths") || part.has("input") && roles.has(Role::Patch) {
+                return Err(several(key));
+            }
+            part.join_edits(roles)?;
+            part.make_absolute(key, directory)?;
+        }
+        if parts.is_empty() { Err(missing(key)) } else { Ok(parts) }
+    }
+
+    /// Makes a path absolute, as Claude Code gives it.
+    fn make_absolute(&mut self, key: &'static str, directory: &str) -> Result<(), String> {
+        let path = absolute(self.text(key)?, directory);
+        self.arguments.insert(key.to_owned(), path.into());
+        Ok(())
+    }
+
+    /// Joins several edits of one file, so that a guard finds every word of them.
+    fn join_edits(&mut self, roles: &Roles) -> Result<(), String> {
+        let Some(list) = self.arguments.get("edits") else { return Ok(()) };
+        let nothing = || missing("new_string");
+        let mut texts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for edit in list.as_array().ok_or_else(nothing)? {
+            let edit = Self::new(roles, edit.as_object().ok_or_else(nothing)?)?;
+            let path = edit.arguments.get("file_path");
+            if path.is_some() && path != self.arguments.get("file_path") {
+                return Err(several("file_path"));
+            }
+            if !edit.has_text() {
+                return Err(nothing());
+            }
+            for key in TEXTS.into_iter().filter(|key| edit.has(key)) {
+                texts.entry(key).or_default().push(edit.text(key)?.to_owned());
+            }
+        }
+        for (key, texts) in texts {
+            let text = texts.join("\n");
+            match self.arguments.get(key) {
+                None => self.make(key, text),
+                Some(known) if known.as_str() == Some(&text) => {}
+                Some(_) => return Err(several(key)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what a patch does to one file.
+    fn edit(edit: Edit) -> Self {
+        let (tools, texts): (&'static [&'static str], Vec<(&str, String)>) = match edit.kind {
+            Kind::Add => (&["Write"], vec![("content", edit.new)]),
+            Kind::Update => (&["Edit"], vec![("old_string", edit.old), ("new_string", edit.new)]),
+            // Claude Code has no tool for it, so guards of writing and of editing run.
+            Kind::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
+        };
+        let texts = std::iter::once(("file_path", edit.path)).chain(texts);
+        let arguments = texts.map(|(key, text)| (key.to_owned(), text.into())).collect();
+        Self { tools: Some(tools), arguments, ..Self::default() }
+    }
+
+    /// Returns the arguments that a changed copy of this call stands for.
+    ///
+    /// An argument that the hook left out stays: perhaps only the other agent has it.
+    pub(super) fn take_back(&self, change: InputChange) -> Result<JsonObject, String> {
+        let (InputChange::Patch(changed) | InputChange::Replace(changed)) = change;
+        let mut result = self.original.clone();
+        for (key, value) in changed {
+            if self.arguments.get(&key) == Some(&value) {
+                continue;
+            }
+            if self.partial || self.made.contains(&&*key) {
+                return Err(format!(
+                    "it changed `{key}`, which was put together from several arguments of the \
+                     call, so the change can't be carried over"
+                ));
+            }
+            let mut names: Vec<&String> =
+                self.names.iter().filter(|(name, _)| *name == key).map(|(_, name)| name).collect();
+            if names.is_empty() {
+                names.push(&key);
+            }
+            for name in names {
+                result.insert(name.clone(), value.clone());
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// Returns a list of texts as one text.
+fn joined(value: &Value) -> Option<String> {
+    let items = value.as_array().filter(|items| !items.is_empty())?;
+    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+    Some(words?.join(" "))
+}
+
+/// Returns `path` as Claude Code gives it: absolute, without `.` and `..`, with `~` replaced.
+fn absolute(path: &str, directory: &str) -> String {
+    if path.is_empty() {
+        return String::new();
+    }
+    let at_home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let whole = match at_home.zip(home_directory()) {
+        Some((rest, home)) => home.join(rest.trim_start_matches('/')),
+        None if !directory.starts_with('/') => match std::env::current_dir() {
+            Ok(current) => current.join(path),
+            Err(_) => return path.to_owned(),
+        },
+        None => Path::new(directory).join(path),
+    };
+    lexical(&whole).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! Runs hooks that were written for Claude Code under any other agent.
+//!
+//! Such a hook reads an event in the words of Claude Code, and answers in those words. The
+//! adapters translate an agent's payload to an [`Input`]; this module translates back.
+
+mod arguments;
+mod payload;
+mod view;
+
+use hookexec::registry::{Dialect, Payloads};
+use hookexec::event::Event;
+use hookexec::matcher::Matcher;
+use hookexec::wire::{Input, InputChange, Output};
+use view::View;
+
+/// Claude Code's event for a failed tool call.
+const FAILED_TOOL: &str = "PostToolUseFailure";
+
+const NAME: &str = "claude-code";
+const TITLE: &str = "Claude Code";
+
+const EVENTS: [(&str, Event); 15] = [
+    ("SessionStart", Event::SessionStart),
+    ("UserPromptSubmit", Event::UserPromptSubmit),
+    ("PreToolUse", Event::PreToolUse),
+    ("PermissionRequest", Event::PermissionRequest),
+    ("PostToolUse", Event::PostToolUse),
+    (FAILED_TOOL, Event::PostToolUse),
+    ("Stop", Event::Stop),
+    ("SubagentStart", Event::SubagentStart),
+    ("SubagentStop", Event::SubagentStop),
+    ("PreCompact", Event::PreCompact),
+    ("PostCompact", Event::AfterCompaction),
+    ("PermissionDenied", Event::OnToolApprovalDecision),
+    ("Notification", Event::Notification),
+    ("StopFailure", Event::OnError),
+    ("SessionEnd", Event::SessionEnd),
+];
+
+/// The words of Claude Code.
+#[derive(Debug, Clone, Copy)]
+pub struct ClaudeCode;
+
+impl Dialect for ClaudeCode {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn title(&self) -> &'static str {
+        TITLE
+    }
+
+    fn project_variable(&self) -> Option<&'static str> {
+        Some("CLAUDE_PROJECT_DIR")
+    }
+
+    fn knows(&self, event: Event) -> bool {
+        EVENTS.iter().any(|(_, known)| *known == event)
+    }
+
+    fn exit_code_continues(&self, event: Event) -> bool {
+        matches!(event, Event::Stop | Event::SubagentStop)
+    }
+
+    fn takes_text(&self, event: Event) -> bool {
+        matches!(event, Event::SessionStart | Event::UserPromptSubmit)
+    }
+
+    fn tool_names(&self, input: &Input) -> Vec<String> {
+        view::names(input)
+    }
+
+    fn payloads<'i>(&self, matcher: &Matcher, input: &'i Input) -> Result<Payloads<'i>, String> {
+        if payload::event_name(input).is_none() {
+            return Err(format!("{TITLE} has no such event"));
+        }
+        let views = views(matcher, input)?;
+        Ok(Box::new(views.into_iter().map(move |(name, view)| payload::write(input, &name, &view))))
+    }
+
+    fn take_back(
+        &self,
+        matcher: &Matcher,
+        input: &Input,
+        output: &mut Output,
+    ) -> Result<(), String> {
+        if output.hook_event_name.as_deref() == payload::event_name(input) {
+            output.hook_event_name = None;
+        }
+        keep_context(input, output);
+        payload::take_back_response(input, output);
+        let Some(change) = output.updated_input.take() else { return Ok(()) };
+        let views = views(matcher, input)?;
+        let [(_, view)] = &views[..] else {
+            return Err(format!(
+                "it changed one of the {} calls that `{}` stands for in the words of {TITLE}, which can't be carried over",
+                views.len(),
+                input.tool(),
+            ));
+        };
+        output.updated_input = Some(match &view.call {
+            Some(call) => InputChange::Replace(call.take_back(change)?),
+            None => change,
+        });
+        Ok(())
+    }
+}
+
+/// At `stop` Claude Code takes context that sends the model back to work. Passes it on unchanged.
+fn keep_context(input: &Input, output: &mut Output) {
+    let is_stop = input.hook_event_name.is_some_and(|event| event.contract().may_continue);
+    let is_claude_code = input.native.is_some() && input.agent_name.as_deref() == Some(NAME);
+    if is_stop
+        && is_claude_code
+        && let Some(context) = output.additional_context.take()
+    {
+        output.claude_code.insert("additionalContext".to_owned(), context.into());
+    }
+}
+
+/// Returns the views of the call that `matcher` matches, each with the name to show.
+fn views(matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, String> {
+    let views = view::views(input)?;
+    let named = |view: &View| view.names.iter().find(|name| matcher.matches(name)).cloned();
+    if views.iter().any(|view| named(view).is_some()) {
+        return Ok(views.into_iter().filter_map(|view| Some((named(&view)?, view))).collect());
+    }
+    // The matcher matched a name of another agent, or a kind.
+    Ok(views.into_iter().map(|view| (view.names[0].clone(), view)).collect())
+}

@@ -1,0 +1,144 @@
+//! Writes Claude Code's payload from an [`Input`].
+
+use serde_json::{Value, json};
+
+use super::view::{self, View};
+use super::{EVENTS, FAILED_TOOL};
+use hookexec::event::Event;
+use hookexec::wire::{Input, JsonObject, Output};
+
+/// Keys of a tool's response that hold the text for the model.
+const SPOKEN: [&str; 7] = [
+    "llmContent", "textResultForLlm", "text_result_for_llm", "for_llm", "output", "content", "text",
+];
+
+/// Returns what the agent calls the event.
+pub(super) fn event_name(input: &Input) -> Option<&'static str> {
+    let event = input.hook_event_name?;
+    let failed = event == Event::PostToolUse && input.tool_error == Some(true);
+    let mut rows = EVENTS.iter();
+    let same = rows.find(|(name, known)| *known == event && (*name == FAILED_TOOL) == failed);
+    same.map(|(name, _)| *name)
+}
+
+/// Returns the agent's payload for the event, with `name` as the tool's name.
+pub(super) fn write(input: &Input, name: &str, view: &View) -> JsonObject {
+    if let Some(Value::Object(native)) = &input.native
+        && view::is_own(input)
+    {
+        return current(native.clone(), input);
+    }
+    let mut payload = input.extra.clone();
+    let mut say = |key: &str, value: Value| payload.insert(key.to_owned(), value);
+    say("session_id", json!(input.session_id));
+    say("cwd", json!(input.cwd));
+    say("hook_event_name", json!(event_name(input)));
+    if let Some(milliseconds) = input.tool_duration_ms {
+        say("duration_ms", json!(milliseconds));
+    }
+    // These keys are always there: a script that indexes a missing one dies and decides nothing.
+    let mut defaults = vec![("transcript_path", json!("")), ("permission_mode", json!("default"))];
+    let Some(event) = input.hook_event_name else { return with_defaults(payload, defaults) };
+    if event.contract().tool_matched || event == Event::OnToolApprovalDecision {
+        say("tool_name", json!(name));
+        say("tool_input", arguments(input, view));
+        say("tool_use_id", text(input.tool_use_id.as_ref(), ""));
+    }
+    let Input { prompt, source, model_id, reason, summary, .. } = input;
+    let texts: &[(&str, &Option<String>, &str)] = match event {
+        Event::PostToolUse if input.tool_error == Some(true) => {
+            say("error", json!(input.tool_response.as_ref().map(spoken)));
+            say("is_interrupt", json!(false));
+            &[]
+        }
+        Event::PostToolUse => {
+            let response = input.tool_response.clone().unwrap_or(json!(""));
+            let shell = view.names.iter().any(|name| name == "Bash");
+            say("tool_response", if shell { shell_response(response) } else { response });
+            &[]
+        }
+        Event::UserPromptSubmit => &[("prompt", prompt, "")],
+        Event::SessionStart => &[("source", source, "startup"), ("model", model_id, "")],
+        Event::SessionEnd => &[("reason", reason, "other")],
+        Event::Stop | Event::SubagentStop => {
+            defaults.push(("stop_hook_active", json!(false)));
+            &[("last_assistant_message", &input.stop_response, "")]
+        }
+        Event::PreCompact => {
+            defaults.push(("custom_instructions", json!("")));
+            &[("trigger", source, "auto")]
+        }
+        Event::AfterCompaction => &[("trigger", source, "auto"), ("compact_summary", summary, "")],
+        Event::Notification => {
+            defaults.push(("notification_type", json!("")));
+            &[("message", &input.notification_message, "")]
+        }
+        Event::OnError => &[("error", reason, "")],
+        Event::OnToolApprovalDecision => &[("reason", reason, "")],
+        _ => &[],
+    };
+    for (key, value, otherwise) in texts {
+        say(key, text(value.as_ref(), otherwise));
+    }
+    with_defaults(payload, defaults)
+}
+
+fn with_defaults(mut payload: JsonObject, defaults: Vec<(&str, Value)>) -> JsonObject {
+    for (key, value) in defaults {
+        payload.entry(key).or_insert(value);
+    }
+    payload
+}
+
+/// Returns the agent's own payload with the rewrites of earlier hooks.
+fn current(mut payload: JsonObject, input: &Input) -> JsonObject {
+    let now = |arguments: &JsonObject| Value::Object(arguments.clone());
+    for (key, value) in [
+        ("tool_input", input.tool_input.as_ref().map(now)),
+        ("tool_response", input.tool_response.clone()),
+    ] {
+        if let (Some(said), Some(value)) = (payload.get_mut(key), value) {
+            *said = value;
+        }
+    }
+    payload
+}
+
+fn arguments(input: &Input, view: &View) -> Value {
+    let translated = view.call.as_ref().map(|call| call.arguments.clone());
+    Value::Object(translated.or_else(|| input.tool_input.clone()).unwrap_or_default())
+}
+
+fn text(value: Option<&String>, otherwise: &str) -> Value {
+    json!(value.map_or(otherwise, String::as_str))
+}
+
+/// Returns a command's response in the shape that Claude Code's has.
+fn shell_response(response: Value) -> Value {
+    if response.get("stdout").is_some() {
+        return response;
+    }
+    json!({ "stdout": spoken(&response), "stderr": "", "interrupted": false, "isImage": false })
+}
+
+fn spoken(response: &Value) -> String {
+    match response {
+        Value::String(text) => text.clone(),
+        other => {
+            let inner = SPOKEN.iter().find_map(|key| other.get(key)?.as_str());
+            inner.map_or_else(|| other.to_string(), str::to_owned)
+        }
+    }
+}
+
+/// Returns a changed response as plain text if the tool's own response was plain text.
+pub(super) fn take_back_response(input: &Input, output: &mut Output) {
+    let Some(Value::Object(changed)) = &output.updated_tool_response else { return };
+    let had_stdout = input.tool_response.as_ref().is_some_and(|old| old.get("stdout").is_some());
+    if !view::is_own(input)
+        && !had_stdout
+        && let Some(stdout) = changed.get("stdout").filter(|stdout| stdout.is_string())
+    {
+        output.updated_tool_response = Some(stdout.clone());
+    }
+}

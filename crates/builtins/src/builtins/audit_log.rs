@@ -1,0 +1,122 @@
+//! `audit_log`: writes down what happens, a line of JSON each.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::secrets::Redactor;
+use super::{Surroundings, Work, arguments};
+use hookexec_files::files::append_private;
+use hookexec::registry::BuiltinError;
+use hookexec_files::text;
+use hookexec::wire::{Input, JsonObject};
+
+/// The longest text that is kept whole, in bytes.
+const LONGEST_TEXT: usize = 4096;
+/// The longest record, in bytes.
+const LONGEST_RECORD: usize = 64 * 1024;
+
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let path = arguments::at_most_one(args)?.ok_or("it needs the file to write to, `PATH`")?;
+    let path = place(surroundings, path)?;
+    let redactor = Redactor::new(surroundings.env());
+    let surroundings = surroundings.clone();
+    Ok(Arc::new(move |input| {
+        let record = record(&redactor, &surroundings.timestamp(), input)?;
+        append_private(&path, &record).map_err(|error| {
+            BuiltinError::from(format!(
+                "the audit log {} can't be written: {error}",
+                path.display()
+            ))
+        })?;
+        Ok(None)
+    }))
+}
+
+/// The agent's directory changes and may be hostile: a relative path would lead anywhere.
+fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, String> {
+    let place = match (path.strip_prefix("~/"), surroundings.home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        (Some(_), None) => return Err(format!("`{path}`: the home directory is not known")),
+        (None, _) => PathBuf::from(path),
+    };
+    if !place.is_absolute() || place.file_name().is_none() {
+        return Err(format!(
+            "`{path}` must be a file, absolute or below the home directory: `~/...`"
+        ));
+    }
+    Ok(place)
+}
+
+/// Returns the line to write.
+fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<Vec<u8>> {
+    let Value::Object(mut fields) = serde_json::to_value(input)? else { return Ok(Vec::new()) };
+    clean(redactor, &mut fields);
+    let mut line = serialised(time, fields)?;
+    if line.len() >= LONGEST_RECORD {
+        let size = line.len();
+        let known = ["session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"];
+        let mut short: JsonObject = known
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), input.field(name)?.into_owned())))
+            .collect();
+        clean(redactor, &mut short);
+        short.insert("left_out".into(), json!(format!("the record would take {size} bytes")));
+        line = serialised(time, short)?;
+    }
+    Ok(line)
+}
+
+fn serialised(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
+    /// Keeps `time` first whatever the order of the others.
+    #[derive(serde::Serialize)]
+    struct Record<'a> {
+        time: &'a str,
+        #[serde(flatten)]
+        fields: JsonObject,
+    }
+    let mut line = serde_json::to_vec(&Record { time, fields })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Tells how an input was changed for a log.
+#[derive(Debug, Clone, Copy)]
+pub struct Cleaned {
+    /// Whether secrets were taken out.
+    pub redacted: bool,
+    /// Whether something long was cut.
+    pub cut: bool,
+}
+
+/// Makes an input fit for a log: without secrets, with every long text cut, and of a model request
+/// only the number of its messages and tools.
+pub fn clean(redactor: &Redactor, fields: &mut JsonObject) -> Cleaned {
+    let mut cut = false;
+    for name in ["messages", "tools"] {
+        if let Some(Value::Array(items)) = fields.get(name) {
+            let count = items.len().into();
+            fields.remove(name);
+            fields.insert(format!("{name}_count"), count);
+            cut = true;
+        }
+    }
+    // Before the cutting: the rest of a secret that was cut could not be recognised.
+    let redacted = redactor.redact_object(fields);
+    cut = fields.values_mut().fold(cut, |cut, value| shorten(value) | cut);
+    Cleaned { redacted, cut }
+}
+
+/// Cuts every long text inside `value`, and returns whether there was one.
+fn shorten(value: &mut Value) -> bool {
+    match value {
+        Value::String(long) if long.len() > LONGEST_TEXT => {
+            *long = text::cut(long, LONGEST_TEXT).into_owned();
+            true
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |cut, item| shorten(item) | cut),
+        Value::Object(object) => object.values_mut().fold(false, |cut, item| shorten(item) | cut),
+        _ => false,
+    }
+}

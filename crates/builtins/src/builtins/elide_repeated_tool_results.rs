@@ -1,0 +1,123 @@
+//! `elide_repeated_tool_results`: says "unchanged" where the model has the same response already.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::{Surroundings, Work, tool};
+use hookexec::event::{Contract, Event, Rewrite};
+use hookexec_files::locks::locked;
+use hookexec::matcher::Matcher;
+use hookexec::wire::{Input, Output};
+
+/// The events after which the model may have lost a response.
+const FORGETTING: [Event; 7] = [
+    Event::SessionStart,
+    Event::SessionEnd,
+    Event::OnSessionResume,
+    Event::OnAgentSwitch,
+    Event::PreCompact,
+    Event::BeforeCompaction,
+    Event::AfterCompaction,
+];
+/// The shortest response that is worth a line in its place, in bytes.
+const SHORTEST: usize = 200;
+const MOST_SESSIONS: usize = 64;
+const MOST_CALLS: usize = 1024;
+
+pub(super) fn suits(contract: &Contract) -> bool {
+    contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
+}
+
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let tools: Vec<Matcher> = args
+        .iter()
+        .map(|arg| Matcher::new(arg).map_err(|error| error.to_string()))
+        .collect::<Result<_, _>>()?;
+    let memory = Mutex::new(Memory::default());
+    Ok(Arc::new(move |input| {
+        let mut memory = locked(&memory);
+        if input.hook_event_name.is_some_and(|event| FORGETTING.contains(&event)) {
+            memory.0.retain(|(session, _)| *session != input.session_id);
+            return Ok(None);
+        }
+        let may_be_elided = match &*tools {
+            [] => tool::only_reads(input),
+            tools => tools.iter().any(|matcher| matcher.matches(input.tool())),
+        };
+        let Some(response) = input.tool_response.as_ref().filter(|_| may_be_elided) else {
+            return Ok(None);
+        };
+        let answer = serde_json::to_string(response)?;
+        if input.tool_error == Some(true) || answer.len() < SHORTEST {
+            return Ok(None);
+        }
+        let repeated = memory.repeats(input, hash(&[&answer]));
+        if !repeated {
+            return Ok(None);
+        }
+        let unchanged =
+            "[unchanged: the response is the same as that to the identical call before]";
+        Ok(Some(Output::tool_response(Value::String(unchanged.to_owned()))))
+    }))
+}
+
+/// The calls of each session.
+type Memory = Recent<String, Recent<[u8; 32], Call, MOST_CALLS>, MOST_SESSIONS>;
+
+/// The entries that were used last, the newest at the end.
+#[derive(Debug)]
+struct Recent<K, V, const MOST: usize>(Vec<(K, V)>);
+
+#[derive(Debug, Default)]
+struct Call {
+    id: Option<String>,
+    answer: Option<[u8; 32]>,
+    elided: bool,
+}
+
+impl<K, V, const MOST: usize> Default for Recent<K, V, MOST> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: PartialEq, V: Default, const MOST: usize> Recent<K, V, MOST> {
+    /// Returns the entry of `key`, which is the newest then. A new one takes the place of the oldest.
+    fn entry(&mut self, key: K) -> &mut V {
+        let known = self.0.iter().position(|(known, _)| *known == key);
+        let value = known.map(|at| self.0.remove(at).1).unwrap_or_default();
+        if self.0.len() == MOST {
+            self.0.remove(0);
+        }
+        let at = self.0.len();
+        self.0.push((key, value));
+        &mut self.0[at].1
+    }
+}
+
+impl Memory {
+    /// Remembers an answer, and returns whether the model has it already.
+    fn repeats(&mut self, input: &Input, answer: [u8; 32]) -> bool {
+        let arguments = input.tool_input.clone().map(|input| Value::Object(input).to_string());
+        let agent = input.agent_name.as_deref().unwrap_or_default();
+        let key = hash(&[agent, input.tool(), arguments.as_deref().unwrap_or_default()]);
+        let call = self.entry(input.session_id.clone()).entry(key);
+        // The same call may pass twice, before and after another hook's rewrite.
+        let same_call = call.id.is_some() && call.id == input.tool_use_id;
+        let elided = call.answer == Some(answer) && !call.elided && !same_call;
+        *call = Call { id: input.tool_use_id.clone(), answer: Some(answer), elided };
+        elided
+    }
+}
+
+fn hash(parts: &[&str]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}

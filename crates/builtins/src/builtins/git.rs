@@ -1,0 +1,207 @@
+//! Asking git about a repository that may be hostile.
+//!
+//! A repository's own configuration can name programs that git runs on the most harmless command:
+//! a file system monitor, hooks, pagers, external diffs, text converters, content filters,
+//! signature checkers, transports. Everything here keeps each of them from running. It can also say
+//! that its files lie somewhere else (`core.worktree`): that is not believed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::Surroundings;
+use hookexec_files::bounded::{Beginning, read_beginning};
+use hookexec_files::files;
+use hookexec::registry::BuiltinError;
+
+/// How long git may take; a builtin that waits longer delays the agent for no good.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How much of git's output is read.
+const MOST: usize = 256 * 1024;
+
+/// Settings that keep a repository from naming programs to run, its index as it is, and output plain.
+const SETTINGS: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.quotePath", "false"),
+    ("core.sshCommand", "false"),
+    ("core.alternateRefsCommand", "true"),
+    ("color.ui", "false"),
+    ("diff.autoRefreshIndex", "false"),
+    ("diff.external", ""),
+    ("diff.submodule", "short"),
+    ("gpg.program", "false"),
+    ("log.showSignature", "false"),
+    ("safe.bareRepository", "explicit"),
+    ("status.submoduleSummary", "false"),
+    ("submodule.recurse", "false"),
+];
+
+/// A repository, by a directory inside it.
+pub(super) struct Git {
+    program: PathBuf,
+    directory: PathBuf,
+    env: Vec<(OsString, OsString)>,
+    settings: Vec<(String, String)>,
+}
+
+impl Git {
+    /// Returns the repository that `directory` is in; `None` without a repository, a directory or
+    /// git.
+    ///
+    /// # Errors
+    /// When git says anything but "not a git repository".
+    pub(super) fn open(
+        surroundings: &Surroundings,
+        directory: &str,
+    ) -> Result<Option<Self>, BuiltinError> {
+        if !Path::new(directory).is_absolute() {
+            return Ok(None);
+        }
+        let Ok(directory) = dunce::canonicalize(directory) else { return Ok(None) };
+        let Some(work_tree) = directory.ancestors().find(|place| place.join(".git").exists())
+        else {
+            return Ok(None);
+        };
+        let Some(program) = find_program(surroundings, "git") else { return Ok(None) };
+        let env = surroundings
+            .env()
+            .iter()
+            // GIT_DIR and its like would lead elsewhere, and some name programs.
+            .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .chain([("GIT_WORK_TREE".into(), work_tree.into())])
+            .collect();
+        let settings =
+            SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let mut git = Self { program, directory, env, settings };
+        match git.run(&["rev-parse", "--is-inside-work-tree"])? {
+            Answer::Said(text) if text.trim() == "true" => {}
+            Answer::Said(_) => return Ok(None),
+            Answer::Refused(error) if error.contains("not a git repository") => return Ok(None),
+            Answer::Refused(error) => return Err(error.into()),
+        }
+        git.switch_filters_off()?;
+        Ok(Some(git))
+    }
+
+    /// Returns what git prints, without trailing blanks; cut at 256 KiB.
+    pub(super) fn ask(&self, args: &[&str]) -> Result<String, BuiltinError> {
+        match self.run(args)? {
+            Answer::Said(text) => Ok(hookexec_files::text::plain(text.trim_end())),
+            Answer::Refused(error) => Err(error.into()),
+        }
+    }
+
+    /// Makes the content filters that the repository itself configures do nothing. `git status`
+    /// and `git diff` would run them on files whose time stamps changed.
+    fn switch_filters_off(&mut self) -> Result<(), BuiltinError> {
+        let listed = self.run(&[
+            "config", "--null", "--show-scope", "--name-only", "--get-regexp", r"^filter\.",
+        ])?;
+        // Nothing configured is exit code 1.
+        let Answer::Said(listed) = listed else { return Ok(()) };
+        let mut drivers = BTreeSet::new();
+        let mut fields = listed.split('\0');
+        while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+            let theirs = !matches!(scope, "system" | "global" | "command");
+            if theirs && let Some((driver, _)) = key.rsplit_once('.') {
+                drivers.insert(driver.to_owned());
+            }
+        }
+        for driver in drivers {
+            for (setting, value) in
+                [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]
+            {
+                self.settings.push((format!("{driver}.{setting}"), value.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, args: &[&str]) -> Result<Answer, BuiltinError> {
+        let mut env = self.env.clone();
+        let mut set = |name: String, value: String| env.push((name.into(), value.into()));
+        for (name, value) in [
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", "false"),
+            ("GIT_PAGER", "cat"),
+            ("GIT_SSH_COMMAND", "false"),
+            // A partial clone would fetch what it lacks: no protocol, no program.
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_ALLOW_PROTOCOL", "none"),
+            ("LC_ALL", "C"),
+        ] {
+            set(name.to_owned(), value.to_owned());
+        }
+        // As variables and not as `-c key=value`: a filter's name may contain a `=`.
+        set("GIT_CONFIG_COUNT".to_owned(), self.settings.len().to_string());
+        for (index, (key, value)) in self.settings.iter().enumerate() {
+            set(format!("GIT_CONFIG_KEY_{index}"), key.clone());
+            set(format!("GIT_CONFIG_VALUE_{index}"), value.clone());
+        }
+        let reader = duct::cmd(&self.program, ["--no-pager"].iter().chain(args))
+            .dir(&self.directory)
+            .full_env(env)
+            .stdin_null()
+            .stderr_capture()
+            .unchecked()
+            .reader()
+            .map_err(|error| format!("{} can't be started: {error}", self.program.display()))?;
+        read(&reader, args)
+    }
+}
+
+enum Answer {
+    Said(String),
+    /// It exited with an error, and this is the first line of what it said.
+    Refused(String),
+}
+
+/// Reads until git ends, time is up or enough is read; in the latter two cases it is killed.
+fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinError> {
+    let (done, watched) = mpsc::channel::<()>();
+    let (output, in_time) = std::thread::scope(|scope| {
+        let watch = scope.spawn(move || {
+            let in_time = watched.recv_timeout(PATIENCE) != Err(mpsc::RecvTimeoutError::Timeout);
+            if !in_time {
+                // Fails only when it ended just now.
+                let _ = reader.kill();
+            }
+            in_time
+        });
+        let result = read_beginning(reader, MOST);
+        drop(done);
+        (result, watch.join().unwrap_or(true))
+    });
+    if !in_time {
+        return Err(
+            format!("git {} took longer than {} s", args.join(" "), PATIENCE.as_secs()).into()
+        );
+    }
+    let Beginning { bytes, is_cut } = output?;
+    // A character may have been cut in two.
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if is_cut {
+        reader.kill()?;
+        return Ok(Answer::Said(text));
+    }
+    match reader.try_wait()? {
+        Some(ended) if ended.status.success() => Ok(Answer::Said(text)),
+        Some(ended) => {
+            let error = String::from_utf8_lossy(&ended.stderr);
+            Ok(Answer::Refused(error.lines().next().unwrap_or("git failed").to_owned()))
+        }
+        None => Err("git closed its output and went on".into()),
+    }
+}
+
+/// Returns the absolute path of a program: a name alone would be looked up in a relative `PATH`
+/// entry, and be slower to start.
+fn find_program(surroundings: &Surroundings, name: &str) -> Option<PathBuf> {
+    files::programs(name.as_ref(), surroundings.var("PATH")?).find(|path| files::is_program(path))
+}

@@ -1,0 +1,102 @@
+//! The post itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::builtins::secrets::Redactor;
+use crate::builtins::{Surroundings, Work};
+use hookexec::registry::BuiltinError;
+use hookexec::internal::{Ask, Client};
+use hookexec::wire::Input;
+
+/// How long one post may take, from the look-up of the name to the answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How much of an answer is read: it does not count.
+const READ: usize = 64 << 10;
+
+pub(crate) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let post = Post::parse(surroundings, args)?;
+    Ok(Arc::new(move |input| post.send(input).map(|()| None)))
+}
+
+/// A post, ready to be sent.
+struct Post {
+    client: Client,
+    body: Option<String>,
+    redactor: Redactor,
+}
+
+impl Post {
+    fn parse(surroundings: &Surroundings, args: &[String]) -> Result<Self, String> {
+        let (mut headers, mut texts, mut private) = (Vec::new(), Vec::new(), false);
+        for arg in args {
+            if let Some(field) = arg.strip_prefix("--header=") {
+                headers.push(field);
+            } else if arg == "--allow-private" {
+                private = true;
+            } else if arg.starts_with("--") {
+                return Err(format!(
+                    "unknown option `{arg}`; it knows `--header=`, `--allow-private`"
+                ));
+            } else {
+                texts.push(arg.clone());
+            }
+        }
+        let mut texts = texts.into_iter();
+        let url = texts.next().ok_or("it needs the address to post to, `URL`")?;
+        let body = texts.next();
+        if let Some(third) = texts.next() {
+            return Err(format!("it takes an address and a text, found a third: `{third}`"));
+        }
+        let mut client = Client::new(&url, private)?;
+        for field in headers {
+            add_header(&mut client, surroundings, field)?;
+        }
+        if !client.has_header("content-type") {
+            let json = body
+                .as_ref()
+                .is_none_or(|body| serde_json::from_str::<serde::de::IgnoredAny>(body).is_ok());
+            let kind = if json { "application/json" } else { "text/plain; charset=utf-8" };
+            client.header("Content-Type", kind);
+        }
+        Ok(Self { client, body, redactor: Redactor::new(surroundings.env()) })
+    }
+
+    fn send(&self, input: &Input) -> Result<(), BuiltinError> {
+        let event = || -> Result<String, BuiltinError> {
+            let mut event = serde_json::to_value(input)?;
+            self.redactor.redact_value(&mut event);
+            Ok(event.to_string())
+        };
+        let body = self.body.clone().map_or_else(event, Ok)?;
+        let reply = self.client.ask(Ask::Post(body.as_bytes()), &[], READ, PATIENCE);
+        let reply = reply.map_err(|failure| failure.message)?;
+        if reply.status.is_success() {
+            Ok(())
+        } else {
+            let host = self.client.host();
+            Err(format!("the post to {host} failed: it answered {}", reply.status).into())
+        }
+    }
+}
+
+fn add_header(client: &mut Client, surroundings: &Surroundings, field: &str) -> Result<(), String> {
+    let wrong = || format!("`--header={field}` must be `--header=NAME:VALUE`");
+    let (name, value) = field.split_once(':').ok_or_else(wrong)?;
+    let value = value.trim();
+    let (before, last) =
+        value.rsplit_once(' ').map_or(("", value), |(before, last)| (before, last));
+    let value = match last.strip_prefix('$') {
+        None => value.to_owned(),
+        Some(variable) => {
+            let variable = variable.trim_start_matches('{').trim_end_matches('}');
+            let secret = surroundings.var(variable).and_then(|value| value.to_str());
+            let secret =
+                secret.ok_or_else(|| format!("`--header={field}`: `{variable}` is not set"))?;
+            format!("{before} {secret}").trim().to_owned()
+        }
+    };
+    // Checked here, where it is shown with file and line.
+    if client.header(name, &value) { Ok(()) } else { Err(wrong()) }
+}

@@ -1,0 +1,97 @@
+//! `limit_calls`, `limit_same_calls`, `limit_failed_calls`: what happens too often in a session.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
+use super::{Asked, Surroundings, Work, add_context};
+use hookexec::config::Period;
+use hookexec::counts::{Counted, MAX_TIMES};
+use hookexec_files::files::digest;
+use hookexec::wire::{Output, Stop, StopScope};
+use hookexec_files::kinds::Words as _;
+
+pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let (options, others) = options(args, &["per", "by", "decision"])?;
+    let most = number(&others)?;
+    let decide = decision(&options)?;
+    let per = options.word("per", Period::WORDS)?.unwrap_or_default();
+    let named = |field: &str| Ok::<_, String>((field.to_owned(), add_context::path(field)?));
+    let by = options.get("by").map(named).transpose()?;
+    Ok(Arc::new(move |asked| {
+        let (window, span) = per.window(asked)?;
+        let key = by
+            .as_ref()
+            .map(|(_, path)| digest(text(asked.call.original.lookup(path).as_deref()).as_bytes()));
+        let key = key.unwrap_or_default();
+        let counted = Counted { key: &key, window: &window, span, ..once(asked, most) };
+        if asked.counter.count(&asked.session_id, &counted)? {
+            return Ok(None);
+        }
+        let alike = by.as_ref().map(|(field, _)| format!(" with the same `{field}`"));
+        let alike = alike.unwrap_or_default();
+        let calls =
+            if most == 1 { "one such call".to_owned() } else { format!("{most} such calls") };
+        Ok(Some(decide(format!("{calls}{alike} {}: that is the limit", per.phrase()))))
+    }))
+}
+
+pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let (options, others) = options(args, &["decision"])?;
+    let most = number(&others)?;
+    let decide = decision(&options)?;
+    Ok(Arc::new(move |asked| {
+        // A rewrite of another layer must not make equal calls look different.
+        let made = asked.call.original;
+        let arguments = made.tool_input.clone().map(Value::Object);
+        let call = digest(format!("{:?}{}", made.tool(), text(arguments.as_ref())).as_bytes());
+        let counted = Counted { row: &call, ..once(asked, most) };
+        if asked.counter.count(&asked.session_id, &counted)? {
+            return Ok(None);
+        }
+        let times = if most == 1 { "once".to_owned() } else { format!("{most} times in a row") };
+        Ok(Some(decide(format!("the same call was made {times}; do something else"))))
+    }))
+}
+
+pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let (_, others) = options(args, &[])?;
+    let most = number(&others)?;
+    Ok(Arc::new(move |asked| {
+        let Some(failed) = asked.tool_error else {
+            return Err("the input has no `tool_error`, so failures can't be counted; the host \
+                        must set it"
+                .into());
+        };
+        let row = asked.counter.count_in_a_row(&asked.session_id, &once(asked, most), failed)?;
+        let calls =
+            if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
+        if !row {
+            return Ok(None);
+        }
+        let reason = format!("{calls} failed, which is the limit");
+        let stop = Some(Stop::new(StopScope::Turn, reason.clone()));
+        Ok(Some(Output { stop, ..Output::deny(reason) }))
+    }))
+}
+
+/// Returns what is counted: the call, as long as the session.
+fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
+    Counted { key: "", window: "", row: "", span: None, most, again: asked.repeated }
+}
+
+fn number(others: &[&str]) -> Result<usize, String> {
+    let text = at_most_one(others)?.ok_or("it needs a number, `N`")?;
+    let number = text.parse().ok().filter(|number| (1..=MAX_TIMES).contains(number));
+    let number = number.and_then(|number| usize::try_from(number).ok());
+    number.ok_or_else(|| format!("N must be a whole number from 1 to {MAX_TIMES}, found `{text}`"))
+}
+
+fn decision(options: &Options<'_>) -> Result<Decide, String> {
+    Ok(options.word("decision", &DECISIONS)?.unwrap_or(Output::deny))
+}
+
+fn text(value: Option<&Value>) -> String {
+    value.map(ToString::to_string).unwrap_or_default()
+}

@@ -1,0 +1,150 @@
+//! `limit_large_tool_results`: keeps a large tool response out of the model's context.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::spill::Spill;
+use super::{Surroundings, Work, arguments, tool};
+use hookexec::event::Event;
+use hookexec_files::text;
+use hookexec::wire::{Input, Output};
+
+/// The room that is kept free beside the notice of the cut.
+const SPARE_BYTES: usize = 32;
+const SPARE_LINES: usize = 3;
+
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    bytes: usize,
+    lines: usize,
+    keep: Option<End>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Head,
+    Tail,
+}
+
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let (options, others) = arguments::options(args, &["max-bytes", "max-lines", "keep"])?;
+    let limit = Limit {
+        bytes: options.number("max-bytes", 1024)?.unwrap_or(50 * 1024),
+        lines: options.number("max-lines", 10)?.unwrap_or(2000),
+        keep: options.word("keep", &[("head", End::Head), ("tail", End::Tail)])?,
+    };
+    if let [other, ..] = &*others {
+        return Err(format!("it takes options only, found `{other}`"));
+    }
+    let temp_dir = surroundings.temp_dir().to_owned();
+    Ok(Arc::new(move |input| {
+        let spill = Spill::of_session(&temp_dir, &input.session_id);
+        if input.hook_event_name == Some(Event::SessionEnd) {
+            spill.delete(&input.session_id)?;
+            return Ok(None);
+        }
+        let Some(mut response) = input.tool_response.clone() else { return Ok(None) };
+        let mut cutter = Cutter {
+            limit: for_tool(limit, input),
+            spill: &spill,
+            tool: input.tool(),
+            cut: 0,
+            problem: None,
+        };
+        cutter.value(&mut response);
+        if cutter.cut == 0 {
+            return Ok(None);
+        }
+        let output = Output::tool_response(response);
+        Ok(Some(match cutter.problem {
+            Some(problem) => output.with_system_message(format!(
+                "a large response of `{}` was cut and could not be kept in a file: {problem}",
+                input.tool()
+            )),
+            None => output,
+        }))
+    }))
+}
+
+fn for_tool(limit: Limit, input: &Input) -> Limit {
+    let end = if tool::only_reads(input) { End::Head } else { End::Tail };
+    Limit { keep: Some(limit.keep.unwrap_or(end)), ..limit }
+}
+
+/// Cuts the texts of one response.
+struct Cutter<'a> {
+    limit: Limit,
+    spill: &'a Spill,
+    tool: &'a str,
+    cut: usize,
+    problem: Option<String>,
+}
+
+impl Cutter<'_> {
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(whole) => {
+                if let Some(short) = self.text(whole) {
+                    *whole = short;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            // A part of an image is not an image.
+            Value::Object(object) if is_media(object) => {}
+            Value::Object(object) => object.values_mut().for_each(|value| self.value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn text(&mut self, whole: &str) -> Option<String> {
+        let lines = whole.lines().count();
+        if whole.len() <= self.limit.bytes && lines <= self.limit.lines {
+            return None;
+        }
+        self.cut += 1;
+        let mut notice = format!("the whole is {} bytes in {lines} lines", whole.len());
+        match self.spill.keep(self.tool, whole) {
+            Ok(path) => {
+                let _ = write!(notice, " and lies in {}", path.display());
+            }
+            Err(error) => self.problem = Some(error.to_string()),
+        }
+        let bytes = self.limit.bytes.saturating_sub(notice.len() + SPARE_BYTES);
+        let lines = self.limit.lines - SPARE_LINES;
+        Some(if self.limit.keep == Some(End::Head) {
+            format!("{}\n\n[cut here: {notice}]", first_lines(text::head(whole, bytes), lines))
+        } else {
+            format!(
+                "[cut: {notice}; its end is]\n\n{}",
+                last_lines(text::tail(whole, bytes), lines)
+            )
+        })
+    }
+}
+
+fn is_media(object: &hookexec::wire::JsonObject) -> bool {
+    let is = |key: &str, values: &[&str]| {
+        object.get(key).and_then(Value::as_str).is_some_and(|value| values.contains(&value))
+    };
+    is("type", &["image", "audio", "video", "document"])
+        || object.contains_key("blob")
+        || object.contains_key("data")
+            && (object.contains_key("mimeType") || object.contains_key("media_type"))
+}
+
+fn first_lines(text: &str, count: usize) -> &str {
+    match text.match_indices('\n').nth(count - 1) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> &str {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    match body.rmatch_indices('\n').nth(count - 1) {
+        Some((end, _)) => &text[end + 1..],
+        None => text,
+    }
+}

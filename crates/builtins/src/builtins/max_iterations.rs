@@ -1,0 +1,26 @@
+//! `max_iterations`: ends a turn that calls the model too often.
+
+use std::sync::Arc;
+
+use super::{Surroundings, Work, arguments};
+use hookexec::wire::{Output, Stop, StopScope};
+
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+    let limit = arguments::at_most_one(args)?.ok_or("it needs the number of model calls, `N`")?;
+    let limit: u64 = arguments::at_least(1, "N", limit)?;
+    Ok(Arc::new(move |input| {
+        let Some(iteration) = input.iteration else {
+            return Err("the input has no `iteration`, so model calls can't be counted; \
+                        the host must set it"
+                .into());
+        };
+        if iteration <= limit {
+            return Ok(None);
+        }
+        let reason = format!("the turn has made {limit} model calls, which is the limit");
+        Ok(Some(Output {
+            stop: Some(Stop::new(StopScope::Turn, reason.clone())),
+            ..Output::deny(reason)
+        }))
+    }))
+}

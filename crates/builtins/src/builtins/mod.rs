@@ -1,0 +1,306 @@
+//! The builtins that come with the crate, a file each, and the one table of them.
+//!
+//! Validation, `hookexec docs builtins` and `docs/builtins.md` read the table. A builtin is prepared
+//! once from a hook's arguments: what is wrong with them is found when the file is loaded, and
+//! what is right is not parsed again when the hook runs.
+
+mod add_context;
+mod add_git;
+mod add_info;
+mod add_prompt_files;
+mod allow_tools;
+mod arguments;
+pub mod audit_log;
+mod commands;
+mod elide_repeated_tool_results;
+mod git;
+mod http_post;
+mod limit_calls;
+mod limit_large_tool_results;
+mod max_iterations;
+mod page;
+mod protect_paths;
+mod redact_secrets;
+pub mod secrets;
+mod spill;
+mod surroundings;
+mod tool;
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use add_info::told;
+pub use page::Argument;
+pub use surroundings::Surroundings;
+
+use crate::calls::KnownTools;
+use hookexec::config::{Command, Hook};
+use hookexec::counts::Counter;
+use hookexec::event::{ContextMode, Contract, Event, Rewrite};
+use hookexec::handler::Call;
+use hookexec::registry::{Builtin, BuiltinError, Function};
+use hookexec_files::locks::locked;
+use hookexec::registry::Registry;
+use hookexec::wire::{Input, Output};
+
+/// Every shipped builtin, in the order in which they are shown.
+static SHIPPED: [Shipped; 24] = [
+    looks("protect_paths", include_str!("pages/protect_paths.md"), protect_paths::prepare)
+        .at(guards_tools),
+    looks("allow_tools", include_str!("pages/allow_tools.md"), allow_tools::prepare_allow)
+        .at(guards_tools)
+        .inline(),
+    looks("deny_tools", include_str!("pages/deny_tools.md"), allow_tools::prepare_deny)
+        .at(guards_tools)
+        .inline(),
+    Shipped {
+        why_silent: commands::why_not_allowed,
+        ..looks("allow_commands", include_str!("pages/allow_commands.md"), commands::prepare_allow)
+    }
+    .at(guards_tools),
+    looks("deny_commands", include_str!("pages/deny_commands.md"), commands::prepare_deny)
+        .at(guards_tools),
+    looks("ask_commands", include_str!("pages/ask_commands.md"), commands::prepare_ask)
+        .at(guards_tools),
+    acts("limit_calls", include_str!("pages/limit_calls.md"), limit_calls::prepare_calls)
+        .at(guards_tools),
+    acts(
+        "limit_same_calls",
+        include_str!("pages/limit_same_calls.md"),
+        limit_calls::prepare_same_calls,
+    )
+    .at(guards_tools),
+    acts(
+        "limit_failed_calls",
+        include_str!("pages/limit_failed_calls.md"),
+        limit_calls::prepare_failed_calls,
+    )
+    .at(|contract| contract.event == Event::PostToolUse),
+    looks("max_iterations", include_str!("pages/max_iterations.md"), max_iterations::prepare)
+        .at(|contract| contract.event == Event::BeforeLlmCall)
+        .inline(),
+    acts("audit_log", include_str!("pages/audit_log.md"), audit_log::prepare).at(|_| true),
+    Shipped {
+        on_failure: redact_secrets::withheld,
+        ..looks("redact_secrets", include_str!("pages/redact_secrets.md"), redact_secrets::prepare)
+    }
+    .at(|contract| contract.rewrite != Rewrite::None)
+    .rewrites(),
+    acts("http_post", include_str!("pages/http_post.md"), http_post::prepare).at(|_| true),
+    acts(
+        "limit_large_tool_results",
+        include_str!("pages/limit_large_tool_results.md"),
+        limit_large_tool_results::prepare,
+    )
+    .at(|contract| contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd)
+    .rewrites(),
+    acts(
+        "elide_repeated_tool_results",
+        include_str!("pages/elide_repeated_tool_results.md"),
+        elide_repeated_tool_results::prepare,
+    )
+    .at(elide_repeated_tool_results::suits)
+    .rewrites(),
+    looks("add_context", include_str!("pages/add_context.md"), add_context::prepare),
+    looks("add_date", include_str!("pages/add_date.md"), |all, args| {
+        told(all, args, |all, _| Ok(Some(add_info::date(all))))
+    })
+    .inline(),
+    looks("add_environment_info", include_str!("pages/add_environment_info.md"), |all, args| {
+        told(all, args, add_info::environment)
+    }),
+    looks("add_prompt_files", include_str!("pages/add_prompt_files.md"), add_prompt_files::prepare),
+    looks("add_git_status", include_str!("pages/add_git_status.md"), add_git::status),
+    looks("add_git_diff", include_str!("pages/add_git_diff.md"), add_git::diff),
+    looks("add_recent_commits", include_str!("pages/add_recent_commits.md"), add_git::commits),
+    looks("add_directory_listing", include_str!("pages/add_directory_listing.md"), |all, args| {
+        told(all, args, add_info::listing)
+    }),
+    looks("add_user_info", include_str!("pages/add_user_info.md"), |all, args| {
+        told(all, args, |all, _| Ok(Some(add_info::user(all))))
+    })
+    .inline(),
+];
+
+/// A builtin that comes with the crate.
+pub struct Shipped {
+    /// The name that hooks call it by.
+    pub name: &'static str,
+    /// The page of documentation: its purpose and arguments.
+    page: &'static str,
+    /// Whether it can do its work on an event.
+    suits: fn(&Contract) -> bool,
+    /// Whether it is fast and never blocks.
+    inline: bool,
+    /// Whether it rewrites: it then runs before the hooks that only look, as with `mutates: true`.
+    rewrites: bool,
+    /// The answer that counts when it fails and the event would go on.
+    on_failure: fn(Event) -> Option<Output>,
+    /// Whether it changes nothing outside of itself, so that a replay may run it.
+    looks: bool,
+    /// Why it had no opinion on an input with these arguments, where it can say that.
+    why_silent: fn(&[String], &Input) -> Option<String>,
+    prepare: Prepare,
+}
+
+/// Understands the arguments of a hook.
+type Prepare = fn(&Surroundings, &[String]) -> Result<Work, String>;
+
+/// A builtin with its arguments understood, ready to run any number of times.
+pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
+
+/// Works for each hook that has the arguments.
+type Work = Arc<dyn Fn(&Asked<'_>) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
+
+/// One call of a builtin, and the hook that calls it.
+struct Asked<'a> {
+    call: &'a Call<'a>,
+    counter: &'a Counter,
+    /// The most bytes of context that it may give.
+    max_output: usize,
+}
+
+impl Deref for Asked<'_> {
+    type Target = Input;
+
+    fn deref(&self) -> &Input {
+        self.call.input
+    }
+}
+
+/// Returns whether an event is about a tool call that can still be stopped.
+fn guards_tools(contract: &Contract) -> bool {
+    contract.tool_matched && contract.may_block && contract.event != Event::PostToolUse
+}
+
+/// Returns every shipped builtin, in the order in which they are shown.
+pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
+    SHIPPED.iter()
+}
+
+impl Registry {
+    /// Returns [`Registry::new`] with the builtins that come with the crate.
+    pub fn with_shipped_builtins() -> Self {
+        Self::new().with_builtins_of(
+            || shipped().map(|builtin| builtin.name).collect(),
+            |name| Shipped::named(name).map(Shipped::registered),
+        )
+    }
+}
+
+/// Returns a builtin that changes nothing outside of itself, gives the model context and may block.
+const fn looks(name: &'static str, page: &'static str, prepare: Prepare) -> Shipped {
+    Shipped { looks: true, ..acts(name, page, prepare) }
+}
+
+/// Returns one that writes, sends or counts something.
+const fn acts(name: &'static str, page: &'static str, prepare: Prepare) -> Shipped {
+    Shipped {
+        name,
+        page,
+        suits: |contract| contract.context != ContextMode::None,
+        inline: false,
+        rewrites: false,
+        on_failure: |_| None,
+        looks: false,
+        why_silent: |_, _| None,
+        prepare,
+    }
+}
+
+impl Shipped {
+    const fn at(self, suits: fn(&Contract) -> bool) -> Self {
+        Self { suits, ..self }
+    }
+
+    const fn inline(self) -> Self {
+        Self { inline: true, ..self }
+    }
+
+    const fn rewrites(self) -> Self {
+        Self { rewrites: true, ..self }
+    }
+
+    /// Returns the shipped builtin of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        shipped().find(|builtin| builtin.name == name)
+    }
+
+    /// Returns the shipped builtin that a hook calls, if it calls one.
+    pub fn of_hook(hook: &Hook) -> Option<&'static Self> {
+        let Some(Command::Text(name)) = &hook.command else { return None };
+        Self::named(name).filter(|_| hook.kind == "builtin")
+    }
+
+    /// Returns whether it changes nothing outside of itself, so that a replay may run it.
+    pub fn only_looks(&self) -> bool {
+        self.looks
+    }
+
+    /// Returns why it had no opinion on `input` with these arguments, if it can say that.
+    pub fn why_no_opinion(&self, args: &[String], input: &Input) -> Option<String> {
+        (self.why_silent)(args, input)
+    }
+
+    /// Returns the events it is for.
+    pub fn events(&self) -> impl Iterator<Item = Event> {
+        Event::all().filter(|event| (self.suits)(event.contract()))
+    }
+
+    /// Returns whether it is for `event`.
+    pub(crate) fn is_for(&self, event: Event) -> bool {
+        (self.suits)(event.contract())
+    }
+
+    /// Returns the builtin with its arguments understood.
+    ///
+    /// # Errors
+    /// When the arguments can't work.
+    pub fn prepare(
+        &self,
+        surroundings: &Surroundings,
+        args: &[String],
+    ) -> Result<Prepared, String> {
+        let work = (self.prepare)(surroundings, args)?;
+        let counter = Counter::in_memory();
+        let max_output = Hook::DEFAULT_MAX_OUTPUT;
+        Ok(Box::new(move |input| {
+            let event = input.hook_event_name.unwrap_or(Event::PreToolUse);
+            let call = Call::new(event, input, Instant::now()).described_by(&KnownTools);
+            work(&Asked { call: &call, counter: &counter, max_output })
+        }))
+    }
+
+    /// Returns what the registry holds. Hooks with the same arguments share what was prepared, and so
+    /// what it remembers.
+    fn registered(&'static self) -> Builtin {
+        let surroundings = Surroundings::of_process();
+        let known: Mutex<HashMap<Vec<String>, Work>> = Mutex::default();
+        let prepare = move |hook: &Hook, counter: Arc<Counter>| {
+            if !self.is_for(hook.event) {
+                let names: Vec<_> = self.events().map(Event::name).collect();
+                let (event, names) = (hook.event, names.join(", "));
+                return Err(format!("it can do nothing on `{event}`; it is for {names}"));
+            }
+            let mut known = locked(&known);
+            let work = if let Some(work) = known.get(&hook.args) {
+                Arc::clone(work)
+            } else {
+                let work = (self.prepare)(&surroundings, &hook.args)?;
+                known.insert(hook.args.clone(), Arc::clone(&work));
+                work
+            };
+            let max_output = hook.max_output;
+            let function = Arc::new(move |call: &Call<'_>| {
+                work(&Asked { call, counter: &counter, max_output })
+            });
+            Ok(if self.inline { Function::Inline(function) } else { Function::Blocking(function) })
+        };
+        Builtin::prepared(prepare)
+            .with_about(self.about())
+            .with_rewrites(self.rewrites)
+            .with_on_failure(self.on_failure)
+    }
+}

@@ -1,0 +1,115 @@
+//! The texts of one call that may be paths, bounded.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hookexec_files::paths::lexical;
+
+/// How many bytes the texts of one call may have together, each with its share of the map.
+const MOST_BYTES: usize = 16 << 20;
+const SHARE: usize = 128;
+/// The longest path that the system takes.
+const LONGEST: usize = 4096;
+/// Characters that may stand right before or behind a path within a word.
+const JOINTS: [char; 17] =
+    ['=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
+
+/// Why a call can't be checked.
+pub(super) const TOO_MANY: &str = "the call names more paths than can be checked";
+
+/// Texts, each once, in order, with whether its wildcards match names that begin with a dot.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    found: BTreeMap<String, bool>,
+    bytes: usize,
+}
+
+impl Texts {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.found.iter().map(|(text, dots)| (text.as_str(), *dots))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
+    /// `-fx`, `open("x")`, `file://host/x`.
+    pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
+        let decoded = if text.contains('%') { Some(percent_decoded(text)) } else { None };
+        for text in std::iter::once(text).chain(decoded.as_deref()) {
+            let behind = text.match_indices(JOINTS).take(64);
+            let behind = behind.map(|(at, joint)| &text[at + joint.len()..]);
+            for piece in std::iter::once(text).chain(text.split(JOINTS)).chain(behind) {
+                self.add(piece, dots)?;
+                if piece.starts_with('-') {
+                    // The value of a short option may stand right behind it.
+                    for (at, _) in piece.char_indices().skip(1).take(4) {
+                        self.add(&piece[at..], dots)?;
+                    }
+                }
+                if let Some((_, path)) =
+                    piece.strip_prefix("//").and_then(|rest| rest.split_once('/'))
+                {
+                    self.add(&format!("/{path}"), dots)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
+        let short;
+        let text = if text.len() > LONGEST {
+            // A tool may shorten a path before the system sees it, and a pattern may match a short one.
+            let plain = lexical(Path::new(text)).to_string_lossy().into_owned();
+            short = simplified(if text.starts_with('/') { &plain } else { &plain[1..] });
+            &short
+        } else {
+            text
+        };
+        if text.is_empty() || text.bytes().filter(|byte| *byte != b'*').count() > LONGEST {
+            return Ok(());
+        }
+        if let Some(known) = self.found.get_mut(text) {
+            *known |= dots;
+            return Ok(());
+        }
+        self.bytes += text.len() + SHARE;
+        if self.bytes > MOST_BYTES {
+            return Err(TOO_MANY);
+        }
+        self.found.insert(text.to_owned(), dots);
+        Ok(())
+    }
+}
+
+/// Returns a pattern that matches at least what `pattern` does: a set such as `[a-z]` becomes `?`,
+/// and more than two `*` become two.
+pub(super) fn simplified(pattern: &str) -> String {
+    let mut simple = String::new();
+    let mut rest = pattern;
+    let behind_sets = pattern.rfind(']').map_or(pattern.len(), |last| pattern.len() - last);
+    while let Some(letter) = rest.chars().next() {
+        let part = rest.char_indices().take_while(|(_, letter)| *letter != '/');
+        let mut ends = part.skip(2).filter(|(_, end)| *end == ']');
+        let is_set = letter == '[' && rest.len() > behind_sets;
+        let set = if is_set { ends.next() } else { None };
+        rest = &rest[set.map_or(letter.len_utf8(), |(end, _)| end + 1)..];
+        if letter != '*' || !simple.ends_with("**") {
+            simple.push(if set.is_some() { '?' } else { letter });
+        }
+    }
+    simple
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(code.unwrap_or(b'%'));
+        bytes.extend(&part.as_bytes()[if code.is_some() { 2 } else { 0 }..]);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,135 @@
+//! Wildcards compared with the file system, as a shell does it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::texts::{TOO_MANY, simplified};
+use super::words::UNKNOWN;
+use hookexec_files::platform::Platform;
+
+/// How many directory entries may be looked at for one call.
+const MOST: usize = 50_000;
+
+/// Finds the files of patterns, for one call.
+#[derive(Debug)]
+pub(super) struct Finder {
+    platform: Platform,
+    looked_at: usize,
+}
+
+impl Finder {
+    pub(super) fn new(platform: Platform) -> Self {
+        Self { platform, looked_at: 0 }
+    }
+
+    /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
+    /// exist: it may be about to be made. With `dots` a wildcard matches names that begin with a dot.
+    pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
+        let mut places = vec![PathBuf::from("/")];
+        for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            if !has_wildcard(part) {
+                for place in &mut places {
+                    place.push(part);
+                }
+                continue;
+            }
+            let (deep, hidden) = (part == "**", dots || part.starts_with(['.', UNKNOWN, '[']));
+            let letters = letters(part);
+            let mut open = std::mem::take(&mut places);
+            if deep {
+                places.clone_from(&open);
+            }
+            while let Some(place) = open.pop() {
+                for name in self.names(&place)? {
+                    if !hidden && name.starts_with('.') || !matches(&letters, &name) {
+                        continue;
+                    }
+                    let path = place.join(&name);
+                    // Links are not followed, as in a shell.
+                    if deep
+                        && !fs::symlink_metadata(self.platform.native(&path))
+                            .is_ok_and(|data| data.is_dir())
+                    {
+                        continue;
+                    }
+                    if deep {
+                        open.push(path.clone());
+                    }
+                    places.push(path);
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    fn names(&mut self, directory: &Path) -> Result<Vec<String>, &'static str> {
+        let Ok(entries) = fs::read_dir(self.platform.native(directory)) else {
+            return Ok(Vec::new());
+        };
+        let mut names = Vec::new();
+        for entry in entries.flatten() {
+            self.looked_at += 1;
+            if self.looked_at > MOST {
+                return Err(TOO_MANY);
+            }
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+        Ok(names)
+    }
+}
+
+/// Returns whether `text` can mean more than one path.
+pub(super) fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?', '[', UNKNOWN])
+}
+
+fn letters(part: &str) -> Vec<char> {
+    simplified(part).to_lowercase().chars().collect()
+}
+
+/// Returns whether a name matches the letters of a pattern. Case does not count: what may match,
+/// matches.
+fn matches(pattern: &[char], name: &str) -> bool {
+    let name: Vec<char> = name.to_lowercase().chars().collect();
+    // How much of the name the pattern may have matched so far.
+    let mut ends = vec![false; name.len() + 1];
+    ends[0] = true;
+    for part in pattern {
+        if matches!(*part, '*' | UNKNOWN) {
+            let first = ends.iter().position(|end| *end).unwrap_or(ends.len());
+            ends[first..].fill(true);
+            continue;
+        }
+        for at in (0..name.len()).rev() {
+            ends[at + 1] = ends[at] && (*part == '?' || *part == name[at]);
+        }
+        ends[0] = false;
+    }
+    ends[name.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_over_the_whole_name() {
+        for (pattern, name, expected) in [
+            ("*", "", true),
+            ("a*c", "abbc", true),
+            ("a*c", "abcd", false),
+            ("*.env*", "x.environment", true),
+            ("?nv", "env", true),
+            ("?nv", "nv", false),
+            ("[e]nv", "ENV", true),
+            ("[]e]nv", "env", true),
+            ("[env", "[env", true),
+            ("[env", "env", false),
+            ("**b", "ab", true),
+            ("a\0", "abc", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(&letters(pattern), name), expected, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The words of a command that may be paths.
+//!
+//! A command is read twice: as the words of a shell, so that a name with a blank stays whole, and
+//! with all quotes and backslashes removed, so that no trick with them hides a name.
+
+use std::collections::BTreeSet;
+
+use hookexec_files::platform::Platform;
+use crate::shell::{SUBSTITUTED, name_length, read_script, unquoted};
+
+/// Stands in a word for what only the shell knows: the output of a command, or a variable that the
+/// command does not set.
+pub(super) const UNKNOWN: char = '\0';
+
+/// How deep quoted commands in quoted commands are read.
+const DEPTH: usize = 4;
+/// How many versions of one word are kept; further variables become unknown.
+const MOST_VERSIONS: usize = 16;
+
+/// Returns the values that a variable may have.
+pub(super) type Values<'v> = &'v dyn Fn(&str) -> Vec<String>;
+
+/// Adds the words of `command` to `words`.
+pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
+    add_shell_words(command, DEPTH, words);
+    let separated = unquoted(command).replace("$(", "\0(").replace([')', '`'], " \0");
+    for word in separated.split(is_separator) {
+        // The output of a command may be empty.
+        for word in [word, word.trim_start_matches(UNKNOWN)] {
+            words.insert(word.to_owned());
+        }
+    }
+}
+
+/// Returns a text for cmd or PowerShell as one for a POSIX shell, on systems that have those: with `/`
+/// for `\`, and `${NAME}` for `%NAME%` and `$env:NAME`.
+pub(super) fn foreign(text: &str, platform: Platform) -> Option<String> {
+    if !platform.has_drives || !text.contains(['\\', '%', ':', '^']) {
+        return None;
+    }
+    // `^` is the backslash of cmd.
+    let text = text.replace('\\', "/").replace('^', "");
+    let lower = text.to_ascii_lowercase();
+    let (mut plain, mut from) = (String::new(), 0);
+    for (at, prefix) in
+        lower.match_indices("env:").filter(|(at, _)| lower[..*at].ends_with(['$', '{']))
+    {
+        plain.push_str(&text[from..at]);
+        from = at + prefix.len();
+    }
+    plain.push_str(&text[from..]);
+    let mut parts = plain.split('%').peekable();
+    let mut foreign = parts.next().unwrap_or_default().to_owned();
+    while let Some(part) = parts.next() {
+        let is_name = !part.is_empty() && name_length(part) == part.len();
+        match parts.peek() {
+            Some(rest) if is_name => {
+                foreign.extend(["${", part, "}", rest]);
+                parts.next();
+            }
+            _ => foreign.extend(["%", part]),
+        }
+    }
+    Some(foreign)
+}
+
+fn add_shell_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
+    let script = read_script(text);
+    for command in &script.commands {
+        let mut command = command.iter().map(|word| word.text.as_str());
+        if matches!(command.next(), Some("cd" | "pushd"))
+            && command.all(|word| word.starts_with('-'))
+        {
+            words.insert("~".to_owned());
+        }
+    }
+    for word in script.words() {
+        let may_be_command = word
+            .text
+            .contains(|letter| is_separator(letter) || matches!(letter, '\'' | '"' | '\\'));
+        if depth > 0 && may_be_command {
+            add_shell_words(&word.text, depth - 1, words);
+        }
+        words.insert(word.text.replace(SUBSTITUTED, "\0"));
+    }
+}
+
+fn is_separator(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
+}
+
+/// Returns the variables that words such as `NAME=value` set.
+pub(super) fn assignments(words: &BTreeSet<String>) -> Vec<(String, String)> {
+    let set = words.iter().filter_map(|word| word.split_once('='));
+    let set = set.filter(|(name, value)| name_length(name) == name.len() && !value.contains('$'));
+    set.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// Returns what `text` can be with its variables replaced. Each may also be unknown: the shell may
+/// have another environment.
+pub(super) fn versions(text: &str, values: Values<'_>) -> Vec<String> {
+    let mut parts = text.split('$');
+    let mut versions = vec![parts.next().unwrap_or_default().to_owned()];
+    for part in parts {
+        let (values, rest) = if let Some(inside) = part.strip_prefix('{') {
+            let (inside, rest) = inside.split_once('}').unwrap_or((inside, ""));
+            let (name, operator) = inside.split_at(name_length(inside));
+            // The value in `${NAME:-value}`.
+            let default = operator.trim_start_matches([':', '-', '=', '+']).to_owned();
+            ([values(name), vec![default]].concat(), rest)
+        } else {
+            // `$1` and the like have one letter.
+            let letter = part.chars().next().map_or(0, char::len_utf8);
+            let (name, rest) = part.split_at(name_length(part).max(letter));
+            (values(name), rest)
+        };
+        let known = versions.len();
+        if (values.len() + 1) * known <= MOST_VERSIONS {
+            for value in values {
+                let more = (0..known).map(|at| format!("{}{value}", versions[at]));
+                let more: Vec<String> = more.collect();
+                versions.extend(more);
+            }
+        }
+        for version in &mut versions[..known] {
+            version.push(if part.is_empty() { '$' } else { UNKNOWN });
+        }
+        for version in &mut versions {
+            version.push_str(rest);
+        }
+    }
+    versions
+}
+
+/// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be
+/// `{a,b}` or `{1..3}`.
+pub(super) fn without_braces(word: &str) -> String {
+    match word.find('{').zip(word.rfind('}')) {
+        Some((start, end))
+            if word
+                .get(start..end)
+                .is_some_and(|part| part.contains(',') || part.contains("..")) =>
+        {
+            format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..])
+        }
+        _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_for_cmd_and_powershell_are_read_where_they_run() {
+        for (text, expected) in [
+            (r"type C:\x\y", "type C:/x/y"),
+            (r"type %USERPROFILE%\.ssh\key 50% off", "type ${USERPROFILE}/.ssh/key 50% off"),
+            (r"cat $env:USERPROFILE\.ssh", "cat $USERPROFILE/.ssh"),
+            (r"cat ${Env:USERPROFILE}\.ssh", "cat ${USERPROFILE}/.ssh"),
+            (r"type .s^sh\key", "type .ssh/key"),
+        ] {
+            assert_eq!(foreign(text, Platform::WINDOWS).as_deref(), Some(expected));
+            assert_eq!(foreign(text, Platform::LINUX), None);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `redact_secrets`: keeps secrets from tools, from the model and from transcripts.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::secrets::Redactor;
+use super::{Surroundings, Work, arguments};
+use hookexec::event::{Event, Rewrite};
+use hookexec::wire::{Input, InputChange, JsonObject, Output};
+
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+    arguments::none(args)?;
+    let redactor = Redactor::new(surroundings.env());
+    Ok(Arc::new(move |input| {
+        let rewrite = input.hook_event_name.map(|event| event.contract().rewrite);
+        Ok(match rewrite {
+            Some(Rewrite::ToolInput) => tool_input(&redactor, input),
+            Some(Rewrite::Request) => messages(&redactor, input),
+            Some(Rewrite::Response) => clean(&redactor, input.response.as_ref())
+                .map(|response| Output { updated_response: Some(response), ..Output::default() }),
+            Some(Rewrite::ToolResponse) => {
+                clean(&redactor, input.tool_response.as_ref()).map(Output::tool_response)
+            }
+            // The check at load keeps it from other events.
+            Some(Rewrite::None) | None => None,
+        })
+    }))
+}
+
+/// Withholds everything: a value that was not searched may hold any secret.
+pub(super) fn withheld(event: Event) -> Option<Output> {
+    const WITHHELD: &str = "[withheld: secrets could not be taken out of it]";
+    let contract = event.contract();
+    match contract.rewrite {
+        Rewrite::ToolResponse => Some(Output::tool_response(WITHHELD)),
+        Rewrite::Response => {
+            Some(Output { updated_response: Some(WITHHELD.into()), ..Output::default() })
+        }
+        _ if contract.may_block => Some(Output::deny(WITHHELD)),
+        _ => None,
+    }
+}
+
+/// Patches the arguments that held a secret; a secret in a key needs the whole replaced.
+fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
+    let before = input.tool_input.as_ref()?;
+    let mut after = before.clone();
+    if !redactor.redact_object(&mut after) {
+        return None;
+    }
+    if before.keys().any(|key| !after.contains_key(key)) {
+        return Some(Output {
+            updated_input: Some(InputChange::Replace(after)),
+            ..Output::default()
+        });
+    }
+    let changed: JsonObject =
+        after.into_iter().filter(|(key, value)| before.get(key) != Some(value)).collect();
+    Some(Output::patch_input(changed))
+}
+
+fn messages(redactor: &Redactor, input: &Input) -> Option<Output> {
+    let mut messages = input.messages.clone()?;
+    if redactor.redact_values(&mut messages) {
+        Some(Output { updated_messages: Some(messages), ..Output::default() })
+    } else {
+        None
+    }
+}
+
+fn clean(redactor: &Redactor, value: Option<&Value>) -> Option<Value> {
+    let mut value = value?.clone();
+    if redactor.redact_value(&mut value) { Some(value) } else { None }
+}

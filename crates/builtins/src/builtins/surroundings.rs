@@ -1,0 +1,114 @@
+//! The machine as builtins see it: environment, home directory, clock.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use jiff::{Timestamp, Zoned};
+
+use hookexec_files::directories::without_detours;
+use hookexec_files::platform::Platform;
+
+/// The environment, the home directory, that for temporary files and the clock.
+///
+/// Builtins read these here and nowhere else, so that each can be run against another machine's.
+#[derive(Clone)]
+#[must_use]
+pub struct Surroundings {
+    env: Arc<LazyEnv>,
+    home: Option<Arc<Path>>,
+    temp_dir: Arc<Path>,
+    now: Arc<dyn Fn() -> Zoned + Send + Sync>,
+}
+
+type Env = BTreeMap<OsString, OsString>;
+type LazyEnv = LazyLock<Env, Box<dyn FnOnce() -> Env + Send>>;
+
+impl Surroundings {
+    /// Returns those of this process, as they are now; the environment as it is when a builtin first
+    /// asks for it. The clock goes on.
+    pub fn of_process() -> Self {
+        Self {
+            env: env(|| std::env::vars_os().collect()),
+            home: std::env::home_dir().and_then(usable),
+            temp_dir: std::env::temp_dir().into(),
+            now: Arc::new(Zoned::now),
+        }
+    }
+
+    /// Replaces the environment, and with it the home directory and, where it is set, that for
+    /// temporary files.
+    pub fn with_env<K, V>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self
+    where
+        K: Into<OsString>,
+        V: Into<OsString>,
+    {
+        let all: Env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let value = |name: &str| Platform::HERE.variable(&all, OsStr::new(name));
+        let path = |name: &str| value(name).map(|(_, value)| PathBuf::from(value));
+        self.home = path(Platform::HERE.home_variable).and_then(usable);
+        let temp_dir = path("TMPDIR").filter(|path| path.is_absolute());
+        self.temp_dir = temp_dir.map_or(self.temp_dir, Arc::from);
+        self.env = self::env(move || all);
+        self
+    }
+
+    /// Stops the clock at a time such as `2026-03-21T10:11:12[Europe/Berlin]`.
+    ///
+    /// # Errors
+    /// When `time` is not a time with a zone.
+    pub fn with_time(mut self, time: &str) -> Result<Self, String> {
+        let time: Zoned = time.parse().map_err(|error: jiff::Error| error.to_string())?;
+        self.now = Arc::new(move || time.clone());
+        Ok(self)
+    }
+
+    /// Returns the value of an environment variable that is set and not empty.
+    pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
+        let (_, value) = Platform::HERE.variable(&self.env, OsStr::new(name))?;
+        Some(value.as_os_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the environment.
+    pub(super) fn env(&self) -> &BTreeMap<OsString, OsString> {
+        &self.env
+    }
+
+    /// Returns the home directory.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Returns the directory for temporary files.
+    pub(super) fn temp_dir(&self) -> &Path {
+        &self.temp_dir
+    }
+
+    /// Returns the local time.
+    pub(super) fn now(&self) -> Zoned {
+        (self.now)()
+    }
+
+    /// Returns the time as RFC 3339 in UTC, to the millisecond.
+    pub(super) fn timestamp(&self) -> String {
+        let now: Timestamp = self.now().timestamp();
+        format!("{now:.3}")
+    }
+}
+
+/// Returns a home directory as paths can be compared with it.
+fn usable(home: PathBuf) -> Option<Arc<Path>> {
+    if home.is_absolute() { Some(without_detours(home).into()) } else { None }
+}
+
+fn env(read: impl FnOnce() -> Env + Send + 'static) -> Arc<LazyEnv> {
+    Arc::new(LazyLock::new(Box::new(read)))
+}
+
+impl std::fmt::Debug for Surroundings {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment holds secrets.
+        formatter.debug_struct("Surroundings").field("home", &self.home).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! The arguments of a tool call by their roles.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::parse::commands_of_text;
+use super::simple::{Simple, expand};
+use super::unreadable;
+use super::walk::{Frame, Walk};
+use super::word::Word;
+use hookexec::describe::Command;
+use crate::tools::{Role, Roles, Special, TOOL_KINDS, kinds_anywhere, special};
+use hookexec::wire::{Input, JsonObject};
+
+/// Arguments that say nothing about what a shell runs. Any other argument makes it uncertain.
+const HARMLESS: [&str; 20] = [
+    "description", "timeout", "timeout_ms", "timeoutMs", "run_in_background", "is_background",
+    "isBackground", "background", "yield_time_ms", "max_output_tokens", "explanation",
+    "justification", "requireUserApproval", "summary", "session_id", "shellId", "initial_wait",
+    "mode", "tty", "yieldMs",
+];
+/// Arguments that name the directory in which a command runs.
+const DIRECTORIES: [&str; 8] = [
+    "workdir", "cwd", "dir_path", "directory", "working_directory", "workingDirectory", "Cwd",
+    "working_dir",
+];
+
+/// The arguments of one call.
+pub(super) struct Arguments<'i> {
+    pub(super) input: &'i Input,
+    values: &'i JsonObject,
+    pub(super) roles: Roles,
+    pub(super) kinds: Vec<String>,
+    pub(super) special: Special,
+}
+
+impl<'i> Arguments<'i> {
+    /// Returns the arguments of a tool call; `None` for other events.
+    pub(super) fn of(input: &'i Input) -> Option<Self> {
+        let name = input.tool_name.as_deref()?;
+        let values = input.tool_input.as_ref()?;
+        let kinds = kinds(input);
+        let roles = Roles::of(name, &kinds);
+        Some(Self { input, values, roles, kinds, special: special(name) })
+    }
+
+    pub(super) fn is(&self, kind: &str) -> bool {
+        self.kinds.iter().any(|known| known == kind)
+    }
+
+    fn role(&self, key: &str) -> Option<Role> {
+        self.roles.get(key).map(|(role, _)| role)
+    }
+
+    /// Returns the arguments that have `role`.
+    pub(super) fn with_role(&self, role: Role) -> impl Iterator<Item = &'i Value> {
+        let values = self.values.iter();
+        values.filter(move |(key, _)| self.role(key) == Some(role)).map(|(_, value)| value)
+    }
+
+    /// Returns the directory in which the call runs.
+    pub(super) fn directory(&self) -> PathBuf {
+        let named = DIRECTORIES.iter().find_map(|key| self.values.get(*key)?.as_str());
+        let directory = Path::new(&self.input.cwd);
+        named.map_or_else(|| directory.to_owned(), |named| directory.join(named))
+    }
+
+    pub(super) fn commands(&self) -> Vec<Command> {
+        if !self.is("shell") {
+            return Vec::new();
+        }
+        let texts: Vec<&Value> = self.with_role(Role::Command).collect();
+        let words: Vec<&Value> = self.with_role(Role::Words).collect();
+        let mut commands = match (&*texts, &*words) {
+            _ if !self.is_text_of_shell() => vec![unreadable()],
+            ([Value::String(text)], []) => commands_of_text(text),
+            ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
+            ([Value::String(program)], [Value::Array(words)]) => commands_of_both(program, words),
+            _ => vec![unreadable()],
+        };
+        if self.unknown_argument().is_some() {
+            for command in &mut commands {
+                command.uncertain = true;
+            }
+        }
+        commands
+    }
+
+    /// Returns the text of the command, for people and scripts.
+    pub(super) fn text(&self) -> Option<String> {
+        if !self.is("shell") {
+            return None;
+        }
+        match self.with_role(Role::Command).next()? {
+            Value::String(text) => Some(text.clone()),
+            Value::Array(words) => {
+                let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+                Some(words?.join(" "))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the text is one for a POSIX shell.
+    fn is_text_of_shell(&self) -> bool {
+        let is_bash = self.input.tool().to_ascii_lowercase().contains("bash");
+        self.special != Special::Opaque && (is_bash || !cfg!(windows))
+    }
+
+    /// Returns an argument that may change what the command does; without one, the command alone
+    /// says what is run.
+    pub(super) fn unknown_argument(&self) -> Option<&'i str> {
+        let is_plain = |key: &str, value: &Value| {
+            matches!(self.role(key), Some(Role::Command | Role::Words))
+                || HARMLESS.contains(&key)
+                || DIRECTORIES.contains(&key)
+                || matches!(value, Value::Null | Value::Bool(false))
+        };
+        self.values.iter().find(|(key, value)| !is_plain(key, value)).map(|(key, _)| key.as_str())
+    }
+}
+
+/// Returns the kinds of the tool: those that the host gives, else those in the table of tools.
+pub(crate) fn kinds(input: &Input) -> Vec<String> {
+    let mut kinds = match &*input.tool_kinds {
+        [] => kinds_anywhere(input.tool()),
+        known => known.to_vec(),
+    };
+    // A tool that is called like its kind does not repeat it.
+    if TOOL_KINDS.iter().any(|(kind, _)| *kind == input.tool()) {
+        kinds.push(input.tool().to_owned());
+    }
+    kinds
+}
+
+/// Returns the commands of a text with a list of words beside it. A tool may run the text alone, or
+/// give all of it to a shell.
+fn commands_of_both(text: &str, words: &[Value]) -> Vec<Command> {
+    let is_plain = |text: &str| {
+        let word = Word::of_shell(text);
+        !text.is_empty() && word.is_literal() && word.text == text
+    };
+    let program = Value::String(text.to_owned());
+    let mut commands = if is_plain(text) {
+        commands_of_words(&[std::slice::from_ref(&program), words].concat())
+    } else {
+        commands_of_text(text)
+    };
+    if commands.is_empty() {
+        return vec![unreadable()];
+    }
+    if !is_plain(text) || !words.iter().all(|word| word.as_str().is_some_and(is_plain)) {
+        for command in &mut commands {
+            command.uncertain = true;
+            command.hides = true;
+        }
+    }
+    commands
+}
+
+/// Returns the commands of a list of words, which no shell reads.
+fn commands_of_words(argv: &[Value]) -> Vec<Command> {
+    let words: Option<Vec<Word>> =
+        argv.iter().map(|word| Some(Word::literal(word.as_str()?))).collect();
+    let Some(words) = words.filter(|words| !words.is_empty()) else {
+        return vec![unreadable()];
+    };
+    let mut walk = Walk::default();
+    walk.pipeline = 1;
+    let simple = Simple { assignments: Vec::new(), words, hides: false };
+    expand(&mut walk, simple, &Frame::default());
+    walk.commands
+}

@@ -1,0 +1,134 @@
+//! The files that a call touches.
+
+use serde_json::Value;
+
+use super::arguments::Arguments;
+use hookexec::describe::{Command, Touched, TouchedFile};
+use hookexec_files::paths::lexical;
+use crate::tools::{Role, Special, patch};
+
+/// How deep lists of files may nest in the arguments.
+const DEEPEST: usize = 4;
+
+/// Programs that may run a command in another directory.
+const MOVERS: [&str; 7] = ["env", "genv", "sudo", "doas", "find", "gfind", "bfs"];
+
+/// Returns the files of a call, each once.
+pub(super) fn of_call(call: &Arguments<'_>, commands: &[Command]) -> Vec<TouchedFile> {
+    let mut files = Files { call, found: Vec::new() };
+    if call.is("shell") {
+        files.redirected(commands);
+    } else {
+        files.named();
+    }
+    files.found
+}
+
+struct Files<'c> {
+    call: &'c Arguments<'c>,
+    found: Vec<TouchedFile>,
+}
+
+impl Files<'_> {
+    fn add(&mut self, path: &str, touched: Touched, certain: bool) {
+        if path.is_empty() {
+            return;
+        }
+        // Whether a tool expands `~` is its own affair.
+        let certain = certain && !path.starts_with('~') && !path.contains('\0');
+        let path = lexical(&self.call.directory().join(path)).to_string_lossy().into_owned();
+        if let Some(known) =
+            self.found.iter_mut().find(|file| file.path == path && file.touched == touched)
+        {
+            known.certain |= certain;
+            return;
+        }
+        self.found.push(TouchedFile { path, touched, certain });
+    }
+
+    /// Adds the files in the arguments of a tool that runs no command.
+    fn named(&mut self) {
+        let call = self.call;
+        let touched = touched(call);
+        for patch in call.with_role(Role::Patch).filter_map(Value::as_str) {
+            self.patch(patch);
+        }
+        let Some(touched) = touched else { return };
+        for role in [Role::Path, Role::Paths] {
+            for value in call.with_role(role) {
+                self.value(value, touched, DEEPEST);
+            }
+        }
+    }
+
+    /// Adds a path, a list of paths, or a list of objects with one path each.
+    fn value(&mut self, value: &Value, touched: Touched, depth: usize) {
+        match value {
+            Value::String(path) => self.add(path, touched, true),
+            Value::Array(items) if depth > 0 => {
+                for item in items {
+                    self.value(item, touched, depth - 1);
+                }
+            }
+            Value::Object(object) if depth > 0 => {
+                for (key, value) in object {
+                    if self.call.roles.get(key).is_some_and(|(role, _)| role == Role::Path) {
+                        self.value(value, touched, depth - 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn patch(&mut self, text: &str) {
+        let edits = patch::edits(text).filter(|edits| !edits.is_empty());
+        let Some(edits) = edits else {
+            for file in patch::files(text) {
+                self.add(&file, Touched::Edit, false);
+            }
+            return;
+        };
+        for edit in edits {
+            let touched = match edit.kind {
+                patch::Kind::Add => Touched::Write,
+                patch::Kind::Update => Touched::Edit,
+                patch::Kind::Delete => Touched::Delete,
+            };
+            self.add(&edit.path, touched, true);
+        }
+    }
+
+    /// Adds the files that commands redirect from and to.
+    fn redirected(&mut self, commands: &[Command]) {
+        let changes =
+            |command: &Command| matches!(&*command.program, "cd" | "pushd" | "popd" | "shopt");
+        let strays = commands.iter().any(|command| command.hides || changes(command));
+        for command in commands {
+            for redirection in &command.redirections {
+                let touched = match &*redirection.operator {
+                    "<" | "<&" => Touched::Read,
+                    _ => Touched::Write,
+                };
+                let strays =
+                    strays || command.wrappers.iter().any(|wrapper| MOVERS.contains(&&**wrapper));
+                let moved_root = command.wrappers.iter().any(|wrapper| wrapper == "chroot");
+                let certain = redirection.certain
+                    && !moved_root
+                    && (!strays || redirection.file.starts_with('/'));
+                self.add(&redirection.file, touched, certain);
+            }
+        }
+    }
+}
+
+/// Returns what a tool does with the files in its arguments; `None` if it is not a tool for files.
+fn touched(call: &Arguments<'_>) -> Option<Touched> {
+    if call.special == Special::Deletes {
+        return Some(Touched::Delete);
+    }
+    let reads = ["read", "list", "glob", "grep"].iter().any(|kind| call.is(kind));
+    [(call.is("write"), Touched::Write), (call.is("edit"), Touched::Edit), (reads, Touched::Read)]
+        .into_iter()
+        .find_map(|(is, touched)| if is { Some(touched) } else { None })
+}

@@ -1,0 +1,330 @@
+use serde_json::json;
+
+use super::*;
+use hookexec::describe::{Touched, TouchedFile};
+
+fn commands(input: &Input) -> Vec<Command> {
+    KnownTools.describe(input).commands
+}
+
+fn files(input: &Input) -> Vec<TouchedFile> {
+    KnownTools.describe(input).files
+}
+
+/// Returns the commands of a text, each as one line: wrappers, program and arguments, and marks for
+/// what is uncertain (`?`), hides others (`!`), and reads from a pipe (`|`).
+fn read(text: &str) -> Vec<String> {
+    shown(&commands(&Input::call("Bash").arg("command", text)))
+}
+
+fn shown(commands: &[Command]) -> Vec<String> {
+    let line = |command: &Command| {
+        let wrappers = command.wrappers.iter().map(|wrapper| format!("{wrapper}:"));
+        let assignments = command.assignments.iter().cloned();
+        let program = Some(command.program.clone()).filter(|it| !it.is_empty());
+        let redirected = command
+            .redirections
+            .iter()
+            .map(|it| format!("{}{}{}", it.operator, it.file, if it.certain { "" } else { "?" }));
+        let marks = [(command.uncertain, "?"), (command.hides, "!"), (command.piped, "|")];
+        let marks = marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark.to_owned());
+        let words = wrappers.chain(assignments).chain(program).chain(command.args.clone());
+        words.chain(redirected).chain(marks).collect::<Vec<_>>().join(" ")
+    };
+    commands.iter().map(line).collect()
+}
+
+#[test]
+fn a_text_is_read_into_its_simple_commands() {
+    for (text, expected) in [
+        ("git status", &["git status"][..]),
+        ("a && b || c; d & e\nf", &["a", "b", "c", "d", "e", "f"]),
+        ("grep 'x y' \"f g\" | head -5", &["grep x y f g", "head -5 |"]),
+        ("a |& b", &["a", "b |"]),
+        ("(a; { b; }) | c", &["a", "b", "c |"]),
+        ("! a", &["a"]),
+        ("time a | b", &["a", "b |"]),
+        ("if a; then b; elif c; then d; else e; fi", &["a", "b", "c", "d", "e"]),
+        ("while a; do b; done < f", &["a <f", "b <f"]),
+        ("a | while read x; do sh; done", &["a", "read x |", "sh ? ! |"]),
+        ("for f in a b; do c; done", &["f= ?", "c"]),
+        ("for f in $(x); do c; done", &["x", "f= ?", "c"]),
+        ("case $(x) in a|b) c;; *) d;; esac", &["x", "case $(x) a b * ?", "c", "d"]),
+        ("case x in a|b*) c;; *) d;; esac", &["c", "d"]),
+        ("[[ -f x ]] && a", &["[[ x  ?", "a"]),
+        ("((x = 1)); a", &["(( x = 1 ?", "a"]),
+        ("f() { rm x; }; f", &["rm x ?", "f ?"]),
+        ("LANG=C sort f > out 2>&1 2>/dev/null", &["LANG=C sort f >out >/dev/null"]),
+        ("a <<< x 3<in &>> log", &["a <in &>>log"]),
+        ("{ a; b; } > out", &["a >out", "b >out"]),
+        ("a <<'E' | b\n$(rm x)\nE\nc", &["a", "b |", "c"]),
+        ("X=1", &["X=1"]),
+        ("> f", &[">f"]),
+        ("a # rm x", &["a"]),
+        ("a \\\n  b", &["a b"]),
+        ("[ -f x ]", &["[ -f x ]"]),
+        ("ls src/*.rs ~/x", &["ls src/*.rs ~/x"]),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_a_command_runs_is_a_command_too() {
+    for (text, expected) in [
+        ("sudo -u bob -n rm -rf x", &["sudo -u bob -n rm -rf x", "sudo: rm -rf x"][..]),
+        ("sudo -ubob A=1 rm x", &["sudo -ubob A=1 rm x", "sudo: A=1 rm x"]),
+        ("env -i A=b rm x", &["env -i A=b rm x", "env: A=b rm x"]),
+        ("timeout -k 3 5s rm x", &["timeout -k 3 5s rm x", "timeout: rm x"]),
+        (
+            "nice -n 5 nohup rm x",
+            &["nice -n 5 nohup rm x", "nice: nohup rm x", "nice: nohup: rm x"],
+        ),
+        ("ls | xargs -0 -n1 rm", &["ls", "xargs -0 -n1 rm |", "xargs: rm ? |"]),
+        (
+            "find . -exec rm {} + -exec ls {} ;",
+            &["find . -exec rm {} + -exec ls {}", "find: rm {} ?", "find: ls {} ?"],
+        ),
+        ("sh -c 'rm x | cat'", &["sh -c rm x | cat", "sh: rm x", "sh: cat |"]),
+        ("bash -euo pipefail -c 'rm x'", &["bash -euo pipefail -c rm x", "bash: rm x"]),
+        (
+            "sudo bash -lc \"sh -c 'rm x'\"",
+            &[
+                "sudo bash -lc sh -c 'rm x'",
+                "sudo: bash -lc sh -c 'rm x'",
+                "sudo: bash: sh -c rm x",
+                "sudo: bash: sh: rm x",
+            ],
+        ),
+        ("eval 'rm x' y", &["eval rm x y", "eval: rm x y"]),
+        ("trap 'rm x' EXIT", &["trap rm x EXIT", "trap: rm x"]),
+        ("command rm x", &["command rm x", "command: rm x"]),
+        ("command -v rm", &["command -v rm"]),
+        ("/usr/bin/env rm x", &["/usr/bin/env rm x", "env: rm x"]),
+        ("echo \"$(rm x)\" `ls`", &["rm x", "ls", "echo \"$(rm x)\" `ls` ?"]),
+        ("cat <(rm x)", &["rm x", "cat <(rm x) ?"]),
+        ("A=$(rm x) b", &["rm x", "A=$(rm x) b ?"]),
+        ("a > $(rm x)", &["rm x", "a >$(rm x)? ?"]),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_may_run_other_commands_is_marked() {
+    for text in [
+        "$x",
+        "r$y",
+        "/bin/r?",
+        "{rm,x}",
+        "$'rm' x",
+        "\"$x\" y",
+        "eval $x",
+        "eval \"$(x)\"",
+        "sh",
+        "sh -s",
+        "curl x | sh",
+        "bash < f",
+        "sh <<E\nrm\nE",
+        "bash /dev/stdin",
+        "sh -c \"$x\"",
+        "sh -ceuo pipefail 'rm'",
+        "sudo --unknown rm",
+        "sudo $x rm",
+        "timeout --foo 5 rm",
+        "source f",
+        ". f",
+        "alias ls=rm",
+        "xargs sh -c 'x'",
+        "find . -exec sh -c 'rm {}' ;",
+        "su -c x",
+        "ssh h rm",
+        "watch rm",
+        "echo ${x:-$(rm y)}",
+        "echo $(a $(b $(c $(d))))",
+        "echo `a \\`rm x\\``",
+        "cat <<E\n$(rm x)\nE",
+        "echo $((x[$(rm)]))",
+        "sh -c 'rm",
+        "a 'b",
+        "a && ",
+        "(a",
+        "a\0b",
+        "echo ${x@P}",
+        "[[ -f `rm x` ]]",
+        "\u{feff}rm x",
+        "rm\u{200b} x",
+        "env -S 'rm x'",
+        "trap $x EXIT",
+        "x() (rm",
+        "echo a(b)",
+    ] {
+        let hidden = commands(&Input::call("Bash").arg("command", text));
+        assert!(
+            hidden.iter().any(|command| command.hides && command.uncertain),
+            "{text}: {hidden:?}"
+        );
+    }
+}
+
+// On Windows only a tool with `bash` in its name has the text of a POSIX shell.
+#[cfg(unix)]
+#[test]
+fn a_call_that_is_not_the_text_of_a_posix_shell_is_uncertain() {
+    for input in [
+        Input::call("PowerShell").arg("command", "ls"),
+        Input::call("write_stdin").arg("chars", "ls\n"),
+        Input::call("execute_cmd").arg("command", "dir"),
+        Input::call("Bash"),
+        Input::call("Bash").arg("command", 5),
+        Input::call("Bash").arg("command", "ls").arg("script", "rm"),
+        Input::call("Bash").arg("command", json!(["ls", 5])),
+        Input::call("Bash").arg("command", "").arg("args", json!(["rm"])),
+    ] {
+        assert_eq!(shown(&commands(&input)), ["? !"], "{input:?}");
+    }
+    for nothing in ["", " ", "# nothing", "\n# rm\n"] {
+        let input = Input::call("Bash").arg("command", nothing);
+        assert!(commands(&input).is_empty(), "{nothing}");
+    }
+    let unsandboxed =
+        Input::call("Bash").arg("command", "ls").arg("dangerouslyDisableSandbox", true);
+    assert_eq!(shown(&commands(&unsandboxed)), ["ls ?"]);
+    let described = Input::call("Bash").arg("command", "ls").arg("description", "x");
+    assert_eq!(shown(&commands(&described)), ["ls"]);
+    let words = Input::call("shell").arg("command", json!(["bash", "-lc", "a | b"]));
+    assert_eq!(shown(&commands(&words)), ["bash -lc a | b", "bash: a", "bash: b |"]);
+    let apart = Input::call("shell").arg("command", "rm").arg("args", json!(["-rf", "x"]));
+    assert_eq!(shown(&commands(&apart)), ["rm -rf x"]);
+    // The tool may run the text alone, or give all of it to a shell.
+    for (text, words, expected) in [
+        ("rm f", json!([]), &["rm f ? !"][..]),
+        ("ls; rm f", json!([]), &["ls ? !", "rm f ? !"]),
+        ("ls", json!(["; rm"]), &["ls ; rm ? !"]),
+        ("rm", json!(["$x"]), &["rm $x ? !"]),
+    ] {
+        let both = Input::call("shell").arg("command", text).arg("args", words);
+        assert_eq!(shown(&commands(&both)), expected, "{text}");
+    }
+    for tool in ["Read", "mcp__a__b", "get_weather"] {
+        assert!(commands(&Input::call(tool).arg("command", "rm x")).is_empty(), "{tool}");
+    }
+}
+
+#[test]
+fn hostile_texts_are_bounded() {
+    let many = |text: &str, times: usize| text.repeat(times);
+    for text in [
+        many("(", 60_000),
+        many("( ", 16_000),
+        many("$(", 30_000),
+        many("\"$(", 10_000),
+        many("`", 30_000),
+        many("${a:-", 6_000),
+        many("{ ", 16_000),
+        many("{a,", 10_000),
+        many("if ", 10_000),
+        many("for x in y; do ", 2_000),
+        many("case a in b) ", 2_500),
+        many("[[ ! ", 6_000),
+        format!("[[ {} a ]]", many("! ", 16_000)),
+        format!("[[ {} a ]]", many("( ", 16_000)),
+        format!("rm f\n[[ {}", many("(", 30_000)),
+        format!("[[ {}", many("(", 3_900)),
+        format!("echo $(({}1))", many("1?2:", 8_000)),
+        format!("echo $(({}1))", many("-", 32_000)),
+        format!("echo $(({}1))", many("a=", 16_000)),
+        format!("(({}1))", many("1**", 10_000)),
+        many("f() ", 8_000),
+        many("coproc { ", 3_000),
+        many("<<A ", 8_000),
+        many("'\"", 16_000),
+        many("a 'b", 1),
+        many("a|", 16_000),
+        many("a;", 16_000),
+        many("find . -exec ", 2_500),
+        format!("{}{}", many("find . -exec ", 1_000), many("a ", 9_000)),
+        format!("{}ls", many("xargs ", 5_000)),
+        many("a\n", 16_000),
+        many("a&&", 10_000),
+        many("! ", 16_000),
+        many("time ", 6_000),
+        many("a=(", 10_000),
+        format!("x {} y", "é".repeat(40_000)),
+    ] {
+        let found = commands(&Input::call("Bash").arg("command", text.clone()));
+        assert!(!found.is_empty(), "{}", &text[..40]);
+        let certain = found.iter().all(|it| !it.uncertain && !it.program.is_empty());
+        assert!(!certain, "{}", text.chars().take(40).collect::<String>());
+    }
+    for text in [many("a;", 3_900), many("a&", 3_900), many("a&&", 1_900) + "b", many("a\n", 3_900)]
+    {
+        let found = commands(&Input::call("Bash").arg("command", text));
+        assert!(found.len() > 1_900, "{}", found.len());
+    }
+}
+
+// The paths are those of Unix.
+#[cfg(unix)]
+#[test]
+fn files_come_from_the_arguments_by_role() {
+    use Touched::{Delete, Edit, Read, Write};
+    let files_of = |tool: &str, arguments: serde_json::Value| {
+        let mut input = Input::for_tool(tool, arguments.as_object().cloned().unwrap());
+        input.cwd = "/p".into();
+        let file = |file: TouchedFile| (file.path, file.touched, file.certain);
+        files(&input).into_iter().map(file).collect::<Vec<_>>()
+    };
+    let patch =
+        "*** Begin Patch\n*** Update File: a\n+x\n*** Delete File: /b\n*** Add File: c\n+y\n";
+    for (tool, arguments, expected) in [
+        (
+            "Edit",
+            json!({"file_path": "a/../b.rs", "old_string": "x"}),
+            vec![("/p/b.rs", Edit, true)],
+        ),
+        ("Write", json!({"file_path": "/x/y", "content": "z"}), vec![("/x/y", Write, true)]),
+        ("Read", json!({"file_path": "~/x"}), vec![("/p/~/x", Read, false)]),
+        (
+            "read_many_files",
+            json!({"paths": ["a", "b"]}),
+            vec![("/p/a", Read, true), ("/p/b", Read, true)],
+        ),
+        ("Grep", json!({"pattern": "x", "path": "src"}), vec![("/p/src", Read, true)]),
+        ("Delete", json!({"path": "a"}), vec![("/p/a", Delete, true)]),
+        ("fs_read", json!({"operations": [{"path": "a"}]}), vec![("/p/a", Read, true)]),
+        (
+            "apply_patch",
+            json!({"input": patch}),
+            vec![("/p/a", Edit, true), ("/b", Delete, true), ("/p/c", Write, true)],
+        ),
+        (
+            "apply_patch",
+            json!({"command": "+++ b/x\n"}),
+            vec![("/p/x", Edit, false), ("/p/b/x", Edit, false)],
+        ),
+        (
+            "Bash",
+            json!({"command": "a < in > out 2>/dev/null"}),
+            vec![("/p/in", Read, true), ("/p/out", Write, true), ("/dev/null", Write, true)],
+        ),
+        (
+            "Bash",
+            json!({"command": "cd x; a > out > /o > $y"}),
+            vec![("/p/out", Write, false), ("/o", Write, true), ("/p/$y", Write, false)],
+        ),
+        (
+            "Bash",
+            json!({"command": "env -C /x sh -c 'a > o <&i'; sh -c 'a > p'"}),
+            vec![("/p/o", Write, false), ("/p/i", Read, false), ("/p/p", Write, true)],
+        ),
+        ("Bash", json!({"command": "a > o", "workdir": "q"}), vec![("/p/q/o", Write, true)]),
+        ("WebFetch", json!({"url": "https://x"}), vec![]),
+    ] {
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(path, touched, certain)| (path.to_owned(), touched, certain))
+            .collect();
+        assert_eq!(files_of(tool, arguments.clone()), expected, "{tool} {arguments}");
+    }
+}

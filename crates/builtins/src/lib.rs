@@ -1,0 +1,20 @@
+//! The builtins that come with hookexec, and its reader of tool calls.
+//!
+//! [`register`] adds them to a registry. A program that embeds the engine without this package has
+//! neither a reader of shell texts nor a builtin of ours.
+
+pub mod builtins;
+pub mod calls;
+pub mod shell;
+pub mod tools;
+
+pub use builtins::{Argument, Prepared, Shipped, Surroundings, shipped};
+pub use calls::KnownTools;
+
+use hookexec::Registry;
+
+/// Registers the shipped builtins and the reader of tool calls.
+pub fn register(registry: &mut Registry) {
+    builtins::register(registry);
+    registry.describe_calls_by(&KnownTools);
+}
