@@ -1,7 +1,5 @@
 //! Hooks that were written for one agent, under any other.
 
-pub mod claude_code;
-
 use std::fmt;
 
 use crate::event::Event;

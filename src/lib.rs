@@ -214,10 +214,10 @@
 
 mod answer;
 mod asks;
-mod calls;
 pub mod config;
 pub mod counts;
 pub mod describe;
+mod dialect;
 pub mod event;
 pub mod executor;
 pub mod handler;
@@ -245,7 +245,7 @@ pub use wire::{Decision, Input, Output, Verdict};
 use hookexec_files::{
     bounded, directories, files, locks, paths, platform, suggest, template, text,
 };
-use internal::{builtins, dialect, rpc, shell, tools};
+use internal::rpc;
 
 /// Items that the packages of this workspace share. They are not part of the interface and change without
 /// notice.
@@ -259,11 +259,7 @@ use internal::{builtins, dialect, rpc, shell, tools};
     reason = "only packages of this workspace use it"
 )]
 pub mod internal {
-    pub mod builtins;
-    pub mod dialect;
     pub mod rpc;
-    pub mod shell;
-    pub mod tools;
 
     pub use hookexec_files::{bounded, files, suggest, template, text};
 
@@ -288,8 +284,11 @@ pub mod internal {
     pub use crate::handlers::remote::receiver::receiver_socket;
     #[cfg(feature = "http")]
     pub use crate::http::tls_for;
+    #[cfg(feature = "http")]
+    pub use crate::http::{Ask, Client, Reply};
     pub use crate::lifecycle::CallerDeadline;
     pub use crate::locks::locked;
+    pub use crate::pattern::check_glob;
     pub use crate::platform::{DEFAULT_SHELL, MANAGED_DIRECTORY, system};
 }
 

@@ -125,7 +125,7 @@ impl fmt::Debug for Pattern {
 }
 
 /// Returns the glob `text` when it is safe to give to a parser, or what is wrong with it.
-pub(crate) fn check_glob(text: &str) -> Result<&str, String> {
+pub fn check_glob(text: &str) -> Result<&str, String> {
     if text.bytes().filter(|byte| *byte == b'{').count() > MAX_BRACES {
         return Err(format!("it opens more than {MAX_BRACES} braces"));
     }
@@ -191,16 +191,6 @@ fn positions(hir: &Hir) -> usize {
             parts.iter().map(positions).fold(1, usize::saturating_add)
         }
     }
-}
-
-/// Returns whether a character is invisible: a name with it looks like another name without it.
-pub(crate) fn is_invisible(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -16,10 +16,11 @@ use crate::counts::{Counter, Counts};
 use crate::describe::DescribeCall;
 pub use crate::dialect::{Dialect, Payloads};
 use crate::handler::{BuildError, Handler};
-pub use crate::handlers::builtin::{Builtin, BuiltinError};
-pub use crate::handlers::command::expand::path as expand_path;
+pub use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFunction, too_long};
 use crate::handlers::command::expand::required_env_references;
-pub use crate::handlers::command::shells::is_posix as is_posix_shell;
+pub use crate::handlers::command::{
+    expand::path as expand_path, shells::is_posix as is_posix_shell,
+};
 pub use crate::handlers::payloads::Words;
 pub use crate::handlers::process::McpServer;
 use crate::handlers::process::Processes;
@@ -92,7 +93,7 @@ impl HandlerEnv {
 pub struct Registry {
     types: BTreeMap<Cow<'static, str>, HandlerFactory>,
     builtins: BTreeMap<String, Builtin>,
-    shipped: Option<Arc<ShippedBuiltins>>,
+    sources: Vec<Arc<BuiltinSource>>,
     dialects: Cow<'static, [&'static dyn Dialect]>,
     describer: Option<&'static dyn DescribeCall>,
     make_recorder: Option<MakeRecorder>,
@@ -100,15 +101,15 @@ pub struct Registry {
     registered_twice: Vec<String>,
 }
 
-/// The builtins that come with the crate. Each is made when a hook first names it: most programs use
-/// none of them or two, and start for every event.
-pub(crate) struct ShippedBuiltins {
+/// Builtins of which each is made when a hook first names it: most programs use none of a package's
+/// builtins or two, and start for every event.
+struct BuiltinSource {
     names: fn() -> Vec<&'static str>,
     make: fn(&str) -> Option<Builtin>,
     made: Mutex<BTreeMap<String, Builtin>>,
 }
 
-impl ShippedBuiltins {
+impl BuiltinSource {
     fn get(&self, name: &str) -> Option<Builtin> {
         let mut made = locked(&self.made);
         if let Some(builtin) = made.get(name) {
@@ -142,7 +143,7 @@ impl Registry {
         Self {
             types: BTreeMap::new(),
             builtins: BTreeMap::new(),
-            shipped: None,
+            sources: Vec::new(),
             dialects: Cow::Borrowed(&[]),
             describer: None,
             make_recorder: None,
@@ -342,17 +343,18 @@ impl Registry {
 
     /// Returns the names of the builtins.
     pub fn builtin_names(&self) -> BTreeSet<&str> {
-        let shipped = self.shipped.iter().flat_map(|shipped| (shipped.names)());
-        shipped.chain(self.builtins.keys().map(String::as_str)).collect()
+        let made_later = self.sources.iter().flat_map(|source| (source.names)());
+        made_later.chain(self.builtins.keys().map(String::as_str)).collect()
     }
 
-    /// Adds builtins that are made when a hook first names one.
-    pub(crate) fn with_builtins_of(
-        mut self,
+    /// Adds the builtins of a package, each of which `make` makes when a hook first names it. One that is
+    /// registered by itself takes the place of one of the same name.
+    pub fn register_builtins(
+        &mut self,
         names: fn() -> Vec<&'static str>,
         make: fn(&str) -> Option<Builtin>,
-    ) -> Self {
-        self.shipped = Some(Arc::new(ShippedBuiltins { names, make, made: Mutex::default() }));
+    ) -> &mut Self {
+        self.sources.push(Arc::new(BuiltinSource { names, make, made: Mutex::default() }));
         self
     }
 
@@ -370,7 +372,9 @@ impl Registry {
 
     /// Returns the builtin of this name.
     pub fn builtin(&self, name: &str) -> Option<Builtin> {
-        let own = self.builtins.get(name).cloned();
-        own.or_else(|| self.shipped.as_ref()?.get(name))
+        if let Some(own) = self.builtins.get(name) {
+            return Some(own.clone());
+        }
+        self.sources.iter().find_map(|source| source.get(name))
     }
 }

@@ -1,7 +1,5 @@
-//! Registers the shipped hook types, dialect, reader of tool calls and log.
+//! Registers the shipped hook types.
 
-use crate::calls::KnownTools;
-use crate::dialect::claude_code::ClaudeCode;
 use crate::handlers::{builtin, command, process, remote};
 use crate::registry::{CommandKey, HandlerFactory, Registry};
 
@@ -14,8 +12,6 @@ impl Registry {
         registry.register("builtin", builtin_hooks());
         registry.register("process", process_hooks());
         remote::register(&mut registry);
-        registry.register_dialect(&ClaudeCode);
-        registry.describe_calls_by(&KnownTools);
         registry
     }
 }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::pattern::is_invisible;
-use crate::wire::{LINE_ENDS, Output, parse_strict, repair_lone_surrogates, trimmed};
+use crate::text::LINE_ENDS;
+use crate::text::is_invisible;
+use crate::wire::{Output, parse_strict, repair_lone_surrogates, trimmed};
 
 /// The stdout of a program.
 pub(crate) enum Stdout {

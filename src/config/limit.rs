@@ -29,7 +29,7 @@ pub(crate) struct RunLimit {
 
 /// The time in which something counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) enum Period {
+pub enum Period {
     /// The whole session.
     #[default]
     Session,
@@ -41,7 +41,10 @@ pub(crate) enum Period {
 
 impl Period {
     /// Returns when a count begins anew: what changes then, and after how long.
-    pub(crate) fn window(self, input: &Input) -> Result<(String, Option<Duration>), String> {
+    ///
+    /// # Errors
+    /// For a turn, when the input does not say in which turn it is.
+    pub fn window(self, input: &Input) -> Result<(String, Option<Duration>), String> {
         match self {
             Self::Session => Ok((String::new(), None)),
             Self::Hour => Ok((String::new(), Some(Duration::from_hours(1)))),
@@ -57,7 +60,7 @@ impl Period {
     }
 
     /// Returns the period in a sentence: `in this session`.
-    pub(crate) fn phrase(self) -> &'static str {
+    pub fn phrase(self) -> &'static str {
         match self {
             Self::Session => "in this session",
             Self::Turn => "in this turn",

@@ -6,7 +6,7 @@ use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 
 use crate::matcher::Matcher;
-use crate::pattern::is_invisible;
+use crate::text::is_invisible;
 
 const CURLY_QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 

@@ -33,7 +33,8 @@ pub(crate) use check::Identity;
 pub(crate) use condition::Condition;
 pub use failed::{FailedFile, Untrusted};
 pub use layer::{InLayer, Layer, file_of_layer};
-pub(crate) use limit::{Period, RunLimit};
+pub use limit::Period;
+pub(crate) use limit::RunLimit;
 #[cfg(test)]
 pub(crate) use model::Limits;
 pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, Process, SideEffects};

@@ -13,6 +13,7 @@ use super::explain::Selection;
 use crate::config::{
     Command, Config, Hook, InLayer as _, Layer, Limits, Location, OnError, Phase, SourceFile,
 };
+use crate::describe::{CallDescription, DescribeCall};
 use crate::event::Event;
 use crate::handlers::builtin::Builtin;
 use crate::matcher::Matcher;
@@ -34,8 +35,28 @@ mod settling;
 mod world;
 
 /// Builtins that answer with the JSON they are given, and more.
+/// Knows the kinds of a few tools.
+#[derive(Debug)]
+struct Kinds;
+
+impl DescribeCall for Kinds {
+    fn describe(&self, _: &Input) -> CallDescription {
+        CallDescription::default()
+    }
+
+    fn kinds(&self, _: Option<&str>, tool: &str) -> Vec<String> {
+        let kind = match tool {
+            "Bash" | "PowerShell" => "shell",
+            tool if tool.starts_with("mcp__") => "mcp",
+            _ => return Vec::new(),
+        };
+        vec![kind.to_owned()]
+    }
+}
+
 fn registry() -> Registry {
     let mut registry = Registry::new();
+    registry.describe_calls_by(&Kinds);
     registry.register_builtin(
         "say",
         Builtin::inline(|_: &Input, args: &[String]| Output::parse(&args[0]).map(Some)),
@@ -467,19 +488,6 @@ user_prompt_submit:
     assert_eq!(ran, [HookStatus::Failed, HookStatus::Ok], "a usual pattern takes no time");
     input.prompt = Some("short".into());
     assert!(executor.dispatch(UserPromptSubmit, &input).await.allowed);
-}
-
-#[tokio::test]
-async fn a_hook_with_a_dialect_is_chosen_by_more_than_the_name_of_a_tool() {
-    let mut guard = say(PreToolUse, &json!({"decision": "deny"}));
-    guard.dialect = Some("claude-code".to_owned());
-    guard.matcher = Matcher::new("Edit").unwrap();
-    let executor = executor(vec![guard]);
-    let plain = Input::for_tool("MultiEdit", JsonObject::new());
-    let mut own = plain.clone();
-    (own.agent_name, own.native) = (Some("claude-code".into()), Some(json!({})));
-    assert!(executor.dispatch(PreToolUse, &own).await.allowed);
-    assert!(!executor.dispatch(PreToolUse, &plain).await.allowed);
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ type Answer = Result<Option<Output>, BuiltinError>;
 type PlainFunction = dyn Fn(&Call<'_>) -> Answer + Send + Sync;
 type AsyncFunction = dyn Fn(Arc<Input>) -> BoxFuture<'static, Answer> + Send + Sync;
 /// Checks a hook when it is loaded, and returns the function that runs for it.
-type Prepare = dyn Fn(&Hook, Arc<Counter>) -> Result<Function, String> + Send + Sync;
+type Prepare = dyn Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, String> + Send + Sync;
 /// Answers for a hook that failed.
 type OnFailure = fn(Event) -> Option<Output>;
 
@@ -36,7 +36,8 @@ pub struct Builtin {
 
 /// The function of a builtin, for one hook.
 #[derive(Clone)]
-pub(crate) enum Function {
+#[non_exhaustive]
+pub enum BuiltinFunction {
     /// Fast enough to be called in place.
     Inline(Arc<PlainFunction>),
     /// May block: kept off the reactor.
@@ -51,7 +52,7 @@ impl Builtin {
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
         let function = Arc::new(function);
-        Self::prepared(move |hook, _| Ok(Function::Inline(plain(&function, hook))))
+        Self::prepared(move |hook, _| Ok(BuiltinFunction::Inline(plain(&function, hook))))
     }
 
     /// Returns a builtin that may block: it runs on Tokio's blocking threads. At the hook's timeout
@@ -60,7 +61,7 @@ impl Builtin {
         function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
         let function = Arc::new(function);
-        Self::prepared(move |hook, _| Ok(Function::Blocking(plain(&function, hook))))
+        Self::prepared(move |hook, _| Ok(BuiltinFunction::Blocking(plain(&function, hook))))
     }
 
     /// Returns a builtin of an async function, which must not block. At the hook's timeout its
@@ -76,16 +77,17 @@ impl Builtin {
         Self::prepared(move |hook, _| {
             let function = Arc::clone(&function);
             let args: Arc<[String]> = hook.args.clone().into();
-            Ok(Function::Async(Arc::new(move |input| {
+            Ok(BuiltinFunction::Async(Arc::new(move |input| {
                 let answer = function(input, Arc::clone(&args));
                 Box::pin(async move { answer.await.map_err(Into::into) })
             })))
         })
     }
 
-    /// Returns a builtin that checks its hook when it is loaded.
-    pub(crate) fn prepared(
-        prepare: impl Fn(&Hook, Arc<Counter>) -> Result<Function, String> + Send + Sync + 'static,
+    /// Returns a builtin that checks its hook when it is loaded, and makes the function that runs for it.
+    /// The function may count in a session what it does.
+    pub fn prepared(
+        prepare: impl Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, String> + Send + Sync + 'static,
     ) -> Self {
         Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false, about: "" }
     }
@@ -154,10 +156,10 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
         }
     };
     // The timers of all hooks run on this thread.
-    if let Function::Inline(inline) = &function
+    if let BuiltinFunction::Inline(inline) = &function
         && hook.layer() == Layer::Project
     {
-        function = Function::Blocking(Arc::clone(inline));
+        function = BuiltinFunction::Blocking(Arc::clone(inline));
     }
     let (on_failure, rewrites, max_output) =
         (builtin.on_failure, builtin.rewrites, hook.max_output);
@@ -165,7 +167,7 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
 }
 
 struct BuiltinHandler {
-    function: Function,
+    function: BuiltinFunction,
     on_failure: OnFailure,
     rewrites: bool,
     max_output: usize,
@@ -175,9 +177,9 @@ impl Handler for BuiltinHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async move {
             let answer = match &self.function {
-                Function::Inline(function) => function(call),
-                Function::Async(function) => function(call.owned_input()).await,
-                Function::Blocking(function) => {
+                BuiltinFunction::Inline(function) => function(call),
+                BuiltinFunction::Async(function) => function(call.owned_input()).await,
+                BuiltinFunction::Blocking(function) => {
                     let function = Arc::clone(function);
                     call.blocking(move |call| function(call)).await?
                 }
@@ -212,7 +214,7 @@ impl Handler for BuiltinHandler {
 }
 
 /// Returns the failure of a builtin that gives more context than its hook may.
-pub(crate) fn too_long(max_output: usize) -> String {
+pub fn too_long(max_output: usize) -> String {
     format!("it gives more than {max_output} bytes of context; give less, or raise `max_output`")
 }
 

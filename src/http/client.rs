@@ -15,7 +15,7 @@ use crate::handler::{Failure, HandlerError};
 
 /// Posts to one address, each time over a connection of its own.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub struct Client {
     agent: Agent,
     url: String,
     /// The address may hold a key, so messages name only the host.
@@ -25,7 +25,7 @@ pub(crate) struct Client {
 
 /// A question to a server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Ask<'a> {
+pub enum Ask<'a> {
     /// To take this body, at the address of the client.
     Post(&'a [u8]),
     /// For what is at this address.
@@ -34,19 +34,21 @@ pub(crate) enum Ask<'a> {
 
 /// The answer of a server.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
     /// At most what was asked for.
-    pub(crate) body: Vec<u8>,
+    pub body: Vec<u8>,
     /// Whether the body goes on.
-    pub(crate) is_cut: bool,
+    pub is_cut: bool,
 }
 
 impl Client {
     /// Returns a client for `url`. With `private` it also connects to this machine and to private
     /// networks.
-    pub(crate) fn new(url: &str, private: bool) -> Result<Self, &'static str> {
+    pub fn new(url: &str, private: bool) -> Result<Self, &'static str> {
         let config = Agent::config_builder()
             .tls_config(tls_for(url))
             .max_redirects(0)
@@ -63,7 +65,7 @@ impl Client {
     }
 
     /// Adds a header, and returns whether it is a valid one.
-    pub(crate) fn header(&mut self, name: &str, value: &str) -> bool {
+    pub fn header(&mut self, name: &str, value: &str) -> bool {
         if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
             return false;
         }
@@ -71,16 +73,18 @@ impl Client {
         true
     }
 
-    pub(crate) fn has_header(&self, name: &str) -> bool {
+    /// Returns whether a header of this name is set.
+    pub fn has_header(&self, name: &str) -> bool {
         self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    pub(crate) fn host(&self) -> &str {
+    /// Returns the host, as messages name it.
+    pub fn host(&self) -> &str {
         &self.host
     }
 
     /// Returns the address that `location` of a reply leads to, if it is of the same server.
-    pub(crate) fn on_same_server(&self, location: &str) -> Option<String> {
+    pub fn on_same_server(&self, location: &str) -> Option<String> {
         let own: Uri = self.url.parse().ok()?;
         let (scheme, authority) = (own.scheme()?, own.authority()?);
         if location.starts_with('/') && !location.starts_with("//") {
@@ -94,7 +98,7 @@ impl Client {
     }
 
     /// Ends what a server keeps for this client, as far as it can within `patience`.
-    pub(crate) fn delete(&self, headers: &[(&str, &str)], patience: Duration) {
+    pub fn delete(&self, headers: &[(&str, &str)], patience: Duration) {
         let request = self.prepared(self.agent.delete(&self.url), headers, patience);
         if let Err(error) = request.call() {
             tracing::debug!(host = self.host, "a session was not ended: {error}");
@@ -104,7 +108,7 @@ impl Client {
     /// Asks the server, with headers of this request, and reads at most `most` bytes of the answer,
     /// and one more if there are more. Blocks for up to `patience`, from the look-up of the name to
     /// the end of the answer. It is a failure to start when the server got nothing of the request.
-    pub(crate) fn ask(
+    pub fn ask(
         &self,
         ask: Ask<'_>,
         headers: &[(&str, &str)],
@@ -161,7 +165,7 @@ impl Client {
 
 impl Reply {
     /// Returns a header, if it is readable.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }

@@ -4,5 +4,5 @@ mod address;
 mod client;
 mod roots;
 
-pub(crate) use client::{Ask, Client, Reply};
+pub use client::{Ask, Client, Reply};
 pub use roots::tls_for;

@@ -31,8 +31,7 @@ pub struct ToolCall {
 #[non_exhaustive]
 #[must_use]
 pub struct ToolFacts {
-    /// The kinds of the tool, the same for all agents: `shell`, `edit`, `read`; see
-    /// [`TOOL_KINDS`](crate::tools::TOOL_KINDS).
+    /// The kinds of the tool, the same for all agents: `shell`, `edit`, `read`.
     pub kinds: Vec<String>,
     /// Its category, as the host names it.
     pub category: Option<String>,

@@ -332,7 +332,7 @@ mod tests {
         let told = problems(registry.clone(), "{ type: command, command: x, dialect: shoutin }");
         assert!(told.contains("unknown dialect `shoutin`"), "{told}");
         let names = &registry.config_schema()["definitions"]["hook"]["properties"]["dialect"];
-        assert_eq!(names["enum"], json!(["claude-code", "shouting"]));
+        assert_eq!(names["enum"], json!(["shouting"]));
 
         let hook = "{ type: command, dialect: shouting, command: 'grep -q SHELL && echo NO >&2 && exit 2' }";
         let text = format!("pre_tool_use: [{{ matcher: SHELL, hooks: [{hook}] }}]");

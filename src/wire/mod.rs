@@ -25,8 +25,8 @@ pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_keys::OutputJson;
 pub(crate) use same::same_json;
-pub(crate) use strict::{StrictJsonError, parse_json, parse_object, trimmed};
-pub use strict::{deserialize_exact, parse_strict};
+pub use strict::{StrictJsonError, deserialize_exact, parse_json, parse_strict};
+pub(crate) use strict::{parse_object, trimmed};
 pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
@@ -34,10 +34,6 @@ pub(crate) use verdict::{metadata_of, widest};
 
 /// A JSON object.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;
-
-/// The characters that any program treats as the end of a line, as Python's `splitlines` does.
-pub(crate) const LINE_ENDS: [char; 10] =
-    ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// The size of a usual input as JSON, in bytes.
 const USUAL_LENGTH: usize = 4096;

@@ -200,6 +200,21 @@ impl Output {
         Self { updated_input: Some(InputChange::Patch(keys)), ..Self::default() }
     }
 
+    /// Returns an answer that replaces all arguments of the tool.
+    pub fn replace_input(arguments: JsonObject) -> Self {
+        Self { updated_input: Some(InputChange::Replace(arguments)), ..Self::default() }
+    }
+
+    /// Returns an answer that replaces the messages to the model.
+    pub fn messages(messages: Vec<Value>) -> Self {
+        Self { updated_messages: Some(messages), ..Self::default() }
+    }
+
+    /// Returns an answer that replaces the model's response.
+    pub fn response(response: impl Into<Value>) -> Self {
+        Self { updated_response: Some(response.into()), ..Self::default() }
+    }
+
     /// Returns an answer that replaces the tool's response.
     pub fn tool_response(response: impl Into<Value>) -> Self {
         Self { updated_tool_response: Some(response.into()), ..Self::default() }

@@ -21,7 +21,8 @@ const MAX_VALUES: usize = 500_000;
 
 /// Why a text is not one unambiguous JSON document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum StrictJsonError {
+#[non_exhaustive]
+pub enum StrictJsonError {
     /// The text is not JSON, or more than one document.
     #[error("{0}")]
     Syntax(String),
@@ -46,7 +47,10 @@ pub fn parse_strict(text: &str) -> Result<Value, WireError> {
 }
 
 /// Like [`parse_strict`], with the kind of problem.
-pub(crate) fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
+///
+/// # Errors
+/// Why the text is not one unambiguous JSON document.
+pub fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
     let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = Strict(&limits).deserialize(&mut deserializer);

@@ -522,3 +522,18 @@ fn what_a_hook_says_of_one_file_counts_whatever_it_says_of_the_others() {
         assert_eq!(verdict["decision"], decision, "{verdict}");
     }
 }
+
+#[tokio::test]
+async fn a_hook_with_a_dialect_is_chosen_by_more_than_the_name_of_a_tool() {
+    let hook = "{ type: command, dialect: claude-code, command: [sh, -c, exit 2] }";
+    let file = format!("pre_tool_use: [{{ matcher: Edit, hooks: [{hook}] }}]");
+    let config = hookexec::Config::from_yaml(&file, "hooks.yaml").unwrap();
+    let mut registry = hookexec::Registry::new();
+    hookexec_agents::register(&mut registry);
+    let executor = hookexec::Executor::builder(config).registry(registry).build().unwrap();
+    let plain = hookexec::Input::for_tool("MultiEdit", serde_json::Map::new());
+    let mut own = plain.clone();
+    (own.agent_name, own.native) = (Some("claude-code".into()), Some(serde_json::json!({})));
+    assert!(executor.dispatch(hookexec::Event::PreToolUse, &own).await.allowed);
+    assert!(!executor.dispatch(hookexec::Event::PreToolUse, &plain).await.allowed);
+}

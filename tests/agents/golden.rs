@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hookexec::event::{ContextMode, Permission, Rewrite};
-use hookexec::internal::dialect::claude_code::ClaudeCode;
 use hookexec::matcher::Matcher;
 use hookexec::registry::Dialect as _;
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{Decision, Verdict};
+use hookexec_agents::ClaudeCode;
 use hookexec_agents::{Agent, Answer, Deny, NativeCall};
 use serde_json::{Value, json};
 

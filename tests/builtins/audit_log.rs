@@ -6,8 +6,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::Input;
+use hookexec_builtins::builtins::Surroundings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::Input;
+use hookexec_builtins::builtins::Surroundings;
 use serde_json::json;
 use tempfile::TempDir;
 

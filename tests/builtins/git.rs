@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::Input;
+use hookexec_builtins::builtins::Surroundings;
 use tempfile::TempDir;
 
 use crate::support::{input, refused, run_in};

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use hookexec::event::Event;
 use hookexec::wire::{Decision, HookStatus, Input, Verdict};
-use hookexec::{Config, Executor, Registry};
+use hookexec::{Config, Executor};
 use serde_json::json;
 
+use crate::registry::everything;
 use crate::support::{input, refused};
 
 /// One hook, with counts in a directory.
@@ -23,7 +24,7 @@ impl Place {
     /// Judges a call as a process of its own would.
     async fn judge(&self, event: Event, input: &Input) -> Verdict {
         let config = Config::from_yaml(&self.hooks, "hooks.yaml").unwrap();
-        let builder = Executor::builder(config).registry(Registry::with_shipped_builtins());
+        let builder = Executor::builder(config).registry(everything());
         let executor = builder.counts_in(self.counts()).build().unwrap();
         executor.dispatch(event, input).await
     }

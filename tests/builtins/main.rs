@@ -3,6 +3,7 @@
 
 mod audit_log;
 mod commands;
+mod conditions;
 mod context;
 mod git;
 mod http_post;
@@ -13,6 +14,8 @@ mod one_post;
 mod protect_paths;
 mod redact_secrets;
 mod registered;
+#[path = "../support/registry.rs"]
+mod registry;
 mod responses;
 mod secrets;
 mod support;

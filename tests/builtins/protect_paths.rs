@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::{Decision, Input};
+use hookexec_builtins::builtins::Surroundings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! `redact_secrets` on each event that can rewrite.
 
-use hookexec::internal::builtins::Surroundings;
 use hookexec::wire::{InputChange, Output};
+use hookexec_builtins::builtins::Surroundings;
 use serde_json::{Value, json};
 
 use crate::support::{builtin, input, run_in};

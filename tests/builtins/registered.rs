@@ -1,11 +1,12 @@
 //! The builtins as hooks of a configuration.
 
 use hookexec::config::{Command, Config, Hook, Phase};
-use hookexec::internal::builtins::shipped;
 use hookexec::wire::{Decision, Input, Verdict};
-use hookexec::{Event, Executor, Registry};
+use hookexec::{Event, Executor};
+use hookexec_builtins::builtins::shipped;
 use serde_json::json;
 
+use crate::registry::everything;
 use crate::support::{args, input};
 
 fn hook(event: Event, name: &str, arguments: &[&str]) -> Hook {
@@ -18,7 +19,7 @@ fn executor(hooks: Vec<Hook>) -> Result<Executor, String> {
     let mut config = Config::default();
     config.hooks = hooks;
     Executor::builder(config)
-        .registry(Registry::with_shipped_builtins())
+        .registry(everything())
         .build()
         .map_err(|problems| problems.to_string())
 }
@@ -122,7 +123,7 @@ fn every_builtin_is_described_and_its_example_can_be_built() {
         let built = executor(config.hooks).err();
         assert_eq!(built, None, "{example}");
     }
-    let registry = Registry::with_shipped_builtins();
+    let registry = everything();
     assert_eq!(registry.builtin_names().len(), shipped().len());
     for builtin in shipped() {
         assert_eq!(registry.builtin(builtin.name).unwrap().about(), builtin.about());

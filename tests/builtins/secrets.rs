@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookexec::internal::builtins::secrets::Redactor;
+use hookexec_builtins::builtins::secrets::Redactor;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -15,7 +15,8 @@ struct Sample {
 
 /// Reads a file of the set; its form stands at the top of `hits.txt`.
 fn samples(file: &str) -> Vec<Sample> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/builtins/secrets").join(file);
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/builtins/secrets").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     text.lines()
         .filter(|line| !line.starts_with('#'))
@@ -195,7 +196,7 @@ fn the_documentation_holds_the_numbers() {
         row("the rules were made with it", &score("hits.txt", "misses.txt")),
         row("written afterwards", &score("held_out_hits.txt", "held_out_misses.txt")),
     );
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/builtins.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/builtins.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let (begin, end) = ("<!-- begin: secrets -->\n", "<!-- end: secrets -->");
     let (head, rest) = page.split_once(begin).unwrap();

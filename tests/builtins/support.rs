@@ -1,7 +1,7 @@
 //! Calls a shipped builtin as a hook would, in surroundings made for the test.
 
-use hookexec::internal::builtins::{Shipped, Surroundings, shipped};
 use hookexec::wire::{Input, Output};
+use hookexec_builtins::builtins::{Shipped, Surroundings, shipped};
 
 /// Surroundings with nothing in them but a clock that stands still.
 pub(crate) fn nowhere() -> Surroundings {

@@ -17,6 +17,8 @@ mod practise;
 mod processes;
 mod ranks;
 mod readme;
+#[path = "../support/registry.rs"]
+mod registry;
 mod run;
 mod signals;
 #[path = "../support/state.rs"]

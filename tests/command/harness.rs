@@ -78,8 +78,8 @@ pub(crate) async fn call(
     hook: &Hook,
     input: &Input,
 ) -> Result<Ended, HandlerError> {
-    let describer = Registry::new().describer().unwrap();
-    let call = Call::new(hook.event, input, Instant::now() + hook.timeout).described_by(describer);
+    let call = Call::new(hook.event, input, Instant::now() + hook.timeout);
+    let call = call.described_by(&hookexec_builtins::KnownTools);
     let result = handler.run(&call).await?;
     let Some((exit_code, stdout, stderr)) = result.program() else {
         panic!("a command answers as a program: {result:?}");

@@ -1,6 +1,7 @@
 //! The examples of the documentation are configurations.
 
-use hookexec::{Config, Executor, Registry};
+use crate::registry::everything;
+use hookexec::{Config, Executor};
 
 /// Returns the YAML blocks of a page, each with the line it begins on.
 fn blocks(page: &str) -> Vec<(usize, String)> {
@@ -29,7 +30,7 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
         let config = Config::from_yaml(&text, format!("docs/configuration.md+{line}"));
         let config = config.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
         assert!(config.warnings.is_empty(), "{}", config.warnings.render(false));
-        let mut registry = Registry::with_shipped_builtins();
+        let mut registry = everything();
         registry.record_by(hookexec_project::log::recorder);
         if let Err(problems) = Executor::builder(config).registry(registry).build() {
             panic!("{}", problems.render(false));
@@ -41,7 +42,7 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
 fn every_key_is_in_the_documentation() {
     let mut page = std::fs::read_to_string("docs/configuration.md").unwrap();
     page.push_str(&std::fs::read_to_string("docs/audit.md").unwrap());
-    let schema = hookexec::Registry::new().config_schema();
+    let schema = everything().config_schema();
     for of in [
         "definitions/hook",
         "definitions/matcher_entry",

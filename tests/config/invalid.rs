@@ -1,9 +1,10 @@
 //! Every file of `tests/configs/invalid` is refused; the text that says why is kept beside it.
 
+use crate::registry::everything;
 use std::path::{Path, PathBuf};
 
+use hookexec::Config;
 use hookexec::executor::Executor;
-use hookexec::{Config, Registry};
 use hookexec_project::LoadOptions;
 
 /// Returns the files of a directory, in the order of their names.
@@ -32,7 +33,10 @@ fn every_invalid_file_says_what_is_wrong_and_where() {
     let mut settings = snapshots("invalid");
     for file in files {
         let problems = match Config::load_file(&file) {
-            Ok(config) => Executor::builder(config).build().expect_err(&file.to_string_lossy()),
+            Ok(config) => Executor::builder(config)
+                .registry(everything())
+                .build()
+                .expect_err(&file.to_string_lossy()),
             Err(problems) => problems,
         };
         assert!(problems.has_errors());
@@ -89,7 +93,7 @@ fn a_misspelt_command_is_one_problem_and_a_missing_one_too() {
         let mut options = LoadOptions::default();
         options.isolated = true;
         options.managed_dir = Some(directory.path().into());
-        let check = hookexec_project::check(&options, Registry::new());
+        let check = hookexec_project::check(&options, everything());
         let told: Vec<&str> = check.problems.iter().map(|problem| &*problem.message).collect();
         assert_eq!(told, [message]);
     }
@@ -112,7 +116,7 @@ stop:
     let mut options = LoadOptions::default();
     options.isolated = true;
     options.managed_dir = Some(directory.path().into());
-    let check = hookexec_project::check(&options, Registry::new());
+    let check = hookexec_project::check(&options, everything());
     let told: Vec<(usize, &str)> = check
         .problems
         .iter()

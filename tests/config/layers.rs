@@ -1,5 +1,6 @@
 //! Which files are read, and in which order.
 
+use crate::registry::everything;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -237,7 +238,7 @@ async fn a_failed_file_fails_at_every_event_and_the_hooks_of_others_run() {
             machine.file(path, text);
             let mut options = machine.options();
             options.files = vec![machine.path("one.yaml")];
-            let registry = Registry::with_shipped_builtins();
+            let registry = everything();
             let config = hookexec_project::load(&options).unwrap().config;
             let executor = Executor::builder(config).registry(registry).build().unwrap();
             let verdict = executor

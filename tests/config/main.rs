@@ -9,6 +9,8 @@ mod invalid;
 mod layers;
 mod mistakes;
 mod policy;
+#[path = "../support/registry.rs"]
+mod registry;
 #[cfg(feature = "schema")]
 mod schema;
 mod valid;

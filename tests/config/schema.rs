@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::invalid::files;
+use crate::registry::everything;
 
 fn parse(file: &Path) -> Option<Value> {
     let text = std::fs::read_to_string(file).ok()?;
@@ -16,7 +17,7 @@ fn parse(file: &Path) -> Option<Value> {
 }
 
 fn validator() -> jsonschema::Validator {
-    let schema = hookexec::Registry::new().config_schema();
+    let schema = everything().config_schema();
     jsonschema::draft7::meta::validate(&schema).unwrap();
     jsonschema::draft7::new(&schema).unwrap()
 }

@@ -420,7 +420,8 @@ pre_tool_use: [ { hooks: { type: builtin, command: limit_calls, args: ['2'] } } 
 ";
     let directory = tempfile::tempdir().unwrap();
     let executor = || {
-        let mut registry = hookexec::Registry::with_shipped_builtins();
+        let mut registry = hookexec::Registry::new();
+        hookexec_builtins::register(&mut registry);
         let again = |_: &Input, _: &[String]| Ok::<_, String>(Some(Output::deny("more")));
         registry.register_builtin("again", hookexec::Builtin::inline(again));
         let config = hookexec::Config::from_yaml(text, "hooks.yaml").unwrap();

@@ -11,6 +11,7 @@ mod claude_dialect;
 mod codex;
 mod copilot;
 mod cursor;
+mod dialect;
 mod dispatch;
 mod droid;
 mod gemini;
@@ -37,6 +38,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure, failure_of};
+pub use dialect::ClaudeCode;
 pub use dispatch::{Moment, dispatch, explain, unanswered};
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
@@ -49,14 +51,21 @@ pub use settings::{
 };
 pub use subject::Subject;
 
+use hookexec::Registry;
 use hookexec::internal::suggest;
-use hookexec::internal::tools::{self, Toolset};
 use hookexec::wire::{Input, JsonObject};
+pub use hookexec_builtins::tools;
+use hookexec_builtins::tools::Toolset;
 
 use answer::members;
 use native::events;
 use plan::Plan;
 use read::Wanted;
+
+/// Registers the words of Claude Code, for hooks that were written for it.
+pub fn register(registry: &mut Registry) {
+    registry.register_dialect(&ClaudeCode);
+}
 
 /// Defines the agents, each with the file that has its adapter.
 macro_rules! agents {

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::read::NativeCall;
 use hookexec::event::Event;
-use hookexec::internal::shell::{SUBSTITUTED, Script, Word, read_script, unquoted};
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
+use hookexec_builtins::shell::{SUBSTITUTED, Script, Word, read_script, unquoted};
 
 /// The commands that only a person may run: each subcommand, and the words of which one must follow;
 /// without such words the subcommand as a whole.

@@ -6,8 +6,8 @@ use super::native::NativeEvent;
 use super::payload::{self, arguments, one_argument, spoken, text, value};
 use super::{ADAPTERS, Agent, adapter};
 use hookexec::event::{Event, FailureMode};
-use hookexec::internal::tools;
 use hookexec::wire::{Input, JsonObject};
+use hookexec_builtins::tools;
 
 /// One call of an agent: what happened, in our words, and where the answer goes.
 #[derive(Debug, Clone)]

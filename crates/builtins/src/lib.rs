@@ -2,6 +2,13 @@
 //!
 //! [`register`] adds them to a registry. A program that embeds the engine without this package has
 //! neither a reader of shell texts nor a builtin of ours.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    reason = "packages of this workspace use it"
+)]
 
 pub mod builtins;
 pub mod calls;

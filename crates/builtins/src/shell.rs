@@ -52,6 +52,7 @@ impl Word {
 /// that it stands in.
 #[derive(Debug, Default)]
 pub struct Script {
+    /// The words of each command.
     pub commands: Vec<Vec<Word>>,
     /// The words behind `<`, `>` and `<<<`: files, or a text.
     pub redirected: Vec<Word>,
@@ -70,15 +71,6 @@ impl Script {
 /// Returns `text` with all quotes and backslashes removed. No trick with them hides a name in it.
 pub fn unquoted(text: &str) -> String {
     text.replace("$'", "'").replace("$\"", "\"").replace(['\'', '"', '\\'], "")
-}
-
-/// Returns how many bytes at the beginning of `text` are the name of a variable.
-pub(crate) fn name_length(text: &str) -> usize {
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        return 0;
-    }
-    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    text.find(|letter| !part(letter)).unwrap_or(text.len())
 }
 
 /// Quotes a word for a shell, when it needs it.

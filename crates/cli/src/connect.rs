@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hookexec::Verdict;
 use hookexec::internal::depth;
-use hookexec::internal::shell::quoted;
+use hookexec_builtins::shell::quoted;
 use hookexec_project::LoadOptions;
 use hookexec_serve::server::{self, Question};
 

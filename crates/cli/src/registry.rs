@@ -4,7 +4,9 @@ use hookexec::Registry;
 
 /// Returns a registry with all of them.
 pub(crate) fn all() -> Registry {
-    let mut registry = Registry::with_shipped_builtins();
+    let mut registry = Registry::new();
+    hookexec_agents::register(&mut registry);
+    hookexec_builtins::register(&mut registry);
     registry.record_by(hookexec_project::log::recorder);
     registry
 }

@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+/// The characters that any program treats as the end of a line, as Python's `splitlines` does.
+pub const LINE_ENDS: [char; 10] =
+    ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// Returns a text of at most `most` characters as it is, else its beginning with an ellipsis.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
@@ -49,6 +53,25 @@ pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     }
     let start = head(text, limit);
     format!("{start}\n... ({} more bytes)", text.len() - start.len()).into()
+}
+
+/// Returns whether a character is invisible: a name with it looks like another name without it.
+pub fn is_invisible(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns how many bytes at the beginning of `text` are the name of a variable.
+pub fn name_length(text: &str) -> usize {
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return 0;
+    }
+    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.find(|letter| !part(letter)).unwrap_or(text.len())
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use hookexec::config::{Diagnostic, Hook};
-use hookexec::internal::tools;
 use hookexec_agents::Agent;
+use hookexec_builtins::tools;
 
 use crate::settings::inspect::{AgentFile, inspect};
 

@@ -1,10 +1,10 @@
 //! Joins the explanation of each hook with its report.
 
-use hookexec::internal::builtins::Shipped;
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Executor, Verdict};
 use hookexec_agents::Subject;
+use hookexec_builtins::builtins::Shipped;
 
 /// Returns why a hook had no opinion, if it is a builtin that can say that.
 pub fn why_no_opinion(

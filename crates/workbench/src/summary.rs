@@ -11,8 +11,8 @@ use hookexec::config::Process;
 use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
 use hookexec::internal::RolloutBy;
-use hookexec::internal::shell::quoted;
 use hookexec::wire::Mode;
+use hookexec_builtins::shell::quoted;
 use hookexec_files::kinds::Words;
 
 /// The event, the matcher and the command of a hook, and its other keys.

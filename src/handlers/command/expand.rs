@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::is_separator;
 
 use crate::platform::Platform;
-use crate::shell::name_length;
+use crate::text::name_length;
 
 /// The variables that a text may refer to.
 pub(crate) type Variables = BTreeMap<OsString, OsString>;

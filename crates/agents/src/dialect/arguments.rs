@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use hookexec_files::directories::home_directory;
-use hookexec_files::paths::lexical;
+use hookexec::wire::{InputChange, JsonObject};
 use hookexec_builtins::tools::patch::{self, Edit, Kind};
 use hookexec_builtins::tools::{Role, Roles, role_by_name};
-use hookexec::wire::{InputChange, JsonObject};
+use hookexec_files::directories::home_directory;
+use hookexec_files::paths::lexical;
 
 /// Claude Code's names for the texts of a change to a file.
 const TEXTS: [&str; 3] = ["content", "old_string", "new_string"];
@@ -278,7 +278,9 @@ impl Call {
     ///
     /// An argument that the hook left out stays: perhaps only the other agent has it.
     pub(super) fn take_back(&self, change: InputChange) -> Result<JsonObject, String> {
-        let (InputChange::Patch(changed) | InputChange::Replace(changed)) = change;
+        let (InputChange::Patch(changed) | InputChange::Replace(changed)) = change else {
+            return Err("it changed the call in a way that can't be carried over".to_owned());
+        };
         let mut result = self.original.clone();
         for (key, value) in changed {
             if self.arguments.get(&key) == Some(&value) {

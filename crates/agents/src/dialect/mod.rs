@@ -7,9 +7,9 @@ mod arguments;
 mod payload;
 mod view;
 
-use hookexec::registry::{Dialect, Payloads};
 use hookexec::event::Event;
 use hookexec::matcher::Matcher;
+use hookexec::registry::{Dialect, Payloads};
 use hookexec::wire::{Input, InputChange, Output};
 use view::View;
 

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{Asked, Surroundings, Work};
 use hookexec::registry::{BuiltinError, too_long};
+use hookexec::wire::{Input, Output};
 use hookexec_files::suggest;
 use hookexec_files::template;
-use hookexec::wire::{Input, Output};
 
 /// Fields that docker-agent has and that are kept among the other keys of an input.
 const OTHER_FIELDS: &str = "\

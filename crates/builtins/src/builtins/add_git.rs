@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::git::Git;
 use super::{Surroundings, Work, arguments};
 use hookexec::registry::BuiltinError;
-use hookexec_files::text;
 use hookexec::wire::Output;
+use hookexec_files::text;
 
 const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];
 

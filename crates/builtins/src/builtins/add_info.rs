@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::git::Git;
 use super::{Surroundings, Work, arguments};
 use hookexec::registry::BuiltinError;
+use hookexec::wire::{Input, Output};
 use hookexec_files::platform::system;
 use hookexec_files::text;
-use hookexec::wire::{Input, Output};
 
 /// The most entries of a directory that are shown.
 const MOST: usize = 100;

@@ -6,10 +6,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Surroundings, Work, arguments};
+use hookexec::wire::Output;
 use hookexec_files::bounded::read_beginning;
 use hookexec_files::files;
 use hookexec_files::text;
-use hookexec::wire::Output;
 
 /// The most that is read of one file, in bytes.
 const MOST: usize = 64 * 1024;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Surroundings, Work};
-use hookexec::matcher::Matcher;
-use hookexec::internal::is_invisible;
 use crate::tools::TOOL_KINDS;
+use hookexec::matcher::Matcher;
 use hookexec::wire::Output;
+use hookexec_files::text::is_invisible;
 
 pub(super) fn prepare_allow(_: &Surroundings, args: &[String]) -> Result<Work, String> {
     let listed = matchers(args)?;

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::secrets::Redactor;
 use super::{Surroundings, Work, arguments};
-use hookexec_files::files::append_private;
 use hookexec::registry::BuiltinError;
-use hookexec_files::text;
 use hookexec::wire::{Input, JsonObject};
+use hookexec_files::files::append_private;
+use hookexec_files::text;
 
 /// The longest text that is kept whole, in bytes.
 const LONGEST_TEXT: usize = 4096;

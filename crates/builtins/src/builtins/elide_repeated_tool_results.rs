@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Surroundings, Work, tool};
 use hookexec::event::{Contract, Event, Rewrite};
-use hookexec_files::locks::locked;
 use hookexec::matcher::Matcher;
 use hookexec::wire::{Input, Output};
+use hookexec_files::locks::locked;
 
 /// The events after which the model may have lost a response.
 const FORGETTING: [Event; 7] = [

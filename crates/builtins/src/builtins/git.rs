@@ -12,9 +12,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::Surroundings;
+use hookexec::registry::BuiltinError;
 use hookexec_files::bounded::{Beginning, read_beginning};
 use hookexec_files::files;
-use hookexec::registry::BuiltinError;
 
 /// How long git may take; a builtin that waits longer delays the agent for no good.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -8,8 +8,8 @@ use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
 use super::{Asked, Surroundings, Work, add_context};
 use hookexec::config::Period;
 use hookexec::counts::{Counted, MAX_TIMES};
-use hookexec_files::files::digest;
 use hookexec::wire::{Output, Stop, StopScope};
+use hookexec_files::files::digest;
 use hookexec_files::kinds::Words as _;
 
 pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
@@ -71,8 +71,9 @@ pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<
             return Ok(None);
         }
         let reason = format!("{calls} failed, which is the limit");
-        let stop = Some(Stop::new(StopScope::Turn, reason.clone()));
-        Ok(Some(Output { stop, ..Output::deny(reason) }))
+        let mut output = Output::deny(&reason);
+        output.stop = Some(Stop::new(StopScope::Turn, reason));
+        Ok(Some(output))
     }))
 }
 

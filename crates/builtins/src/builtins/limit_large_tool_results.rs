@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::spill::Spill;
 use super::{Surroundings, Work, arguments, tool};
 use hookexec::event::Event;
-use hookexec_files::text;
 use hookexec::wire::{Input, Output};
+use hookexec_files::text;
 
 /// The room that is kept free beside the notice of the cut.
 const SPARE_BYTES: usize = 32;

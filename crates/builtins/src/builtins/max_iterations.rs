@@ -18,9 +18,8 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
             return Ok(None);
         }
         let reason = format!("the turn has made {limit} model calls, which is the limit");
-        Ok(Some(Output {
-            stop: Some(Stop::new(StopScope::Turn, reason.clone())),
-            ..Output::deny(reason)
-        }))
+        let mut output = Output::deny(&reason);
+        output.stop = Some(Stop::new(StopScope::Turn, reason));
+        Ok(Some(output))
     }))
 }

@@ -40,10 +40,10 @@ use hookexec::config::{Command, Hook};
 use hookexec::counts::Counter;
 use hookexec::event::{ContextMode, Contract, Event, Rewrite};
 use hookexec::handler::Call;
-use hookexec::registry::{Builtin, BuiltinError, Function};
-use hookexec_files::locks::locked;
 use hookexec::registry::Registry;
+use hookexec::registry::{Builtin, BuiltinError, BuiltinFunction};
 use hookexec::wire::{Input, Output};
+use hookexec_files::locks::locked;
 
 /// Every shipped builtin, in the order in which they are shown.
 static SHIPPED: [Shipped; 24] = [
@@ -180,14 +180,12 @@ pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
     SHIPPED.iter()
 }
 
-impl Registry {
-    /// Returns [`Registry::new`] with the builtins that come with the crate.
-    pub fn with_shipped_builtins() -> Self {
-        Self::new().with_builtins_of(
-            || shipped().map(|builtin| builtin.name).collect(),
-            |name| Shipped::named(name).map(Shipped::registered),
-        )
-    }
+/// Registers all of them. Each is made when a hook first names it.
+pub(crate) fn register(registry: &mut Registry) {
+    registry.register_builtins(
+        || shipped().map(|builtin| builtin.name).collect(),
+        |name| Shipped::named(name).map(Shipped::registered),
+    );
 }
 
 /// Returns a builtin that changes nothing outside of itself, gives the model context and may block.
@@ -296,7 +294,11 @@ impl Shipped {
             let function = Arc::new(move |call: &Call<'_>| {
                 work(&Asked { call, counter: &counter, max_output })
             });
-            Ok(if self.inline { Function::Inline(function) } else { Function::Blocking(function) })
+            Ok(if self.inline {
+                BuiltinFunction::Inline(function)
+            } else {
+                BuiltinFunction::Blocking(function)
+            })
         };
         Builtin::prepared(prepare)
             .with_about(self.about())

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::secrets::Redactor;
 use super::{Surroundings, Work, arguments};
 use hookexec::event::{Event, Rewrite};
-use hookexec::wire::{Input, InputChange, JsonObject, Output};
+use hookexec::wire::{Input, JsonObject, Output};
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
     arguments::none(args)?;
@@ -17,13 +17,15 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
         Ok(match rewrite {
             Some(Rewrite::ToolInput) => tool_input(&redactor, input),
             Some(Rewrite::Request) => messages(&redactor, input),
-            Some(Rewrite::Response) => clean(&redactor, input.response.as_ref())
-                .map(|response| Output { updated_response: Some(response), ..Output::default() }),
+            Some(Rewrite::Response) => {
+                clean(&redactor, input.response.as_ref()).map(Output::response)
+            }
             Some(Rewrite::ToolResponse) => {
                 clean(&redactor, input.tool_response.as_ref()).map(Output::tool_response)
             }
             // The check at load keeps it from other events.
             Some(Rewrite::None) | None => None,
+            Some(_) => return Err("it does not know how this event is rewritten".into()),
         })
     }))
 }
@@ -34,9 +36,7 @@ pub(super) fn withheld(event: Event) -> Option<Output> {
     let contract = event.contract();
     match contract.rewrite {
         Rewrite::ToolResponse => Some(Output::tool_response(WITHHELD)),
-        Rewrite::Response => {
-            Some(Output { updated_response: Some(WITHHELD.into()), ..Output::default() })
-        }
+        Rewrite::Response => Some(Output::response(WITHHELD)),
         _ if contract.may_block => Some(Output::deny(WITHHELD)),
         _ => None,
     }
@@ -50,10 +50,7 @@ fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
         return None;
     }
     if before.keys().any(|key| !after.contains_key(key)) {
-        return Some(Output {
-            updated_input: Some(InputChange::Replace(after)),
-            ..Output::default()
-        });
+        return Some(Output::replace_input(after));
     }
     let changed: JsonObject =
         after.into_iter().filter(|(key, value)| before.get(key) != Some(value)).collect();
@@ -62,11 +59,7 @@ fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
 
 fn messages(redactor: &Redactor, input: &Input) -> Option<Output> {
     let mut messages = input.messages.clone()?;
-    if redactor.redact_values(&mut messages) {
-        Some(Output { updated_messages: Some(messages), ..Output::default() })
-    } else {
-        None
-    }
+    if redactor.redact_values(&mut messages) { Some(Output::messages(messages)) } else { None }
 }
 
 fn clean(redactor: &Redactor, value: Option<&Value>) -> Option<Value> {

@@ -9,8 +9,8 @@ use super::simple::{Simple, expand};
 use super::unreadable;
 use super::walk::{Frame, Walk};
 use super::word::Word;
-use hookexec::describe::Command;
 use crate::tools::{Role, Roles, Special, TOOL_KINDS, kinds_anywhere, special};
+use hookexec::describe::Command;
 use hookexec::wire::{Input, JsonObject};
 
 /// Arguments that say nothing about what a shell runs. Any other argument makes it uncertain.

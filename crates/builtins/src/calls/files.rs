@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::arguments::Arguments;
+use crate::tools::{Role, Special, patch};
 use hookexec::describe::{Command, Touched, TouchedFile};
 use hookexec_files::paths::lexical;
-use crate::tools::{Role, Special, patch};
 
 /// How deep lists of files may nest in the arguments.
 const DEEPEST: usize = 4;

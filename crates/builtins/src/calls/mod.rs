@@ -15,13 +15,13 @@ mod wrappers;
 pub(crate) use arguments::kinds;
 pub(crate) use simple::base_name;
 
-use hookexec::describe::{CallDescription, Command, DescribeCall};
 use crate::tools::kinds_of;
+use hookexec::describe::{CallDescription, Command, DescribeCall};
 use hookexec::wire::Input;
 
 /// Reads tool calls by the one table of tools.
 #[derive(Debug)]
-pub(crate) struct KnownTools;
+pub struct KnownTools;
 
 impl DescribeCall for KnownTools {
     fn describe(&self, input: &Input) -> CallDescription {

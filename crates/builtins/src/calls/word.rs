@@ -1,6 +1,6 @@
 //! One word of a command: its text without quotes, and how sure it is.
 
-use hookexec::internal::is_invisible;
+use hookexec_files::text::is_invisible;
 
 /// How much of a word is known before a shell reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@
 //! by the argument's name alone.
 
 mod mcp;
-pub(crate) mod patch;
+pub mod patch;
 mod table;
 
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub const TOOL_KINDS: [(&str, &str); 11] = [
 
 /// The meaning of a tool's argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Role {
+pub enum Role {
     /// A command, as a text or as a list of words.
     Command,
     /// The arguments of the command.
@@ -76,7 +76,7 @@ struct Tool {
 
 /// A property that sets a tool apart from others of its kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Special {
+pub enum Special {
     /// Nothing.
     Nothing,
     /// It takes a patch.
@@ -150,14 +150,14 @@ impl Toolset {
     }
 
     /// Returns the names of the first tool that is of `kind` before any other.
-    pub(crate) fn first_of_kind(&self, kind: &str) -> &'static [&'static str] {
+    pub fn first_of_kind(&self, kind: &str) -> &'static [&'static str] {
         let mut found = self.tools.iter().filter(|tool| tool.kinds.first() == Some(&kind));
         found.next().map(|tool| tool.names).unwrap_or_default()
     }
 }
 
 /// Returns the kinds of a tool of which only the name is known, and the agent that has it.
-pub(crate) fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
+pub fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
     of_agent(agent.unwrap_or_default()).kinds(name, &JsonObject::new())
 }
 
@@ -167,12 +167,12 @@ pub fn kinds_anywhere(name: &str) -> Vec<String> {
 }
 
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
-pub(crate) fn is_listed(name: &str) -> bool {
+pub fn is_listed(name: &str) -> bool {
     name.starts_with("mcp__") || table::all().any(|tools| find(tools, name).is_some())
 }
 
 /// Returns what sets the tool called `name` apart, of whichever agent.
-pub(crate) fn special(name: &str) -> Special {
+pub fn special(name: &str) -> Special {
     let mut named = table::all().filter_map(|tools| find(tools, name)).map(|tool| tool.special);
     named.find(|special| *special != Special::Nothing).unwrap_or(Special::Nothing)
 }
@@ -183,11 +183,11 @@ fn find(tools: Tools, name: &str) -> Option<&'static Tool> {
 
 /// The roles of one tool's arguments.
 #[derive(Debug)]
-pub(crate) struct Roles(Vec<Arguments>);
+pub struct Roles(Vec<Arguments>);
 
 impl Roles {
     /// Returns the roles of the arguments of a tool called `name` that is of `kinds`.
-    pub(crate) fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
+    pub fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
         let mut named = table::all().filter_map(|tools| find(tools, name));
         if named.any(|tool| tool.special == Special::Patches) {
             return Self(vec![table::PATCH, table::FILE]);
@@ -205,18 +205,18 @@ impl Roles {
     }
 
     /// Returns the role of the argument `key`, and Claude Code's name of it.
-    pub(crate) fn get(&self, key: &str) -> Option<(Role, &'static str)> {
+    pub fn get(&self, key: &str) -> Option<(Role, &'static str)> {
         self.0.iter().find_map(|list| role_in(list, key))
     }
 
     /// Returns whether one of the arguments can have this role.
-    pub(crate) fn has(&self, role: Role) -> bool {
+    pub fn has(&self, role: Role) -> bool {
         self.0.iter().any(|list| list.iter().any(|(known, _)| *known == role))
     }
 }
 
 /// Returns the role that an argument called `key` has in tools that are not in the table.
-pub(crate) fn role_by_name(key: &str) -> Option<Role> {
+pub fn role_by_name(key: &str) -> Option<Role> {
     role_in(table::ANY, key).map(|(role, _)| role)
 }
 

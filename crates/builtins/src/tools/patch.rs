@@ -1,23 +1,29 @@
 //! Patches: which files they name, and what a patch in the format of `apply_patch` does to each.
 
-use hookexec::wire::LINE_ENDS;
+use hookexec_files::text::LINE_ENDS;
 
 /// The edits of one file in a patch.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Edit {
-    pub(crate) kind: Kind,
-    pub(crate) path: String,
+pub struct Edit {
+    /// What becomes of the file.
+    pub kind: Kind,
+    /// Its path, as the patch has it.
+    pub path: String,
     /// The lines that were there, as far as the patch shows them.
-    pub(crate) old: String,
+    pub old: String,
     /// The lines that are there then.
-    pub(crate) new: String,
+    pub new: String,
 }
 
+/// What becomes of a file.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// It is written anew.
     Add,
+    /// It is changed.
     #[default]
     Update,
+    /// It is deleted.
     Delete,
 }
 
@@ -36,7 +42,7 @@ const OTHER_HEADS: [&str; 8] =
 
 /// Returns every file that a patch of any format names, whatever its reader takes for the end of a
 /// line.
-pub(crate) fn files(text: &str) -> Vec<String> {
+pub fn files(text: &str) -> Vec<String> {
     let mut files = Vec::new();
     let readings = text.lines().flat_map(|line| {
         let parts = line.split(LINE_ENDS).filter(move |part| part.len() < line.len());
@@ -92,7 +98,7 @@ fn unquoted(name: &str) -> String {
 /// when two programs may read it differently. An indented head can be a line of the file, too, and so
 /// can a head behind a character that only some programs take for the end of a line, as Python's
 /// `splitlines` does.
-pub(crate) fn edits(text: &str) -> Option<Vec<Edit>> {
+pub fn edits(text: &str) -> Option<Vec<Edit>> {
     let is_head = |line: &str| HEADS.iter().any(|(head, _)| line.trim_start().starts_with(head));
     let mut edits: Vec<Edit> = Vec::new();
     for line in text.lines() {

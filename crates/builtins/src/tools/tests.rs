@@ -67,7 +67,7 @@ fn a_name_that_another_agent_would_give_the_tool_of_a_server_is_just_a_name() {
 
 #[test]
 fn the_documentation_has_the_same_words_for_each_kind() {
-    let page = include_str!("../../docs/agents.md");
+    let page = include_str!("../../../../docs/agents.md");
     for (kind, does) in TOOL_KINDS {
         assert!(page.contains(&format!("| `{kind}` | {does} |")), "{kind}: {does}");
     }

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use hookexec::internal::system::ending_signal;
-use hookexec::internal::{Group, files, tools};
+use hookexec::internal::{Group, files};
 use hookexec::lifecycle::{ToolCall, ToolOutcome};
 use hookexec::{Event, Executor, Input};
+use hookexec_builtins::tools;
 use hookexec_serve::mcp::{self, Client, Console, Setup};
 use hookexec_serve::server::Engine;
 use tokio::process::Command;

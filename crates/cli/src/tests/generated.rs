@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use hookexec::Event;
-use hookexec::internal::builtins::{Shipped, shipped};
 use hookexec_agents::{Agent, NativeEvent};
+use hookexec_builtins::builtins::{Shipped, shipped};
 
 use crate::commands::docs::{agents, builtins, events};
 use crate::console::table::Table;
@@ -51,7 +51,7 @@ fn agent(agent: Agent) -> String {
         let _ = write!(text, "\n{}", markdown(&table));
     }
     let mut kinds: Vec<String> = Vec::new();
-    for (kind, _) in hookexec::internal::tools::TOOL_KINDS {
+    for (kind, _) in hookexec_builtins::tools::TOOL_KINDS {
         let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
         let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
         if !tools.is_empty() {

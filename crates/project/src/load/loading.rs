@@ -12,7 +12,7 @@ use hookexec::config::{
     Config, ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location,
     OnError, SourceFile, file_of_layer,
 };
-use hookexec::internal::shell::typed;
+use hookexec_builtins::shell::typed;
 use hookexec_files::directories::project_of;
 use hookexec_files::platform::Platform;
 

@@ -8,10 +8,10 @@ use serde_with_macros::skip_serializing_none;
 use crate::policy::State;
 use hookexec::config::{Config, PolicySettings};
 use hookexec::event::Event;
-use hookexec::internal::builtins::audit_log::clean;
-use hookexec::internal::builtins::secrets::Redactor;
 use hookexec::wire::deserialize_exact;
 use hookexec::wire::{ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict};
+use hookexec_builtins::builtins::audit_log::clean;
+use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_files::text;
 
 /// The format that is written; a later one may add fields.

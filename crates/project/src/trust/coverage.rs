@@ -14,8 +14,8 @@ use super::programs::{
 };
 use super::project_file::ProjectFile;
 use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
-use hookexec::internal::shell::{Word, read_script};
 use hookexec::registry::is_posix_shell;
+use hookexec_builtins::shell::{Word, read_script};
 
 /// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
 /// file: the others stand for the project.

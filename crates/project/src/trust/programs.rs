@@ -1,6 +1,6 @@
 //! Names of programs: interpreters, wrappers, words of the shell.
 
-use hookexec::internal::shell::{Word, unquoted};
+use hookexec_builtins::shell::{Word, unquoted};
 
 /// Programs that run a file among their arguments; also with a version behind the name.
 const INTERPRETERS: [&str; 18] = [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::coverage::Coverage;
 use hookexec::config::{Diagnostic, FailedFile, InLayer as _, Location, SourceFile, file_of_layer};
-use hookexec::internal::shell::typed;
+use hookexec_builtins::shell::typed;
 use hookexec_files::directories::{is_repository, project_of};
 use hookexec_files::files::{self, real};
 use hookexec_files::paths::in_one_line;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hookexec::event::Event;
-use hookexec::internal::{CallerDeadline, deadline_of_hooks, tools};
+use hookexec::internal::{CallerDeadline, deadline_of_hooks};
 use hookexec::lifecycle::{
     DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
 };
 use hookexec::wire::{Input, JsonObject};
+use hookexec_agents::tools;
 use hookexec_agents::{Agent, NativeCall, Subject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

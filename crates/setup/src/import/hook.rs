@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use hookexec::Event;
 use hookexec::config::Command;
-use hookexec::internal::shell::{Word, read_script};
 use hookexec_agents::{HookSettings, is_own_program};
+use hookexec_builtins::shell::{Word, read_script};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Fields;
 

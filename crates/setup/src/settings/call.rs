@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use hookexec::event::FailureMode;
-use hookexec::internal::shell::{quoted, read_script};
 use hookexec_agents::{Agent, NativeEvent};
+use hookexec_builtins::shell::{quoted, read_script};
 
 use crate::system::HAS_SH;
 
@@ -98,7 +98,7 @@ fn denies_without_answer(native: &NativeEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hookexec::internal::shell::Word;
+    use hookexec_builtins::shell::Word;
 
     use super::*;
 

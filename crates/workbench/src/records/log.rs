@@ -84,8 +84,8 @@ fn parse(bytes: &[u8]) -> Vec<LogLine> {
 mod tests {
     use super::*;
     use hookexec::Event;
-    use hookexec::internal::builtins::secrets::Redactor;
     use hookexec::wire::{Input, Verdict};
+    use hookexec_builtins::builtins::secrets::Redactor;
 
     fn line(session: &str) -> String {
         let input = Input::default().with_session(session);

@@ -11,9 +11,9 @@ use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
 use hookexec::handler::{Failure, HandlerError, HandlerResult};
-use hookexec::internal::builtins::Shipped;
 use hookexec::internal::locked;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
+use hookexec_builtins::builtins::Shipped;
 use hookexec_project::log::{Record, rewritten};
 
 /// Runs recorded events through a candidate configuration.

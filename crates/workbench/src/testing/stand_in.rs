@@ -55,7 +55,9 @@ pub(super) fn executor(
         hook.rollout = None;
     }
     let is_replaced = Arc::new(is_replaced);
-    let mut registry = Registry::with_shipped_builtins();
+    let mut registry = Registry::new();
+    hookexec_agents::register(&mut registry);
+    hookexec_builtins::register(&mut registry);
     registry.wrap_factories(|factory| {
         let (is_replaced, answers) = (Arc::clone(&is_replaced), Arc::clone(answers));
         factory.wrapping(move |hook, real| {

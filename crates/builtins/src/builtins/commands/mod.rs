@@ -12,8 +12,8 @@ use super::arguments::{DECISIONS, Decide, options};
 use super::{Surroundings, Work};
 use crate::calls::{KnownTools, kinds};
 use hookexec::describe::{Command, DescribeCall as _};
-use hookexec_files::text::shortened;
 use hookexec::wire::{Input, Output};
+use hookexec_files::text::shortened;
 use patterns::{Match, Pattern};
 use unlisted::unlisted;
 

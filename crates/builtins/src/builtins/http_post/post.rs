@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::builtins::secrets::Redactor;
 use crate::builtins::{Surroundings, Work};
-use hookexec::registry::BuiltinError;
 use hookexec::internal::{Ask, Client};
+use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 
 /// How long one post may take, from the look-up of the name to the answer.

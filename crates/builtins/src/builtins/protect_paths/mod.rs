@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Surroundings, Work, tool};
 use hookexec::registry::BuiltinError;
+use hookexec::wire::{Input, Output};
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
-use hookexec::wire::{Input, Output};
 use rules::{Access, Rules, RulesHere, real, rooted};
 use targets::Targets;
 use texts::TOO_MANY;

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::texts::Texts;
 use super::words::{self, UNKNOWN, Values};
 use crate::builtins::tool;
-use hookexec::registry::BuiltinError;
-use hookexec_files::platform::Platform;
 use crate::tools::{Role, Roles, patch, role_by_name};
+use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
+use hookexec_files::platform::Platform;
 
 /// How long the texts of a call that are read may be together.
 const LONGEST: usize = 64 << 10;

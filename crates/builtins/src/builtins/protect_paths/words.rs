@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::shell::{SUBSTITUTED, read_script, unquoted};
 use hookexec_files::platform::Platform;
-use crate::shell::{SUBSTITUTED, name_length, read_script, unquoted};
+use hookexec_files::text::name_length;
 
 /// Stands in a word for what only the shell knows: the output of a command, or a variable that the
 /// command does not set.

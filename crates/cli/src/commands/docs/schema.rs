@@ -32,7 +32,7 @@ enum Document {
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         output::print_json(&match self.document {
-            Document::Config => schema::config(&hookexec::Registry::new()),
+            Document::Config => schema::config(&crate::registry::all()),
             Document::Cases => testing::cases_schema(),
             Document::Input => schema::input(),
             Document::Output => schema::output(),

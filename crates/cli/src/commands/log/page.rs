@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use hookexec::internal::files;
 use hookexec::internal::template::filled;
-use hookexec::internal::{files, tools};
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Event};
+use hookexec_builtins::tools;
 use hookexec_project::log::Record;
 use hookexec_workbench::records::{Statistics, shown, word};
 use jiff::Timestamp;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use hookexec::Config;
 use hookexec::config::{Command, Diagnostic};
-use hookexec::internal::shell::quoted;
+use hookexec_builtins::shell::quoted;
 use hookexec_project::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
 use hookexec_workbench::records::shown;
 use serde::{Serialize, Serializer};
