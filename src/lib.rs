@@ -222,8 +222,6 @@ pub mod event;
 pub mod executor;
 pub mod handler;
 mod handlers;
-#[cfg(feature = "http")]
-mod http;
 pub mod lifecycle;
 pub mod matcher;
 mod pattern;
@@ -242,9 +240,7 @@ pub use hookexec_files::directories::home_directory;
 pub use registry::{Builtin, HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-use hookexec_files::{
-    bounded, directories, files, locks, paths, platform, suggest, template, text,
-};
+use hookexec_files::{bounded, directories, files, locks, paths, platform, suggest, text};
 use internal::rpc;
 
 /// Items that the packages of this workspace share. They are not part of the interface and change without
@@ -281,11 +277,6 @@ pub mod internal {
     pub use crate::handlers::depth;
     pub use crate::handlers::process::processes::ProcessCheck;
     pub use crate::handlers::process::processes::ProcessStatistics;
-    pub use crate::handlers::remote::receiver::receiver_socket;
-    #[cfg(feature = "http")]
-    pub use crate::http::tls_for;
-    #[cfg(feature = "http")]
-    pub use crate::http::{Ask, Client, Reply};
     pub use crate::lifecycle::CallerDeadline;
     pub use crate::locks::locked;
     pub use crate::pattern::check_glob;

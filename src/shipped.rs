@@ -1,31 +1,37 @@
 //! Registers the shipped hook types.
 
-use crate::handlers::{builtin, command, process, remote};
-use crate::registry::{CommandKey, HandlerFactory, Registry};
+use crate::config::Hook;
+use crate::handlers::{builtin, command, process};
+use crate::registry::{CommandKey, HandlerEnv, HandlerFactory, Registry};
 
 impl Registry {
-    /// Returns a registry with the types `command`, `builtin`, `process`, `mcp`, `receiver`, `http` and
-    /// `model`, without builtins. The last two need the feature `http`.
+    /// Returns a registry with the types `command`, `builtin` and `process`, without builtins.
     pub fn new() -> Self {
         let mut registry = Self::empty();
         registry.register("command", command_hooks());
         registry.register("builtin", builtin_hooks());
         registry.register("process", process_hooks());
-        remote::register(&mut registry);
         registry
     }
 }
 
 fn command_hooks() -> HandlerFactory {
     let wanted = "what to run: `command: ./check.sh` or `command: [python3, check.py]`";
-    HandlerFactory::new(command::build)
-        .with_command(CommandKey::Program(wanted))
-        .with_dialect()
-        .refusing(&["with"], "it holds the parameters of other hook types; use `args`")
+    HandlerFactory::new(|env, hook| {
+        command::build(env.words(hook), &env.working_dir, &env.env, hook)
+    })
+    .with_command(CommandKey::Program(wanted))
+    .with_dialect()
+    .refusing(&["with"], "it holds the parameters of other hook types; use `args`")
 }
 
 fn builtin_hooks() -> HandlerFactory {
-    HandlerFactory::new(builtin::build)
+    let build = |env: &HandlerEnv, hook: &Hook| {
+        let (find, names) =
+            (|name: &str| env.registry.builtin(name), || env.registry.builtin_names());
+        builtin::build(find, names, env.counter(hook), hook)
+    };
+    HandlerFactory::new(build)
         .with_command(CommandKey::Name("the name of the builtin: `command: protect_paths`"))
         .refusing(
             &["env", "inherit_env", "working_dir", "shell", "strict_output", "with"],
@@ -34,7 +40,7 @@ fn builtin_hooks() -> HandlerFactory {
 }
 
 fn process_hooks() -> HandlerFactory {
-    HandlerFactory::new(process::build)
+    HandlerFactory::new(|env, hook| process::build(&env.processes, hook))
         .with_command(CommandKey::Name("the name of an entry of `processes:`: `command: weather`"))
         .refusing(
             &["args", "env", "inherit_env", "working_dir", "shell", "max_output", "with"],

@@ -1,6 +1,7 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
 mod audit;
+mod build_error;
 mod builder;
 mod check;
 pub(crate) mod condition;
@@ -27,6 +28,7 @@ pub use hookexec_files::diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use hookexec_files::source::{Location, SourceFile};
 
 pub use audit::AuditSettings;
+pub use build_error::BuildError;
 pub use builder::{ConfigBuilder, Draft, FileConfig};
 pub(crate) use check::Identity;
 #[cfg(test)]

@@ -340,6 +340,14 @@ impl Hook {
         self.key_locations.contains_key("timeout") || self.timeout != Self::DEFAULT_TIMEOUT
     }
 
+    /// Returns whether the limits of its layer let it send anything to `host`.
+    pub fn may_post_to(&self, host: &str) -> bool {
+        match &self.limits.http_hosts {
+            Some(allowed) => allowed.contains(host),
+            None => true,
+        }
+    }
+
     /// Returns how long after the start of the event it may still run, by the limits of its layer and
     /// of the layers above.
     pub fn layer_deadline(&self) -> Option<Duration> {

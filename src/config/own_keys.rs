@@ -9,10 +9,10 @@ use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 use serde_json::json;
 
+use super::build_error::BuildError;
 use super::document::parent_of;
 use super::keys::HookKeys;
 use super::model::Hook;
-use crate::handler::BuildError;
 
 /// The `groups:` of a file, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! `type: builtin`: Rust functions called by name.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,7 +8,6 @@ use crate::config::{Command, Hook, Layer};
 use crate::counts::Counter;
 use crate::event::Event;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
-use crate::registry::{BuildResult, HandlerEnv};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -134,14 +134,19 @@ where
 }
 
 /// Builds the handler of a hook of `type: builtin`, which names one of `names`.
-pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
+pub(crate) fn build<'n>(
+    find: impl Fn(&str) -> Option<Builtin>,
+    names: impl Fn() -> BTreeSet<&'n str>,
+    counter: Counter,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
     let Some(Command::Text(name)) = &hook.command else {
         return Err(BuildError::new("`command` of a builtin hook is the builtin's name")
             .at("command")
             .hint("write `command: add_date`; arguments go into `args`"));
     };
-    let Some(builtin) = env.registry.builtin(name) else {
-        let names = env.registry.builtin_names();
+    let Some(builtin) = find(name) else {
+        let names = names();
         let hint = if names.is_empty() {
             "this program registered no builtins".to_owned()
         } else {
@@ -149,7 +154,7 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
         };
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };
-    let mut function = match (builtin.prepare)(hook, Arc::new(env.counter(hook))) {
+    let mut function = match (builtin.prepare)(hook, Arc::new(counter)) {
         Ok(function) => function,
         Err(problem) => {
             return Err(BuildError::new(format!("builtin `{name}`: {problem}")).at("args"));

@@ -5,4 +5,3 @@ pub(crate) mod command;
 pub mod depth;
 pub(crate) mod payloads;
 pub(crate) mod process;
-pub(crate) mod remote;

@@ -5,6 +5,8 @@
 mod approval;
 mod mcp;
 mod model;
+#[path = "../support/registry.rs"]
+mod registry;
 mod server;
 
 use std::time::Duration;
@@ -31,7 +33,11 @@ fn file(event: Event, with: &Value, more: &str) -> String {
 fn load(text: &str) -> Result<Executor, String> {
     let config = Config::from_yaml(text, "hooks.yaml").map_err(|it| it.to_string())?;
     let env = [("TOKEN".into(), "correct-horse".into())];
-    Executor::builder(config).env(env).build().map_err(|it| it.to_string())
+    Executor::builder(config)
+        .registry(registry::everything())
+        .env(env)
+        .build()
+        .map_err(|it| it.to_string())
 }
 
 fn local(server: &Server) -> Value {

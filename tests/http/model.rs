@@ -4,6 +4,7 @@ use hookexec::wire::{HookStatus, Usage};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::registry;
 use crate::server::{Server, answer};
 
 /// The formats of requests.
@@ -218,7 +219,12 @@ async fn a_session_that_has_used_its_budget_gets_no_more_answers() {
     (with["budget"], with["max_tokens"]) = (json!(240), json!(50));
     let config = Config::from_yaml(&hook(&with, ""), "hooks.yaml").unwrap();
     let env = [("TOKEN".into(), "correct-horse".into())];
-    let executor = Executor::builder(config).env(env).counts_in_memory().build().unwrap();
+    let executor = Executor::builder(config)
+        .registry(registry::everything())
+        .env(env)
+        .counts_in_memory()
+        .build()
+        .unwrap();
     for (session, fits) in [("s1", true), ("s1", true), ("s1", false), ("s2", true), ("s1", false)]
     {
         let verdict = executor.dispatch(Event::PreToolUse, &call_in(session)).await;
@@ -241,7 +247,12 @@ async fn calls_at_once_and_without_an_answer_use_the_budget() {
     let text = hook(&with, "timeout: 300ms");
     let config = Config::from_yaml(&text, "hooks.yaml").unwrap();
     let env = [("TOKEN".into(), "correct-horse".into())];
-    let executor = Executor::builder(config).env(env).counts_in_memory().build().unwrap();
+    let executor = Executor::builder(config)
+        .registry(registry::everything())
+        .env(env)
+        .counts_in_memory()
+        .build()
+        .unwrap();
     let input = call_in("s1");
     let dispatch = || executor.dispatch(Event::PreToolUse, &input);
     let verdicts = vec![dispatch(), dispatch(), dispatch()];
@@ -263,7 +274,12 @@ async fn a_call_that_was_not_sent_does_not_use_the_budget() {
         with[key] = json!(value);
         let config = Config::from_yaml(&hook(&with, ""), "hooks.yaml").unwrap();
         let env = [("TOKEN".into(), "correct-horse".into())];
-        let executor = Executor::builder(config).env(env).counts_in_memory().build().unwrap();
+        let executor = Executor::builder(config)
+            .registry(registry::everything())
+            .env(env)
+            .counts_in_memory()
+            .build()
+            .unwrap();
         for _ in 0..3 {
             let verdict = executor.dispatch(Event::PreToolUse, &call_in("s1")).await;
             failed(&verdict, told, &with);
@@ -281,7 +297,12 @@ async fn a_budget_needs_the_usage() {
     with["budget"] = json!(1000);
     let config = Config::from_yaml(&hook(&with, ""), "hooks.yaml").unwrap();
     let env = [("TOKEN".into(), "correct-horse".into())];
-    let executor = Executor::builder(config).env(env).counts_in_memory().build().unwrap();
+    let executor = Executor::builder(config)
+        .registry(registry::everything())
+        .env(env)
+        .counts_in_memory()
+        .build()
+        .unwrap();
     let verdict = executor.dispatch(Event::PreToolUse, &call_in("s1")).await;
     failed(&verdict, "has no `usage`", &silent);
 }

@@ -7,6 +7,8 @@ mod examples;
 mod harness;
 mod mcp;
 mod pressure;
+#[path = "../support/registry.rs"]
+mod registry;
 mod replies;
 mod rewrites;
 mod stage;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 #[path = "../support/mcp.rs"]
 mod sdk;
 
+use crate::registry;
 use sdk::failed;
 
 /// A server that keeps what it is told in the file `told`, and does `CALL` with a call of number `i`.
@@ -46,7 +47,8 @@ impl Place {
             "processes: {{ guard: {{ {process} }} }}\nhooks:\n  pre_tool_use:\n    - hooks: [{{ type: mcp, name: guard, with: {with}, {more} }}]\n"
         );
         let config = Config::from_yaml(&text, "hooks.yaml").map_err(|it| it.to_string())?;
-        let builder = Executor::builder(config).working_dir(self.0.path());
+        let builder =
+            Executor::builder(config).registry(registry::everything()).working_dir(self.0.path());
         builder.build().map_err(|it| it.to_string())
     }
 
@@ -95,7 +97,8 @@ async fn tools_of_the_official_sdk_are_hooks() {
             format!("type: mcp, with: {{ server: guard, tool: {tool} }}, timeout: {timeout}");
         text.extend(["    - matcher: ", tool, "\n      hooks: [{ ", &hook, " }]\n"]);
     }
-    let executor = Executor::builder(Config::from_yaml(&text, "hooks.yaml").unwrap());
+    let executor = Executor::builder(Config::from_yaml(&text, "hooks.yaml").unwrap())
+        .registry(registry::everything());
     let executor = executor.build().unwrap();
     assert_eq!(executor.check_processes().await[0].problem, None);
     for (tool, command, expected) in cases {
@@ -241,6 +244,7 @@ fn mistakes_are_found_when_the_file_is_loaded() {
         "processes: {{ guard: {{ {PROCESS} }} }}\nhooks: {{ pre_tool_use: [{{ hooks: [{{ type: process, command: guard }}] }}] }}\n"
     );
     let config = Config::from_yaml(&text, "hooks.yaml").unwrap();
-    let error = Executor::builder(config).build().unwrap_err().to_string();
+    let error =
+        Executor::builder(config).registry(registry::everything()).build().unwrap_err().to_string();
     assert!(error.contains("process `guard` is an MCP server"), "{error}");
 }

@@ -7,6 +7,7 @@ pub(crate) fn all() -> Registry {
     let mut registry = Registry::new();
     hookexec_agents::register(&mut registry);
     hookexec_builtins::register(&mut registry);
+    hookexec_remote::register(&mut registry);
     registry.record_by(hookexec_project::log::recorder);
     registry
 }

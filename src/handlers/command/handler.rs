@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::capture::Overflow;
 use super::environment::{Environment, set_call_variables};
 use super::exchange::{End, Ending, Exchange, STOP_TIME};
+use super::expand::Variables;
 use super::launch::Launch;
 use super::place::{self, absolute};
 use super::program::Program;
@@ -17,9 +18,9 @@ use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
     HandlerResult, Place,
 };
+use crate::handlers::payloads::Words;
 use crate::platform::Platform;
 use crate::platform::system::{self, ending_signal};
-use crate::registry::{BuildResult, HandlerEnv, Words};
 
 /// Builds the handler of a command hook.
 ///
@@ -33,8 +34,12 @@ use crate::registry::{BuildResult, HandlerEnv, Words};
 /// once. A job left in the background by a hook that ended on its own is left alone, also when it
 /// holds the hook's stdout or stderr: those are read for another 100 ms. A process that leaves the
 /// group (`setsid`) is never reached.
-pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
-    let (words, working_dir, env) = (env.words(hook), &env.working_dir, &env.env);
+pub(crate) fn build(
+    words: Words,
+    working_dir: &Path,
+    env: &Arc<Variables>,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);

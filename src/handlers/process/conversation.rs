@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::connection::{CallError, Connection, End, Reply};
 use super::processes::Counters;
 use crate::config::{Process, Protocol};
-use crate::handlers::remote::mcp::wire as mcp;
 use crate::locks::locked;
+use crate::rpc::mcp;
 use crate::rpc::{self, Incoming, Line};
 use crate::text::shortened;
 

@@ -11,8 +11,8 @@ use super::connection::Connection;
 use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handler::{Failure, HandlerError};
-use crate::handlers::remote::mcp::wire as mcp;
 use crate::rpc;
+use crate::rpc::mcp;
 use crate::wire::parse_object;
 
 const HELLO: &str = "hook.hello";

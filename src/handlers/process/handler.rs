@@ -8,7 +8,6 @@ use super::picoclaw::{self, Stage};
 use super::processes::Entry;
 use crate::config::{Command, EventMethod, Hook, Protocol};
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
-use crate::registry::{BuildResult, HandlerEnv};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -23,13 +22,16 @@ const GRACE: Duration = Duration::from_millis(500);
 ///
 /// A hook in the background, or one that only observes, is a notification: it never delays an
 /// event, and what its process can't take is dropped, counted and reported.
-pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
+pub(crate) fn build(
+    processes: &Arc<Processes>,
+    hook: &Hook,
+) -> Result<Arc<dyn Handler>, BuildError> {
     let Some(Command::Text(name)) = &hook.command else {
         return Err(BuildError::new("a process hook names an entry of `processes:`")
             .at("command")
             .hint("define the process below `processes:` and give its name here"));
     };
-    let callee = Callee::new(&env.processes, name, Protocol::Hooks, "command")?;
+    let callee = Callee::new(processes, name, Protocol::Hooks, "command")?;
     let process = callee.entry.process();
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::builtins::secrets::Redactor;
 use crate::builtins::{Surroundings, Work};
-use hookexec::internal::{Ask, Client};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
+use hookexec_remote::{Ask, Client};
 
 /// How long one post may take, from the look-up of the name to the answer.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ mod screen;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use hookexec::internal::receiver_socket;
+use hookexec_remote::receiver_socket;
 use hookexec_serve::approve::{Counter, Desk, Page, callers, visitors};
 use hookexec_serve::server::Socket;
 

@@ -1,6 +1,6 @@
 //! `hookexec approve allow`, `deny` and `show`: the orders of a person in another terminal.
 
-use hookexec::internal::receiver_socket;
+use hookexec_remote::receiver_socket;
 use hookexec_serve::approve::{self, OrderError};
 
 use super::screen::Screen;

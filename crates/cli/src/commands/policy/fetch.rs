@@ -7,7 +7,7 @@ use hookexec::internal::files;
 use minisign_verify::{PublicKey, Signature};
 #[cfg(feature = "http")]
 use {
-    hookexec::internal::tls_for,
+    hookexec_remote::tls_for,
     ureq::{Body, http::Response},
 };
 

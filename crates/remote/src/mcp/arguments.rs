@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::template::{self, Part};
+use hookexec_files::template::{self, Part};
 
 /// Fills each `${a.b}` in a text of `arguments` with that value of `payload`. A text that is only a
 /// reference becomes the value itself.

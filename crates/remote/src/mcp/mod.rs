@@ -7,7 +7,7 @@
 mod arguments;
 #[cfg(feature = "http")]
 mod remote;
-pub(crate) mod wire;
+mod result;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::request::{like_stdout, parameters};
-use crate::config::Hook;
-use crate::handler::{
+use crate::request::{like_stdout, parameters};
+use hookexec::config::Hook;
+use hookexec::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
-use crate::registry::{HandlerEnv, McpServer, Words};
-use crate::wire::{JsonObject, parse_strict};
+use hookexec::registry::{HandlerEnv, McpServer, Words};
+use hookexec::wire::{JsonObject, parse_strict};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
@@ -75,7 +75,7 @@ fn remote(
 ) -> Result<Server, BuildError> {
     let accepted = "application/json, text/event-stream";
     headers.insert("Accept".to_owned(), accepted.to_owned());
-    let endpoint = super::endpoint::Endpoint::new(hook, env, server, headers, EXAMPLE)?;
+    let endpoint = crate::endpoint::Endpoint::new(hook, env, server, headers, EXAMPLE)?;
     Ok(Server::Remote(Arc::new(remote::Remote::new(endpoint))))
 }
 
@@ -130,20 +130,20 @@ impl McpHandler {
                 arguments.to_string()
             }
         };
-        let params = wire::call_params(&self.tool, &arguments);
+        let params = result::call_params(&self.tool, &arguments);
         let (place, result) = match &self.server {
             Server::Local(process) => {
-                let result = process.ask(wire::CALL, &params, call).await?;
+                let result = process.ask(result::CALL, &params, call).await?;
                 (format!("process `{}`", process.name()), result)
             }
             #[cfg(feature = "http")]
             Server::Remote(server) => {
                 let (place, server) = (server.host().to_owned(), Arc::clone(server));
                 let ask = move |deadline| server.call(&params, deadline);
-                (place, super::endpoint::on_thread(call, ask).await?)
+                (place, crate::endpoint::on_thread(call, ask).await?)
             }
         };
         let from = format!("the tool `{}` of {place}", self.tool);
-        like_stdout(call, &from, wire::read_result(&from, &result)?)
+        like_stdout(call, &from, result::read_result(&from, &result)?)
     }
 }

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Parameters;
-use crate::handlers::remote::request::excerpt;
-use crate::wire::{Usage, parse_strict};
+use crate::request::excerpt;
+use hookexec::wire::{Usage, parse_strict};
 
 /// The name of the answer's schema.
 const ANSWER: &str = "answer";

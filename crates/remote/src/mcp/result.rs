@@ -1,61 +1,15 @@
-//! The messages of MCP, the Model Context Protocol, as far as hooks need them.
+//! The call of a tool, and what its result says.
 //!
-//! They are read like all that comes from outside: with each key once. The official SDK, `rmcp` 3.11,
+//! It is read like all that comes from outside: with each key once. The official SDK, `rmcp` 3.11,
 //! takes the last of `{"decision": "deny", "decision": "allow"}`.
 
-use serde_json::{Value, json};
+use hookexec::handler::{Failure, HandlerError};
+use hookexec::wire::{JsonObject, parse_strict};
+use serde_json::Value;
 
-use crate::handler::{Failure, HandlerError};
-use crate::handlers::remote::request::excerpt;
-use crate::wire::{JsonObject, parse_object, parse_strict};
+use crate::request::excerpt;
 
-pub(crate) const INITIALIZE: &str = "initialize";
-pub(crate) const INITIALIZED: &str = "notifications/initialized";
-pub(crate) const CANCELLED: &str = "notifications/cancelled";
-pub(crate) const PING: &str = "ping";
 pub(super) const CALL: &str = "tools/call";
-
-/// The versions that begin with a handshake, the newest first.
-const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-
-/// The answer of a server in the handshake.
-#[derive(Debug)]
-pub(crate) struct Server {
-    /// Its own name.
-    pub(crate) name: Option<String>,
-    /// The version that is spoken from now on.
-    #[cfg_attr(
-        not(any(feature = "http", test)),
-        expect(dead_code, reason = "only HTTP repeats it")
-    )]
-    pub(crate) version: String,
-}
-
-/// Returns the params of the handshake.
-pub(crate) fn initialize_params() -> Vec<u8> {
-    json!({
-        "protocolVersion": VERSIONS[0],
-        "capabilities": {},
-        "clientInfo": { "name": "hookexec", "version": env!("CARGO_PKG_VERSION") },
-    })
-    .to_string()
-    .into_bytes()
-}
-
-/// Reads the result of the handshake.
-pub(crate) fn read_initialized(result: &str) -> Result<Server, String> {
-    let result = Value::Object(object(result)?);
-    let version = result["protocolVersion"].as_str().ok_or("it has no `protocolVersion`")?;
-    if !VERSIONS.contains(&version) {
-        let known = VERSIONS.join(", ");
-        return Err(format!("it speaks version `{version}` of MCP, and hookexec {known}"));
-    }
-    if !result["capabilities"]["tools"].is_object() {
-        return Err("it is a server without tools".to_owned());
-    }
-    let name = result["serverInfo"]["name"].as_str();
-    Ok(Server { name: name.map(str::to_owned), version: version.to_owned() })
-}
 
 /// Returns the params of a call; `arguments` is one JSON object.
 pub(super) fn call_params(tool: &str, arguments: &str) -> Vec<u8> {
@@ -144,9 +98,10 @@ fn written(answer: &Value) -> Vec<u8> {
 }
 
 fn object(text: &str) -> Result<JsonObject, String> {
-    match parse_object(text)? {
-        Some(object) => Ok(object),
-        None => Err("it is not an object".to_owned()),
+    match parse_strict(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("it is not an object".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -207,21 +162,5 @@ mod tests {
         let denied = r#"{"structuredContent":{"decision":"deny"},"isError":true}"#;
         let error = read_result("tool `t`", denied).unwrap_err();
         assert_eq!(error.stdout, br#"{"decision":"deny"}"#);
-    }
-
-    #[test]
-    fn a_server_must_have_tools_and_speak_a_known_version() {
-        let sound = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s"}}"#;
-        let server = read_initialized(sound).unwrap();
-        assert_eq!((server.name.as_deref(), &*server.version), (Some("s"), "2025-06-18"));
-        for (result, cause) in [
-            (sound.replace("2025-06-18", "2030-01-01"), "speaks version `2030-01-01`"),
-            (sound.replace("tools", "prompts"), "without tools"),
-            ("{}".to_owned(), "no `protocolVersion`"),
-            ("[]".to_owned(), "not an object"),
-        ] {
-            let problem = read_initialized(&result).unwrap_err();
-            assert!(problem.contains(cause), "{result}: {problem}");
-        }
     }
 }

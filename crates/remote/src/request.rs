@@ -2,10 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::config::Hook;
-use crate::event::ContextMode;
-use crate::handler::{BuildError, Call, Exited, Failure, HandlerError};
-use crate::text::shortened;
+use hookexec::config::Hook;
+use hookexec::event::ContextMode;
+use hookexec::handler::{BuildError, Call, Exited, Failure, HandlerError};
+use hookexec_files::text::shortened;
 use std::borrow::Cow;
 
 /// Reads the keys of `with`.

@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::Hook;
-use crate::directories::state_directory;
-use crate::event::Event;
-use crate::handler::{BuildError, Handler};
+use hookexec::config::Hook;
+use hookexec::event::Event;
+use hookexec::handler::{BuildError, Handler};
+use hookexec_files::directories::state_directory;
 
 /// Returns where the receiver of this user listens; `None` when the user has no home directory.
 pub fn receiver_socket() -> Option<PathBuf> {
@@ -58,8 +58,10 @@ mod unix {
     use tokio::io::{AsyncWriteExt as _, BufReader};
     use tokio::net::UnixStream;
 
-    use crate::bounded::read_line;
-    use crate::handler::{BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult};
+    use hookexec::handler::{
+        BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
+    };
+    use hookexec_files::bounded::read_line;
 
     #[derive(Debug)]
     pub(super) struct Receiver {

@@ -10,8 +10,8 @@ use ureq::{Agent, Error, RequestBuilder};
 
 use super::address::is_public;
 use super::roots::tls_for;
-use crate::bounded::{Beginning, read_beginning};
-use crate::handler::{Failure, HandlerError};
+use hookexec::handler::{Failure, HandlerError};
+use hookexec_files::bounded::{Beginning, read_beginning};
 
 /// Posts to one address, each time over a connection of its own.
 #[derive(Debug)]

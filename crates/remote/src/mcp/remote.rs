@@ -5,11 +5,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::wire;
-use crate::handler::{Failure, HandlerError};
-use crate::handlers::remote::endpoint::Endpoint;
+use super::result::CALL;
+use crate::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
-use crate::rpc::{self, Incoming};
+use hookexec::handler::{Failure, HandlerError};
+use hookexec::internal::rpc::{self, Incoming, mcp};
 
 /// The headers of MCP.
 const SESSION: &str = "mcp-session-id";
@@ -33,11 +33,11 @@ impl Remote {
 
     /// Calls a tool and returns the JSON text of the result. Blocks until `deadline`.
     pub(super) fn call(&self, params: &[u8], deadline: Instant) -> Result<String, HandlerError> {
-        let hello = rpc::request(1, wire::INITIALIZE, &wire::initialize_params());
+        let hello = rpc::request(1, mcp::INITIALIZE, &mcp::initialize_params());
         let welcome = self.post(&hello, &[], deadline)?;
-        let result = self.result(&welcome, 1, wire::INITIALIZE)?;
-        let server = wire::read_initialized(&result).map_err(|problem| {
-            self.protocol(&format!("its answer to `{}`: {problem}", wire::INITIALIZE))
+        let result = self.result(&welcome, 1, mcp::INITIALIZE)?;
+        let server = mcp::read_initialized(&result).map_err(|problem| {
+            self.protocol(&format!("its answer to `{}`: {problem}", mcp::INITIALIZE))
         })?;
         let version = (VERSION, server.version.as_str());
         let Some(id) = welcome.header(SESSION) else {
@@ -56,9 +56,9 @@ impl Remote {
         params: &[u8],
         deadline: Instant,
     ) -> Result<String, HandlerError> {
-        self.post(&rpc::notification(wire::INITIALIZED, b"{}"), session, deadline)?;
-        let reply = self.post(&rpc::request(2, wire::CALL, params), session, deadline)?;
-        self.result(&reply, 2, wire::CALL)
+        self.post(&rpc::notification(mcp::INITIALIZED, b"{}"), session, deadline)?;
+        let reply = self.post(&rpc::request(2, CALL, params), session, deadline)?;
+        self.result(&reply, 2, CALL)
     }
 
     fn post(

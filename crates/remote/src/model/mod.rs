@@ -11,15 +11,17 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::endpoint::{Endpoint, on_thread};
-use super::request::{excerpt, parameters};
-use crate::config::Hook;
-use crate::counts::Counter;
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::endpoint::{Endpoint, on_thread};
 use crate::http::Ask;
-use crate::registry::HandlerEnv;
-use crate::wire::{Output, Usage, parse_strict};
+use crate::request::{excerpt, parameters};
 use api::Api;
+use hookexec::config::Hook;
+use hookexec::counts::Counter;
+use hookexec::handler::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
+};
+use hookexec::registry::HandlerEnv;
+use hookexec::wire::{Output, Usage, parse_strict};
 
 const EXAMPLE: &str = "such as `with: { api: anthropic-messages, url: \
                        https://api.anthropic.com/v1/messages, model: NAME, api_key: \
@@ -184,7 +186,11 @@ impl Parameters {
             reason => reason.to_owned(),
         };
         Ok(match decision {
-            Choice::Allow => Output { reason: Some(reason), ..Output::allow() },
+            Choice::Allow => {
+                let mut allowed = Output::allow();
+                allowed.reason = Some(reason);
+                allowed
+            }
             Choice::Deny => Output::deny(reason),
             Choice::Ask => Output::ask(reason),
             Choice::None => Output::default(),
@@ -266,8 +272,15 @@ impl Judge {
             }
         }
         match answered {
-            Ok(output) => Ok(HandlerResult { usage, ..output.into() }),
-            Err(error) => Err(HandlerError { usage, ..error }),
+            Ok(output) => {
+                let mut result = HandlerResult::from(output);
+                result.usage = usage;
+                Ok(result)
+            }
+            Err(mut error) => {
+                error.usage = usage;
+                Err(error)
+            }
         }
     }
 

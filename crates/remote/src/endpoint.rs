@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use crate::config::Hook;
-use crate::handler::{BuildError, Call, Failure, HandlerError};
 use crate::http::{Ask, Client, Reply};
-use crate::registry::HandlerEnv;
+use hookexec::config::Hook;
+use hookexec::handler::{BuildError, Call, Failure, HandlerError};
+use hookexec::registry::HandlerEnv;
 
 /// A server, the headers of each request to it, and the limit of its replies.
 #[derive(Debug)]
@@ -34,9 +34,7 @@ impl Endpoint {
         }
         let client = Client::new(url, allow_private);
         let mut client = client.map_err(|problem| wrong(problem, example))?;
-        if let Some(allowed) = &hook.limits.http_hosts
-            && !allowed.contains(client.host())
-        {
+        if !hook.may_post_to(client.host()) {
             let problem = format!("`http_hosts` does not list `{}`", client.host());
             return Err(BuildError::new(problem).at("with").hint(
                 "the hooks files of this layer, of the user or of the administrator say in \

@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::endpoint::{Endpoint, on_thread};
-use super::request::{like_stdout, parameters};
-use super::signature::Secret;
-use crate::config::Hook;
-use crate::event::Event;
-use crate::files::random_id;
-use crate::handler::{
+use crate::endpoint::{Endpoint, on_thread};
+use crate::http::{Ask, Reply};
+use crate::request::{like_stdout, parameters};
+use crate::signature::Secret;
+use hookexec::config::Hook;
+use hookexec::event::Event;
+use hookexec::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
-use crate::http::{Ask, Reply};
-use crate::registry::HandlerEnv;
-use crate::registry::Words;
+use hookexec::registry::HandlerEnv;
+use hookexec::registry::Words;
+use hookexec_files::files::random_id;
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \
                        Authorization: \"Bearer ${env.TOKEN}\" } }`";

@@ -1,25 +1,36 @@
-//! The hook types whose answer comes from a server or from a person: `http`, `mcp`, `model`, `receiver`.
+//! The hook types whose answer comes from a server or from a person: `http`, `mcp`, `model` and
+//! `receiver`.
+//!
+//! [`register`] adds them to a registry. `http`, `model` and the address of an MCP server need the
+//! feature `http`.
+#![forbid(unsafe_code)]
 
 #[cfg(feature = "http")]
 mod endpoint;
 #[cfg(feature = "http")]
 mod http;
-pub(crate) mod mcp;
+mod mcp;
 #[cfg(feature = "http")]
 mod model;
-pub(crate) mod receiver;
+#[cfg(feature = "http")]
+mod post;
+mod receiver;
 mod request;
 #[cfg(feature = "http")]
 mod signature;
 
-use crate::registry::{HandlerFactory, Registry};
+#[cfg(feature = "http")]
+pub use http::{Ask, Client, Reply, tls_for};
+pub use receiver::receiver_socket;
+
+use hookexec::registry::{HandlerFactory, Registry};
 
 /// The keys that are for a program which hookexec starts.
 const OF_PROGRAMS: &[&str] =
     &["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts"];
 
 /// Registers the hook types.
-pub(crate) fn register(registry: &mut Registry) {
+pub fn register(registry: &mut Registry) {
     registry.register("mcp", mcp_hooks());
     registry.register("receiver", receiver_hooks());
     registry.register("http", http_hooks());
@@ -41,7 +52,7 @@ fn receiver_hooks() -> HandlerFactory {
 
 fn http_hooks() -> HandlerFactory {
     #[cfg(feature = "http")]
-    let factory = HandlerFactory::new(http::build);
+    let factory = HandlerFactory::new(post::build);
     #[cfg(not(feature = "http"))]
     let factory = HandlerFactory::new(without_http);
     factory.with_dialect().refusing(OF_PROGRAMS, "an http hook takes `with: { url: https://... }`")
@@ -60,9 +71,9 @@ fn model_hooks() -> HandlerFactory {
 
 #[cfg(not(feature = "http"))]
 fn without_http(
-    _: &crate::registry::HandlerEnv,
-    _: &crate::config::Hook,
-) -> crate::registry::BuildResult {
-    use crate::handler::BuildError;
+    _: &hookexec::registry::HandlerEnv,
+    _: &hookexec::config::Hook,
+) -> hookexec::registry::BuildResult {
+    use hookexec::handler::BuildError;
     Err(BuildError::new("this hookexec was built without the feature `http`").at("type"))
 }

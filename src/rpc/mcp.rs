@@ -1,0 +1,82 @@
+//! The greeting of MCP, the Model Context Protocol.
+//!
+//! It is read like all that comes from outside: with each key once.
+
+use serde_json::{Value, json};
+
+use crate::wire::{JsonObject, parse_object};
+
+/// The methods of a conversation.
+pub const INITIALIZE: &str = "initialize";
+/// The notification that ends the greeting.
+pub const INITIALIZED: &str = "notifications/initialized";
+/// The notification that withdraws a request.
+pub const CANCELLED: &str = "notifications/cancelled";
+/// The request that asks whether the other side is there.
+pub const PING: &str = "ping";
+
+/// The versions that begin with a handshake, the newest first.
+const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// The answer of a server in the handshake.
+#[derive(Debug)]
+pub struct Server {
+    /// Its own name.
+    pub name: Option<String>,
+    /// The version that is spoken from now on.
+    pub version: String,
+}
+
+/// Returns the params of the handshake.
+pub fn initialize_params() -> Vec<u8> {
+    json!({
+        "protocolVersion": VERSIONS[0],
+        "capabilities": {},
+        "clientInfo": { "name": "hookexec", "version": env!("CARGO_PKG_VERSION") },
+    })
+    .to_string()
+    .into_bytes()
+}
+
+/// Reads the result of the handshake.
+pub fn read_initialized(result: &str) -> Result<Server, String> {
+    let result = Value::Object(object(result)?);
+    let version = result["protocolVersion"].as_str().ok_or("it has no `protocolVersion`")?;
+    if !VERSIONS.contains(&version) {
+        let known = VERSIONS.join(", ");
+        return Err(format!("it speaks version `{version}` of MCP, and hookexec {known}"));
+    }
+    if !result["capabilities"]["tools"].is_object() {
+        return Err("it is a server without tools".to_owned());
+    }
+    let name = result["serverInfo"]["name"].as_str();
+    Ok(Server { name: name.map(str::to_owned), version: version.to_owned() })
+}
+
+fn object(text: &str) -> Result<JsonObject, String> {
+    match parse_object(text)? {
+        Some(object) => Ok(object),
+        None => Err("it is not an object".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_must_have_tools_and_speak_a_known_version() {
+        let sound = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s"}}"#;
+        let server = read_initialized(sound).unwrap();
+        assert_eq!((server.name.as_deref(), &*server.version), (Some("s"), "2025-06-18"));
+        for (result, cause) in [
+            (sound.replace("2025-06-18", "2030-01-01"), "speaks version `2030-01-01`"),
+            (sound.replace("tools", "prompts"), "without tools"),
+            ("{}".to_owned(), "no `protocolVersion`"),
+            ("[]".to_owned(), "not an object"),
+        ] {
+            let problem = read_initialized(&result).unwrap_err();
+            assert!(problem.contains(cause), "{result}: {problem}");
+        }
+    }
+}
