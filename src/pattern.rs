@@ -125,6 +125,9 @@ impl fmt::Debug for Pattern {
 }
 
 /// Returns the glob `text` when it is safe to give to a parser, or what is wrong with it.
+///
+/// # Errors
+/// With the mistake.
 pub fn check_glob(text: &str) -> Result<&str, String> {
     if text.bytes().filter(|byte| *byte == b'{').count() > MAX_BRACES {
         return Err(format!("it opens more than {MAX_BRACES} braces"));

@@ -29,6 +29,7 @@ pub(crate) struct RunLimit {
 
 /// The time in which something counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Period {
     /// The whole session.
     #[default]
@@ -87,8 +88,8 @@ impl RunLimit {
             None => String::new(),
         };
         let (most, key) = (self.times, &value);
-        let counted = Counted { key, window: &window, row: "", span, most, again: false };
-        counter.count(&input.session_id, &counted)
+        let run = Counted { key, window: &window, row: "", span, most, again: false };
+        counter.count(&input.session_id, &run)
     }
 
     /// Returns why the hook did not run.

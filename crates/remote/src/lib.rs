@@ -4,6 +4,12 @@
 //! [`register`] adds them to a registry. `http`, `model` and the address of an MCP server need the
 //! feature `http`.
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    reason = "packages of this workspace use it"
+)]
 
 #[cfg(feature = "http")]
 mod endpoint;
