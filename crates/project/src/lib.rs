@@ -22,6 +22,7 @@
 )]
 
 mod check;
+mod limits;
 mod load;
 pub mod log;
 pub mod policy;

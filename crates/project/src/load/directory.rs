@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::loading::Loading;
+use crate::limits::MAX_MISNAMED;
 use crate::trust::check_plain;
 use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::{DROP_INS, DropIn};
@@ -13,10 +14,6 @@ use hookexec_files::directories::{DROP_INS, DropIn};
 pub(super) const FILE: &str = "hooks.yaml";
 /// Names that are nearly that, and are not read.
 const NEARLY: [&str; 3] = ["hooks.yml", "Hooks.yaml", "Hooks.yml"];
-/// How many entries all `hooks.d` may have together, files of other names included.
-pub(super) const MAX_ENTRIES: usize = 10_000;
-/// How many files of a `hooks.d` are reported that are not read for their names.
-const MAX_MISNAMED: usize = 20;
 
 impl Loading {
     /// Returns the hooks files in a directory of a layer and in its `hooks.d`, and reports what is there

@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 use super::directory::FILE;
 use super::loading::Loading;
 use super::options::{LoadOptions, Surroundings};
+use crate::limits::MAX_LEVELS;
 use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::PROJECT_DIRECTORY;
 use hookexec_files::files::real;
-
-/// How deep a working directory may be. A project's files are looked for in the directories around it at
-/// every event, before it is known whether a person approved them.
-const MAX_LEVELS: usize = 100;
 
 impl Loading {
     /// Reads the files of all layers as far as they can be read.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::directory::{MAX_ENTRIES, is_present};
+use super::directory::is_present;
 use super::file;
 use super::options::{LoadOptions, Surroundings, hooks_directories};
+use crate::limits::{MAX_ENTRIES, MAX_PROJECT_BYTES, MAX_PROJECT_FILES};
 use crate::policy::Policy;
 use crate::trust::{Coverage, ProjectFile, TrustStore};
 use hookexec::config::{
@@ -15,12 +16,6 @@ use hookexec::config::{
 use hookexec_builtins::shell::typed;
 use hookexec_files::directories::project_of;
 use hookexec_files::platform::Platform;
-
-/// How many bytes the files of a project may have together: they are read before it is known
-/// whether a person approved them, at every event.
-const MAX_PROJECT_BYTES: usize = 1 << 20;
-/// How many files a project may have: each is looked up among the approvals.
-const MAX_PROJECT_FILES: usize = 32;
 
 /// The result of a load.
 #[derive(Debug, Clone, Default)]

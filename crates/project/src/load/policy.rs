@@ -6,7 +6,7 @@ use super::file::{self, check_file};
 use super::loading::Loading;
 use hookexec::config::{InLayer as _, PolicySettings, SourceFile};
 
-use crate::policy::{Policy, State, Store, hooks_files};
+use crate::policy::{Policy, PolicyError, State, Store, hooks_files};
 
 /// The remedy for every failure of a policy.
 const REMEDY: &str = "run `hookexec policy refresh`: it fetches the policy, or says why it can't";
@@ -22,12 +22,11 @@ impl Loading {
             Policy { settings, store, state: State::default(), files: Vec::new(), failure: None };
         // A policy that could name another would go on without an end.
         let is_inner = std::mem::replace(&mut self.in_policy, true);
-        let found = if is_inner {
-            Err("a policy can't name another one".to_owned())
-        } else {
-            in_force(&mut policy)
+        let found = if is_inner { Err(PolicyError::Nested) } else { in_force(&mut policy) };
+        policy.failure = match &found {
+            Ok(_) => policy.expired(),
+            Err(error) => Some(error.to_string()),
         };
-        policy.failure = found.as_ref().err().cloned().or_else(|| policy.expired());
         if let Some(cause) = &policy.failure {
             self.unavailable(&location, cause, REMEDY);
         }
@@ -43,12 +42,12 @@ impl Loading {
 }
 
 /// Returns the hooks files of the version in force, whose files are all as they were fetched.
-fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
+fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, PolicyError> {
     let layer = policy.settings.location.file().layer();
-    check_file(&policy.store.state_file(), layer).map_err(|problem| problem.message)?;
+    check_file(&policy.store.state_file(), layer).map_err(PolicyError::Unsafe)?;
     policy.state = policy.store.state()?;
     let Some(in_force) = &policy.state.in_force else {
-        return Err(format!("the policy {} was never fetched", policy.settings.source));
+        return Err(PolicyError::NeverFetched(policy.settings.source.clone()));
     };
     let directory = policy.store.version(&in_force.digest);
     // They are watched also when one of them was changed: it may be restored.
@@ -57,7 +56,7 @@ fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, String> {
     let mut found = Vec::new();
     for name in hooks_files(in_force.files.keys())? {
         let path = directory.join(name);
-        let text = file::read(&path, layer).map_err(|problem| problem.message)?;
+        let text = file::read(&path, layer).map_err(PolicyError::Unsafe)?;
         found.push(Arc::new(SourceFile::new(path, text).in_layer(layer)));
     }
     Ok(found)

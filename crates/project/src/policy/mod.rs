@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hookexec::config::PolicySettings;
-pub use store::{InForce, State, Store, hooks_files, now};
+pub use store::{InForce, PolicyError, State, Store, hooks_files, now};
 
 /// How far a clock may be set back before an age can't be known.
 const CLOCKS: Duration = Duration::from_hours(1);

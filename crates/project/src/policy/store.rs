@@ -11,14 +11,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::{MAX_POLICY, MAX_RECORD};
+
+use hookexec::config::{Diagnostic, Source};
 use hookexec::wire::parse_strict;
 use hookexec_files::directories::DropIn;
 use hookexec_files::files;
 
-/// The largest state, in bytes.
-const MAX_STATE: u64 = 4 << 20;
-/// How many bytes are hashed when the hooks are loaded: an archive has no more.
-const MAX_FILES: u64 = 16 << 20;
 /// How much of a digest a directory is named after.
 const DIRECTORY_NAME: usize = 16;
 
@@ -68,6 +67,54 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
+/// Why the version of a policy that is in force can't be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// A policy names another one.
+    #[error("a policy can't name another one")]
+    Nested,
+    /// No version is in force.
+    #[error("the policy {0} was never fetched")]
+    NeverFetched(Source),
+    /// Another user could have written the state or a file.
+    #[error("{}", .0.message)]
+    Unsafe(Diagnostic),
+    /// The state can't be read.
+    #[error("`{}` can't be read: {cause}", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// The failure.
+        cause: io::Error,
+    },
+    /// A file has other bytes than were fetched.
+    #[error("`{}` is not as it was fetched: it was changed", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file can't be read.
+    #[error("`{}` is not as it was fetched: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The failure.
+        cause: io::Error,
+    },
+    /// A file may be meant to be a hooks file, and is not named like one.
+    #[error("`{name}` is not read: {hint}")]
+    Misnamed {
+        /// Its name.
+        name: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// No file is a hooks file.
+    #[error("it has no `hooks.yaml` and no `hooks.d/*.yaml`")]
+    NoHooks,
+}
+
 /// The directory of one policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store(PathBuf);
@@ -92,11 +139,12 @@ impl Store {
     ///
     /// # Errors
     /// When there is one that can't be read.
-    pub fn state(&self) -> Result<State, String> {
+    pub fn state(&self) -> Result<State, PolicyError> {
         let path = self.state_file();
         match read_state(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
-            read => read.map_err(|error| format!("`{}` can't be read: {error}", path.display())),
+            Err(cause) => Err(PolicyError::State { path, cause }),
+            Ok(state) => Ok(state),
         }
     }
 
@@ -122,24 +170,23 @@ impl Store {
     ///
     /// # Errors
     /// When one is not.
-    pub fn check(&self, in_force: &InForce) -> Result<(), String> {
+    pub fn check(&self, in_force: &InForce) -> Result<(), PolicyError> {
         let directory = self.version(&in_force.digest);
-        let mut left = MAX_FILES;
+        let mut left = MAX_POLICY;
         for (name, digest) in &in_force.files {
             let path = directory.join(name);
-            let why = match files::digest_of_file(&path, &mut left) {
-                Ok(found) if found == *digest => continue,
-                Ok(_) => "it was changed".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            return Err(format!("`{}` is not as it was fetched: {why}", path.display()));
+            match files::digest_of_file(&path, &mut left) {
+                Ok(found) if found == *digest => {}
+                Ok(_) => return Err(PolicyError::Changed { path }),
+                Err(cause) => return Err(PolicyError::File { path, cause }),
+            }
         }
         Ok(())
     }
 }
 
 fn read_state(path: &Path) -> io::Result<State> {
-    let text = String::from_utf8(files::read_regular(path, MAX_STATE)?);
+    let text = String::from_utf8(files::read_regular(path, MAX_RECORD)?);
     let value = parse_strict(&text.map_err(io::Error::other)?).map_err(io::Error::other)?;
     Ok(serde_json::from_value(value)?)
 }
@@ -148,7 +195,9 @@ fn read_state(path: &Path) -> io::Result<State> {
 ///
 /// # Errors
 /// When there is none, or a file may be meant to be one and is not named like one.
-pub fn hooks_files<'n>(names: impl Iterator<Item = &'n String>) -> Result<Vec<&'n String>, String> {
+pub fn hooks_files<'n>(
+    names: impl Iterator<Item = &'n String>,
+) -> Result<Vec<&'n String>, PolicyError> {
     let mut found = Vec::new();
     for name in names {
         let drop_in = name.strip_prefix("hooks.d/").filter(|rest| !rest.contains('/'));
@@ -156,16 +205,18 @@ pub fn hooks_files<'n>(names: impl Iterator<Item = &'n String>) -> Result<Vec<&'
             Some(DropIn::HooksFile) => found.push(name),
             _ if name == "hooks.yaml" => found.insert(0, name),
             Some(DropIn::Misnamed) => {
-                return Err(format!("`{name}` is not read: let its name end in `.yaml`"));
+                let hint = "let its name end in `.yaml`";
+                return Err(PolicyError::Misnamed { name: name.clone(), hint });
             }
             _ if ["hooks.yaml", "hooks.yml"].contains(&&*name.to_ascii_lowercase()) => {
-                return Err(format!("`{name}` is not read: rename it to `hooks.yaml`"));
+                let hint = "rename it to `hooks.yaml`";
+                return Err(PolicyError::Misnamed { name: name.clone(), hint });
             }
             _ => {}
         }
     }
     if found.is_empty() {
-        return Err("it has no `hooks.yaml` and no `hooks.d/*.yaml`".to_owned());
+        return Err(PolicyError::NoHooks);
     }
     Ok(found)
 }
@@ -181,10 +232,10 @@ mod tests {
         let hooks = hooks_files(names.iter()).unwrap();
         assert_eq!(hooks, ["hooks.yaml", "hooks.d/a.yml", "hooks.d/b.yaml"]);
         for name in ["hooks.d/more.YAML", "hooks.d/more", "hooks.yml", "Hooks.yaml"] {
-            let problem = hooks_files([name.to_owned()].iter()).unwrap_err();
+            let problem = hooks_files([name.to_owned()].iter()).unwrap_err().to_string();
             assert!(problem.contains(&format!("`{name}` is not read")), "{problem}");
         }
-        let problem = hooks_files(["lib/hooks.yaml".to_owned()].iter()).unwrap_err();
+        let problem = hooks_files(["lib/hooks.yaml".to_owned()].iter()).unwrap_err().to_string();
         assert!(problem.contains("no `hooks.yaml`"), "{problem}");
     }
 }

@@ -13,6 +13,7 @@ use super::programs::{
     stands_before,
 };
 use super::project_file::ProjectFile;
+use crate::limits::MAX_DEPTH;
 use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
 use hookexec::registry::is_posix_shell;
 use hookexec_builtins::shell::{Word, read_script};
@@ -21,8 +22,6 @@ use hookexec_builtins::shell::{Word, read_script};
 /// file: the others stand for the project.
 pub const DIRECTORIES: [(&str, bool); 3] =
     [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
-/// How deep commands may nest, as in `timeout 5 sh -c "..."`: they are read before a person approves them.
-const MAX_DEPTH: usize = 16;
 
 /// The files that an approval of a hooks file covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,21 +1,14 @@
 //! Shows the changes since an approval, as text for a person.
 
 use std::path::Path;
-use std::time::Duration;
 
 use similar::TextDiff;
 
 use super::named::Found;
 use super::project_file::ProjectFile;
 use super::store::TrustStore;
+use crate::limits::{DIFF_TIME, MAX_DIFF, MAX_SHOWN};
 use hookexec_files::files;
-
-/// The largest file whose change is shown line by line, in bytes.
-pub(super) const MAX_SHOWN: u64 = 1 << 20;
-/// How much of all changes is shown, in bytes.
-pub(super) const MAX_DIFF: usize = 64 << 10;
-/// How long a comparison may take before it becomes a rough one.
-const DIFF_TIME: Duration = Duration::from_millis(500);
 
 impl TrustStore {
     /// Returns what differs from the approval of the file or of the one before at its path, as a unified

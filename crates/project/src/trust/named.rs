@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::project_file::ProjectFile;
+use crate::limits::MAX_NAMED;
 use hookexec::registry::expand_path;
 use hookexec_files::files;
 use hookexec_files::paths::{lexical, physical};
-
-/// The largest file that an approval can cover, in bytes. It is read at every event.
-const MAX_NAMED: u64 = 64 << 20;
 
 /// The directory that a path counts from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -7,17 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::diff::MAX_SHOWN;
 use super::named::{Found, NamedFile, NamedPath};
 use super::permissions::{check_own, check_store};
 use super::project_file::{Blocked, FileChange, ProjectFile};
+use crate::limits::{MAX_RECORD, MAX_SHOWN};
 use hookexec::config::Diagnostic;
 use hookexec_files::directories::{own_directories, state_directory};
 use hookexec_files::files;
 use hookexec_files::platform::resolve;
-
-/// The largest record of an approval, in bytes.
-const MAX_RECORD: u64 = 4 << 20;
 
 /// The approvals of one user.
 ///
