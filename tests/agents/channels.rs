@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::run::{callers, run, says_no};
+use crate::agents::run::{callers, run, says_no};
 use crate::support::{Done, Sandbox};
 
 /// A channel: answers as its first argument says, about the question on stdin.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::run::run;
+use crate::agents::run::run;
 use crate::support::{Done, Sandbox};
 
 fn payload(event: &str) -> Value {

@@ -8,7 +8,7 @@ use hookexec_agents::Agent;
 use rustix::fs::OFlags;
 use serde_json::json;
 
-use crate::run::{GUARD, callers, run, says_no};
+use crate::agents::run::{GUARD, callers, run, says_no};
 use crate::support::{Sandbox, wait};
 
 #[test]

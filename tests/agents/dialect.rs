@@ -13,7 +13,7 @@ fn answers(check: impl Fn(&str, &str, &str, &Value)) {
         let agent = directory.file_name().unwrap().to_str().unwrap().to_owned();
         for file in fs::read_dir(&directory).unwrap() {
             let file = file.unwrap().path();
-            let event = crate::golden::event_of(&file);
+            let event = crate::agents::golden::event_of(&file);
             let golden: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
             let Some(kinds) = golden["answers"].as_object() else { continue };
             for (kind, answer) in kinds {

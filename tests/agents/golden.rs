@@ -31,7 +31,7 @@ fn each_payload_becomes_its_input_and_each_verdict_its_answer() {
         }
     }
     assert!(seen > 100, "only {seen} payloads found");
-    let repair = "if this is meant: UPDATE=1 cargo test --test agents golden";
+    let repair = "if this is meant: UPDATE=1 cargo test --test cli golden";
     assert!(wrong.is_empty(), "{}\n{repair}", wrong.join("\n"));
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::run::{callers, run, says_no};
+use crate::agents::run::{callers, run, says_no};
 use crate::support::Sandbox;
 
 const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";

@@ -8,8 +8,8 @@ use hookexec::wire::{JsonObject, parse_strict};
 use hookexec_agents::{answer, read};
 use serde_json::{Value, json};
 
-use crate::golden::{files, verdicts};
-use crate::run::run;
+use crate::agents::golden::{files, verdicts};
+use crate::agents::run::run;
 use crate::support::Sandbox;
 
 const NAMES: [&str; 2] = ["$serde_json::private::Number", "$serde_json::private::RawValue"];

@@ -1,6 +1,8 @@
-//! The command line, from outside.
+//! The command line, from outside: one binary, because linking one takes less time than linking many.
 #![cfg(test)]
 
+#[path = "../agents/mod.rs"]
+mod agents;
 mod approval;
 mod approve;
 mod basics;
@@ -8,10 +10,15 @@ mod builtins;
 mod configuration;
 mod examples;
 mod first_steps;
+#[cfg(unix)]
+#[path = "../fleet/mod.rs"]
+mod fleet;
 mod generated;
 mod home;
 mod hosts;
 mod layers;
+#[path = "../mcp/mod.rs"]
+mod mcp;
 mod nested;
 mod practise;
 mod processes;
@@ -20,6 +27,8 @@ mod readme;
 #[path = "../support/registry.rs"]
 mod registry;
 mod run;
+#[path = "../serve/mod.rs"]
+mod serve;
 mod signals;
 #[path = "../support/state.rs"]
 mod state;
@@ -28,3 +37,5 @@ mod support;
 #[path = "../support/terminal.rs"]
 mod terminal;
 mod trust;
+#[path = "../workbench/mod.rs"]
+mod workbench;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::team::{Team, text};
+use crate::fleet::team::{Team, text};
 
 #[test]
 fn the_same_directory_makes_the_same_archive() {

@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use crate::fleet::team::Team;
 use crate::support::{Done, Sandbox, until};
-use crate::team::Team;
 
 pub(crate) const ALLOWED: i32 = 0;
 pub(crate) const DENIED: i32 = 2;

@@ -16,7 +16,6 @@ const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/fleet/py
 
 /// Returns whether the tests with a real registry run here: where `./test` installed the client of
 /// registries, which is not on macOS.
-#[expect(clippy::print_stderr, reason = "a reader of the output sees what was not tested")]
 pub(crate) fn is_here() -> bool {
     let is_here = Path::new(PYTHON).exists();
     if is_here {

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::machines::{ALLOWED, DENIED, Machine};
-use crate::registry::{Registry, is_here};
-use crate::team::Team;
+use crate::fleet::machines::{ALLOWED, DENIED, Machine};
+use crate::fleet::registry::{Registry, is_here};
+use crate::fleet::team::Team;
 
 /// What the timer of a machine does.
 fn timer(machine: &Machine, registry: &Registry) -> bool {

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use crate::machines::{ALLOWED, Machine};
+use crate::fleet::machines::{ALLOWED, Machine};
+use crate::fleet::team::Team;
 use crate::support::{Done, needs};
-use crate::team::Team;
 
 /// Serves the directory that it runs in over TLS, with an `ETag`, at a port that it prints; and notes the
 /// requests. With a word after it, it answers every request with 304.

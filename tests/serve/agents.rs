@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::process::{Serving, sandbox};
+use crate::serve::process::{Serving, sandbox};
 use crate::support::{Done, Sandbox, until, wait};
 
 fn payload(event: &str, sandbox: &Sandbox, command: &str) -> Value {

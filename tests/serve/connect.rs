@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use hookexec::wire::parse_strict;
 use serde_json::json;
 
-use crate::process::{Serving, sandbox};
+use crate::serve::process::{Serving, sandbox};
 use crate::support::{Done, Sandbox};
 
 fn run(sandbox: &Sandbox, arguments: &[&str], command: &str) -> Done {

@@ -6,7 +6,7 @@ use hookexec_serve::server::Limits;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::partner::{Gate, Partner, server};
+use crate::serve::partner::{Gate, Partner, server};
 use crate::support::{ROOT, Sandbox, needs, wait};
 
 fn passes(program: &str, arguments: &[&str]) {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::process::{HOOKS, Serving, sandbox};
+use crate::serve::process::{HOOKS, Serving, sandbox};
 use crate::support::{Done, Sandbox, wait};
 
 fn hookexec(sandbox: &Sandbox, args: &[&str]) -> Done {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::process::{Serving, sandbox};
+use crate::serve::process::{Serving, sandbox};
 
 const AGENTS: usize = 16;
 /// Events of each agent; every tenth starts a process, the others match no hook. `LOAD_EVENTS` sets

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hookexec_serve::server::Limits;
 use serde_json::{Value, json};
 
-use crate::partner::{Gate, Partner, server};
+use crate::serve::partner::{Gate, Partner, server};
 
 const HOOKS: &str = r#"
 pre_tool_use:

@@ -12,7 +12,7 @@ use hookexec_project::Place;
 use hookexec_serve::server::{Limits, Loaded, Server};
 use serde_json::{Value, json};
 
-use crate::partner::{Gate, Partner, load};
+use crate::serve::partner::{Gate, Partner, load};
 
 fn hooks(reason: &str) -> String {
     format!(

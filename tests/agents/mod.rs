@@ -1,5 +1,4 @@
 //! The adapters of the coding agents, seen from outside.
-#![cfg(test)]
 
 mod approve;
 mod channels;
@@ -20,8 +19,4 @@ mod payloads;
 mod plugins;
 mod private_names;
 mod run;
-#[path = "../support/state.rs"]
-mod state;
 mod suite;
-#[path = "../support/mod.rs"]
-mod support;

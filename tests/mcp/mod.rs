@@ -1,5 +1,4 @@
 //! `hookexec mcp` between a client and a server that are both played.
-#![cfg(test)]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -11,11 +10,6 @@ use serde_json::{Value, json};
 
 use crate::state::lives;
 use crate::support::{ROOT, Sandbox, needs, until, wait};
-
-#[path = "../support/state.rs"]
-mod state;
-#[path = "../support/mod.rs"]
-mod support;
 
 const SECRET: &str = "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5";
 

@@ -1,5 +1,4 @@
 //! The engine as a server: the protocol through the library, everything else through the command.
-#![cfg(test)]
 
 mod agents;
 mod connect;
@@ -10,7 +9,3 @@ mod partner;
 mod process;
 mod protocol;
 mod reload;
-#[path = "../support/state.rs"]
-mod state;
-#[path = "../support/mod.rs"]
-mod support;
