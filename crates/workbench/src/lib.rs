@@ -10,7 +10,7 @@
     reason = "only packages of hookexec use it"
 )]
 
-pub mod explained;
+pub mod explain;
 pub mod records;
 pub mod summary;
 pub mod testing;

@@ -81,7 +81,6 @@ fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str,
         env.iter().map(|(name, value)| format!("{name}={}", quoted(value))).collect();
     // The arguments of a list stand in the command itself.
     let has_args = !hook.args.is_empty() && !matches!(hook.command, Some(Command::Argv(_)));
-    let yes = |holds: bool| if holds { Some("true".to_owned()) } else { None };
     let shown = [
         ("args", if has_args { Some(quoted_words(&hook.args)) } else { None }),
         ("env", if env.is_empty() { None } else { Some(env.join(" ")) }),
@@ -93,15 +92,26 @@ fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str,
         ("mode", if hook.mode == Mode::Enforce { None } else { word(hook.mode) }),
         ("rollout", rollout(hook, "")),
         ("on_error", hook.on_error.and_then(word)),
-        ("mutates", yes(hook.phase == Phase::Mutate)),
-        ("background", yes(hook.phase == Phase::Background)),
+        ("mutates", flag(hook.phase == Phase::Mutate)),
+        ("background", flag(hook.phase == Phase::Background)),
         ("enabled", if hook.enabled { None } else { Some("false".to_owned()) }),
     ];
-    shown.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    let mut settings = BTreeMap::new();
+    for (key, value) in shown {
+        if let Some(value) = value {
+            settings.insert(key, value);
+        }
+    }
+    settings
+}
+
+fn flag(holds: bool) -> Option<String> {
+    if holds { Some("true".to_owned()) } else { None }
 }
 
 fn word<W: Words + PartialEq>(value: W) -> Option<String> {
-    W::WORDS.iter().find(|(_, it)| *it == value).map(|(word, _)| (*word).to_owned())
+    let (word, _) = W::WORDS.iter().find(|(_, known)| *known == value)?;
+    Some((*word).to_owned())
 }
 
 /// Returns the words of a command as a shell reads them.

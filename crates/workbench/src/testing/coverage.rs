@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::explained::reports_of;
+use crate::explain::reports_of;
 use hookexec::config::Hook;
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::{HookStatus, Verdict};

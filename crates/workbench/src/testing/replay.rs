@@ -64,8 +64,9 @@ impl Replay {
         run_external: bool,
     ) -> Result<Self, Diagnostics> {
         let answers = Arc::new(Mutex::new(Answers::default()));
-        let is_replaced = move |hook: &Hook| !run_external && !only_looks(hook);
-        let executor = executor(config, working_dir, &answers, is_replaced)?;
+        let executor = executor(config, working_dir, &answers, move |hook| {
+            !run_external && !only_looks(hook)
+        })?;
         Ok(Self { executor, answers })
     }
 

@@ -10,7 +10,7 @@ use super::cases::{Case, CaseFile};
 use super::compare::{Difference, differences};
 use super::coverage::{Coverage, Reached};
 use super::stand_in::{Answers, executor};
-use crate::explained::{reports_of, why_no_opinion};
+use crate::explain::{reports_of, why_no_opinion};
 use hookexec::Executor;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
 use hookexec::internal::{Explanation, files, suggest};
@@ -149,8 +149,10 @@ impl Results {
     /// Demands that the cases reached at least this many percent of each configuration.
     pub fn demand(&mut self, percent: u8) {
         self.min_coverage = Some(percent);
-        let enough = |coverage: &Coverage| coverage.percent >= f64::from(percent);
-        self.enough_coverage = self.coverage.iter().all(enough);
+        self.enough_coverage = true;
+        for coverage in &self.coverage {
+            self.enough_coverage &= coverage.percent >= f64::from(percent);
+        }
     }
 }
 
@@ -193,8 +195,9 @@ impl Bench {
             stubbed.push(name.clone());
         }
         let answers = Arc::new(Mutex::new(answers));
-        let is_stubbed = move |hook: &Hook| stubbed.contains(&hook.label());
-        let executor = executor(self.config.clone(), &self.working_dir, &answers, is_stubbed)?;
+        let executor = executor(self.config.clone(), &self.working_dir, &answers, move |hook| {
+            stubbed.contains(&hook.label())
+        })?;
         let started = Instant::now();
         let verdict = case.subject.dispatch(&executor).await;
         let duration = started.elapsed();

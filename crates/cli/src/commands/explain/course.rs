@@ -3,100 +3,13 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use hookexec::Input;
-use hookexec::internal::{Course, Role, Step};
-use hookexec::wire::JsonObject;
-use serde::Serialize;
+use hookexec::internal::{Role, Step};
+use hookexec_workbench::explain::{Change, ExplainedCourse, ExplainedStep};
 use serde_json::Value;
-use serde_with_macros::skip_serializing_none;
 
 use crate::console::diff::push_diff;
 use crate::console::report::DIM;
 use crate::plain;
-
-/// The fields of an input that hooks can rewrite.
-const REWRITABLE: [&str; 8] = [
-    "tool_name", "tool_input", "tool_response", "messages", "response", "model_id", "tools",
-    "options",
-];
-
-/// How the hooks decided.
-#[derive(Debug, Serialize)]
-pub(crate) struct ExplainedCourse {
-    pub(super) steps: Vec<ExplainedStep>,
-    final_input: usize,
-}
-
-/// An answer, and what differs between the input that it made and the one that it is about.
-#[derive(Debug, Serialize)]
-pub(crate) struct ExplainedStep {
-    #[serde(flatten)]
-    pub(super) step: Step,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    changes: Vec<Change>,
-}
-
-/// A difference between two inputs at one place.
-#[skip_serializing_none]
-#[derive(Debug, Serialize)]
-struct Change {
-    /// The path, such as `tool_input.command`.
-    field: String,
-    before: Option<Value>,
-    after: Option<Value>,
-}
-
-impl ExplainedStep {
-    /// Returns whether the hook answered about the input as it was, and all of the answer counts.
-    fn is_plain(&self) -> bool {
-        self.step.made.is_none() && self.step.remarks.is_empty()
-    }
-}
-
-impl ExplainedCourse {
-    pub(super) fn new(course: Course) -> Self {
-        let Course { inputs, steps, final_input, .. } = course;
-        let mut explained = Vec::with_capacity(steps.len());
-        for step in steps {
-            let mut changes = Vec::new();
-            if let Some(made) = step.made {
-                compare_inputs(&inputs[step.input - 1], &inputs[made - 1], &mut changes);
-            }
-            explained.push(ExplainedStep { step, changes });
-        }
-        Self { steps: explained, final_input }
-    }
-}
-
-fn compare_inputs(before: &Input, after: &Input, found: &mut Vec<Change>) {
-    let (mut before, mut after) = (fields(before), fields(after));
-    for field in REWRITABLE {
-        compare(field.to_owned(), before.remove(field), after.remove(field), found);
-    }
-}
-
-fn fields(input: &Input) -> JsonObject {
-    match serde_json::to_value(input) {
-        Ok(Value::Object(fields)) => fields,
-        _ => JsonObject::new(),
-    }
-}
-
-/// Adds what differs between two values: of two objects, key by key.
-fn compare(field: String, before: Option<Value>, after: Option<Value>, found: &mut Vec<Change>) {
-    match (before, after) {
-        (before, after) if before == after => {}
-        (Some(Value::Object(mut before)), Some(Value::Object(after))) => {
-            for (key, value) in after {
-                compare(format!("{field}.{key}"), before.remove(&key), Some(value), found);
-            }
-            for (key, value) in before {
-                compare(format!("{field}.{key}"), Some(value), None, found);
-            }
-        }
-        (before, after) => found.push(Change { field, before, after }),
-    }
-}
 
 /// Returns how the hooks decided. One line says it if all judged the input as it came, and all that
 /// they answered counts.

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use hookexec::internal::{Explanation, Selection};
 use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
+use hookexec_workbench::explain::{Effect, Explained, ExplainedHook};
 
-use super::{Effect, Explained, ExplainedHook, course};
+use super::course;
 use crate::console::report::{
     DIM, GOOD, counted, decision, extras, remarks, status, tokens, why_not_run,
 };
