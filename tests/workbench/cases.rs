@@ -174,6 +174,29 @@ fn builtins_of_the_command_are_known_and_files_may_name_their_configuration() {
 }
 
 #[test]
+fn hooks_of_every_shipped_type_can_be_stubbed() {
+    let sandbox = Sandbox::new();
+    let hooks = [
+        r#"{ type: http, name: web, with: { url: "https://guard.example/" } }"#,
+        r#"{ type: mcp, name: tool, with: { url: "https://guard.example/mcp", tool: look } }"#,
+        "{ type: builtin, name: paths, command: limit_calls, args: ['3'] }",
+        "{ type: command, name: program, dialect: claude-code, command: exit 0 }",
+    ];
+    sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{}] }}]\n", hooks.join(", ")));
+    sandbox.write(
+        "hooks.test.yaml",
+        r"cases:
+  - event: pre_tool_use
+    input: { tool_name: shell, tool_input: { cmd: ls } }
+    stubs: { web: { decision: deny }, tool: {}, paths: {}, program: {} }
+    expect: { decision: deny, ran: [web, tool, paths, program] }
+",
+    );
+    let done = test(&sandbox, &[]).exits(0);
+    assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+}
+
+#[test]
 fn hooks_files_that_are_used_together_are_tested_together() {
     let sandbox = Sandbox::new();
     let hook = |name: &str, command: &str| {

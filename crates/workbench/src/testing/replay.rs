@@ -12,6 +12,7 @@ use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
 use hookexec::handler::{Failure, HandlerError, HandlerResult};
 use hookexec::internal::locked;
+use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
 use hookexec_builtins::builtins::Shipped;
 use hookexec_project::log::{Record, rewritten};
@@ -61,10 +62,11 @@ impl Replay {
     pub fn new(
         config: Config,
         working_dir: &Path,
+        registry: Registry,
         run_external: bool,
     ) -> Result<Self, Diagnostics> {
         let answers = Arc::new(Mutex::new(Answers::default()));
-        let executor = executor(config, working_dir, &answers, move |hook| {
+        let executor = executor(config, working_dir, registry, &answers, move |hook| {
             !run_external && !only_looks(hook)
         })?;
         Ok(Self { executor, answers })

@@ -41,10 +41,11 @@ impl Answers {
 }
 
 /// Returns an executor that builds and checks every hook, and takes the answer from `answers` for
-/// each that `is_replaced` names. It leaves no records and no counts behind.
+/// each that `is_replaced` names. The hook types are those of `registry`. It leaves no records and no counts behind.
 pub(super) fn executor(
     mut config: Config,
     working_dir: &Path,
+    mut registry: Registry,
     answers: &Arc<Mutex<Answers>>,
     is_replaced: impl Fn(&Hook) -> bool + Send + Sync + 'static,
 ) -> Result<Executor, Diagnostics> {
@@ -55,9 +56,6 @@ pub(super) fn executor(
         hook.rollout = None;
     }
     let is_replaced = Arc::new(is_replaced);
-    let mut registry = Registry::new();
-    hookexec_agents::register(&mut registry);
-    hookexec_builtins::register(&mut registry);
     registry.wrap_factories(|factory| {
         let (is_replaced, answers) = (Arc::clone(&is_replaced), Arc::clone(answers));
         factory.wrapping(move |hook, real| {

@@ -14,6 +14,7 @@ use crate::explain::{reports_of, why_no_opinion};
 use hookexec::Executor;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
 use hookexec::internal::{Explanation, files, suggest};
+use hookexec::registry::Registry;
 use hookexec::wire::Verdict;
 
 /// How long hooks in the background may go on after a case.
@@ -35,6 +36,7 @@ struct Bench {
     name: String,
     config: Config,
     working_dir: PathBuf,
+    registry: Registry,
     reached: Reached,
 }
 
@@ -90,14 +92,20 @@ pub struct CaseReport {
 }
 
 impl Suite {
-    /// Loads files of cases, and each configuration once. The hooks run in `working_dir`.
+    /// Loads files of cases, and each configuration once. The hooks run in `working_dir`; their types are
+    /// those of `registry`.
     ///
     /// # Errors
     /// All problems of all files.
-    pub fn load(paths: &[PathBuf], working_dir: &Path) -> Result<Self, Diagnostics> {
+    pub fn load(
+        paths: &[PathBuf],
+        working_dir: &Path,
+        registry: &Registry,
+    ) -> Result<Self, Diagnostics> {
         let (mut suite, mut problems) = (Self::default(), Diagnostics::default());
         for path in paths {
-            let added = CaseFile::load(path).and_then(|file| suite.add(file, working_dir));
+            let added =
+                CaseFile::load(path).and_then(|file| suite.add(file, working_dir, registry));
             if let Err(found) = added {
                 problems.extend(found);
             }
@@ -105,12 +113,17 @@ impl Suite {
         if problems.has_errors() { Err(problems) } else { Ok(suite) }
     }
 
-    fn add(&mut self, file: CaseFile, working_dir: &Path) -> Result<(), Diagnostics> {
+    fn add(
+        &mut self,
+        file: CaseFile,
+        working_dir: &Path,
+        registry: &Registry,
+    ) -> Result<(), Diagnostics> {
         let identity: Vec<PathBuf> = file.configs.iter().map(|path| files::real(path)).collect();
         let known = self.benches.iter().position(|bench| bench.identity == identity);
         let place = known.unwrap_or(self.benches.len());
         if known.is_none() {
-            self.benches.push(Bench::load(identity, &file.configs, working_dir)?);
+            self.benches.push(Bench::load(identity, &file.configs, working_dir, registry)?);
         }
         let problems = self.benches[place].unknown_hooks(&file);
         self.files.push((file, place));
@@ -161,14 +174,17 @@ impl Bench {
         identity: Vec<PathBuf>,
         paths: &[PathBuf],
         working_dir: &Path,
+        registry: &Registry,
     ) -> Result<Self, Diagnostics> {
+        let registry = registry.clone();
         let config = Config::load_files(paths)?;
         let answers = Arc::new(Mutex::new(Answers::default()));
-        let executor = executor(config.clone(), working_dir, &answers, |_| false)?;
+        let executor =
+            executor(config.clone(), working_dir, registry.clone(), &answers, |_| false)?;
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let reached = Reached::new(executor.hooks());
         let working_dir = working_dir.to_owned();
-        Ok(Self { identity, name: names.join(", "), config, working_dir, reached })
+        Ok(Self { identity, name: names.join(", "), config, working_dir, registry, reached })
     }
 
     /// Returns an error for each hook that a case names and that is not configured.
@@ -195,7 +211,8 @@ impl Bench {
             stubbed.push(name.clone());
         }
         let answers = Arc::new(Mutex::new(answers));
-        let executor = executor(self.config.clone(), &self.working_dir, &answers, move |hook| {
+        let (config, registry) = (self.config.clone(), self.registry.clone());
+        let executor = executor(config, &self.working_dir, registry, &answers, move |hook| {
             stubbed.contains(&hook.label())
         })?;
         let started = Instant::now();

@@ -17,6 +17,7 @@ use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use crate::error::{CommandError, OrCommandError as _, warn};
+use crate::registry;
 use crate::runtime::Runtime;
 
 /// How many examples of each change are shown.
@@ -74,7 +75,7 @@ impl LogArgs {
         let mut config = ConfigArgs::default().only(&self.config);
         config.cwd = project.map(Path::to_owned);
         let candidate = config.load(Purpose::Run)?.found.config;
-        let replay = Replay::new(candidate, &config.project()?, self.run_external);
+        let replay = Replay::new(candidate, &config.project()?, registry::all(), self.run_external);
         let replay = replay.map_err(CommandError::config)?;
         let runtime = Runtime::new()?;
         let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);

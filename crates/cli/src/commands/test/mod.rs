@@ -13,6 +13,7 @@ use hookexec_workbench::testing::{ENDING, Suite};
 use crate::console::output;
 use crate::console::output::PlainFormat;
 use crate::error::OrCommandError as _;
+use crate::registry;
 use crate::runtime::Runtime;
 use crate::{CommandError, Exit, config};
 use log::LogArgs;
@@ -136,7 +137,7 @@ pub(crate) fn run_cases(
             return Err(CommandError::usage(message).hint("move it away, or give it another name"));
         }
     }
-    let suite = Suite::load(paths, &config::project(project)?);
+    let suite = Suite::load(paths, &config::project(project)?, &registry::all());
     let mut suite = suite.map_err(CommandError::config)?;
     Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::config)
 }
