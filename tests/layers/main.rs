@@ -114,6 +114,43 @@ fn the_page_on_the_architecture_names_every_module_and_files_that_exist() {
     }
 }
 
+/// The packages, each with those that it may use beside `hookexec` and `hookexec-files`.
+const PACKAGES: [(&str, &[&str]); 9] = [
+    ("files", &[]),
+    ("remote", &[]),
+    ("builtins", &["remote"]),
+    ("project", &["builtins"]),
+    ("agents", &["builtins"]),
+    ("setup", &["agents", "builtins", "project"]),
+    ("workbench", &["agents", "builtins", "project"]),
+    ("serve", &["agents", "project", "remote"]),
+    ("cli", &["agents", "builtins", "project", "remote", "serve", "setup", "workbench"]),
+];
+
+#[test]
+fn a_package_uses_only_those_below_it() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let mut directories: Vec<String> = Vec::new();
+    for entry in fs::read_dir(&crates).unwrap() {
+        directories.push(entry.unwrap().file_name().into_string().unwrap());
+    }
+    directories.sort();
+    let mut named = PACKAGES.map(|(package, _)| package);
+    named.sort_unstable();
+    assert_eq!(directories, named);
+    let used = regex::Regex::new(r"(?m)^hookexec-(\w+)").unwrap();
+    for (package, allowed) in PACKAGES {
+        let manifest = fs::read_to_string(crates.join(package).join("Cargo.toml")).unwrap();
+        let (_, after) = manifest.split_once("[dependencies]").unwrap();
+        let dependencies = after.split("[dev-dependencies]").next().unwrap();
+        for found in used.captures_iter(dependencies) {
+            let uses = &found[1];
+            let is_allowed = uses == "files" || allowed.contains(&uses);
+            assert!(is_allowed, "hookexec-{package} must not use hookexec-{uses}");
+        }
+    }
+}
+
 fn rust_files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let (directories, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
