@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use hookexec::handler::BoxFuture;
 use hookexec::lifecycle::{
-    Approval, ApprovalRequest, AuthorizedCall, ModelOutcome, ModelRequest, Session, SessionSource,
+    Approval, ApprovalRequest, AuthorizedCall, Finished, ModelRequest, Session, SessionSource,
     ToolCall, ToolError, ToolFacts, Trail, Turn, TurnEnd,
 };
 use hookexec::{Config, Executor};
@@ -124,36 +124,27 @@ pub(crate) async fn run(
         "content": format!("You work in {}. Use the tools.", options.directory.display()),
     })];
     conversation.extend(guidance(session.opening()));
-    let mut last_word = String::new();
-    let ended = session
+    let outcome = session
         .run_turn(&options.prompt, async |turn| {
             conversation.extend(guidance(turn.opening()));
             show(turn.opening());
-            conversation.push(json!({ "role": "user", "content": options.prompt }));
-            let end = converse(&turn, &options, &interrupted, &mut conversation).await;
-            last_word = match &end {
-                TurnEnd::Finished { response } => response.clone(),
-                other => format!("(no answer: {other:?})"),
-            };
-            end
+            conversation.push(user_message(&options.prompt));
+            converse(&turn, &options, &interrupted, &mut conversation).await
         })
         .await;
-    match &ended {
-        Ok(trail) => show(trail),
-        Err(refused) => last_word = refused.to_string(),
-    }
+    show(&outcome.trail);
     session.end("exit").await;
     executor.shutdown(Duration::from_secs(5)).await;
-    Ok(last_word)
+    Ok(outcome.end.unwrap_or_else(|end| format!("(no answer: {end})")))
 }
 
-/// Calls the model and the tools it wants until it wants no more.
+/// Calls the model and the tools it wants until it wants no more and the hooks let it stop.
 async fn converse(
     turn: &Turn,
     options: &Options,
     interrupted: &Interrupted,
     conversation: &mut Vec<Value>,
-) -> TurnEnd {
+) -> Result<Finished, TurnEnd> {
     for _ in 0..MAX_ITERATIONS {
         let request = ModelRequest::new(conversation.clone()).with_tools(tool_definitions());
         let answer = turn
@@ -161,18 +152,8 @@ async fn converse(
             .cancelled_by(wait(interrupted.clone()))
             .run(async |request| complete(&options.url, request).await)
             .await;
-        let message = match answer {
-            ModelOutcome::Answered { response, trail } => {
-                show(&trail);
-                response
-            }
-            ModelOutcome::Refused(refused) => {
-                eprintln!("{refused}");
-                return TurnEnd::HookBlocked;
-            }
-            ModelOutcome::Failed { error, .. } => return TurnEnd::failed(error.to_string()),
-            ModelOutcome::Cancelled { .. } => return TurnEnd::Canceled,
-        };
+        show(&answer.trail);
+        let message = answer.end?;
         conversation.push(message.clone());
 
         let mut calls = Vec::new();
@@ -186,7 +167,14 @@ async fn converse(
             }
         }
         if message["tool_calls"].as_array().is_none_or(Vec::is_empty) {
-            return TurnEnd::finished(message["content"].as_str().unwrap_or_default());
+            match turn.finish(message["content"].as_str().unwrap_or_default()).await {
+                Ok(finished) => return Ok(finished),
+                Err(reason) => {
+                    eprintln!("[stop] {reason}");
+                    conversation.push(user_message(&reason));
+                    continue;
+                }
+            }
         }
 
         let outcomes = turn
@@ -199,12 +187,11 @@ async fn converse(
             show(&outcome.trail);
             conversation.push(tool_message(outcome.call.id.as_deref(), &outcome.for_model()));
         }
-        if let Some(stop) = outcomes.iter().find_map(|outcome| outcome.stop()) {
-            eprintln!("stopped by a hook: {}", stop.reason);
-            return TurnEnd::HookBlocked;
+        for outcome in &outcomes {
+            outcome.go_on()?;
         }
     }
-    TurnEnd::MaxIterations { limit: MAX_ITERATIONS }
+    Err(TurnEnd::MaxIterations { limit: MAX_ITERATIONS })
 }
 
 /// Runs a tool. Its only way in is an [`AuthorizedCall`]: what the hooks let pass.
@@ -257,6 +244,10 @@ fn tool_definitions() -> Vec<Value> {
         tool("read_file", "Reads a file.", &["path"]),
         tool("write_file", "Writes a file.", &["path", "text"]),
     ]
+}
+
+fn user_message(text: &str) -> Value {
+    json!({ "role": "user", "content": text })
 }
 
 fn tool_message(id: Option<&str>, text: &str) -> Value {

@@ -67,9 +67,7 @@
 //! and call the model, and gets a typed outcome.
 //!
 //! ```
-//! use hookexec::lifecycle::{
-//!     ModelOutcome, ModelRequest, Session, SessionSource, ToolCall, TurnEnd,
-//! };
+//! use hookexec::lifecycle::{ModelRequest, Session, SessionSource, ToolCall, TurnEnd};
 //! use hookexec::{Config, Executor};
 //! use serde_json::{Value, json};
 //!
@@ -99,28 +97,26 @@
 //!
 //! // `session_start` fires here, `session_end` in `end`.
 //! let session = Session::builder("s-1").start(executor, SessionSource::Startup).await;
-//! session
+//! let mut messages = vec![json!({ "role": "user", "content": "Write a file." })];
+//! let outcome = session
 //!     // `user_prompt_submit` and `turn_start`; `turn_end` on every way out of the closure.
 //!     .run_turn("Write a file.", async |turn| {
-//!         let mut messages = vec![json!({ "role": "user", "content": "Write a file." })];
 //!         messages.extend(turn.opening().additional_context().map(Value::from));
 //!         loop {
-//!             // `before_llm_call`, the model, `after_llm_call`.
+//!             // `before_llm_call`, the model, `after_llm_call`. A failure or a refusal ends the turn.
 //!             let request = ModelRequest::new(messages.clone());
-//!             let response = match turn.model_call(request).run(call_model).await {
-//!                 ModelOutcome::Answered { response, .. } => response,
-//!                 ModelOutcome::Refused(_) => return TurnEnd::HookBlocked,
-//!                 ModelOutcome::Failed { error, .. } => return TurnEnd::failed(error.to_string()),
-//!                 ModelOutcome::Cancelled { .. } => return TurnEnd::Canceled,
-//!             };
+//!             let response = turn.model_call(request).run(call_model).await.end?;
 //!             let Some(tool) = response["tool"].as_str() else {
-//!                 return TurnEnd::finished(response["content"].as_str().unwrap_or_default());
+//!                 let text = response["content"].as_str().unwrap_or_default();
+//!                 // `stop`: may the model stop, or must it read something and go on?
+//!                 match turn.finish(text).await {
+//!                     Ok(finished) => return Ok(finished),
+//!                     Err(reason) => messages.push(json!({ "role": "user", "content": reason })),
+//!                 }
+//!                 continue;
 //!             };
 //!             let arguments = response["arguments"].as_str().unwrap_or_default();
-//!             let call = match ToolCall::parse(tool, arguments) {
-//!                 Ok(call) => call,
-//!                 Err(error) => return TurnEnd::failed(error.to_string()),
-//!             };
+//!             let call = ToolCall::parse(tool, arguments).map_err(TurnEnd::failed)?;
 //!             // Every event around the tool; approval is asked for when a hook wants it.
 //!             let outcome = turn
 //!                 .tool_call(call)
@@ -130,14 +126,13 @@
 //!                 })
 //!                 .run(async |call| Ok(format!("wrote {}", call.text("path")?).into()))
 //!                 .await;
-//!             if outcome.stop().is_some() {
-//!                 return TurnEnd::HookBlocked;
-//!             }
+//!             outcome.go_on()?;
 //!             assert_eq!(outcome.for_model(), "Tool call denied: not in the documentation");
 //!             messages.push(json!({ "role": "tool", "content": outcome.for_model() }));
 //!         }
 //!     })
-//!     .await?;
+//!     .await;
+//! assert_eq!(outcome.end?, "Done.");
 //! session.end("exit").await;
 //! # Ok(())
 //! # }

@@ -29,9 +29,9 @@ pub struct ExecutorBuilder {
     config: Config,
     registry: Registry,
     working_dir: Option<PathBuf>,
-    env: Option<BTreeMap<OsString, OsString>>,
+    env: Option<Arc<BTreeMap<OsString, OsString>>>,
     /// Where hooks count; the user's state directory when `None`.
-    counts: Option<Counts>,
+    counts: Option<Arc<Counts>>,
     /// Whether the executor will run hooks; false if it is only inspected.
     runs: bool,
 }
@@ -51,6 +51,30 @@ impl Executor {
 }
 
 impl Executor {
+    /// Returns the executor of another configuration, such as the next version of the file, with the
+    /// registry, the directories and the environment of this one. Hooks in the background and
+    /// processes whose definition did not change go on, with their state.
+    ///
+    /// Nothing changes for those who use this executor. A [`Session`](crate::lifecycle::Session) goes
+    /// over by `replace_executor`. After an error it is the program's choice whether the old hooks stay
+    /// in force.
+    ///
+    /// # Errors
+    /// All mistakes of the configuration, as in [`ExecutorBuilder::build`].
+    pub fn successor(&self, config: Config) -> Result<Self, Diagnostics> {
+        let builder = ExecutorBuilder {
+            config,
+            registry: Registry::clone(&self.registry),
+            working_dir: Some(self.working_dir.clone()),
+            env: Some(Arc::clone(&self.env)),
+            counts: Some(Arc::clone(&self.counts)),
+            runs: false,
+        };
+        let mut next = builder.build()?;
+        next.take_over(self);
+        Ok(next)
+    }
+
     /// Returns an executor of which every event fails, because the hooks files can't be loaded for these
     /// `problems`.
     #[doc(hidden)]
@@ -79,28 +103,28 @@ impl ExecutorBuilder {
 
     /// Sets the environment that hooks inherit (default: that of the process).
     pub fn env(mut self, env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        self.env = Some(env.into_iter().collect());
+        self.env = Some(Arc::new(env.into_iter().collect()));
         self
     }
 
     /// Sets the directory in which hooks count what happens in a session (default:
     /// `$XDG_STATE_HOME/hookexec/counts`). Only the user may be able to enter it.
     pub fn counts_in(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.counts = Some(Counts::in_directory(directory.into()));
+        self.counts = Some(Arc::new(Counts::in_directory(directory.into())));
         self
     }
 
     /// Lets hooks see what was counted, and changes nothing of it.
     #[doc(hidden)]
     pub fn counts_only_read(mut self) -> Self {
-        self.counts = Some(Counts::only_read());
+        self.counts = Some(Arc::new(Counts::only_read()));
         self
     }
 
     /// Lets hooks count in the memory of this executor, which leaves nothing behind.
     #[doc(hidden)]
     pub fn counts_in_memory(mut self) -> Self {
-        self.counts = Some(Counts::in_memory());
+        self.counts = Some(Arc::new(Counts::in_memory()));
         self
     }
 
@@ -124,11 +148,11 @@ impl ExecutorBuilder {
     pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
-        let env = Arc::new(self.env.unwrap_or_else(|| std::env::vars_os().collect()));
+        let env = self.env.unwrap_or_else(|| Arc::new(std::env::vars_os().collect()));
         let registry = Arc::new(self.registry);
         let recorder = registry.recorder(&self.config, &env);
         let missing_recorder = registry.missing_recorder(&self.config);
-        let counts = Arc::new(self.counts.unwrap_or_else(Counts::of_user));
+        let counts = self.counts.unwrap_or_else(|| Arc::new(Counts::of_user()));
         let Config { hooks, mut processes, mut failed, files, .. } = self.config;
         let mut configured: Vec<Arc<Hook>> = hooks.into_iter().map(Arc::new).collect();
 
@@ -161,6 +185,7 @@ impl ExecutorBuilder {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
         bind(&configured, handlers, &environment, &mut hooks_of);
+        problems.extend(registry.problems().chain(missing_recorder));
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {
@@ -169,13 +194,15 @@ impl ExecutorBuilder {
             working_dir,
             describer: registry.describer(),
             processes: environment.processes,
+            registry,
+            env,
+            counts,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             recorder,
             capacity: Arc::default(),
             is_replaced: AtomicBool::new(false),
             handed_over: None,
         };
-        problems.extend(registry.problems().chain(missing_recorder));
         problems.sort(&files);
         (executor, problems)
     }

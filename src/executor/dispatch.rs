@@ -1,6 +1,8 @@
 //! The executor: the entry points that a host calls.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,6 +14,7 @@ use super::conclude::{Concluded, Decided};
 use super::evaluate::Evaluation;
 use super::select::Plan;
 use crate::config::Hook;
+use crate::counts::Counts;
 use crate::describe::DescribeCall;
 use crate::event::Event;
 use crate::handler::Capacity;
@@ -20,6 +23,7 @@ use crate::handlers::process::processes::ProcessCheck;
 use crate::handlers::process::processes::ProcessStatistics;
 use crate::locks::locked;
 use crate::recorder::{Recorded, Recorder};
+use crate::registry::Registry;
 use crate::wire::{HookReport, Input, Verdict};
 
 /// Runs the hooks of a configuration.
@@ -46,6 +50,10 @@ pub struct Executor {
     /// Reads tool calls, if anything does.
     pub(super) describer: Option<&'static dyn DescribeCall>,
     pub(super) processes: Arc<Processes>,
+    /// What a successor goes on with.
+    pub(super) registry: Arc<Registry>,
+    pub(super) env: Arc<BTreeMap<OsString, OsString>>,
+    pub(super) counts: Arc<Counts>,
     pub(crate) max_parallel: usize,
     pub(super) recorder: Option<Arc<dyn Recorder>>,
     pub(super) capacity: Arc<Capacity>,

@@ -5,8 +5,9 @@ use std::future::Future;
 
 use serde_json::Value;
 
+use super::outcome::Outcome;
 use super::scope::Scope;
-use super::trail::{Refused, Trail};
+use super::trail::Refused;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
 use crate::wire::{Input, JsonObject};
@@ -33,31 +34,6 @@ impl CompactionSource {
     }
 }
 
-/// How a compaction ended.
-#[must_use = "a refusal stands here"]
-#[derive(Debug)]
-#[expect(clippy::exhaustive_enums, reason = "a host must have an answer to each of them")]
-pub enum CompactionOutcome<E> {
-    /// There is a summary.
-    Compacted {
-        /// The summary.
-        summary: String,
-        /// Whether a hook supplied it.
-        by_hook: bool,
-        /// Everything the hooks said on the way.
-        trail: Trail,
-    },
-    /// A hook refused it: the conversation stays as it is.
-    Refused(Box<Refused>),
-    /// The summariser failed; `notification` and `on_error` have fired.
-    Failed {
-        /// The host's own error.
-        error: E,
-        /// Everything the hooks said on the way.
-        trail: Trail,
-    },
-}
-
 /// A compaction about to be driven: `pre_compact`, `before_compaction`, the host's summariser
 /// unless a hook supplied the summary, and `after_compaction`.
 #[must_use = "a compaction does nothing before `run` is called"]
@@ -79,8 +55,12 @@ impl Compaction {
         self
     }
 
-    /// Drives the compaction; `summarise` gets the context that hooks add to its prompt.
-    pub async fn run<F, R, E>(self, summarise: F) -> CompactionOutcome<E>
+    /// Drives the compaction, and returns the summary. `summarise` gets the context that hooks add to
+    /// its prompt; it is not called if a hook supplied the summary.
+    ///
+    /// If a hook refuses the compaction, the conversation stays as it is. If `summarise` fails,
+    /// `notification` and `on_error` fire.
+    pub async fn run<F, R, E>(self, summarise: F) -> Outcome<String>
     where
         F: FnOnce(Option<String>) -> R,
         R: Future<Output = Result<String, E>>,
@@ -99,17 +79,13 @@ impl Compaction {
         let supplied = decided.verdicts.iter().find_map(|verdict| verdict.summary.clone());
         let mut trail = match Refused::read_all(decided.verdicts, Some(&decided.verdict)) {
             Ok(trail) => trail,
-            Err(refused) => return CompactionOutcome::Refused(refused),
+            Err(refused) => return Outcome::refused(refused),
         };
-        let by_hook = supplied.is_some();
         let summary = match supplied {
             Some(summary) => summary,
             None => match summarise(trail.additional_context()).await {
                 Ok(summary) => summary,
-                Err(error) => {
-                    self.scope.tell(&error.to_string(), &mut trail).await;
-                    return CompactionOutcome::Failed { error, trail };
-                }
+                Err(error) => return self.scope.failed(&error.to_string(), trail).await,
             },
         };
         let fill = |input: &mut Input| {
@@ -117,6 +93,6 @@ impl Compaction {
             input.summary = Some(summary.clone());
         };
         trail.push(self.scope.fire_with(Event::AfterCompaction, fill).await);
-        CompactionOutcome::Compacted { summary, by_hook, trail }
+        Outcome { end: Ok(summary), trail }
     }
 }

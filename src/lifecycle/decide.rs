@@ -281,7 +281,7 @@ impl<'a> Decider<'a> {
             host_asks,
             asks_person: true,
         };
-        let executor = &self.scope.session.executor;
+        let executor = self.scope.session.executor();
         if !executor.has_channel(&input) {
             return Ok(None);
         }
@@ -289,6 +289,7 @@ impl<'a> Decider<'a> {
         let Some((answer, _)) = self.cancel.or(asking).await else {
             return Err(ToolEnd::Cancelled { during: Stage::Approval });
         };
+        self.scope.session.note_stop(&answer);
         let Some(end) = end_of(&answer) else { return Ok(Some(answer)) };
         self.trail.push(answer);
         Err(end)

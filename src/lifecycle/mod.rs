@@ -3,7 +3,11 @@
 //! A hook that is configured and never called is the most frequent bug of agents with hooks. A host
 //! that uses these drivers can't forget a stage: it passes closures (run the tool, ask the user,
 //! call the model) and gets a typed outcome. The tool's closure receives an [`AuthorizedCall`],
-//! which only the driver can make: the name and the arguments that the guards saw last.
+//! which only the driver can make: the name and the arguments that the guards saw last. Only
+//! [`Turn::finish`] makes a [`Finished`] turn, because it asks the `stop` hooks.
+//!
+//! A host whose framework runs the tool or calls the model itself splits a driver: `begin` comes
+//! before, and `finish` of a [`PendingTool`] or [`PendingModel`] after.
 //!
 //! After a denial of `post_tool_use` the model reads the tool's response and the reason, and the
 //! run goes on. `continue: false` ends it, and `tool_response_transform` withholds a response.
@@ -16,18 +20,22 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let executor = Executor::builder(Config::default()).build()?;
 //! let session = Session::builder("s-1").start(executor, SessionSource::Startup).await;
-//! let turn = session.turn("What is here?").await?;
-//!
-//! let call = ToolCall::parse("echo", r#"{"text": "hello"}"#)?;
-//! let outcome = turn
-//!     .tool_call(call)
-//!     .approve_with(async |request| request.refuse("the user is away"))
-//!     .run(async |call| Ok(call.text("text")?.into()))
+//! let outcome = session
+//!     .run_turn("What is here?", async |turn| {
+//!         let call = ToolCall::new("echo", Default::default()).arg("text", "hello");
+//!         let outcome = turn
+//!             .tool_call(call)
+//!             .approve_with(async |request| request.refuse("the user is away"))
+//!             .run(async |call| Ok(call.text("text")?.into()))
+//!             .await;
+//!         assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
+//!         // If a hook ended the turn, it ends here.
+//!         outcome.go_on()?;
+//!         // The `stop` hooks let the model stop, or want it to go on.
+//!         turn.finish(outcome.for_model()).await.map_err(TurnEnd::Other)
+//!     })
 //!     .await;
-//! assert_eq!(outcome.for_model(), "hello");
-//! assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
-//!
-//! turn.end(TurnEnd::finished("It says hello.")).await;
+//! assert_eq!(outcome.end?, "hello");
 //! session.end("exit").await;
 //! # Ok(())
 //! # }
@@ -50,17 +58,18 @@ mod turn;
 
 pub use approval::{Approval, ApprovalRequest};
 pub use batch::Batch;
-pub use compaction::{Compaction, CompactionOutcome, CompactionSource};
+pub use compaction::{Compaction, CompactionSource};
 pub use declared::DeclaredEvents;
-pub use model_call::{ModelCall, ModelOutcome, ModelRequest};
-pub use outcome::{DeniedBy, Stage, ToolEnd, ToolOutcome};
+pub use model_call::{ModelCall, ModelRequest, PendingModel};
+pub use outcome::{DeniedBy, Outcome, Stage, ToolEnd, ToolOutcome};
 #[doc(hidden)]
 pub use scope::CallerDeadline;
+pub use scope::Scope;
 pub use session::{Session, SessionBuilder, SessionSource};
 pub use tool_call::{AuthorizedCall, Panic, ToolCall, ToolError, ToolFacts};
-pub use tool_run::ToolRun;
+pub use tool_run::{PendingTool, ToolRun};
 pub use trail::{Refused, Trail};
-pub use turn::{Turn, TurnEnd, TurnState};
+pub use turn::{Finished, Turn, TurnEnd, TurnState};
 
 /// The guide's programs compile.
 #[cfg(doctest)]

@@ -3,16 +3,16 @@
 use std::fmt::Display;
 use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use super::cancel::Cancellation;
+use super::outcome::Outcome;
 use super::scope::Scope;
 use super::tool_call::message_of;
 use super::trail::{Refused, Trail};
+use super::turn::TurnEnd;
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, Verdict};
 
@@ -75,54 +75,29 @@ impl ModelRequest {
     }
 }
 
-/// How a model call ended.
-#[must_use = "a refusal stands here"]
-#[derive(Debug)]
-#[expect(clippy::exhaustive_enums, reason = "a host must have an answer to each of them")]
-pub enum ModelOutcome<E> {
-    /// The model responded.
-    Answered {
-        /// The response, as the hooks left it.
-        response: Value,
-        /// Everything the hooks said on the way.
-        trail: Trail,
-    },
-    /// A hook refused the request, or ended the turn or the session because of the response.
-    Refused(Box<Refused>),
-    /// The call failed; `notification` and `on_error` have fired.
-    Failed {
-        /// The host's own error.
-        error: E,
-        /// Everything the hooks said on the way.
-        trail: Trail,
-    },
-    /// The host cancelled it.
-    Cancelled {
-        /// Everything the hooks said on the way.
-        trail: Trail,
-    },
-}
-
 /// A model call about to be driven: `before_llm_call`, the call, and `after_llm_call`; when it
 /// fails, `notification` and `on_error` instead of the last.
-#[must_use = "a model call does nothing before `run` is called"]
+#[must_use = "a model call does nothing before `run` or `begin` is called"]
 pub struct ModelCall<'a> {
     scope: Scope,
     request: ModelRequest,
     cancel: Cancellation<'a>,
-    /// Records that the hooks have seen a failure.
-    told: Option<Arc<AtomicBool>>,
+}
+
+/// A model call whose request the hooks let pass: the host calls the model, and passes the result to
+/// [`finish`](Self::finish). Drop it if the call is cancelled.
+#[must_use = "`after_llm_call` fires in `finish`"]
+pub struct PendingModel<'a> {
+    scope: Scope,
+    model: Option<String>,
+    trail: Trail,
+    cancel: Cancellation<'a>,
 }
 
 impl<'a> ModelCall<'a> {
     pub(super) fn new(scope: Scope, mut request: ModelRequest) -> Self {
         request.model = request.model.or_else(|| scope.session.model_id.clone());
-        Self { scope, request, cancel: Cancellation::Never, told: None }
-    }
-
-    pub(super) fn telling(mut self, told: Arc<AtomicBool>) -> Self {
-        self.told = Some(told);
-        self
+        Self { scope, request, cancel: Cancellation::Never }
     }
 
     /// Sets a future that ends when the host cancels: hooks and the call itself are dropped then.
@@ -131,84 +106,89 @@ impl<'a> ModelCall<'a> {
         self
     }
 
-    /// Drives the call, and gives the model the request with the hooks' rewrites.
+    /// Fires `before_llm_call`, and returns the request with the hooks' rewrites, for hosts that do
+    /// not call the model in a closure.
     ///
-    /// # Panics
-    /// When `call` panics. The events of an error fire before.
-    pub async fn run<F, R, E>(self, call: F) -> ModelOutcome<E>
-    where
-        F: FnOnce(ModelRequest) -> R,
-        R: Future<Output = Result<Value, E>>,
-        E: Display,
-    {
-        let Self { scope, mut request, mut cancel, told } = self;
+    /// # Errors
+    /// When a hook refused the request, or the host cancelled: the model must not be called.
+    pub async fn begin(self) -> Result<(ModelRequest, PendingModel<'a>), Box<Outcome<Value>>> {
+        let Self { scope, mut request, mut cancel } = self;
         scope.next_iteration();
         let mut trail = Trail::default();
         let asking = scope.fire_with(Event::BeforeLlmCall, |input| request.fill(input));
         let Some(verdict) = cancel.or(asking).await else {
-            return ModelOutcome::Cancelled { trail };
+            return Err(Box::new(Outcome { end: Err(TurnEnd::Cancelled), trail }));
         };
         let mut verdict = match Refused::read(trail, verdict) {
             Ok((empty, verdict)) => {
                 trail = empty;
                 verdict
             }
-            Err(refused) => return ModelOutcome::Refused(refused),
+            Err(refused) => return Err(Box::new(Outcome::refused(refused))),
         };
         request.rewrite(&mut verdict);
         trail.push(verdict);
-
         let model = request.model.clone();
+        Ok((request, PendingModel { scope, model, trail, cancel }))
+    }
+
+    /// Drives the call, and gives the model the request with the hooks' rewrites.
+    ///
+    /// # Panics
+    /// When `call` panics. The events of an error fire before.
+    pub async fn run<F, R, E>(self, call: F) -> Outcome<Value>
+    where
+        F: FnOnce(ModelRequest) -> R,
+        R: Future<Output = Result<Value, E>>,
+        E: Display,
+    {
+        let (request, mut pending) = match self.begin().await {
+            Ok(begun) => begun,
+            Err(ended) => return *ended,
+        };
         let calling = AssertUnwindSafe(async move { call(request).await }).catch_unwind();
         let result = tokio::select! {
             biased;
             result = calling => result,
-            () = cancel.wished() => return ModelOutcome::Cancelled { trail },
-        };
-        let note = |failed: bool| {
-            if let Some(told) = &told {
-                told.store(failed, Ordering::Relaxed);
+            () = pending.cancel.wished() => {
+                return Outcome { end: Err(TurnEnd::Cancelled), trail: pending.trail };
             }
         };
         match result {
-            Ok(Ok(response)) => {
-                note(false);
-                after(&scope, response, model, trail).await
-            }
-            Ok(Err(error)) => {
-                scope.tell(&error.to_string(), &mut trail).await;
-                note(true);
-                ModelOutcome::Failed { error, trail }
-            }
+            Ok(result) => pending.finish(result).await,
             Err(payload) => {
                 let error = format!("the model call panicked: {}", message_of(payload.as_ref()));
-                scope.tell(&error, &mut trail).await;
-                note(true);
+                let _ = pending.finish(Err(error)).await;
                 panic::resume_unwind(payload)
             }
         }
     }
 }
 
-async fn after<E>(
-    scope: &Scope,
-    response: Value,
-    model: Option<String>,
-    trail: Trail,
-) -> ModelOutcome<E> {
-    let fill = |input: &mut Input| {
-        input.model_id = model;
-        input.stop_response = text_of(&response).map(str::to_owned);
-        input.response = Some(response.clone());
-    };
-    let verdict = scope.fire_with(Event::AfterLlmCall, fill).await;
-    match Refused::read(trail, verdict) {
-        Ok((mut trail, mut verdict)) => {
-            let rewritten = verdict.updated_response.take();
-            trail.push(verdict);
-            ModelOutcome::Answered { response: rewritten.unwrap_or(response), trail }
+impl PendingModel<'_> {
+    /// Fires `after_llm_call`, or after a failure `notification` and `on_error`. Returns the response
+    /// as the hooks left it.
+    pub async fn finish<E: Display>(self, result: Result<Value, E>) -> Outcome<Value> {
+        let Self { scope, model, trail, .. } = self;
+        let response = match result {
+            Ok(response) => response,
+            Err(error) => return scope.failed(&error.to_string(), trail).await,
+        };
+        scope.set_error_told(false);
+        let fill = |input: &mut Input| {
+            input.model_id = model;
+            input.stop_response = text_of(&response).map(str::to_owned);
+            input.response = Some(response.clone());
+        };
+        let verdict = scope.fire_with(Event::AfterLlmCall, fill).await;
+        match Refused::read(trail, verdict) {
+            Ok((mut trail, mut verdict)) => {
+                let rewritten = verdict.updated_response.take();
+                trail.push(verdict);
+                Outcome { end: Ok(rewritten.unwrap_or(response)), trail }
+            }
+            Err(refused) => Outcome::refused(refused),
         }
-        Err(refused) => ModelOutcome::Refused(refused),
     }
 }
 

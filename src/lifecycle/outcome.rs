@@ -1,14 +1,42 @@
-//! How a tool call ended.
+//! How a driver ended.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::scope::Scope;
 use super::tool_call::{Panic, ToolCall};
-use super::trail::Trail;
+use super::trail::{Refused, Trail};
+use super::turn::TurnEnd;
 use crate::event::Event;
 use crate::wire::{Stop, ToolResult};
+
+/// The outcome of a turn, a model call or a compaction.
+#[must_use = "a refusal stands here"]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outcome<T> {
+    /// The result, or why there is none. In a turn it ends the turn with `?`.
+    pub end: Result<T, TurnEnd>,
+    /// Everything the hooks said on the way.
+    pub trail: Trail,
+}
+
+impl<T> Outcome<T> {
+    pub(super) fn refused(refused: Box<Refused>) -> Self {
+        let trail = refused.trail.clone();
+        Self { end: Err(TurnEnd::Refused(refused)), trail }
+    }
+}
+
+impl Scope {
+    /// Fires the events of an error, and returns it as an outcome.
+    pub(super) async fn failed<T>(&self, error: &str, mut trail: Trail) -> Outcome<T> {
+        self.fire_error(error, &mut trail).await;
+        Outcome { end: Err(TurnEnd::failed(error)), trail }
+    }
+}
 
 /// The outcome of one tool call.
 #[must_use = "a denial or a stop stands here"]
@@ -33,6 +61,8 @@ pub enum ToolEnd {
     Ran {
         /// Its response, with the hooks' rewrites.
         response: Value,
+        /// Whether the response is another than the tool gave.
+        rewritten: bool,
         /// The objection of a `post_tool_use` hook, for the model.
         objection: Option<String>,
     },
@@ -40,6 +70,8 @@ pub enum ToolEnd {
     Failed {
         /// Its error, with the hooks' rewrites.
         response: Value,
+        /// Whether the error is another than the tool gave.
+        rewritten: bool,
         /// The objection of a `post_tool_use` hook, for the model.
         objection: Option<String>,
         /// The panic, for a host that wants to resume it.
@@ -125,6 +157,20 @@ impl ToolOutcome {
         }
     }
 
+    /// Goes on with the turn.
+    ///
+    /// # Errors
+    /// The end of the turn, if a hook ended the turn or the session.
+    pub fn go_on(&self) -> Result<(), TurnEnd> {
+        let ToolEnd::Aborted { by, stop, .. } = &self.end else { return Ok(()) };
+        Err(TurnEnd::Refused(Box::new(Refused {
+            by: *by,
+            message: stop.reason.clone(),
+            stop: Some(stop.clone()),
+            trail: self.trail.clone(),
+        })))
+    }
+
     /// Returns whether the model should read the response as an error.
     pub const fn is_error(&self) -> bool {
         match &self.end {
@@ -142,7 +188,8 @@ impl ToolOutcome {
     pub fn for_model(&self) -> String {
         let mut parts = Vec::new();
         match &self.end {
-            ToolEnd::Ran { response, objection } | ToolEnd::Failed { response, objection, .. } => {
+            ToolEnd::Ran { response, objection, .. }
+            | ToolEnd::Failed { response, objection, .. } => {
                 parts.push(text_of(response));
                 parts.extend(objection.clone());
             }

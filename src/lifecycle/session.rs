@@ -1,28 +1,26 @@
 //! A session of a host, from its first event to its last.
 
 use std::fmt;
-use std::future::Future;
+use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::FutureExt as _;
+use serde_json::Value;
 
-use super::approval::ApprovalRequest;
-use super::batch::Batch;
-use super::compaction::{Compaction, CompactionSource};
 use super::declared::DeclaredEvents;
-use super::model_call::{ModelCall, ModelRequest};
+use super::outcome::Outcome;
 use super::scope::{CallerDeadline, DescribeTool, Scope, SessionFacts};
-use super::tool_call::{ToolCall, ToolFacts, message_of};
-use super::tool_run::ToolRun;
+use super::tool_call::{ToolFacts, message_of};
 use super::trail::{Refused, Trail};
-use super::turn::{Turn, TurnEnd, TurnState};
+use super::turn::{Finished, Turn, TurnEnd, TurnState};
 use crate::config::Diagnostic;
 use crate::event::Event;
 use crate::executor::Executor;
-use crate::wire::{Input, Verdict};
+use crate::locks::locked;
+use crate::wire::{Input, JsonObject, Stop};
 
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +54,7 @@ pub struct SessionBuilder {
     cwd: String,
     agent_name: Option<String>,
     model_id: Option<String>,
+    fields: JsonObject,
     declared: DeclaredEvents,
     describe_tool: Option<Arc<DescribeTool>>,
     deadline: CallerDeadline,
@@ -90,6 +89,24 @@ impl SessionBuilder {
         self
     }
 
+    /// Adds a field of the host's own, such as a tenant, to the input of every event.
+    pub fn field(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.fields.insert(key.into(), value.into());
+        self
+    }
+
+    /// Makes this the session of a subagent of `parent`: hooks read the parent's id in
+    /// `parent_session_id`. What is set about the parent (the directory, the model, fields, tools)
+    /// holds here, too, unless it is set afterwards.
+    pub fn parent(mut self, parent: &Session) -> Self {
+        let facts = &parent.scope.session;
+        self.cwd.clone_from(&facts.cwd);
+        self.model_id.clone_from(&facts.model_id);
+        self.fields.clone_from(&facts.fields);
+        self.describe_tool.clone_from(&facts.describe_tool);
+        self.field("parent_session_id", facts.session_id.as_str())
+    }
+
     /// Sets a function that describes each tool by name: hooks read it, and matchers match the
     /// kind. It is called again when a hook renames a call, so that a new name does not bypass a
     /// guard for a kind of tools.
@@ -116,17 +133,18 @@ impl SessionBuilder {
     /// The log names hooks on events that the host does not fire, and [`Session::unfired`] returns
     /// them.
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
+        let executor = executor.into();
+        executor.start_processes();
         let mut session = self.attach(executor);
         session.owes_end = true;
-        session.scope.session.executor.start_processes();
         for hook in &session.unfired {
             tracing::warn!("{hook}");
         }
         let named = |input: &mut Input| input.source = Some(source.name().to_owned());
-        let verdict = session.scope.fire_with(Event::SessionStart, named).await;
+        let verdict = session.fire_with(Event::SessionStart, named).await;
         session.opening.push(verdict);
         if source == SessionSource::Resume {
-            let verdict = session.scope.fire_with(Event::OnSessionResume, named).await;
+            let verdict = session.fire_with(Event::OnSessionResume, named).await;
             session.opening.push(verdict);
         }
         session
@@ -134,24 +152,25 @@ impl SessionBuilder {
 
     /// Returns a session that began elsewhere, for example in another process; fires nothing.
     pub fn attach(self, executor: impl Into<Arc<Executor>>) -> Session {
-        let Self { session_id, cwd, agent_name, model_id, declared, describe_tool, deadline } =
-            self;
         let executor = executor.into();
-        let unfired = declared.unfired(executor.hooks());
+        let unfired = self.declared.unfired(executor.hooks());
         let facts = SessionFacts {
-            executor,
-            session_id,
-            cwd,
-            agent_name,
-            model_id,
-            describe_tool,
-            deadline,
+            executor: Mutex::new(executor),
+            session_id: self.session_id,
+            cwd: self.cwd,
+            agent_name: self.agent_name,
+            model_id: self.model_id,
+            fields: self.fields,
+            describe_tool: self.describe_tool,
+            deadline: self.deadline,
+            stopped: OnceLock::new(),
         };
         Session {
             scope: Scope { session: Arc::new(facts), turn: None },
             opening: Trail::default(),
             unfired,
             turns: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
             owes_end: false,
         }
     }
@@ -159,10 +178,11 @@ impl SessionBuilder {
 
 /// A session that began and must be [ended](Self::end).
 ///
-/// * Order: `session_start` has fired when a host gets the session. `session_end` fires once, in
-///   [`end`](Self::end), which consumes the session.
+/// * Order: `session_start` has fired when a host gets the session. `session_end` fires once, in the
+///   first [`end`](Self::end).
 /// * Drop: a drop can't await anything, so `session_end` does not fire; the log says so.
-/// * Sharing: every method but `end` takes `&self`; calls, turns and model calls may run at once.
+/// * Sharing: every method takes `&self`; calls, turns and model calls may run at once.
+/// * Stop: once a hook has stopped the session, it begins no further turn.
 #[must_use = "a session that is dropped without `end` fires no `session_end`"]
 #[derive(Debug)]
 pub struct Session {
@@ -170,7 +190,16 @@ pub struct Session {
     opening: Trail,
     unfired: Vec<Diagnostic>,
     turns: AtomicU64,
+    ended: AtomicBool,
     owes_end: bool,
+}
+
+impl Deref for Session {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.scope
+    }
 }
 
 impl Session {
@@ -181,6 +210,7 @@ impl Session {
             cwd: String::new(),
             agent_name: None,
             model_id: None,
+            fields: JsonObject::new(),
             declared: DeclaredEvents::driven(),
             describe_tool: None,
             deadline: CallerDeadline::default(),
@@ -197,42 +227,62 @@ impl Session {
         &self.unfired
     }
 
+    /// Returns the stop by which a hook ended the session.
+    pub fn stopped(&self) -> Option<&Stop> {
+        self.scope.session.stopped.get().map(|(_, stop)| stop)
+    }
+
     /// Returns the executor.
-    pub fn executor(&self) -> &Arc<Executor> {
-        &self.scope.session.executor
+    pub fn executor(&self) -> Arc<Executor> {
+        self.scope.session.executor()
+    }
+
+    /// Goes on with another executor, such as a [`successor`](Executor::successor) of the present one,
+    /// from the next event on. Hooks that run now end under the old one.
+    pub fn replace_executor(&self, executor: impl Into<Arc<Executor>>) {
+        let executor = executor.into();
+        executor.start_processes();
+        *locked(&self.scope.session.executor) = executor;
     }
 
     /// Begins a turn with the user's prompt: `user_prompt_submit`, then `turn_start`.
     ///
     /// # Errors
-    /// When a hook blocks the prompt; the turn has not begun then, and no `turn_end` follows.
+    /// When a hook blocks the prompt, or has stopped the session; the turn has not begun then, and no
+    /// `turn_end` follows.
     pub async fn turn(&self, prompt: impl Into<String>) -> Result<Turn, Box<Refused>> {
         self.begin_turn(self.next_turn_id(), Some(prompt.into())).await
     }
 
     /// Begins a turn without a prompt of the user: fires only `turn_start`.
-    pub async fn turn_without_prompt(&self) -> Turn {
-        let state = TurnState { turn_id: self.next_turn_id(), ..TurnState::default() };
-        self.attach_turn(state).begin(Trail::default()).await
+    ///
+    /// # Errors
+    /// When a hook has stopped the session.
+    pub async fn turn_without_prompt(&self) -> Result<Turn, Box<Refused>> {
+        self.begin_turn(self.next_turn_id(), None).await
     }
 
     /// Begins a turn whose id is the host's own: `user_prompt_submit` if there is a prompt, then
     /// `turn_start`.
     ///
     /// # Errors
-    /// When a hook blocks the prompt, as in [`turn`](Self::turn).
+    /// When a hook blocks the prompt, or has stopped the session, as in [`turn`](Self::turn).
     pub async fn begin_turn(
         &self,
         turn_id: impl Into<String>,
         prompt: Option<String>,
     ) -> Result<Turn, Box<Refused>> {
+        let mut opening = Trail::default();
+        if let Some((by, stop)) = self.scope.session.stopped.get() {
+            let (message, stop) = (stop.reason.clone(), Some(stop.clone()));
+            return Err(Box::new(Refused { by: *by, message, stop, trail: opening }));
+        }
         let turn_id = turn_id.into();
         let state = TurnState { turn_id, prompt: prompt.clone(), ..TurnState::default() };
         let turn = self.attach_turn(state);
-        let mut opening = Trail::default();
         if let Some(prompt) = prompt {
             let submit = |input: &mut Input| input.prompt = Some(prompt);
-            let verdict = turn.scope().fire_with(Event::UserPromptSubmit, submit).await;
+            let verdict = turn.fire_with(Event::UserPromptSubmit, submit).await;
             let (trail, verdict) = Refused::read(opening, verdict)?;
             opening = trail;
             opening.push(verdict);
@@ -250,109 +300,48 @@ impl Session {
         self.owes_end = false;
     }
 
-    /// Begins a turn, passes it to `run`, and ends it in every case: `turn_end` fires also when
-    /// `run` panics, and the panic goes on afterwards.
+    /// Runs a turn: begins it with the prompt, passes it to `work`, and ends it in every case.
+    /// `turn_end` fires also when `work` panics, and the panic goes on afterwards.
     ///
-    /// # Errors
-    /// When a hook blocks the prompt.
-    pub async fn run_turn<F, R>(
-        &self,
-        prompt: impl Into<String>,
-        run: F,
-    ) -> Result<Trail, Box<Refused>>
+    /// `work` returns what [`Turn::finish`] returned, so the `stop` hooks have been asked:
+    ///
+    /// ```compile_fail,E0271
+    /// # async fn run(session: hookexec::lifecycle::Session) {
+    /// session.run_turn("What is here?", async |_turn| Ok("Nothing.".to_owned())).await;
+    /// # }
+    /// ```
+    pub async fn run_turn<F, R>(&self, prompt: impl Into<String>, work: F) -> Outcome<String>
     where
         F: FnOnce(Arc<Turn>) -> R,
-        R: Future<Output = TurnEnd>,
+        R: Future<Output = Result<Finished, TurnEnd>>,
     {
-        let turn = Arc::new(self.turn(prompt).await?);
+        let turn = match self.turn(prompt).await {
+            Ok(turn) => Arc::new(turn),
+            Err(refused) => return Outcome::refused(refused),
+        };
         let theirs = Arc::clone(&turn);
-        match AssertUnwindSafe(async move { run(theirs).await }).catch_unwind().await {
-            Ok(end) => Ok(turn.close(end).await),
+        match AssertUnwindSafe(async move { work(theirs).await }).catch_unwind().await {
+            Ok(end) => {
+                let trail = turn.close(end.as_ref().err()).await;
+                Outcome { end: end.map(|finished| finished.response), trail }
+            }
             Err(payload) => {
-                let error = format!("the turn panicked: {}", message_of(payload.as_ref()));
-                turn.close(TurnEnd::Failed { error }).await;
+                let message = message_of(payload.as_ref());
+                turn.end(Err(TurnEnd::failed(format!("the turn panicked: {message}")))).await;
                 panic::resume_unwind(payload)
             }
         }
     }
 
-    /// Returns the driver around one tool call outside a turn; see [`Turn::tool_call`].
-    pub fn tool_call<'a>(&self, call: ToolCall) -> ToolRun<'a> {
-        ToolRun::new(self.scope.clone(), call)
-    }
-
-    /// Returns the driver around the tool calls of one answer outside a turn.
-    pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
-        Batch::new(self.scope.clone(), calls)
-    }
-
-    /// Returns the driver around one model call outside a turn; see [`Turn::model_call`].
-    pub fn model_call<'a>(&self, request: ModelRequest) -> ModelCall<'a> {
-        ModelCall::new(self.scope.clone(), request)
-    }
-
-    /// Returns an approval request for a call that is not driven yet, for hosts that ask
-    /// beforehand. Pass the answer to [`ToolRun::approved`].
-    pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
-        ApprovalRequest::new(&self.scope.session.session_id, call)
-    }
-
-    /// Returns the driver around a compaction of the conversation.
-    pub fn compaction(&self, source: CompactionSource) -> Compaction {
-        Compaction::new(self.scope.clone(), source)
-    }
-
-    /// Runs a subagent. `subagent_start` fires before it, and `run` gets the context that its hooks
-    /// have for the subagent. `subagent_stop` fires in every case, with `reason` `error` after a
-    /// panic.
-    ///
-    /// The subagent's own events belong to a session of its own. A `subagent_stop` hook can't keep
-    /// the subagent at work here, because the driver does not know how to continue it.
-    pub async fn subagent<T, F: Future<Output = T>>(
-        &self,
-        name: &str,
-        run: impl FnOnce(Option<String>) -> F,
-    ) -> T {
-        let named = |input: &mut Input| input.agent_name = Some(name.to_owned());
-        let begun = self.scope.fire_with(Event::SubagentStart, named).await;
-        let run = async { run(begun.additional_context).await };
-        let ended = AssertUnwindSafe(run).catch_unwind().await;
-        let reason = if ended.is_ok() { "normal" } else { "error" };
-        let named = |input: &mut Input| {
-            input.agent_name = Some(name.to_owned());
-            input.reason = Some(reason.to_owned());
-        };
-        let verdict = self.scope.fire_with(Event::SubagentStop, named).await;
-        if !verdict.allowed {
-            tracing::warn!(
-                subagent = name,
-                "a `subagent_stop` hook wants the subagent to go on, which this driver can't do"
-            );
-        }
-        ended.unwrap_or_else(|payload| panic::resume_unwind(payload))
-    }
-
-    /// Fires `notification`; the level is `error` or `warning`.
-    pub async fn notify(&self, level: &str, message: &str) -> Verdict {
-        self.scope.notify(Event::Notification, level, message).await
-    }
-
-    /// Fires an event that no driver fires: `on_user_input`, `user_steering_messages_submit`,
-    /// `user_followup_submit`, `on_agent_switch`, `worktree_create`.
-    ///
-    /// The fields that all events have in common are filled in.
-    #[must_use = "the event may have been blocked"]
-    pub async fn fire(&self, event: Event, input: Input) -> Verdict {
-        self.scope.fire(event, input).await
-    }
-
-    /// Ends the session: `session_end` fires.
-    pub async fn end(mut self, reason: impl Into<String>) -> Trail {
-        self.owes_end = false;
-        let reason = reason.into();
+    /// Ends the session: `session_end` fires. A second call does nothing.
+    pub async fn end(&self, reason: impl Into<String>) -> Trail {
         let mut trail = Trail::default();
+        if self.ended.swap(true, Ordering::Relaxed) {
+            return trail;
+        }
+        let reason = reason.into();
         let named = |input: &mut Input| input.reason = Some(reason);
-        trail.push(self.scope.fire_with(Event::SessionEnd, named).await);
+        trail.push(self.fire_with(Event::SessionEnd, named).await);
         trail
     }
 
@@ -363,7 +352,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.owes_end {
+        if self.owes_end && !*self.ended.get_mut() {
             tracing::warn!(
                 session_id = %self.scope.session.session_id,
                 "a session was dropped without `end`; its `session_end` hooks did not fire"

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
 use super::trail::reason;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
-use crate::wire::{Decision, Input, Stop, ToolResult, Verdict};
+use crate::wire::{Decision, Stop, Verdict};
 
 /// A tool call about to be driven through its stages.
 ///
@@ -31,7 +31,7 @@ use crate::wire::{Decision, Input, Stop, ToolResult, Verdict};
 /// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
 ///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
 ///   the tool was running.
-#[must_use = "a tool call does nothing before `run` is called"]
+#[must_use = "a tool call does nothing before `run` or `begin` is called"]
 pub struct ToolRun<'a> {
     scope: Scope,
     call: ToolCall,
@@ -89,162 +89,166 @@ impl<'a> ToolRun<'a> {
         self
     }
 
+    /// Drives the call up to the tool, and returns the authorized call, for hosts that do not run the
+    /// tool in a closure: they pass its result to [`PendingTool::finish`].
+    ///
+    /// # Errors
+    /// When the call ended without the tool: it was denied, answered by a hook, or cancelled.
+    pub async fn begin(self) -> Result<(AuthorizedCall, PendingTool<'a>), Box<ToolOutcome>> {
+        let Self { scope, call, asks, approval, approver, cancel } = self;
+        let mut decider = Decider::new(scope, call, cancel);
+        // Boxed: most of the future is what decides.
+        let end = match Box::pin(decider.decide(asks, approval, approver)).await {
+            Fate::Execute => {
+                let is_cancelled = decider.cancel.is_wished().await;
+                let pending = PendingTool { decider, started: None, debt: Debt(None) };
+                if is_cancelled {
+                    return Err(Box::new(pending.conclude(Ran::Cancelled(Stage::Start)).await));
+                }
+                return Ok(pending.start());
+            }
+            Fate::Respond(result) => ToolEnd::Responded { result: Box::new(result) },
+            Fate::End(end) => end,
+        };
+        let Decider { call, trail, .. } = decider;
+        Err(Box::new(ToolOutcome { call, end, duration: None, trail }))
+    }
+
     /// Drives the call through every stage, and gives the tool the authorized call.
     pub async fn run<F, R>(self, execute: F) -> ToolOutcome
     where
         F: FnOnce(AuthorizedCall) -> R,
         R: Future<Output = Result<Value, ToolError>>,
     {
-        let Self { scope, call, asks, approval, approver, cancel } = self;
-        let mut decider = Decider::new(scope, call, cancel);
-        // Boxed: most of the future is what decides.
-        let fate = Box::pin(decider.decide(asks, approval, approver)).await;
-        let after = After { duration: None, decider };
-        match fate {
-            Fate::Execute => after.execute(execute).await,
-            Fate::Respond(result) => after.respond(result),
-            Fate::End(end) => after.end(end),
+        let (call, mut pending) = match self.begin().await {
+            Ok(begun) => begun,
+            Err(ended) => return *ended,
+        };
+        // The closure is called inside: it may panic before it has made a future.
+        let tool = AssertUnwindSafe(async move { execute(call).await }).catch_unwind();
+        tokio::select! {
+            // A finished tool counts as finished, even if the host cancelled at the same time.
+            biased;
+            result = tool => match result {
+                Ok(result) => pending.finish(result).await,
+                Err(payload) => pending.conclude(Ran::Panicked(Panic::new(payload))).await,
+            },
+            () = pending.decider.cancel.wished() => pending.cancel().await,
         }
     }
 }
 
-/// The remaining work after the decision on the call.
-struct After<'a> {
+/// A tool call that every stage let pass: the host runs the tool, and passes the result to
+/// [`finish`](Self::finish).
+#[must_use = "the hooks after the tool run in `finish`"]
+pub struct PendingTool<'a> {
     decider: Decider<'a>,
-    duration: Option<Duration>,
+    started: Option<Instant>,
+    debt: Debt,
 }
 
 /// How the tool itself ended.
 enum Ran {
     Returned(Value),
-    Failed(Value, Option<Panic>),
+    Failed(Value),
+    Panicked(Panic),
     Cancelled(Stage),
 }
 
-impl After<'_> {
-    async fn execute<F, R>(mut self, execute: F) -> ToolOutcome
-    where
-        F: FnOnce(AuthorizedCall) -> R,
-        R: Future<Output = Result<Value, ToolError>>,
-    {
-        if self.decider.cancel.is_wished().await {
-            return self.conclude(Ran::Cancelled(Stage::Start)).await;
-        }
-        let call = AuthorizedCall::new(self.decider.call.clone());
-        let debt = Debt::of(&self.decider.call);
-        let started = Instant::now();
-        // The closure is called inside: it may panic before it has made a future.
-        let tool = AssertUnwindSafe(async move { execute(call).await }).catch_unwind();
-        let ran = tokio::select! {
-            // A finished tool counts as finished, even if the host cancelled at the same time.
-            biased;
-            result = tool => match result {
-                Ok(Ok(response)) => Ran::Returned(response),
-                Ok(Err(error)) => Ran::Failed(error.into_response(), None),
-                Err(payload) => {
-                    let panic = Panic::new(payload);
-                    let response = format!("the tool panicked: {}", panic.message());
-                    Ran::Failed(response.into(), Some(panic))
-                }
-            },
-            () = self.decider.cancel.wished() => Ran::Cancelled(Stage::Execution),
+impl PendingTool<'_> {
+    /// Fires `post_tool_use` and `tool_response_transform` after the tool ran or failed.
+    pub async fn finish(self, result: Result<Value, ToolError>) -> ToolOutcome {
+        let ran = match result {
+            Ok(response) => Ran::Returned(response),
+            Err(error) => Ran::Failed(error.into_response()),
         };
-        self.duration = Some(started.elapsed());
-        let outcome = self.conclude(ran).await;
-        debt.paid();
-        outcome
+        self.conclude(ran).await
+    }
+
+    /// Ends the call after the host cancelled the running tool; `post_tool_use` fires.
+    pub async fn cancel(self) -> ToolOutcome {
+        self.conclude(Ran::Cancelled(Stage::Execution)).await
+    }
+
+    fn start(mut self) -> (AuthorizedCall, Self) {
+        let call = self.decider.call.clone();
+        self.debt = Debt(Some(call.name.clone()));
+        self.started = Some(Instant::now());
+        (AuthorizedCall::new(call), self)
     }
 
     async fn conclude(mut self, ran: Ran) -> ToolOutcome {
-        let (response, failed) = match &ran {
-            Ran::Returned(response) => (response.clone(), false),
-            Ran::Failed(response, _) => (response.clone(), true),
-            Ran::Cancelled(_) => ("the tool call was cancelled".into(), true),
+        let duration = self.started.map(|started| started.elapsed());
+        let given: Value = match &ran {
+            Ran::Returned(response) | Ran::Failed(response) => response.clone(),
+            Ran::Panicked(panic) => format!("the tool panicked: {}", panic.message()).into(),
+            Ran::Cancelled(_) => "the tool call was cancelled".into(),
         };
-        let mut input = self.input(response, failed);
+        let mut input = self.decider.input();
+        input.tool_response = Some(given.clone());
+        input.tool_error = Some(!matches!(ran, Ran::Returned(_)));
+        input.tool_duration_ms =
+            duration.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
         input.reason = match &ran {
             Ran::Cancelled(_) => Some("canceled".to_owned()),
-            Ran::Failed(_, Some(_)) => Some("panic".to_owned()),
-            Ran::Returned(_) | Ran::Failed(_, None) => None,
+            Ran::Panicked(_) => Some("panic".to_owned()),
+            Ran::Returned(_) | Ran::Failed(_) => None,
         };
         // A tool that was cancelled said nothing that could be transformed.
         let once_rewritten: &[Event] = match &ran {
             Ran::Cancelled(_) => &[Event::ToolResponseTransform],
-            Ran::Returned(_) | Ran::Failed(..) => &[],
+            Ran::Returned(_) | Ran::Failed(_) | Ran::Panicked(_) => &[],
         };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
-        let (response, verdict, stop) = self.transform(&events, input, once_rewritten).await;
-        let objection =
-            if verdict.decision == Some(Decision::Deny) { Some(reason(&verdict)) } else { None };
+        let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
+        let decided = self.decider.scope.fire_together(&events, input, options).await;
+        self.debt.0 = None;
 
-        self.end(match (stop, ran) {
+        let left = decided.rewritten.and_then(|input| input.tool_response);
+        let response = left.unwrap_or_else(|| given.clone());
+        let rewritten = response != given;
+        let objection = match decided.verdict.decision {
+            Some(Decision::Deny) => Some(reason(&decided.verdict)),
+            _ => None,
+        };
+        let end = match (widest_stop(&decided.verdicts), ran) {
             (Some((by, stop)), _) => {
                 let response = Some(response);
                 let objection = objection.filter(|why| *why != stop.reason);
                 ToolEnd::Aborted { by, stop, response, objection }
             }
-            (None, Ran::Returned(_)) => ToolEnd::Ran { response, objection },
-            (None, Ran::Failed(_, panic)) => ToolEnd::Failed { response, objection, panic },
-            (None, Ran::Cancelled(during)) => ToolEnd::Cancelled { during },
-        })
-    }
-
-    fn respond(self, result: ToolResult) -> ToolOutcome {
-        self.end(ToolEnd::Responded { result: Box::new(result) })
-    }
-
-    /// Fires the events after the tool. Returns the response that they leave, their verdict, and the
-    /// widest stop with the event of its hook.
-    async fn transform(
-        &mut self,
-        events: &[Event],
-        input: Input,
-        once_rewritten: &[Event],
-    ) -> (Value, Verdict, Option<(Event, Stop)>) {
-        let given = input.tool_response.clone().unwrap_or_default();
-        let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
-        let scope = &self.decider.scope;
-        let decided = scope.fire_together(events, input, options).await;
-        let left = decided.rewritten.and_then(|input| input.tool_response).unwrap_or(given);
-        let mut widest: Option<(Event, Stop)> = None;
-        for verdict in decided.verdicts {
-            if let Some(stop) = &verdict.stop
-                && widest.as_ref().is_none_or(|(_, known)| stop.scope > known.scope)
-            {
-                widest = Some((verdict.event, stop.clone()));
+            (None, Ran::Returned(_)) => ToolEnd::Ran { response, rewritten, objection },
+            (None, Ran::Failed(_)) => {
+                ToolEnd::Failed { response, rewritten, objection, panic: None }
             }
-            self.decider.trail.push(verdict);
+            (None, Ran::Panicked(panic)) => {
+                ToolEnd::Failed { response, rewritten, objection, panic: Some(panic) }
+            }
+            (None, Ran::Cancelled(during)) => ToolEnd::Cancelled { during },
+        };
+        let Decider { call, mut trail, .. } = self.decider;
+        for verdict in decided.verdicts {
+            trail.push(verdict);
         }
-        (left, decided.verdict, widest)
+        ToolOutcome { call, end, duration, trail }
     }
+}
 
-    fn input(&self, response: Value, failed: bool) -> Input {
-        let mut input = self.decider.input();
-        input.tool_response = Some(response);
-        input.tool_error = Some(failed);
-        input.tool_duration_ms =
-            self.duration.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
-        input
+/// Returns the widest stop, with the event of its hook; of two as wide, the first.
+fn widest_stop(verdicts: &[Verdict]) -> Option<(Event, Stop)> {
+    let mut widest: Option<(Event, Stop)> = None;
+    for verdict in verdicts {
+        if let Some(stop) = &verdict.stop
+            && widest.as_ref().is_none_or(|(_, known)| stop.scope > known.scope)
+        {
+            widest = Some((verdict.event, stop.clone()));
+        }
     }
-
-    fn end(self, end: ToolEnd) -> ToolOutcome {
-        let Decider { call, trail, .. } = self.decider;
-        ToolOutcome { call, end, duration: self.duration, trail }
-    }
+    widest
 }
 
 /// Logs a warning when a running tool is dropped together with the hooks after it.
 struct Debt(Option<String>);
-
-impl Debt {
-    fn of(call: &ToolCall) -> Self {
-        Self(Some(call.name.clone()))
-    }
-
-    fn paid(mut self) {
-        self.0 = None;
-    }
-}
 
 impl Drop for Debt {
     fn drop(&mut self) {

@@ -1,69 +1,77 @@
 //! A turn: from the user's prompt to the model's final response, or another end.
 
+use std::fmt::Display;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use super::approval::ApprovalRequest;
-use super::batch::Batch;
-use super::model_call::{ModelCall, ModelRequest};
 use super::scope::{Scope, TurnFacts};
-use super::tool_call::ToolCall;
-use super::tool_run::ToolRun;
-use super::trail::{Trail, reason};
+use super::trail::{Refused, Trail, reason};
 use crate::event::{Event, MAX_CONTINUES};
 use crate::locks::locked;
-use crate::wire::{Input, Verdict};
+use crate::wire::Input;
 
-/// How a turn ends. Each end fires its own events, and `turn_end` last.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A finished turn: the model has responded, and the `stop` hooks let it stop.
+///
+/// Only [`Turn::finish`] makes one, because it asks them. A host can't forget them:
+///
+/// ```compile_fail,E0639
+/// use hookexec::lifecycle::Finished;
+///
+/// let finished = Finished { response: "Done.".to_owned() };
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished {
+    /// The final response of the model.
+    pub response: String,
+}
+
+/// Why a turn ended before the model had finished. Each end fires its own events, and `turn_end` last.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnEnd {
-    /// The model has finished: `stop` fires.
-    Finished {
-        /// Its final response.
-        response: String,
-    },
     /// An error ended it: `notification` and `on_error` fire, unless they already fired for this
-    /// error in a failed model call.
+    /// error in a failed model call or compaction.
+    #[error("{error}")]
     Failed {
         /// The error, for people.
         error: String,
     },
     /// The limit of iterations was reached: `notification` and `on_max_iterations` fire.
+    #[error("the limit of {limit} iterations was reached")]
     MaxIterations {
         /// The limit.
         limit: u64,
     },
     /// The host or the user cancelled it.
-    Canceled,
-    /// A hook ended it: a stop, or a request that it refused.
-    HookBlocked,
+    #[error("it was cancelled")]
+    Cancelled,
+    /// A hook ended it: it stopped the turn, or refused the prompt or a request to the model.
+    #[error("{0}")]
+    Refused(Box<Refused>),
     /// The user steered it into another turn.
+    #[error("the user steered it into another turn")]
     Steered,
     /// Any other reason, in the host's own word.
+    #[error("{0}")]
     Other(String),
 }
 
 impl TurnEnd {
-    /// Returns the end of a turn whose model has finished.
-    pub fn finished(response: impl Into<String>) -> Self {
-        Self::Finished { response: response.into() }
-    }
-
     /// Returns the end of a turn that an error ended.
-    pub fn failed(error: impl Into<String>) -> Self {
-        Self::Failed { error: error.into() }
+    pub fn failed(error: impl Display) -> Self {
+        Self::Failed { error: error.to_string() }
     }
 
     fn reason(&self) -> &str {
         match self {
-            Self::Finished { .. } => "normal",
             Self::Failed { .. } => "error",
             Self::MaxIterations { .. } => "max_iterations",
-            Self::Canceled => "canceled",
-            Self::HookBlocked => "hook_blocked",
+            Self::Cancelled => "canceled",
+            Self::Refused(_) => "hook_blocked",
             Self::Steered => "steered",
             Self::Other(reason) => reason,
         }
@@ -97,34 +105,45 @@ pub struct TurnState {
 #[derive(Debug)]
 pub struct Turn {
     scope: Scope,
+    facts: Arc<TurnFacts>,
     opening: Trail,
-    /// Whether the last model call failed and its events have fired.
-    error_told: Arc<AtomicBool>,
-    /// Whether it has ended, or has not begun.
+    /// Whether it has ended.
     ended: AtomicBool,
     /// Whether its end is due here: it began here and was not detached.
     owes_end: bool,
     /// How often in a row the `stop` hooks kept the model at work.
     continued: AtomicU32,
-    /// The answers of the `stop` hooks when they let the model stop.
-    closing: Mutex<Option<Trail>>,
+    /// Whether the `stop` hooks let the model stop.
+    stopped: AtomicBool,
+    /// The last answers of the `stop` hooks.
+    closing: Mutex<Trail>,
+}
+
+impl Deref for Turn {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.scope
+    }
 }
 
 impl Turn {
     pub(super) fn new(session: &Scope, state: TurnState) -> Self {
-        let facts = TurnFacts {
+        let facts = Arc::new(TurnFacts {
             turn_id: state.turn_id,
             last_user_message: state.prompt,
             iteration: AtomicU64::new(state.iteration),
-        };
+            error_told: AtomicBool::new(state.error_told),
+        });
         Self {
-            scope: Scope { session: Arc::clone(&session.session), turn: Some(Arc::new(facts)) },
+            scope: Scope { session: Arc::clone(&session.session), turn: Some(Arc::clone(&facts)) },
+            facts,
             opening: Trail::default(),
-            error_told: Arc::new(AtomicBool::new(state.error_told)),
             ended: AtomicBool::new(false),
             owes_end: false,
             continued: AtomicU32::new(state.continued),
-            closing: Mutex::new(if state.stopped { Some(Trail::default()) } else { None }),
+            stopped: AtomicBool::new(state.stopped),
+            closing: Mutex::default(),
         }
     }
 
@@ -138,14 +157,13 @@ impl Turn {
     /// Returns what the turn is at, for [`Session::attach_turn`](super::Session::attach_turn).
     #[must_use]
     pub fn state(&self) -> TurnState {
-        let turn = self.scope.turn.as_ref();
         TurnState {
-            turn_id: self.id().to_owned(),
-            prompt: turn.and_then(|turn| turn.last_user_message.clone()),
-            iteration: turn.map_or(0, |turn| turn.iteration.load(Ordering::Relaxed)),
+            turn_id: self.facts.turn_id.clone(),
+            prompt: self.facts.last_user_message.clone(),
+            iteration: self.facts.iteration.load(Ordering::Relaxed),
             continued: self.continued.load(Ordering::Relaxed),
-            stopped: locked(&self.closing).is_some(),
-            error_told: self.error_told.load(Ordering::Relaxed),
+            stopped: self.stopped.load(Ordering::Relaxed),
+            error_told: self.facts.error_told.load(Ordering::Relaxed),
         }
     }
 
@@ -155,10 +173,6 @@ impl Turn {
         self.state()
     }
 
-    pub(super) const fn scope(&self) -> &Scope {
-        &self.scope
-    }
-
     /// Returns the hooks' answers at the start of the turn: context for the model, and messages.
     pub const fn opening(&self) -> &Trail {
         &self.opening
@@ -166,107 +180,60 @@ impl Turn {
 
     /// Returns the turn's id, as hooks read it.
     pub fn id(&self) -> &str {
-        self.scope.turn.as_ref().map_or("", |turn| turn.turn_id.as_str())
+        &self.facts.turn_id
     }
 
-    /// Returns the driver around one tool call.
-    pub fn tool_call<'a>(&self, call: ToolCall) -> ToolRun<'a> {
-        ToolRun::new(self.scope.clone(), call)
-    }
-
-    /// Returns the driver around the tool calls of one answer of the model.
-    pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
-        Batch::new(self.scope.clone(), calls)
-    }
-
-    /// Returns the driver around one model call, which counts as the turn's next iteration.
-    pub fn model_call<'a>(&self, request: ModelRequest) -> ModelCall<'a> {
-        ModelCall::new(self.scope.clone(), request).telling(Arc::clone(&self.error_told))
-    }
-
-    /// Returns an approval request for a call that is not driven yet; see
-    /// [`Session::approval_request`](super::Session::approval_request).
-    pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
-        ApprovalRequest::new(&self.scope.session.session_id, call)
-    }
-
-    /// Fires an event that no driver fires; see [`Session::fire`](super::Session::fire).
-    #[must_use = "the event may have been blocked"]
-    pub async fn fire(&self, event: Event, input: Input) -> Verdict {
-        self.scope.fire(event, input).await
-    }
-
-    /// Fires `stop` when the model has finished, and returns what the model must read before it may
-    /// stop. A `stop` hook keeps the model at work by `{"decision": "block", "reason": ...}`: give
-    /// the model the reason, let it go on, and call this again. On `None` end the turn with
-    /// [`TurnEnd::Finished`], which then does not fire `stop` again. The hooks read in
-    /// `stop_hook_active` that they kept the model at work before. After [`MAX_CONTINUES`] times in
-    /// a row it may stop, whatever they say.
-    pub async fn finish(&self, response: &str) -> Option<String> {
-        let continued = self.continued.load(Ordering::Relaxed);
-        let verdict = self.stop(response, continued > 0).await;
-        if !verdict.allowed && continued < MAX_CONTINUES {
-            self.continued.store(continued + 1, Ordering::Relaxed);
-            return Some(reason(&verdict));
-        }
-        self.continued.store(0, Ordering::Relaxed);
-        let mut trail = Trail::default();
-        trail.push(verdict);
-        *locked(&self.closing) = Some(trail);
-        None
-    }
-
-    async fn stop(&self, response: &str, again: bool) -> Verdict {
-        let said = |input: &mut Input| {
-            input.stop_response = Some(response.to_owned());
-            input.extra.insert("stop_hook_active".to_owned(), again.into());
-        };
-        self.scope.fire_with(Event::Stop, said).await
-    }
-
-    /// Ends the turn, and returns the hooks' answers: context from `stop` is for the next turn.
+    /// Fires `stop` when the model has finished, and returns the proof that it may stop.
     ///
-    /// Only [`finish`](Self::finish) lets a `stop` hook keep the model at work.
-    pub async fn end(self, end: TurnEnd) -> Trail {
-        self.close(end).await
+    /// # Errors
+    /// What the model must read before it may stop. A `stop` hook keeps the model at work by
+    /// `{"decision": "block", "reason": ...}`: give the model the reason, let it go on, and call this
+    /// again. The hooks read in `stop_hook_active` that they kept the model at work before. After
+    /// [`MAX_CONTINUES`] times in a row it may stop, whatever they say.
+    pub async fn finish(&self, response: impl Into<String>) -> Result<Finished, String> {
+        let response = response.into();
+        let continued = self.continued.load(Ordering::Relaxed);
+        let fill = |input: &mut Input| {
+            input.stop_response = Some(response.clone());
+            input.extra.insert("stop_hook_active".to_owned(), (continued > 0).into());
+        };
+        let verdict = self.fire_with(Event::Stop, fill).await;
+        let may_stop = verdict.allowed || continued >= MAX_CONTINUES;
+        let why = reason(&verdict);
+        let mut said = Trail::default();
+        said.push(verdict);
+        *locked(&self.closing) = said;
+        self.stopped.store(may_stop, Ordering::Relaxed);
+        self.continued.store(if may_stop { 0 } else { continued + 1 }, Ordering::Relaxed);
+        if may_stop { Ok(Finished { response }) } else { Err(why) }
     }
 
-    /// Ends the turn unless it has ended.
-    pub(super) async fn close(&self, end: TurnEnd) -> Trail {
-        let mut trail = Trail::default();
+    /// Ends the turn, and returns the hooks' answers: context from `stop` is for the next turn. A
+    /// second call does nothing.
+    pub async fn end(&self, end: Result<Finished, TurnEnd>) -> Trail {
+        self.close(end.as_ref().err()).await
+    }
+
+    /// Ends the turn: it has finished, or `end` says why not.
+    pub(super) async fn close(&self, end: Option<&TurnEnd>) -> Trail {
         if self.ended.swap(true, Ordering::Relaxed) {
-            return trail;
+            return Trail::default();
         }
-        let scope = &self.scope;
-        match &end {
-            TurnEnd::Finished { response } => {
-                let told = locked(&self.closing).take();
-                if let Some(told) = told {
-                    trail = told;
-                } else {
-                    let verdict = self.stop(response, false).await;
-                    if !verdict.allowed {
-                        tracing::warn!(
-                            turn_id = %self.id(),
-                            "a `stop` hook wants the model to go on, but the turn is ended: \
-                             call `finish` before `end`"
-                        );
-                    }
-                    trail.push(verdict);
-                }
+        let mut trail = std::mem::take(&mut *locked(&self.closing));
+        match end {
+            Some(TurnEnd::Failed { error }) if !self.facts.error_told.load(Ordering::Relaxed) => {
+                self.fire_error(error, &mut trail).await;
             }
-            TurnEnd::Failed { error } if !self.error_told.load(Ordering::Relaxed) => {
-                scope.tell(error, &mut trail).await;
-            }
-            TurnEnd::MaxIterations { limit } => {
-                let message = format!("the limit of {limit} iterations was reached");
-                trail.push(scope.notify(Event::Notification, "warning", &message).await);
-                trail.push(scope.notify(Event::OnMaxIterations, "warning", &message).await);
+            Some(end @ TurnEnd::MaxIterations { .. }) => {
+                let message = end.to_string();
+                trail.push(self.fire_notice(Event::Notification, "warning", &message).await);
+                trail.push(self.fire_notice(Event::OnMaxIterations, "warning", &message).await);
             }
             _ => {}
         }
-        let named = |input: &mut Input| input.reason = Some(end.reason().to_owned());
-        trail.push(scope.fire_with(Event::TurnEnd, named).await);
+        let reason = end.map_or("normal", TurnEnd::reason);
+        let named = |input: &mut Input| input.reason = Some(reason.to_owned());
+        trail.push(self.fire_with(Event::TurnEnd, named).await);
         trail
     }
 }

@@ -1,7 +1,7 @@
 //! Who may approve what: hooks, the host's own question, and an approval's bond to one call.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hookexec::lifecycle::{Approval, ApprovalRequest, DeniedBy, Stage, ToolEnd, ToolOutcome};
@@ -212,7 +212,7 @@ async fn an_approval_of_one_call_is_void_for_another() {
     let other_call = mine.approval_request(&shell("ls")).grant();
     let other_session = {
         let builder = hookexec::lifecycle::Session::builder("s-2");
-        let session = builder.attach(Arc::clone(theirs.executor()));
+        let session = builder.attach(theirs.executor());
         session.approval_request(&shell("pwd")).grant()
     };
     let other_id = mine.approval_request(&shell("pwd").with_id("another")).grant();

@@ -173,7 +173,7 @@ async fn the_agent_can_be_interrupted_and_its_hooks_see_the_end() {
         interrupt.send_replace(true);
     };
     let (answer, ()) = tokio::join!(agent::run(options, interrupted), interrupting);
-    assert_eq!(answer.unwrap(), "(no answer: Canceled)");
+    assert_eq!(answer.unwrap(), "(no answer: it was cancelled)");
     serving.await.unwrap();
     let log = std::fs::read_to_string(directory.path().join("post.log")).unwrap();
     assert_eq!(log, "shell\nover\n");

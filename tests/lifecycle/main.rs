@@ -10,7 +10,9 @@ mod examples;
 mod openclaw_jobs;
 mod order;
 mod rewrites;
+mod running;
 mod session;
+mod split;
 mod support;
 #[path = "../support/warnings.rs"]
 mod warnings;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hookexec::lifecycle::{Session, SessionSource, ToolEnd, TurnEnd};
+use hookexec::lifecycle::{Session, SessionSource, ToolEnd};
 use hookexec::{Config, Executor};
 
 use crate::support::shell;
@@ -78,6 +78,6 @@ async fn guidance_at_the_start_of_a_turn_and_along_with_an_allowed_call() {
     );
     let other = turn.tool_call(shell("git status")).run(async |_| Ok("clean".into())).await;
     assert_eq!(other.for_model(), "clean");
-    turn.end(TurnEnd::finished("Committed.")).await;
+    turn.end(Ok(turn.finish("Committed.").await.unwrap())).await;
     session.end("exit").await;
 }

@@ -21,7 +21,7 @@ async fn a_call_that_succeeds() {
     let (session, log) = session(silent()).await;
     let outcome = session.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
     assert!(
-        matches!(&outcome.end, ToolEnd::Ran { response, objection: None } if response == "files")
+        matches!(&outcome.end, ToolEnd::Ran { response, rewritten: false, objection: None } if response == "files")
     );
     assert!(outcome.duration.is_some());
     let decided = log.of(Event::OnToolApprovalDecision);

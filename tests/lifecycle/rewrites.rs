@@ -174,7 +174,9 @@ async fn a_response_is_transformed_before_anyone_sees_it() {
     };
     let (session, _) = session(script).await;
     let ran = session.tool_call(shell("env")).run(async |_| Ok("key=s3cret".into())).await;
-    assert!(matches!(&ran.end, ToolEnd::Ran { response, .. } if response == "key=***"));
+    assert!(
+        matches!(&ran.end, ToolEnd::Ran { response, rewritten: true, .. } if response == "key=***")
+    );
     let failed =
         session.tool_call(shell("env")).run(async |_| Err(ToolError::new("key=s3cret"))).await;
     assert!(matches!(&failed.end, ToolEnd::Failed { response, .. } if response == "key=***"));

@@ -1,10 +1,10 @@
 //! Sessions, turns, model calls, compactions: what fires around them.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use hookexec::lifecycle::{
-    CompactionOutcome, CompactionSource, ModelOutcome, ModelRequest, Session, SessionSource,
-    TurnEnd,
+    CompactionSource, Finished, ModelRequest, Session, SessionSource, Turn, TurnEnd,
 };
 use hookexec::wire::{RequestChange, Stop, StopScope};
 use hookexec::{Event, Input, Output};
@@ -60,12 +60,13 @@ async fn every_event_of_a_turn_has_the_common_fields() {
     let (session, log) = session(silent()).await;
     let turn = session.turn("what is here?").await.unwrap();
     assert_eq!(turn.id(), "turn-1");
-    let answered: ModelOutcome<Infallible> =
-        turn.model_call(request()).run(async |_| Ok(json!({"content": "let me look"}))).await;
-    assert!(matches!(answered, ModelOutcome::Answered { .. }));
+    let answered = turn
+        .model_call(request())
+        .run(async |_| Ok::<_, Infallible>(json!({"content": "let me look"})));
+    assert_eq!(answered.await.end.unwrap()["content"], "let me look");
     let outcome = turn.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
     assert!(!outcome.is_error());
-    turn.end(TurnEnd::finished("there are files")).await;
+    turn.end(Ok(turn.finish("there are files").await.unwrap())).await;
 
     assert_eq!(log.of(Event::UserPromptSubmit).prompt.as_deref(), Some("what is here?"));
     assert_eq!(log.of(Event::AfterLlmCall).stop_response.as_deref(), Some("let me look"));
@@ -96,9 +97,9 @@ async fn every_event_of_a_turn_has_the_common_fields() {
             "turn_end",
         ]
     );
-    let next = session.turn_without_prompt().await;
+    let next = session.turn_without_prompt().await.unwrap();
     assert_eq!(next.id(), "turn-2");
-    next.end(TurnEnd::Canceled).await;
+    next.end(Err(TurnEnd::Cancelled)).await;
     assert_eq!(log.take(), ["turn_start", "turn_end"]);
     session.end("exit").await;
 }
@@ -114,7 +115,7 @@ async fn guidance_at_the_start_of_a_turn() {
     let turn = session.turn("hi").await.unwrap();
     let guidance = turn.opening().additional_context();
     assert_eq!(guidance.as_deref(), Some("the user is new here\nit is Monday"));
-    turn.end(TurnEnd::finished("")).await;
+    turn.end(Ok(turn.finish("").await.unwrap())).await;
     session.end("exit").await;
 }
 
@@ -130,24 +131,22 @@ async fn a_prompt_that_is_blocked_begins_no_turn() {
 
 #[tokio::test]
 async fn a_turn_ends_in_each_of_its_ways() {
-    let ends: [(TurnEnd, &[&str], &str); 7] = [
-        (TurnEnd::finished("done"), &["stop"], "normal"),
+    let ends: [(TurnEnd, &[&str], &str); 5] = [
         (TurnEnd::failed("no network"), &["notification", "on_error"], "error"),
         (
             TurnEnd::MaxIterations { limit: 20 },
             &["notification", "on_max_iterations"],
             "max_iterations",
         ),
-        (TurnEnd::Canceled, &[], "canceled"),
-        (TurnEnd::HookBlocked, &[], "hook_blocked"),
+        (TurnEnd::Cancelled, &[], "canceled"),
         (TurnEnd::Steered, &[], "steered"),
         (TurnEnd::Other("budget_exceeded".into()), &[], "budget_exceeded"),
     ];
     let (session, log) = session(silent()).await;
     for (end, before, reason) in ends {
-        let turn = session.turn_without_prompt().await;
+        let turn = session.turn_without_prompt().await.unwrap();
         log.take();
-        turn.end(end).await;
+        turn.end(Err(end)).await;
         assert_eq!(log.of(Event::TurnEnd).reason.as_deref(), Some(reason));
         assert_eq!(log.take(), [before, &["turn_end"]].concat());
     }
@@ -157,14 +156,17 @@ async fn a_turn_ends_in_each_of_its_ways() {
 #[tokio::test]
 async fn a_turn_that_is_run_ends_on_every_way_out() {
     let (session, log) = session(at(Event::Stop, Output::context("one more thing"))).await;
-    let trail = session.run_turn("hi", async |_| TurnEnd::finished("done")).await.unwrap();
-    assert_eq!(trail.additional_context().as_deref(), Some("one more thing"));
+    let work = async |turn: Arc<Turn>| Ok(turn.finish("done").await.unwrap());
+    let outcome = session.run_turn("hi", work).await;
+    assert_eq!(outcome.end.unwrap(), "done");
+    assert_eq!(outcome.trail.additional_context().as_deref(), Some("one more thing"));
     assert_eq!(log.take(), ["user_prompt_submit", "turn_start", "stop", "turn_end"]);
 
-    let session = std::sync::Arc::new(session);
-    let theirs = std::sync::Arc::clone(&session);
+    let session = Arc::new(session);
+    let theirs = Arc::clone(&session);
     let panicked = tokio::spawn(async move {
-        theirs.run_turn("hi", async |_| panic!("a bug of the host")).await.map(|_| ())
+        let work = async |_| -> Result<Finished, TurnEnd> { panic!("a bug of the host") };
+        theirs.run_turn("hi", work).await.end
     });
     assert!(panicked.await.unwrap_err().is_panic());
     assert_eq!(log.of(Event::TurnEnd).reason.as_deref(), Some("error"));
@@ -172,7 +174,7 @@ async fn a_turn_that_is_run_ends_on_every_way_out() {
     assert_eq!(error.as_deref(), Some("the turn panicked: a bug of the host"));
     let fired = ["user_prompt_submit", "turn_start", "notification", "on_error", "turn_end"];
     assert_eq!(log.take(), fired);
-    std::sync::Arc::into_inner(session).unwrap().end("exit").await;
+    session.end("exit").await;
 }
 
 #[tokio::test]
@@ -193,17 +195,16 @@ async fn a_model_request_and_its_response_are_rewritten() {
     };
     let (session, log) = session(script).await;
     let tools = vec![json!({"name": "shell"})];
-    let outcome: ModelOutcome<Infallible> = session
+    let outcome = session
         .model_call(request().with_tools(tools.clone()))
         .run(async |request| {
             assert_eq!(request.messages, [json!("redacted")]);
             assert_eq!(request.model.as_deref(), Some("large"));
             assert_eq!(request.tools, tools);
-            Ok("rough".into())
+            Ok::<_, Infallible>("rough".into())
         })
         .await;
-    let ModelOutcome::Answered { response, .. } = outcome else { panic!("{outcome:?}") };
-    assert_eq!(response, "polished");
+    assert_eq!(outcome.end.unwrap(), "polished");
     assert_eq!(log.of(Event::BeforeLlmCall).model_id.as_deref(), Some("small"));
     assert_eq!(log.of(Event::AfterLlmCall).model_id.as_deref(), Some("large"));
     assert_eq!(log.take(), ["before_llm_call", "after_llm_call"]);
@@ -214,19 +215,20 @@ async fn a_model_request_and_its_response_are_rewritten() {
 async fn a_model_request_without_a_model_is_for_that_of_the_session() {
     let (executor, _) = executor([], silent());
     let session = Session::builder("s-1").model("small").attach(executor);
-    let outcome: ModelOutcome<Infallible> = session
+    let outcome = session
         .model_call(ModelRequest::new(Vec::new()))
-        .run(async |request| Ok(request.model.into()))
+        .run(async |request| Ok::<_, Infallible>(request.model.into()))
         .await;
-    assert!(matches!(outcome, ModelOutcome::Answered { response, .. } if response == "small"));
+    assert_eq!(outcome.end.unwrap(), "small");
 }
 
 #[tokio::test]
 async fn a_model_request_that_is_refused_is_not_made() {
     let (session, log) = session(at(Event::BeforeLlmCall, Output::deny("too many"))).await;
-    let outcome: ModelOutcome<Infallible> =
-        session.model_call(request()).run(async |_| panic!("the model was called")).await;
-    let ModelOutcome::Refused(refused) = outcome else { panic!("{outcome:?}") };
+    let call = async |_| -> Result<Value, Infallible> { panic!("the model was called") };
+    let outcome = session.model_call(request()).run(call).await;
+    let Err(TurnEnd::Refused(refused)) = outcome.end else { panic!("{outcome:?}") };
+    assert_eq!(outcome.trail, refused.trail);
     assert_eq!((refused.by, refused.message.as_str()), (Event::BeforeLlmCall, "too many"));
     assert_eq!(log.take(), ["before_llm_call"]);
     session.end("exit").await;
@@ -237,9 +239,9 @@ async fn a_response_that_makes_a_hook_stop_is_not_handed_out() {
     let mut output = Output::deny("a canary leaked");
     output.stop = Some(Stop::new(StopScope::Session, "a canary leaked"));
     let (session, _) = session(at(Event::AfterLlmCall, output)).await;
-    let outcome: ModelOutcome<Infallible> =
-        session.model_call(request()).run(async |_| Ok("canary".into())).await;
-    let ModelOutcome::Refused(refused) = outcome else { panic!("{outcome:?}") };
+    let call = async |_| Ok::<_, Infallible>("canary".into());
+    let outcome = session.model_call(request()).run(call).await;
+    let Err(TurnEnd::Refused(refused)) = outcome.end else { panic!("{outcome:?}") };
     assert_eq!(refused.stop.unwrap().scope, StopScope::Session);
     session.end("exit").await;
 }
@@ -247,11 +249,11 @@ async fn a_response_that_makes_a_hook_stop_is_not_handed_out() {
 #[tokio::test]
 async fn a_model_call_that_fails_is_told_once() {
     let (session, log) = session(silent()).await;
-    let turn = session.turn_without_prompt().await;
+    let turn = session.turn_without_prompt().await.unwrap();
     let outcome =
         turn.model_call(request()).run(async |_| Err::<Value, _>("connection refused")).await;
-    assert!(matches!(outcome, ModelOutcome::Failed { error: "connection refused", .. }));
-    turn.end(TurnEnd::failed("connection refused")).await;
+    assert_eq!(outcome.end.unwrap_err().to_string(), "connection refused");
+    turn.end(Err(TurnEnd::failed("connection refused"))).await;
     let error = log.of(Event::OnError);
     assert_eq!(error.notification_message.as_deref(), Some("connection refused"));
     assert_eq!(error.notification_level.as_deref(), Some("error"));
@@ -259,15 +261,15 @@ async fn a_model_call_that_fails_is_told_once() {
     assert_eq!(log.take(), fired);
 
     // An error of its own, after a model call that went well, is told.
-    let turn = session.turn_without_prompt().await;
+    let turn = session.turn_without_prompt().await.unwrap();
     let outcome =
         turn.model_call(request()).run(async |_| Err::<Value, _>("connection refused")).await;
-    assert!(matches!(outcome, ModelOutcome::Failed { .. }));
-    let outcome: ModelOutcome<Infallible> =
-        turn.model_call(request()).run(async |_| Ok("hello".into())).await;
-    assert!(matches!(outcome, ModelOutcome::Answered { .. }));
+    assert!(matches!(outcome.end, Err(TurnEnd::Failed { .. })));
+    let outcome =
+        turn.model_call(request()).run(async |_| Ok::<_, Infallible>("hello".into())).await;
+    assert_eq!(outcome.end.unwrap(), "hello");
     log.take();
-    turn.end(TurnEnd::failed("disk full")).await;
+    turn.end(Err(TurnEnd::failed("disk full"))).await;
     assert_eq!(log.take(), ["notification", "on_error", "turn_end"]);
     session.end("exit").await;
 }
@@ -275,12 +277,12 @@ async fn a_model_call_that_fails_is_told_once() {
 #[tokio::test]
 async fn a_model_call_that_is_cancelled() {
     let (session, log) = session(silent()).await;
-    let outcome: ModelOutcome<Infallible> = session
+    let outcome = session
         .model_call(request())
         .cancelled_by(log.fired(Event::BeforeLlmCall))
-        .run(async |_| std::future::pending().await)
+        .run(async |_| std::future::pending::<Result<Value, Infallible>>().await)
         .await;
-    assert!(matches!(outcome, ModelOutcome::Cancelled { .. }));
+    assert!(matches!(outcome.end, Err(TurnEnd::Cancelled)));
     assert_eq!(log.take(), ["before_llm_call"]);
     session.end("exit").await;
 }
@@ -296,8 +298,7 @@ async fn a_compaction_takes_context_and_a_summary_from_hooks() {
             Ok::<_, Infallible>("what we did".to_owned())
         })
         .await;
-    assert!(matches!(&outcome, CompactionOutcome::Compacted { summary, by_hook: false, .. }
-        if summary == "what we did"));
+    assert_eq!(outcome.end.unwrap(), "what we did");
     let input = log.of(Event::BeforeCompaction);
     assert_eq!(input.source.as_deref(), Some("auto"));
     assert_eq!(input.extra["input_tokens"], 190_000);
@@ -308,12 +309,10 @@ async fn a_compaction_takes_context_and_a_summary_from_hooks() {
     let mut output = Output::default();
     output.summary = Some("theirs".to_owned());
     let (second, _) = session(at(Event::BeforeCompaction, output)).await;
-    let outcome: CompactionOutcome<Infallible> = second
-        .compaction(CompactionSource::Manual)
-        .run(async |_| panic!("the summary was there already"))
-        .await;
-    assert!(matches!(&outcome, CompactionOutcome::Compacted { summary, by_hook: true, .. }
-        if summary == "theirs"));
+    let summarise =
+        async |_| -> Result<String, Infallible> { panic!("the summary was there already") };
+    let outcome = second.compaction(CompactionSource::Manual).run(summarise).await;
+    assert_eq!(outcome.end.unwrap(), "theirs");
     second.end("exit").await;
 }
 
@@ -321,11 +320,9 @@ async fn a_compaction_takes_context_and_a_summary_from_hooks() {
 async fn a_compaction_may_be_refused_or_fail() {
     for event in [Event::PreCompact, Event::BeforeCompaction] {
         let (session, log) = session(at(event, Output::deny("not now"))).await;
-        let outcome: CompactionOutcome<Infallible> = session
-            .compaction(CompactionSource::Overflow)
-            .run(async |_| panic!("it was compacted"))
-            .await;
-        assert!(matches!(&outcome, CompactionOutcome::Refused(refused) if refused.by == event));
+        let summarise = async |_| -> Result<String, Infallible> { panic!("it was compacted") };
+        let outcome = session.compaction(CompactionSource::Overflow).run(summarise).await;
+        assert!(matches!(outcome.end, Err(TurnEnd::Refused(refused)) if refused.by == event));
         assert!(!log.take().contains(&"after_compaction"));
         session.end("exit").await;
     }
@@ -334,7 +331,7 @@ async fn a_compaction_may_be_refused_or_fail() {
         .compaction(CompactionSource::Auto)
         .run(async |_| Err::<String, _>("model unavailable"))
         .await;
-    assert!(matches!(outcome, CompactionOutcome::Failed { error: "model unavailable", .. }));
+    assert_eq!(outcome.end.unwrap_err().to_string(), "model unavailable");
     assert_eq!(log.take(), ["pre_compact", "before_compaction", "notification", "on_error"]);
     session.end("exit").await;
 }
@@ -350,8 +347,8 @@ async fn a_subagent_gets_context_and_is_seen_to_stop_however_it_ends() {
     assert_eq!(input.agent_name.as_deref(), Some("reviewer"));
     assert_eq!(input.reason.as_deref(), Some("normal"));
 
-    let session = std::sync::Arc::new(session);
-    let theirs = std::sync::Arc::clone(&session);
+    let session = Arc::new(session);
+    let theirs = Arc::clone(&session);
     let panicked = tokio::spawn(async move {
         theirs.subagent("reviewer", |_| async { panic!("a bug") }).await;
     });
@@ -359,7 +356,7 @@ async fn a_subagent_gets_context_and_is_seen_to_stop_however_it_ends() {
     assert_eq!(log.of(Event::SubagentStop).reason.as_deref(), Some("error"));
     let once = ["subagent_start", "subagent_stop"];
     assert_eq!(log.take(), [once, once].concat());
-    std::sync::Arc::into_inner(session).unwrap().end("exit").await;
+    session.end("exit").await;
 }
 
 #[tokio::test]
@@ -389,10 +386,10 @@ async fn a_stop_hook_keeps_the_model_at_work_and_is_told_that_it_did() {
     })
     .await;
     let turn = session.turn("hi").await.unwrap();
-    assert_eq!(turn.finish("done").await.as_deref(), Some("finish the tests"));
-    assert_eq!(turn.finish("now really").await, None);
+    assert_eq!(turn.finish("done").await.unwrap_err(), "finish the tests");
+    let finished = turn.finish("now really").await.unwrap();
     log.take();
-    turn.end(TurnEnd::finished("now really")).await;
+    turn.end(Ok(finished)).await;
     assert_eq!(log.take(), ["turn_end"], "`stop` fired already");
     session.end("exit").await;
 }
@@ -402,11 +399,11 @@ async fn a_stop_hook_that_always_blocks_is_heard_eight_times() {
     let (session, log) = session(at(Event::Stop, Output::deny("more"))).await;
     let turn = session.turn("hi").await.unwrap();
     for time in 0..hookexec::event::MAX_CONTINUES {
-        assert_eq!(turn.finish("done").await.as_deref(), Some("more"), "{time}");
+        assert_eq!(turn.finish("done").await.unwrap_err(), "more", "{time}");
     }
-    assert_eq!(turn.finish("done").await, None);
+    let finished = turn.finish("done").await.unwrap();
     log.take();
-    let trail = turn.end(TurnEnd::finished("done")).await;
+    let trail = turn.end(Ok(finished)).await;
     assert_eq!(log.take(), ["turn_end"]);
     assert_eq!(trail.verdicts()[0].event, Event::Stop, "what the last hooks said is kept");
     session.end("exit").await;
@@ -415,7 +412,7 @@ async fn a_stop_hook_that_always_blocks_is_heard_eight_times() {
 #[tokio::test]
 async fn a_limit_holds_for_all_turns_of_a_session_and_for_each_of_its_sessions() {
     let text = "
-stop: { type: builtin, command: again, limit: 4 }
+stop: { type: builtin, command: again, limit: 3 }
 pre_tool_use: [ { hooks: { type: builtin, command: limit_calls, args: ['2'] } } ]
 ";
     let directory = tempfile::tempdir().unwrap();
@@ -434,16 +431,15 @@ pre_tool_use: [ { hooks: { type: builtin, command: limit_calls, args: ['2'] } } 
         let session = Session::builder("s-1").attach(executor);
         let turn = session.turn("hi").await.unwrap();
         for _ in 0..2 {
-            blocked += u32::from(turn.finish("done").await.is_some());
+            blocked += u32::from(turn.finish("done").await.is_err());
             let call = turn.tool_call(shell("ls")).run(async |_| Ok("files".into())).await;
             allowed += u32::from(!call.is_error());
         }
-        // It fires `stop` once more after a turn that was kept at work.
-        turn.end(TurnEnd::finished("done")).await;
+        turn.end(Err(TurnEnd::Cancelled)).await;
     }
     assert_eq!((blocked, allowed), (3, 2));
     let session = Session::builder("s-2").attach(executor());
     let turn = session.turn("hi").await.unwrap();
-    assert!(turn.finish("done").await.is_some(), "another session has its own count");
-    turn.end(TurnEnd::finished("done")).await;
+    assert!(turn.finish("done").await.is_err(), "another session has its own count");
+    turn.end(Err(TurnEnd::Cancelled)).await;
 }

@@ -113,16 +113,16 @@ fn facts(tool: &str) -> ToolFacts {
 
 /// Returns the line that the client gets: the server's, unless the hooks have anything to say.
 fn line_for_client(id: &Value, outcome: &ToolOutcome, received: Option<Response>) -> Vec<u8> {
-    let (ToolEnd::Ran { response, objection } | ToolEnd::Failed { response, objection, .. }) =
-        &outcome.end
+    let (ToolEnd::Ran { response, rewritten, objection }
+    | ToolEnd::Failed { response, rewritten, objection, .. }) = &outcome.end
     else {
         return text_result(id, &outcome.for_model(), outcome.is_error());
     };
     let mut told = Vec::from_iter(objection.clone());
     told.extend(outcome.trail.additional_context());
-    if let Some(Response { line, answer: Ok(given) | Err(given) }) = received
+    if let Some(Response { line, .. }) = received
         && told.is_empty()
-        && given == *response
+        && !rewritten
         && let Ok(line) = with_id(&line, id)
     {
         return line;

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use hookexec::event::Event;
 use hookexec::internal::{CallerDeadline, deadline_of_hooks};
 use hookexec::lifecycle::{
-    DeclaredEvents, Session, SessionBuilder, SessionSource, ToolFacts, TurnEnd, TurnState,
+    DeclaredEvents, Finished, Session, SessionBuilder, SessionSource, ToolFacts, Turn, TurnEnd,
+    TurnState,
 };
 use hookexec::wire::{Input, JsonObject};
 use hookexec_agents::tools;
@@ -198,14 +199,29 @@ impl Params {
         }
     }
 
-    /// Reads how a turn ends: by `response`, `error` or `reason`.
-    pub(super) fn turn_end(&mut self) -> Result<TurnEnd, Refusal> {
-        match (self.text("response")?, self.text("error")?, self.text("reason")?) {
-            (Some(response), None, None) => Ok(TurnEnd::finished(response)),
-            (None, Some(error), None) => Ok(TurnEnd::failed(error)),
-            (None, None, Some(reason)) => Ok(TurnEnd::Other(reason)),
-            _ => Err(Refusal::params("give one of `response`, `error` and `reason`")),
+    /// Reads how a turn ends: by `response`, `error` or `reason`. With a response `stop` fires, unless
+    /// `turn.finish` fired it and the hooks let the model stop.
+    pub(super) async fn turn_end(
+        &mut self,
+        turn: &Turn,
+    ) -> Result<Result<Finished, TurnEnd>, Refusal> {
+        let response = match (self.text("response")?, self.text("error")?, self.text("reason")?) {
+            (Some(response), None, None) => response,
+            (None, Some(error), None) => return Ok(Err(TurnEnd::failed(error))),
+            (None, None, Some(reason)) => return Ok(Err(TurnEnd::Other(reason))),
+            _ => return Err(Refusal::params("give one of `response`, `error` and `reason`")),
+        };
+        if !turn.state().stopped {
+            if let Ok(finished) = turn.finish(response).await {
+                return Ok(Ok(finished));
+            }
+            tracing::warn!(
+                turn_id = %turn.id(),
+                "a `stop` hook wants the model to go on, but the turn is ended: \
+                 call `turn.finish` before `turn.end`"
+            );
         }
+        Ok(Err(TurnEnd::Other("normal".to_owned())))
     }
 }
 

@@ -313,15 +313,19 @@ async fn submit_prompt(executor: &Arc<Executor>, scenario: &Scenario, case: &Cas
 /// often than this is stuck.
 async fn stop(executor: &Arc<Executor>) -> Seen {
     let (session, began) = (session(executor), Instant::now());
-    let turn = session.turn_without_prompt().await;
+    let turn = session.turn_without_prompt().await.unwrap();
     let mut stops = 1;
-    while stops < 20 && turn.finish("done").await.is_some() {
+    let end = loop {
+        match turn.finish("done").await {
+            Ok(finished) => break Ok(finished),
+            Err(reason) if stops == 20 => break Err(TurnEnd::Other(reason)),
+            // What nothing waits for has started when the agent stops again.
+            Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+        }
         stops += 1;
-        // What nothing waits for has started when the agent stops again.
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    };
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let trail = turn.end(TurnEnd::finished("done")).await;
+    let trail = turn.end(end).await;
     let reports = trail.verdicts().iter().flat_map(|verdict| verdict.hooks.clone());
     // The turn has ended, so a denial in the reports did not count.
     let verdict = Verdict { hooks: reports.collect(), ..Verdict::no_opinion(Stop) };

@@ -99,12 +99,13 @@ impl Host {
             }
             "turn.finish" => {
                 let turn = turn.ok_or_else(|| missing("turn"))?;
-                let go_on = turn.finish(&params.required("response")?).await;
+                let go_on = turn.finish(params.required("response")?).await.err();
                 Ok(json!({ "go_on": go_on, "turn": turn.state() }))
             }
             "turn.end" => {
                 let turn = turn.ok_or_else(|| missing("turn"))?;
-                Ok(trail(&turn.end(params.turn_end()?).await))
+                let end = params.turn_end(&turn).await?;
+                Ok(trail(&turn.end(end).await))
             }
             "tool.begin" => {
                 let call = OpenCall::tool(&session, turn, params, deadline)?;

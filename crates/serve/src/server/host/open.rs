@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use hookexec::internal::CallerDeadline;
 use hookexec::lifecycle::{
-    Approval, ApprovalRequest, AuthorizedCall, ModelOutcome, ModelRequest, Session, Stage,
-    ToolCall, ToolEnd, ToolError, ToolOutcome, Turn,
+    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, Outcome, Session, Stage, ToolCall,
+    ToolEnd, ToolError, ToolOutcome, Turn, TurnEnd,
 };
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -213,7 +213,7 @@ impl Host {
 /// Returns how a tool call ended.
 fn tool_end(outcome: &ToolOutcome) -> Value {
     let (end, response, message) = match &outcome.end {
-        ToolEnd::Ran { response, objection } => ("ran", json!(response), objection.clone()),
+        ToolEnd::Ran { response, objection, .. } => ("ran", json!(response), objection.clone()),
         ToolEnd::Failed { response, objection, .. } => {
             ("failed", json!(response), objection.clone())
         }
@@ -248,16 +248,14 @@ fn tool_end(outcome: &ToolOutcome) -> Value {
 }
 
 /// Returns how a model call ended.
-fn model_end(outcome: ModelOutcome<String>) -> Value {
-    let (mut answer, key, value) = match outcome {
-        ModelOutcome::Answered { response, trail: said, .. } => {
-            (trail(&said), "response", response)
-        }
-        ModelOutcome::Failed { error, trail: said, .. } => (trail(&said), "error", error.into()),
-        ModelOutcome::Cancelled { trail: said } => (trail(&said), "error", "cancelled".into()),
-        ModelOutcome::Refused(by) => (refused(&by), "next", Value::Null),
-    };
-    answer[key] = value;
+fn model_end(outcome: Outcome<Value>) -> Value {
+    let mut answer = trail(&outcome.trail);
+    match outcome.end {
+        Ok(response) => answer["response"] = response,
+        Err(TurnEnd::Refused(by)) => answer = refused(&by),
+        Err(TurnEnd::Cancelled) => answer["error"] = "cancelled".into(),
+        Err(end) => answer["error"] = end.to_string().into(),
+    }
     answer["next"] = "done".into();
     answer
 }
