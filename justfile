@@ -70,6 +70,10 @@ bench-pure *arguments:
 soak dispatches="100000":
     HOOKEXEC_SOAK={{dispatches}} cargo test --test soak -- --nocapture
 
+# Texts of shell oddities in every installed shell: none runs what the reader does not find; HOOKEXEC_FUZZ_SEED=n makes others
+fuzz-commands texts="200000":
+    HOOKEXEC_FUZZ_TEXTS={{texts}} cargo test no_shell_runs_what_the_reader_does_not_find -- --nocapture
+
 # Licences, advisories, sources and banned crates (needs cargo-deny)
 deny:
     cargo deny check

@@ -128,7 +128,7 @@ fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
             "find . -delete",
             "`find . -delete` is not listed: `*` in `find *` does not stand for `-delete`",
         ),
-        ("cat <<EOF\n$(ls)\nEOF", "a part of the command can't be known before it runs"),
+        ("cat <<EOF\n$(ls)\nEOF", "`cat` can't be known before it runs"),
         ("ls '", UNREADABLE),
         ("ls\0", UNREADABLE),
         (&"ls;".repeat(20_000), UNREADABLE),

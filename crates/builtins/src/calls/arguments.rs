@@ -4,13 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::parse::commands_of_text;
-use super::simple::{Simple, expand};
-use super::unreadable;
-use super::walk::{Frame, Walk};
-use super::word::Word;
+use super::command::{Hidden, SimpleCommand, Word};
+use super::reader::{Found, Frame, commands_of_text};
+use super::simple::Simple;
 use crate::tools::{Role, Roles, Special, TOOL_KINDS, kinds_anywhere, special};
-use hookexec::describe::Command;
 use hookexec::wire::{Input, JsonObject};
 
 /// Arguments that say nothing about what a shell runs. Any other argument makes it uncertain.
@@ -66,22 +63,22 @@ impl<'i> Arguments<'i> {
         named.map_or_else(|| directory.to_owned(), |named| directory.join(named))
     }
 
-    pub(super) fn commands(&self) -> Vec<Command> {
+    pub(super) fn commands(&self) -> Vec<SimpleCommand> {
         if !self.is("shell") {
             return Vec::new();
         }
         let texts: Vec<&Value> = self.with_role(Role::Command).collect();
         let words: Vec<&Value> = self.with_role(Role::Words).collect();
         let mut commands = match (&*texts, &*words) {
-            _ if !self.is_text_of_shell() => vec![unreadable()],
+            _ if !self.is_text_of_shell() => vec![SimpleCommand::unreadable(&self.all_text())],
             ([Value::String(text)], []) => commands_of_text(text),
             ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
             ([Value::String(program)], [Value::Array(words)]) => commands_of_both(program, words),
-            _ => vec![unreadable()],
+            _ => vec![SimpleCommand::unreadable(&self.all_text())],
         };
         if self.unknown_argument().is_some() {
             for command in &mut commands {
-                command.uncertain = true;
+                command.is_certain = false;
             }
         }
         commands
@@ -100,6 +97,19 @@ impl<'i> Arguments<'i> {
             }
             _ => None,
         }
+    }
+
+    /// Returns every text among the arguments.
+    fn all_text(&self) -> String {
+        let mut text = String::new();
+        for value in self.values.values() {
+            let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            for part in items.iter().filter_map(Value::as_str) {
+                text.push_str(part);
+                text.push('\n');
+            }
+        }
+        text
     }
 
     /// Returns whether the text is one for a POSIX shell.
@@ -136,11 +146,10 @@ pub(crate) fn kinds(input: &Input) -> Vec<String> {
 
 /// Returns the commands of a text with a list of words beside it. A tool may run the text alone, or
 /// give all of it to a shell.
-fn commands_of_both(text: &str, words: &[Value]) -> Vec<Command> {
-    let is_plain = |text: &str| {
-        let word = Word::of_shell(text);
-        !text.is_empty() && word.is_literal() && word.text == text
-    };
+fn commands_of_both(text: &str, words: &[Value]) -> Vec<SimpleCommand> {
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,".contains(letter);
+    let is_plain =
+        |text: &str| !text.is_empty() && !text.starts_with('=') && text.chars().all(is_part);
     let program = Value::String(text.to_owned());
     let mut commands = if is_plain(text) {
         commands_of_words(&[std::slice::from_ref(&program), words].concat())
@@ -148,27 +157,25 @@ fn commands_of_both(text: &str, words: &[Value]) -> Vec<Command> {
         commands_of_text(text)
     };
     if commands.is_empty() {
-        return vec![unreadable()];
+        return vec![SimpleCommand::unreadable("")];
     }
     if !is_plain(text) || !words.iter().all(|word| word.as_str().is_some_and(is_plain)) {
         for command in &mut commands {
-            command.uncertain = true;
-            command.hides = true;
+            command.hidden = Hidden::Anything;
         }
     }
     commands
 }
 
 /// Returns the commands of a list of words, which no shell reads.
-fn commands_of_words(argv: &[Value]) -> Vec<Command> {
+fn commands_of_words(argv: &[Value]) -> Vec<SimpleCommand> {
     let words: Option<Vec<Word>> =
-        argv.iter().map(|word| Some(Word::literal(word.as_str()?))).collect();
+        argv.iter().map(|word| Some(Word::known(word.as_str()?))).collect();
     let Some(words) = words.filter(|words| !words.is_empty()) else {
-        return vec![unreadable()];
+        return vec![SimpleCommand::unreadable("")];
     };
-    let mut walk = Walk::default();
-    walk.pipeline = 1;
-    let simple = Simple { assignments: Vec::new(), words, hides: false };
-    expand(&mut walk, simple, &Frame::default());
-    walk.commands
+    let mut found = Found::default();
+    let frame = Frame { pipeline: 1, ..Frame::default() };
+    found.simple(Simple { words, ..Simple::default() }, &frame);
+    found.finished()
 }

@@ -1,136 +1,266 @@
-//! Programs that take a text and run it as commands.
+//! Shells, their builtins and interpreters: programs that take a text and run it.
 
-use super::word::Word;
-
-/// The shells whose text is read.
-const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ash", "ksh"];
-/// Programs that run what their arguments, a file or their input says, in a way that is not read.
-const RUNNERS: [&str; 49] = [
-    "source", ".", "alias", "enable", "hash", "fish", "csh", "tcsh", "nu", "pwsh", "powershell",
-    "cmd", "su", "script", "watch", "ssh", "parallel", "tmux", "screen", "at", "batch", "entr",
-    "strace", "ltrace", "compgen", "flock", "unshare", "nsenter", "prlimit", "setarch", "linux32",
-    "linux64", "i386", "x86_64", "setpriv", "runuser", "runcon", "pkexec", "systemd-run",
-    "systemd-inhibit", "numactl", "cgexec", "choom", "bwrap", "firejail", "fakeroot", "unbuffer",
-    "gosu", "sg",
-];
-
-/// Builtins of shells that evaluate the name of a variable: `test -v 'a[$(x)]'` runs `x`.
-const EVALUATORS: [&str; 14] = [
-    "test", "[", "printf", "read", "unset", "declare", "typeset", "local", "export", "readonly",
-    "let", "mapfile", "readarray", "wait",
-];
+use super::command::Word;
+use super::wrappers::is_listed;
 
 /// Variables that a shell evaluates, or that change what a command is.
-const EVALUATED: [&str; 3] = ["PS4", "BASH_ALIASES", "BASH_CMDS"];
-
-/// Returns whether a text may set a variable that a shell evaluates.
-pub(super) fn sets_evaluated(text: &str) -> bool {
-    EVALUATED.iter().any(|name| text.contains(name))
-}
+const EVALUATED: [&str; 8] = [
+    "PS4", "BASH_ALIASES", "BASH_CMDS", "BASH_ENV", "PROMPT_COMMAND", "aliases[", "functions[",
+    "commands[",
+];
 
 /// Code that a program runs beside the words of its own command.
-pub(super) enum Hidden {
-    /// Nothing.
+pub(super) enum Code<'w> {
     Nothing,
     /// Something that is not known.
     Unknown,
+    /// The commands in this file.
+    File(&'w Word),
     /// The commands in this text.
     Text(String),
 }
 
-pub(super) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name) || RUNNERS.contains(&name) || name == "eval"
+/// Returns whether a program is a shell whose text is read.
+pub(super) fn is_read(program: &str) -> bool {
+    let name = super::base_name(program);
+    is_listed("shells", without_version(&name))
+}
+
+/// Returns whether words that are added to a command of the program may be code.
+pub(super) fn runs_words(name: &str) -> bool {
+    let name = without_version(name);
+    is_listed("shells", name)
+        || is_listed("interpreters", name)
+        || matches!(
+            name,
+            "eval" | "trap" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su"
+        )
+}
+
+fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-')
+}
+
+/// Returns whether a variable may be one of a loop that changes nothing else.
+pub(super) fn is_plain_variable(name: &str) -> bool {
+    let is_plain =
+        |letter: char| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit();
+    name.chars().all(is_plain) && !is_listed("special", name)
+}
+
+/// Returns whether a text may set a variable that a shell evaluates.
+pub(super) fn names_evaluated(word: &Word) -> bool {
+    EVALUATED.iter().any(|name| word.text.contains(name))
+        || ["aliases=", "functions=", "commands="].iter().any(|name| word.text.starts_with(name))
+}
+
+/// Returns the variables that a command sets and that may change what runs.
+pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
+    let mut sets = Vec::new();
+    for word in assignments {
+        let name = word.text.split(['=', '[', '+']).next().unwrap_or_default();
+        if !is_listed("harmless", name) && !name.starts_with("LC_") {
+            sets.push(name.to_owned());
+        }
+    }
+    let Some((program, arguments)) = words.split_first() else { return sets };
+    let name = program.text.as_str();
+    for (place, word) in arguments.iter().enumerate() {
+        let follows_v = place > 0 && arguments[place - 1].text == "-v";
+        let is_set = is_listed("setters", name) && !word.text.starts_with('-')
+            || name == "let"
+            || name == "printf" && (follows_v || word.text.starts_with("-v"));
+        let variable = word.text.split(['=', '[', '+']).next().unwrap_or_default();
+        let is_local = word.is_known() && is_plain_variable(variable) && name != "let";
+        if is_set && !is_local && !is_listed("harmless", variable) {
+            sets.push(variable.to_owned());
+        }
+    }
+    sets
+}
+
+/// Returns whether a builtin of a shell evaluates arguments of which not all is known.
+pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
+    let is_number = |word: &Word| {
+        word.is_known() && word.text.bytes().all(|byte| byte.is_ascii_digit())
+            || matches!(&*word.text, "$?" | "$#" | "$$" | "$!")
+    };
+    match name {
+        "[" | "test" => {
+            let is_arithmetic = |word: &Word| {
+                matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
+                    || word.certainty == super::Certainty::Unknown
+                        && word.text.starts_with(['$', '`'])
+                        && words.len() < 3
+            };
+            let is_operand = |word: &Word| !word.text.starts_with('-') && word.text != "]";
+            words.iter().any(is_arithmetic)
+                && !words.iter().filter(|word| is_operand(word)).all(is_number)
+        }
+        "printf" => {
+            let Some(format) = words.first() else { return false };
+            let is_text = |part: &str| part.starts_with(['s', 'b', 'q', '%']) || part.is_empty();
+            let is_plain = format.is_known() && format.text.split('%').skip(1).all(is_text);
+            !is_plain && !words[1..].iter().all(is_number)
+        }
+        _ if is_listed("counters", name) => !words.iter().all(is_number),
+        _ if is_listed("evaluators", name) => {
+            words.iter().any(|word| !word.is_known() && word.known == 0 || word.text.contains('['))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a builtin changes how the shell reads or runs what follows.
+pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> bool {
+    match name {
+        "shopt" | "setopt" | "unsetopt" | "emulate" | "zmodload" | "autoload" | "zle" => true,
+        "set" => {
+            let is_plain = |word: &Word| match word.text.strip_prefix(['-', '+']) {
+                Some(letters) => {
+                    letters.chars().all(|letter| "eux".contains(letter)) || word.text == "-o"
+                }
+                None => word.text == "pipefail",
+            };
+            let is_cluster = |word: &Word| {
+                word.text == "-euo"
+                    || word.text == "-eo"
+                    || word.text == "-uo"
+                    || word.text == "-euxo"
+            };
+            !words.iter().all(|word| word.is_known() && (is_plain(word) || is_cluster(word)))
+        }
+        _ => false,
+    }
 }
 
 /// Returns what a call of the program `name` runs.
-pub(super) fn hidden(name: &str, words: &[Word]) -> Hidden {
+pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code<'w> {
     let evaluates = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
-    if RUNNERS.contains(&name) || EVALUATORS.contains(&name) && words.iter().any(evaluates) {
-        return Hidden::Unknown;
+    if is_listed("evaluators", name) && words.iter().any(evaluates) {
+        return Code::Unknown;
     }
     match name {
         "eval" => match words {
-            [end, words @ ..] if end.is_literal() && end.text == "--" => joined(words),
+            [end, words @ ..] if end.is_known() && end.text == "--" => joined(words),
             _ => joined(words),
         },
         "trap" => match words {
-            [] => Hidden::Nothing,
-            [action, ..] if action.is_literal() && !action.text.starts_with('-') => {
-                Hidden::Text(action.text.clone())
+            [] => Code::Nothing,
+            [action, ..] if action.is_known() && !action.text.starts_with('-') => {
+                Code::Text(action.text.clone())
             }
-            [option] if option.is_literal() && matches!(&*option.text, "-l" | "-p") => {
-                Hidden::Nothing
-            }
-            _ => Hidden::Unknown,
+            [option, ..] if option.is_known() => Code::Nothing,
+            _ => Code::Unknown,
         },
-        "mapfile" | "readarray" if words.iter().any(|word| may_have(word, 'C')) => Hidden::Unknown,
-        "shopt" if words.iter().any(|word| !word.is_literal() || word.text == "expand_aliases") => {
-            Hidden::Unknown
+        "source" | "." => match words.first() {
+            Some(script) => file(script),
+            None => Code::Nothing,
+        },
+        "mapfile" | "readarray" if words.iter().any(|word| may_have(word, 'C')) => Code::Unknown,
+        "shopt" if words.iter().any(|word| !word.is_known() || word.text == "expand_aliases") => {
+            Code::Unknown
         }
-        _ if SHELLS.contains(&name) => shell(words),
-        _ => Hidden::Nothing,
+        _ => match without_version(name) {
+            shell if is_listed("shells", shell) => shell_code(words),
+            program if is_listed("interpreters", program) => interpreter(words, reads_input),
+            _ => Code::Nothing,
+        },
     }
 }
 
 /// Returns whether a word may be an option of one letter, or several of them with this one.
 fn may_have(word: &Word, letter: char) -> bool {
-    word.is_unknown() || word.text.starts_with('-') && word.text.contains(letter)
+    !word.is_known() || word.text.starts_with('-') && word.text.contains(letter)
 }
 
-fn joined(words: &[Word]) -> Hidden {
-    if words.iter().all(Word::is_literal) {
+fn joined(words: &[Word]) -> Code<'_> {
+    // `eval "$(ssh-agent -s)"`
+    if let [word] = words
+        && let Some(inside) = word.text.strip_prefix("$(")
+        && !inside.contains(['|', ';', '&', '\n', '$', '`'])
+    {
+        let program = inside.split([' ', ')']).next().unwrap_or_default();
+        if is_listed("printers", &super::base_name(program)) {
+            return Code::Nothing;
+        }
+    }
+    if words.iter().all(Word::is_known) {
         let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
-        Hidden::Text(texts.join(" "))
+        Code::Text(texts.join(" "))
     } else {
-        Hidden::Unknown
+        Code::Unknown
     }
 }
 
 /// Returns what a shell runs: the text behind `-c`, a file, or its input.
-fn shell(words: &[Word]) -> Hidden {
+fn shell_code(words: &[Word]) -> Code<'_> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        if !word.is_literal() {
-            return Hidden::Unknown;
+        if !word.is_known() {
+            return file(word);
         }
         match &*word.text {
-            "--version" | "--help" => return Hidden::Nothing,
+            "--version" | "--help" => return Code::Nothing,
             "--" | "-" => break,
             "--norc" | "--noprofile" | "--posix" | "--login" => {}
-            option if option.starts_with("--") => return Hidden::Unknown,
+            option if option.starts_with("--") => return Code::Unknown,
             option if option.starts_with(['-', '+']) => {
                 let takes = |letter: char| option.contains(letter);
                 match (takes('c'), takes('o') || takes('O'), takes('s')) {
                     (true, false, false) => return text_of_c(words.as_slice()),
+                    // A text that is only checked.
+                    (false, false, false) if option == "-n" => return Code::Nothing,
                     (false, false, false) => {}
                     // `-euo pipefail`
                     (false, true, false) => drop(words.next()),
-                    _ => return Hidden::Unknown,
+                    _ => return Code::Unknown,
                 }
             }
-            script => return file(script),
+            _ => return file(word),
         }
     }
-    match words.next() {
-        Some(script) if script.is_literal() => file(&script.text),
-        _ => Hidden::Unknown,
+    words.next().map_or(Code::Unknown, file)
+}
+
+/// Returns what an interpreter runs.
+fn interpreter(words: &[Word], reads_input: bool) -> Code<'_> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let is_code = is_listed("code", &word.text);
+        if is_code || word.text.starts_with("--eval=") {
+            let code = if is_code { words.next() } else { Some(word) };
+            let is_known = code.is_some_and(|code| !is_substituted(code));
+            return if is_known { Code::Nothing } else { Code::Unknown };
+        }
+        if word.text == "-" {
+            break;
+        }
+        if !word.text.starts_with('-') || !word.is_known() {
+            return file(word);
+        }
     }
+    if reads_input { Code::Unknown } else { Code::Nothing }
+}
+
+/// Returns whether the output of a command is a part of a word.
+fn is_substituted(word: &Word) -> bool {
+    !word.is_known() && (word.text.contains(['`', '<', '>']) || word.text.contains("$("))
 }
 
 /// A script may do what it wants, like every other program, but it must be a file.
-fn file(script: &str) -> Hidden {
-    if ["/dev", "/proc"].iter().any(|place| script.starts_with(place)) {
-        return Hidden::Unknown;
-    }
-    Hidden::Nothing
+fn file(script: &Word) -> Code<'_> {
+    let is_device = ["/dev", "/proc"].iter().any(|place| script.text.starts_with(place));
+    let is_file = !is_device && !is_substituted(script) && !script.may_be_option();
+    if is_file { Code::File(script) } else { Code::Unknown }
 }
 
 /// Returns the text behind `-c`; further options may stand before it.
-fn text_of_c(words: &[Word]) -> Hidden {
+fn text_of_c(words: &[Word]) -> Code<'_> {
     match words.first() {
-        Some(text) if text.is_literal() && !text.text.starts_with(['-', '+']) => {
-            Hidden::Text(text.text.clone())
+        Some(text) if text.is_known() && !text.text.starts_with(['-', '+']) => {
+            Code::Text(text.text.clone())
         }
-        _ => Hidden::Unknown,
+        _ => Code::Unknown,
     }
 }

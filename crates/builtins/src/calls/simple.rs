@@ -1,17 +1,22 @@
-//! One simple command, and the command that it runs.
+//! One simple command, and the commands that it runs.
 
-use super::shells::{self, Hidden};
-use super::walk::{Frame, Walk};
-use super::word::Word;
-use super::wrappers;
-use hookexec::describe::Command;
+use super::command::{Hidden, Redirection, SimpleCommand, Word};
+use super::reader::{Found, Frame};
+use super::shells::{self, Code};
+use super::wrappers::{self, Inner};
 
 /// A simple command before it is known what it runs.
+#[derive(Debug, Default)]
 pub(super) struct Simple {
     pub(super) assignments: Vec<Word>,
     pub(super) words: Vec<Word>,
-    /// Whether its words run commands that are not shown.
-    pub(super) hides: bool,
+    pub(super) redirections: Vec<Redirection>,
+}
+
+impl Simple {
+    pub(super) fn is_empty(&self) -> bool {
+        self.assignments.is_empty() && self.words.is_empty() && self.redirections.is_empty()
+    }
 }
 
 /// How many programs may run one another in one command.
@@ -19,78 +24,120 @@ const MOST_WRAPPERS: usize = 8;
 /// How many words the commands that others run may have together. Each of them is copied: 20 ms.
 const MOST_INNER_WORDS: usize = 64 << 10;
 
-/// Adds a command, and what it runs.
-pub(super) fn expand(walk: &mut Walk, simple: Simple, frame: &Frame) {
-    let Simple { assignments, words, hides } = simple;
-    let program = words.first();
-    let command = Command {
-        program: program.map(|word| word.text.clone()).unwrap_or_default(),
-        args: words.iter().skip(1).map(|word| word.text.clone()).collect(),
-        assignments: assignments.iter().map(|word| word.text.clone()).collect(),
-        uncertain: frame.uncertain
-            || hides
-            || assignments.iter().chain(&words).any(Word::is_unknown)
-            || program.is_some_and(|word| !word.is_literal()),
-        hides: hides || program.is_some_and(|word| !word.is_literal()),
-        unknown: assignments
-            .iter()
-            .chain(&words)
-            .find(|word| word.is_unknown())
-            .map(|word| word.text.clone()),
-        ..walk.begun(frame)
-    };
-    let is_known = !command.hides && !words.is_empty();
-    let place = walk.commands.len();
-    walk.commands.push(command);
-    if is_known && add_inner(walk, &words, frame).is_none() {
-        walk.commands[place].hides = true;
-        walk.commands[place].uncertain = true;
+impl Found {
+    /// Adds a command, and what it runs.
+    pub(super) fn simple(&mut self, simple: Simple, frame: &Frame) {
+        let Simple { assignments, words, redirections } = simple;
+        let mut command = SimpleCommand { redirections, ..Self::begun(frame) };
+        command.sets = shells::variables(&assignments, &words);
+        if assignments.iter().chain(&words).any(shells::names_evaluated) {
+            command.hidden = Hidden::Anything;
+        }
+        let place = self.commands.len();
+        if let Some((program, arguments)) = words.split_first() {
+            let name = base_name(&program.text);
+            self.evaluates |= shells::evaluates(&name, arguments);
+            self.is_doubtful |= shells::changes_the_shell(&name, arguments);
+            let is_fetched = self.is_fetched(program);
+            command.assignments = assignments;
+            command.words.clone_from(&words);
+            let reads_input = frame.piped || command.redirections.iter().any(Redirection::is_input);
+            if wrappers::is_listed("fetchers", &name) {
+                self.note_fetched(&command);
+            }
+            self.commands.push(command);
+            let hidden = if !program.is_known() || is_fetched {
+                Hidden::Anything
+            } else {
+                self.inner(&name, arguments, reads_input, frame)
+            };
+            if hidden != Hidden::Nothing {
+                self.commands[place].hidden = hidden;
+            }
+        } else {
+            command.assignments = assignments;
+            self.commands.push(command);
+        }
+    }
+
+    /// Adds what a program runs, and returns what it runs that can't be read.
+    fn inner(&mut self, name: &str, words: &[Word], reads_input: bool, frame: &Frame) -> Hidden {
+        let mut inner = frame.clone();
+        inner.wrappers.push(name.to_owned());
+        inner.depth += 1;
+        if inner.wrappers.len() > MOST_WRAPPERS {
+            return Hidden::Anything;
+        }
+        match shells::code(name, words, reads_input) {
+            Code::Nothing => {}
+            Code::Unknown => return Hidden::Anything,
+            Code::File(file) => {
+                return if self.is_fetched(file) { Hidden::Anything } else { Hidden::Nothing };
+            }
+            Code::Text(text) => return self.inner_text(&text, inner),
+        }
+        match wrappers::inner(name, words) {
+            Inner::Nothing => Hidden::Nothing,
+            Inner::Unread => Hidden::of_words(words, frame.more || reads_input),
+            Inner::Shown(words) => Hidden::of_words(words, frame.more),
+            Inner::Text(text) => self.inner_text(&text, inner),
+            Inner::Commands(runs) => {
+                for run in runs {
+                    self.inner_words += run.words.len();
+                    if self.inner_words > MOST_INNER_WORDS {
+                        return Hidden::Anything;
+                    }
+                    let more = frame.more || run.more;
+                    let Some(first) = run.words.first() else {
+                        // The words to come are the command, but `xargs` alone runs `echo`.
+                        if frame.more {
+                            return Hidden::Anything;
+                        }
+                        continue;
+                    };
+                    // Words that come later may be the text that a shell runs, or name the program.
+                    if more && shells::runs_words(&base_name(&first.text))
+                        || run.replaces(&first.text)
+                    {
+                        return Hidden::Anything;
+                    }
+                    let frame = Frame { more, ..inner.clone() };
+                    let Run { assignments, words, .. } = run;
+                    self.simple(Simple { assignments, words, redirections: Vec::new() }, &frame);
+                }
+                Hidden::Nothing
+            }
+        }
+    }
+
+    /// Adds the commands of a text that a program runs.
+    fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
+        let frame = Frame { more: false, ..inner };
+        if self.text(text, &frame).is_ok() {
+            return Hidden::Nothing;
+        }
+        self.is_doubtful = true;
+        Hidden::words_of(text)
+    }
+
+    /// Notes the files that a command gets from the network: one of its words names them.
+    fn note_fetched(&mut self, command: &SimpleCommand) {
+        let files = command.redirections.iter().map(|redirection| &redirection.word);
+        for word in command.words.iter().skip(1).chain(files) {
+            self.fetched.push(last_part(&word.text).to_owned());
+        }
+    }
+
+    fn is_fetched(&self, file: &Word) -> bool {
+        let name = last_part(&file.text);
+        self.fetched.iter().any(|fetched| fetched == name)
     }
 }
 
-/// Adds what a command runs, if it is known to run another; `None` if that is not known.
-fn add_inner(walk: &mut Walk, words: &[Word], frame: &Frame) -> Option<()> {
-    let name = base_name(&words[0].text);
-    let mut inner = frame.clone();
-    inner.wrappers.push(name.clone());
-    inner.depth += 1;
-    inner.redirections.clear();
-    if inner.wrappers.len() > MOST_WRAPPERS {
-        return None;
-    }
-    walk.inner_words += words.len() * wrappers::most_inner(&name, &words[1..]);
-    if walk.inner_words > MOST_INNER_WORDS {
-        return None;
-    }
-    match shells::hidden(&name, &words[1..]) {
-        Hidden::Nothing => {}
-        Hidden::Unknown => return None,
-        Hidden::Text(text) => return walk.text(&text, &Frame { more: false, ..inner }),
-    }
-    if frame.more && wrappers::is_search(&name) {
-        return None;
-    }
-    for run in wrappers::inner(&name, &words[1..])? {
-        let more = frame.more || run.more;
-        let Some(first) = run.words.first() else {
-            // The words to come are the command, but `xargs` alone runs `echo`.
-            if frame.more {
-                return None;
-            }
-            continue;
-        };
-        // Words that come later may be the text that a shell runs, or name the program.
-        if more && (shells::is_shell(&base_name(&first.text)) || run.replaces(&first.text)) {
-            return None;
-        }
-        let frame = Frame { uncertain: inner.uncertain || more, more, ..inner.clone() };
-        expand(
-            walk,
-            Simple { assignments: run.assignments, words: run.words, hides: false },
-            &frame,
-        );
-    }
-    Some(())
+pub(super) use wrappers::Run;
+
+fn last_part(text: &str) -> &str {
+    text.rsplit(['/', '=']).next().unwrap_or(text)
 }
 
 /// Returns a program's name without its directory, in small letters: some file systems ignore case.

@@ -1,7 +1,11 @@
+#[cfg(unix)]
+mod fuzz;
+
 use serde_json::json;
 
+use super::reader::commands_of_text;
 use super::*;
-use hookexec::describe::{Touched, TouchedFile};
+use hookexec::describe::{Command, Touched, TouchedFile};
 
 fn commands(input: &Input) -> Vec<Command> {
     KnownTools.describe(input).commands
@@ -47,13 +51,13 @@ fn a_text_is_read_into_its_simple_commands() {
         ("if a; then b; elif c; then d; else e; fi", &["a", "b", "c", "d", "e"]),
         ("while a; do b; done < f", &["a <f", "b <f"]),
         ("a | while read x; do sh; done", &["a", "read x |", "sh ? ! |"]),
-        ("for f in a b; do c; done", &["f= ?", "c"]),
-        ("for f in $(x); do c; done", &["x", "f= ?", "c"]),
+        ("for f in a b; do c; done", &["f=a f=b", "c"]),
+        ("for f in $(x); do c; done", &["x", "f=$(x) ?", "c"]),
         ("case $(x) in a|b) c;; *) d;; esac", &["x", "case $(x) a b * ?", "c", "d"]),
         ("case x in a|b*) c;; *) d;; esac", &["c", "d"]),
-        ("[[ -f x ]] && a", &["[[ x  ?", "a"]),
-        ("((x = 1)); a", &["(( x = 1 ?", "a"]),
-        ("f() { rm x; }; f", &["rm x ?", "f ?"]),
+        ("[[ -f x ]] && a", &["[[ -f x ?", "a"]),
+        ("((x = 1)); a", &["(( x = 1 ? !", "a ?"]),
+        ("f() { rm x; }; f", &["rm x", "f ?"]),
         ("LANG=C sort f > out 2>&1 2>/dev/null", &["LANG=C sort f >out >/dev/null"]),
         ("a <<< x 3<in &>> log", &["a <in &>>log"]),
         ("{ a; b; } > out", &["a >out", "b >out"]),
@@ -101,8 +105,28 @@ fn what_a_command_runs_is_a_command_too() {
         ("command rm x", &["command rm x", "command: rm x"]),
         ("command -v rm", &["command -v rm"]),
         ("/usr/bin/env rm x", &["/usr/bin/env rm x", "env: rm x"]),
-        ("echo \"$(rm x)\" `ls`", &["rm x", "ls", "echo \"$(rm x)\" `ls` ?"]),
+        ("echo \"$(rm x)\" `ls`", &["rm x", "ls", "echo $(rm x) `ls` ?"]),
         ("cat <(rm x)", &["rm x", "cat <(rm x) ?"]),
+        ("sh <<E\nrm\nE", &["sh", "sh: rm"]),
+        ("source f && . ./g", &["source f", ". ./g"]),
+        ("su -c 'rm x' bob", &["su -c rm x bob", "su: rm x"]),
+        ("ssh -p 22 h rm x", &["ssh -p 22 h rm x", "ssh: rm x"]),
+        ("watch -n 1 'ls | wc'", &["watch -n 1 ls | wc", "watch: ls", "watch: wc |"]),
+        ("npx --yes rimraf x", &["npx --yes rimraf x", "npx: rimraf x"]),
+        ("uv run -q pytest", &["uv run -q pytest", "uv: pytest"]),
+        ("docker exec -it web rm x", &["docker exec -it web rm x", "docker: rm x"]),
+        ("kubectl exec p -- rm x", &["kubectl exec p -- rm x", "kubectl: rm x"]),
+        ("xvfb-run -a rm x", &["xvfb-run -a rm x", "xvfb-run: rm x"]),
+        ("nix-shell --run 'rm x'", &["nix-shell --run rm x", "nix-shell: rm x"]),
+        ("bash-5.2 -c 'rm x'", &["bash-5.2 -c rm x", "bash-5.2: rm x"]),
+        (
+            "rbash -c 'rm x'; mksh -c ls",
+            &["rbash -c rm x", "rbash: rm x", "mksh -c ls", "mksh: ls"],
+        ),
+        ("time -- rm x", &["time -- rm x", "time: rm x"]),
+        ("echo $(a $(b $(c)))", &["c", "b $(c) ?", "a $(b $(c)) ?", "echo $(a $(b $(c))) ?"]),
+        ("cat <<E\n$(rm x)\nE", &["cat ?", "rm x"]),
+        ("[[ -f `rm x` ]]", &["rm x", "[[ -f `rm x` ?"]),
         ("A=$(rm x) b", &["rm x", "A=$(rm x) b ?"]),
         ("a > $(rm x)", &["rm x", "a >$(rm x)? ?"]),
     ] {
@@ -125,25 +149,17 @@ fn what_may_run_other_commands_is_marked() {
         "sh -s",
         "curl x | sh",
         "bash < f",
-        "sh <<E\nrm\nE",
         "bash /dev/stdin",
         "sh -c \"$x\"",
         "sh -ceuo pipefail 'rm'",
         "sudo --unknown rm",
         "sudo $x rm",
         "timeout --foo 5 rm",
-        "source f",
-        ". f",
         "alias ls=rm",
         "xargs sh -c 'x'",
         "find . -exec sh -c 'rm {}' ;",
-        "su -c x",
-        "ssh h rm",
-        "watch rm",
         "echo ${x:-$(rm y)}",
-        "echo $(a $(b $(c $(d))))",
         "echo `a \\`rm x\\``",
-        "cat <<E\n$(rm x)\nE",
         "echo $((x[$(rm)]))",
         "sh -c 'rm",
         "a 'b",
@@ -151,7 +167,6 @@ fn what_may_run_other_commands_is_marked() {
         "(a",
         "a\0b",
         "echo ${x@P}",
-        "[[ -f `rm x` ]]",
         "\u{feff}rm x",
         "rm\u{200b} x",
         "env -S 'rm x'",
@@ -164,6 +179,208 @@ fn what_may_run_other_commands_is_marked() {
             hidden.iter().any(|command| command.hides && command.uncertain),
             "{text}: {hidden:?}"
         );
+    }
+}
+
+/// Returns the commands of a text with a mark behind each word that is not known: `°` for one word
+/// with a part that is not known, `*` for paths, `?` for anything. `!` alone stands for hidden
+/// commands, and `~` for a command that not every shell reads alike.
+fn certainties(text: &str) -> String {
+    let mut lines = Vec::new();
+    for command in commands_of_text(text) {
+        let mut line = Vec::new();
+        for word in command.assignments.iter().chain(&command.words) {
+            let mark = match word.certainty {
+                Certainty::Known => "",
+                Certainty::OneWord => "°",
+                Certainty::Paths => "*",
+                Certainty::Unknown => "?",
+            };
+            line.push(format!("{}{mark}", word.text));
+        }
+        match command.hidden {
+            Hidden::Nothing => {}
+            Hidden::Words(words) => line.push(format!("!{}", words.join(","))),
+            Hidden::Anything => line.push("!".to_owned()),
+        }
+        if !command.is_certain {
+            line.push("~".to_owned());
+        }
+        line.extend(command.sets.iter().map(|name| format!("sets:{name}")));
+        lines.push(line.join(" "));
+    }
+    lines.join(" | ")
+}
+
+#[test]
+fn each_word_knows_how_far_it_is_known() {
+    for (text, expected) in [
+        (r#"echo "a b"'c d'\ e"#, "echo a bc d e"),
+        (r#"echo "a\"\$\x" st\atus "x$""#, r#"echo a"$\x status x$"#),
+        (
+            "echo HEAD~1 stash@{0} --a=b a.b,c HEAD^ {}",
+            "echo HEAD~1 stash@{0} --a=b a.b,c HEAD^ {}",
+        ),
+        ("ls src/*.rs ~/x ./-* f.{a,b}", "ls src/*.rs* ~/x* ./-** f.{a,b}*"),
+        ("ls *.rs --o* [ab] {1..3}", "ls *.rs* --o** [ab]* {1..3}*"),
+        ("echo $x \"$x\" ${x} \"a${x}b\" $? $#", "echo $x? $x° ${x}? a${x}b° $?° $#°"),
+        ("echo \"$@\" \"$*\" \"${a[@]}\" ${#a}", "echo $@? $*° ${a[@]}? ${#a}°"),
+        ("ls \"$PWD\" \"$HOME/x\" ${HOME}", "ls $PWD° $HOME/x° ${HOME}?"),
+        ("echo \"$(ls)\" $(ls) `ls`", "ls | ls | ls | echo $(ls)° $(ls)? `ls`?"),
+        ("echo $((1+2)) \"$((2*(3+4)))\"", "echo $((1+2))° $((2*(3+4)))°"),
+        ("echo $'a\\n' $\"a\"", "echo $'a\\n'° a?"),
+        ("echo =ls = == a=~ ", "echo =ls? = == a=~°"),
+        ("cat < f > g 2>&1", "cat"),
+        ("CI=1 npm test", "CI=1 npm test"),
+        ("RUST_LOG=debug LC_ALL=C cargo test", "RUST_LOG=debug LC_ALL=C cargo test"),
+        ("PATH=x ls", "PATH=x ls sets:PATH"),
+        (
+            "IFS=, GIT_DIR=x LD_PRELOAD=y ls",
+            "IFS=, GIT_DIR=x LD_PRELOAD=y ls sets:IFS sets:GIT_DIR sets:LD_PRELOAD",
+        ),
+        (
+            "export PATH=x; read -r line; unset IFS",
+            "export PATH=x sets:PATH | read -r line | unset IFS sets:IFS",
+        ),
+        ("for f in a b; do wc -l \"$f\"; done", "f=a f=b | wc -l $f°"),
+        ("for PATH in a; do ls; done", "PATH=a sets:PATH | ls"),
+        ("ls | xargs wc -l", "ls | xargs wc -l | wc -l"),
+        ("find . -exec grep x {} +", "find . -exec grep x {} + | grep x {}°"),
+        ("git -C /repo status", "git -C /repo status"),
+        (
+            "cd \"$(git rev-parse --show-toplevel)\"",
+            "git rev-parse --show-toplevel | cd $(git rev-parse --show-toplevel)°",
+        ),
+        (
+            "git commit -m \"$(cat <<'EOF'\nDon't push (yet)\nEOF\n)\"",
+            "cat | git commit -m $(cat <<'EOF'\nDon't push (yet)\nEOF\n)°",
+        ),
+        ("[ $? -eq 0 ] && echo ok", "[ $?° -eq 0 ] | echo ok"),
+        ("eval \"$(ssh-agent -s)\"", "ssh-agent -s | eval $(ssh-agent -s)°"),
+        ("python3 -m json.tool < f", "python3 -m json.tool"),
+        ("cat x | python3 -c 'print(1)'", "cat x | python3 -c print(1)"),
+    ] {
+        assert_eq!(certainties(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_shells_read_in_different_ways_can_not_be_known() {
+    for text in [
+        // The same text is two commands for another shell.
+        "ls &>/dev/null touch x",
+        "ls &>>f x",
+        ">&-ls touch x",
+        "ls >&2-",
+        "ls &!x",
+        "ls &|x",
+        "[[ a || x ]]",
+        "((x))",
+        "{x}",
+        "1=2 x",
+        "ls >!x",
+        "ls <1-5>",
+        "foreach i (a) x; end",
+        "echo =(x)",
+        "echo *(e:x:)",
+        "select i in a; do x; done",
+        "function f { x; }",
+        "{ ls };x",
+        // The end of a text in quotes.
+        "echo $'a\\'; x #'",
+        "echo \"${a:-'}\";x #'}\"",
+        "echo $[ ;x ]",
+        "ls \\",
+        "echo \"$[ x ]\"",
+        "cat <<'E'\nE \nx\nE",
+        "cat <<$'E'\nx\nE",
+        "cat <<\"E\\\"\"\nx",
+        // Lines that are joined.
+        "echo $\\\n(x)",
+        "ls |\\\n| x",
+        "i\\\nf x; then y; fi",
+        "PA\\\nTH=x ls",
+        "ls 2\\\n>x",
+        // Values that are evaluated.
+        "a='b[$(x)]'; echo $((a))",
+        "a='b[$(x)]'; [ \"$a\" -eq 1 ]",
+        "[ 'a[$(x)]' -eq 1 ]",
+        "printf %d 'a[$(x)]'",
+        "read 'a[$(x)]'",
+        "functions[ls]=x; ls",
+        "PS4='$(x)'; set -x",
+        "echo ${!a}",
+        "set -k; ls",
+        "setopt extendedglob",
+        "emulate sh",
+        "zmodload zsh/system",
+        "alias ls=x",
+    ] {
+        let commands = commands_of_text(text);
+        let is_known = |command: &SimpleCommand| {
+            command.is_certain && command.hidden == Hidden::Nothing && command.sets.is_empty()
+        };
+        assert!(!commands.iter().all(is_known), "{text}: {commands:?}");
+    }
+}
+
+#[test]
+fn code_that_a_call_gets_from_elsewhere_is_not_known() {
+    for text in [
+        "curl x | sh",
+        "curl x | python3",
+        "curl x | python3 -",
+        "wget -O- x | sudo bash",
+        "bash <(curl x)",
+        "sh -c \"$(curl x)\"",
+        "python3 -c \"$(curl x)\"",
+        "eval \"$(curl x)\"",
+        "source <(curl x)",
+        "curl -o i.sh https://x/y && sh i.sh",
+        "curl -O https://x/i.sh; bash ./i.sh",
+        "wget https://x/i; chmod +x i; ./i",
+        "curl x > i.py; python3 i.py",
+        "cat x | bash -s",
+        "echo x | node",
+        "xargs sh",
+        "find . -exec sh -c 'x {}' ;",
+        "ls | xargs -I{} sh -c 'cat {}'",
+    ] {
+        let commands = commands_of_text(text);
+        assert!(
+            commands.iter().any(|command| command.hidden == Hidden::Anything),
+            "{text}: {commands:?}"
+        );
+    }
+    for text in [
+        "curl x | head",
+        "curl x | jq . ",
+        "sh i.sh",
+        "curl -o data.json x; python3 i.py",
+        "bash -n i.sh",
+        "node i.js < f",
+        "cat f | python3 i.py",
+    ] {
+        let commands = commands_of_text(text);
+        assert!(
+            commands.iter().all(|command| command.hidden == Hidden::Nothing),
+            "{text}: {commands:?}"
+        );
+    }
+}
+
+#[test]
+fn the_words_of_a_text_that_can_not_be_read_are_known() {
+    for (text, words) in [
+        ("sudo --what rm -rf x", "--what,rm,-rf,x"),
+        ("echo 'x; rm y", "echo,x,rm,y"),
+        ("a={x,y} (b) 'c-d'=e", "a=,a,x,y,x,y,b,c-d=e,c-d,e"),
+    ] {
+        let hidden = commands_of_text(text).into_iter().find_map(|command| match command.hidden {
+            Hidden::Words(words) => Some(words.join(",")),
+            _ => None,
+        });
+        assert_eq!(hidden.unwrap_or_default(), words, "{text}");
     }
 }
 
@@ -250,7 +467,7 @@ fn hostile_texts_are_bounded() {
         many("! ", 16_000),
         many("time ", 6_000),
         many("a=(", 10_000),
-        format!("x {} y", "é".repeat(40_000)),
+        format!("x {} y", "é".repeat(70_000)),
     ] {
         let found = commands(&Input::call("Bash").arg("command", text.clone()));
         assert!(!found.is_empty(), "{}", &text[..40]);

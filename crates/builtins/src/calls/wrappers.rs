@@ -1,132 +1,31 @@
-//! Programs that run the command in their arguments: the one table of them, and how their options
-//! are skipped.
+//! Programs that run the command in their arguments, by the one table of them.
 
-use super::word::Word;
+use super::command::Word;
 
-/// A program that runs another one.
-struct Wrapper {
-    names: &'static [&'static str],
-    /// Options of one letter without a value, and those with one.
-    flags: &'static str,
-    valued: &'static str,
-    /// Long options without a value, and those with one.
-    long: &'static [&'static str],
-    long_valued: &'static [&'static str],
-    /// How many words stand between the options and the command.
-    words: usize,
-    /// Whether assignments may stand before the command.
-    assigns: bool,
-    /// Whether it adds words to the command that are not known.
-    adds: bool,
-    /// Options with which it runs nothing.
-    shows: &'static str,
-}
+/// The rows of the table; the head of the file describes their form.
+const TABLE: &str = include_str!("../../data/wrappers.txt");
+/// Lists of names.
+const NAMES: &str = include_str!("../../data/names.txt");
 
-const PLAIN: Wrapper = Wrapper {
-    names: &[],
-    flags: "",
-    valued: "",
-    long: &[],
-    long_valued: &[],
-    words: 0,
-    assigns: false,
-    adds: false,
-    shows: "",
-};
-
-/// An option that is not here makes the whole command uncertain.
-static WRAPPERS: [Wrapper; 17] = [
-    Wrapper {
-        names: &["sudo"],
-        flags: "AbEHnPSk",
-        valued: "CDghpRrtTuU",
-        long: &[
-            "background", "preserve-env", "set-home", "non-interactive", "stdin", "reset-timestamp",
-        ],
-        long_valued: &["user", "group", "host", "prompt", "chdir", "chroot", "role", "type"],
-        assigns: true,
-        shows: "lVvK",
-        ..PLAIN
-    },
-    Wrapper { names: &["doas"], flags: "n", valued: "uC", shows: "L", ..PLAIN },
-    Wrapper {
-        names: &["env", "genv"],
-        flags: "iv0",
-        valued: "uC",
-        long: &["ignore-environment", "null", "debug"],
-        long_valued: &["unset", "chdir"],
-        assigns: true,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["timeout", "gtimeout"],
-        flags: "fpv",
-        valued: "sk",
-        long: &["preserve-status", "foreground", "verbose"],
-        long_valued: &["signal", "kill-after"],
-        words: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["nice", "gnice"],
-        flags: "0123456789",
-        valued: "n",
-        long_valued: &["adjustment"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["nohup", "noglob", "nocorrect", "-", "builtin", "busybox", "toybox"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["time", "gtime"],
-        flags: "pvaq",
-        valued: "fo",
-        long: &["portability", "verbose", "append", "quiet"],
-        long_valued: &["format", "output"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["stdbuf", "gstdbuf"],
-        valued: "ioe",
-        long_valued: &["input", "output", "error"],
-        ..PLAIN
-    },
-    Wrapper { names: &["setsid"], flags: "cfw", long: &["ctty", "fork", "wait"], ..PLAIN },
-    Wrapper {
-        names: &["ionice"],
-        flags: "t",
-        valued: "cn",
-        long: &["ignore"],
-        long_valued: &["class", "classdata"],
-        shows: "pPu",
-        ..PLAIN
-    },
-    Wrapper { names: &["chrt"], flags: "abfior", words: 1, shows: "mp", ..PLAIN },
-    Wrapper { names: &["taskset"], flags: "ac", words: 1, shows: "p", ..PLAIN },
-    Wrapper { names: &["command"], flags: "p", shows: "vV", ..PLAIN },
-    Wrapper { names: &["exec"], flags: "cl", valued: "a", ..PLAIN },
-    Wrapper { names: &["caffeinate"], flags: "dimsu", valued: "tw", ..PLAIN },
-    Wrapper { names: &["chroot"], long_valued: &["userspec", "groups"], words: 1, ..PLAIN },
-    Wrapper {
-        names: &["xargs", "gxargs"],
-        flags: "0rtpxo",
-        valued: "ILnPsdEaJRS",
-        long: &["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty"],
-        long_valued: &["arg-file", "delimiter", "max-args", "max-procs", "max-chars"],
-        adds: true,
-        ..PLAIN
-    },
-];
-
-/// Programs that go through files and run the command behind one of [`RUNNING`] for each.
-const SEARCHES: [&str; 3] = ["find", "gfind", "bfs"];
-
-/// The options of [`SEARCHES`] that a command stands behind.
+/// The options of a search that a command stands behind.
 const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
-/// A command in the words of another.
-pub(super) struct Inner {
+/// How many commands a search may run. Their words are copied.
+const MOST_RUNS: usize = 32;
+
+/// Commands in the words of another.
+pub(super) enum Inner<'w> {
+    Nothing,
+    /// It runs commands of its words or of its input, in a way that is not read.
+    Unread,
+    /// These words are or hold a command that can't be found.
+    Shown(&'w [Word]),
+    Text(String),
+    Commands(Vec<Run>),
+}
+
+/// One command in the words of another.
+pub(super) struct Run {
     pub(super) assignments: Vec<Word>,
     pub(super) words: Vec<Word>,
     /// Whether words that are not known are added to it.
@@ -135,110 +34,270 @@ pub(super) struct Inner {
     before: Vec<Word>,
 }
 
-impl Inner {
+impl Run {
     /// Returns whether the added words may become a part of the program: `find` puts them in the
     /// place of `{}`, and `xargs -I` in that of any text.
     pub(super) fn replaces(&self, program: &str) -> bool {
-        let names = |word: &Word| word.text.starts_with('-') && word.text.contains(['I', 'J', 'i']);
-        let mark = |word: &Word| word.text.chars().last();
-        program.contains('{')
-            || self.before.iter().any(names)
-                && self.before.iter().filter_map(mark).any(|mark| program.contains(mark))
+        let names =
+            |word: &&Word| word.text.starts_with('-') && word.text.contains(['I', 'J', 'i']);
+        program.contains("{}")
+            || self.more
+                && self.before.iter().any(|word| names(&word))
+                && self
+                    .before
+                    .iter()
+                    .filter_map(|word| word.text.chars().last())
+                    .any(|mark| program.contains(mark))
     }
 }
 
-/// Returns whether a program goes through files and runs a command that stands behind an option.
-pub(super) fn is_search(name: &str) -> bool {
-    SEARCHES.contains(&name)
+/// One row of the table.
+struct Row {
+    begin: &'static str,
+    /// How many words stand between the options and the command.
+    skip: Option<usize>,
+    flags: &'static str,
+    value: &'static str,
+    shows: &'static str,
 }
 
-/// Returns how many commands a call of the program `name` runs at most.
-pub(super) fn most_inner(name: &str, words: &[Word]) -> usize {
-    if is_search(name) {
-        return words.iter().filter(|word| RUNNING.contains(&&*word.text)).count();
-    }
-    usize::from(WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&name)))
+/// Returns the rows of a program: the words behind its name, and the row.
+fn rows(name: &str) -> impl Iterator<Item = (&'static str, Row)> {
+    let rows = TABLE.lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(move |line| {
+        let (head, row) = line.split_once(": ")?;
+        let (programs, subcommand) = head.split_once(' ').unwrap_or((head, ""));
+        if programs.split('|').any(|program| program == name) {
+            Some((subcommand, parse(row)))
+        } else {
+            None
+        }
+    })
 }
 
-/// Returns the commands that a call of the program `name` runs, which are none for most programs;
-/// `None` if that is not known.
-pub(super) fn inner(name: &str, all: &[Word]) -> Option<Vec<Inner>> {
-    if is_search(name) {
-        return Some(searched(all));
+fn parse(text: &'static str) -> Row {
+    let mut row = Row { begin: "", skip: None, flags: "", value: "", shows: "" };
+    for part in text.split(" ; ") {
+        let (key, rest) = part.split_once(' ').unwrap_or((part, ""));
+        match key {
+            "flags" => row.flags = rest,
+            "value" => row.value = rest,
+            "shows" => row.shows = rest,
+            "skip" => row.skip = rest.parse().ok(),
+            _ => row.begin = part,
+        }
     }
-    let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name)) else {
-        return Some(Vec::new());
-    };
-    let mut rest = match options(wrapper, all)? {
-        Skipped::Shows => return Some(Vec::new()),
-        Skipped::Behind(rest) => rest,
-    };
+    row
+}
+
+/// Returns whether a name stands in a list.
+pub(super) fn is_listed(list: &str, name: &str) -> bool {
+    for line in NAMES.lines() {
+        if let Some(names) = line.strip_prefix(list).and_then(|rest| rest.strip_prefix(": ")) {
+            return names.split(' ').any(|known| known == name);
+        }
+    }
+    false
+}
+
+/// Returns the commands that a call of the program `name` runs.
+pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
+    for (subcommand, row) in rows(name) {
+        let mut behind = words;
+        let mut fits = true;
+        for part in subcommand.split_whitespace() {
+            // Options may stand before a subcommand.
+            let place =
+                behind.iter().position(|word| part.split('|').any(|name| name == word.text));
+            fits = place.is_some_and(|place| {
+                let before = &behind[..place];
+                behind = &behind[place + 1..];
+                before.first().is_none_or(|word| word.text.starts_with('-'))
+            });
+            if !fits {
+                break;
+            }
+        }
+        if fits {
+            return by_row(&row, behind);
+        }
+    }
+    Inner::Nothing
+}
+
+fn by_row<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
+    let (begin, options) = row.begin.split_once(' ').unwrap_or((row.begin, ""));
+    match begin {
+        "unread" => return Inner::Unread,
+        "search" => return searched(words),
+        "dashes" => {
+            let Some(place) = words.iter().position(|word| word.text == "--") else {
+                return Inner::Shown(words);
+            };
+            return command(row, words, &words[place + 1..]);
+        }
+        "text" => {
+            let is_option = |word: &Word| has_option(options, &word.text);
+            match words.iter().position(is_option) {
+                Some(place) => return text_behind(&words[place..]),
+                None if row.skip.is_none() => return Inner::Nothing,
+                None => {}
+            }
+        }
+        _ => {}
+    }
+    match behind_options(row, words) {
+        Behind::Shows => Inner::Nothing,
+        Behind::Unknown => Inner::Shown(words),
+        Behind::Words(rest) if begin == "joined" => {
+            let Some(rest) = rest.get(row.skip.unwrap_or(0)..).filter(|rest| !rest.is_empty())
+            else {
+                return Inner::Nothing;
+            };
+            if rest.iter().all(Word::is_known) {
+                let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
+                Inner::Text(texts.join(" "))
+            } else {
+                Inner::Shown(rest)
+            }
+        }
+        Behind::Words(rest) => command(row, words, rest),
+    }
+}
+
+/// Returns the text that stands in an option or behind it.
+fn text_behind(words: &[Word]) -> Inner<'_> {
+    let attached = words[0].text.split_once('=').map(|(_, text)| text.to_owned());
+    match (attached, words.get(1)) {
+        (Some(text), _) if words[0].is_known() => Inner::Text(text),
+        (None, Some(text)) if text.is_known() => Inner::Text(text.text.clone()),
+        _ => Inner::Unread,
+    }
+}
+
+fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
     let mut assignments = Vec::new();
-    while let Some((word, behind)) = rest.split_first().filter(|(word, _)| {
-        wrapper.assigns && word.text.split_once('=').is_some_and(|(name, _)| !name.is_empty())
-    }) {
-        assignments.push(word.clone());
-        rest = behind;
+    if row.begin == "assigns" {
+        while let Some((word, behind)) = rest.split_first() {
+            if word.text.split_once('=').is_none_or(|(name, _)| name.is_empty()) {
+                break;
+            }
+            assignments.push(word.clone());
+            rest = behind;
+        }
     }
-    let words = if rest.is_empty() { &[] } else { rest.get(wrapper.words..)? };
+    let words = match rest.get(row.skip.unwrap_or(0)..) {
+        Some(words) => words,
+        None if rest.is_empty() => rest,
+        None => return Inner::Shown(rest),
+    };
     let before = all[..all.len() - words.len()].to_vec();
-    Some(vec![Inner { assignments, words: words.to_vec(), more: wrapper.adds, before }])
+    let more = row.begin == "adds";
+    Inner::Commands(vec![Run { assignments, words: words.to_vec(), more, before }])
 }
 
-fn searched(words: &[Word]) -> Vec<Inner> {
-    let runs = |word: &Word| RUNNING.contains(&&*word.text);
-    let starts = words.iter().enumerate().filter(|(_, word)| runs(word)).map(|(at, _)| at + 1);
-    let inner = starts.map(|start| {
-        let behind = words[start..].iter();
-        let words = behind.take_while(|word| !matches!(&*word.text, ";" | "+")).cloned().collect();
-        Inner { assignments: Vec::new(), words, more: true, before: Vec::new() }
-    });
-    inner.collect()
+fn searched(words: &[Word]) -> Inner<'_> {
+    let mut runs = Vec::new();
+    let count = words.iter().filter(|word| RUNNING.contains(&&*word.text)).count();
+    if count > MOST_RUNS {
+        return Inner::Unread;
+    }
+    // The paths begin with what the search begins with.
+    let is_plain = words.first().is_none_or(|word| !word.may_be_option());
+    for (place, word) in words.iter().enumerate() {
+        if !RUNNING.contains(&&*word.text) {
+            continue;
+        }
+        let behind = words[place + 1..].iter();
+        let mut words: Vec<Word> =
+            behind.take_while(|word| !matches!(&*word.text, ";" | "+")).cloned().collect();
+        for word in words.iter_mut().skip(1).filter(|word| word.text.contains("{}")) {
+            *word = Word::path_of_search(&word.text);
+        }
+        runs.push(Run { assignments: Vec::new(), words, more: !is_plain, before: Vec::new() });
+    }
+    if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
 }
 
-enum Skipped<'w> {
+/// The words behind the options of a wrapper.
+enum Behind<'w> {
+    Words(&'w [Word]),
     /// The options say that no command is run.
     Shows,
-    /// The words behind the options.
-    Behind(&'w [Word]),
+    /// One of the options is not in the table.
+    Unknown,
 }
 
-/// Skips the options of a wrapper; `None` if one of them is not in the table.
-fn options<'w>(wrapper: &Wrapper, mut words: &'w [Word]) -> Option<Skipped<'w>> {
+fn behind_options<'w>(row: &Row, mut words: &'w [Word]) -> Behind<'w> {
     while let Some((word, rest)) = words.split_first() {
         let Some(option) = word.text.strip_prefix('-').filter(|option| !option.is_empty()) else {
             // It may become an option.
-            return if word.is_literal() { Some(Skipped::Behind(words)) } else { None };
+            return if word.is_known() || !word.may_be_option() {
+                Behind::Words(words)
+            } else {
+                Behind::Unknown
+            };
         };
-        if !word.is_literal() {
-            return None;
-        }
+        let name = word.text.split('=').next().unwrap_or_default();
+        let has_value = name.len() < word.text.len();
         words = rest;
         if option == "-" {
             break;
         }
-        if let Some(long) = option.strip_prefix('-') {
-            let (name, value) = long.split_once('=').map_or((long, None), |(n, v)| (n, Some(v)));
-            if wrapper.long_valued.contains(&name) {
-                words = if value.is_some() { rest } else { rest.get(1..)? };
-            } else if !wrapper.long.contains(&name) {
-                return None;
+        if has_option(row.shows, name) {
+            return Behind::Shows;
+        }
+        if has_option(row.value, name) {
+            match (has_value, rest.get(1..)) {
+                (true, _) => {}
+                (false, Some(rest)) => words = rest,
+                (false, None) => return Behind::Unknown,
             }
             continue;
         }
-        for (at, letter) in option.char_indices() {
-            if wrapper.shows.contains(letter) {
-                return Some(Skipped::Shows);
-            }
-            if wrapper.valued.contains(letter) {
-                let attached = at + letter.len_utf8() < option.len();
-                words = if attached { rest } else { rest.get(1..)? };
-                break;
-            }
-            if !wrapper.flags.contains(letter) {
-                return None;
-            }
+        if has_option(row.flags, name) {
+            continue;
+        }
+        if option.starts_with('-') || !word.is_known() {
+            return Behind::Unknown;
+        }
+        match cluster(row, option) {
+            Cluster::Flags => {}
+            Cluster::NeedsValue if !rest.is_empty() => words = &rest[1..],
+            Cluster::Shows => return Behind::Shows,
+            Cluster::NeedsValue | Cluster::Unknown => return Behind::Unknown,
         }
     }
-    Some(Skipped::Behind(words))
+    Behind::Words(words)
+}
+
+enum Cluster {
+    Flags,
+    NeedsValue,
+    Shows,
+    Unknown,
+}
+
+/// Reads several options of one letter in one word.
+fn cluster(row: &Row, letters: &str) -> Cluster {
+    for (at, letter) in letters.char_indices() {
+        let option = format!("-{letter}");
+        if has_option(row.shows, &option) {
+            return Cluster::Shows;
+        }
+        if has_option(row.value, &option) {
+            let is_last = at + letter.len_utf8() == letters.len();
+            return if is_last { Cluster::NeedsValue } else { Cluster::Flags };
+        }
+        if !has_option(row.flags, &option) {
+            return Cluster::Unknown;
+        }
+    }
+    Cluster::Flags
+}
+
+/// Returns whether a list of the table has an option.
+fn has_option(list: &str, option: &str) -> bool {
+    let name = option.split('=').next().unwrap_or(option);
+    list.split_whitespace().any(|known| known == name)
 }

@@ -1,0 +1,226 @@
+//! One reading of a call: a list of commands whose words know how far they are known.
+
+use super::word::is_printable;
+use crate::shell::unquoted;
+use hookexec::describe;
+
+/// How much of a word is known before a shell reads it.
+#[allow(dead_code, reason = "rules read it")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Certainty {
+    /// The program gets exactly this text.
+    Known,
+    /// The program gets one word that begins with the known letters: `"$HOME/x"`, `a$?`.
+    OneWord,
+    /// The program gets one or more words that begin with the known letters, such as the paths that
+    /// a wildcard stands for: `src/*.rs`, `src/{a,b}`; or a path in a home directory: `~/x`.
+    Paths,
+    /// The program gets any number of words, and each of them may be anything: `$x`, `*.rs`.
+    Unknown,
+}
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The text without quotes. A part that is not known stands in it as it is written: `$x`, `*`.
+    pub(crate) text: String,
+    pub(crate) certainty: Certainty,
+    /// How many bytes at the beginning of the text are known. They are all of it if it is
+    /// [`Certainty::Known`].
+    pub(crate) known: usize,
+    /// Whether a part of it stands in quotes.
+    pub(crate) quoted: bool,
+}
+
+impl Word {
+    /// Returns a word that no shell reads. An invisible letter in it makes it unknown.
+    pub(crate) fn known(text: &str) -> Self {
+        let is_known = is_printable(text);
+        let certainty = if is_known { Certainty::Known } else { Certainty::Unknown };
+        let known = if is_known { text.len() } else { 0 };
+        Self { text: text.to_owned(), certainty, known, quoted: true }
+    }
+
+    /// Returns a word of which nothing is known but how it is written.
+    pub(super) fn unknown(written: &str) -> Self {
+        let text = written.to_owned();
+        Self { text, certainty: Certainty::Unknown, known: 0, quoted: false }
+    }
+
+    /// Returns a word in which a search puts the path of a file.
+    pub(super) fn path_of_search(text: &str) -> Self {
+        let known = text.find("{}").unwrap_or(0);
+        Self { text: text.to_owned(), certainty: Certainty::OneWord, known, quoted: false }
+    }
+
+    /// Returns the word with a text before it.
+    pub(super) fn behind(self, before: &str) -> Self {
+        Self { text: format!("{before}{}", self.text), known: before.len() + self.known, ..self }
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        self.certainty == Certainty::Known
+    }
+
+    /// Returns whether the program may get an option for this word that is not written in it.
+    pub(crate) fn may_be_option(&self) -> bool {
+        match self.certainty {
+            Certainty::Known => false,
+            Certainty::Unknown => true,
+            Certainty::OneWord | Certainty::Paths => {
+                let known = &self.text[..self.known];
+                known.is_empty() && !self.text.starts_with('~')
+                    || known.starts_with('-') && !known.contains('=')
+            }
+        }
+    }
+}
+
+/// Commands that a command runs beside those of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Hidden {
+    #[default]
+    Nothing,
+    /// Commands that can't be read. All their words are among these.
+    Words(Vec<String>),
+    /// Commands of which nothing is known, as in `curl x | sh`.
+    Anything,
+}
+
+impl Hidden {
+    /// Returns the words that stand in a text that can't be read.
+    pub(super) fn words_of(text: &str) -> Self {
+        let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,$".contains(letter);
+        let text = unquoted(&text.replace("\\\n", ""));
+        let mut words: Vec<String> = Vec::new();
+        for word in text.split(|letter| !is_part(letter)).filter(|word| !word.is_empty()) {
+            words.push(word.to_owned());
+            // An assignment, an option with its value, or a list in braces.
+            if word.contains(['=', ',']) {
+                let parts = word.split(['=', ',']).filter(|part| !part.is_empty());
+                words.extend(parts.map(str::to_owned));
+            }
+        }
+        Self::Words(words)
+    }
+
+    /// Returns commands of which all words stand among these, if they are known and no `others` come.
+    pub(super) fn of_words(words: &[Word], others: bool) -> Self {
+        if others || words.iter().any(|word| !word.is_known()) {
+            return Self::Anything;
+        }
+        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        Self::words_of(&texts.join(" "))
+    }
+}
+
+/// One simple command of a call, such as `grep -n x file` in `grep -n x file | head`.
+///
+/// A command that runs another one, such as `sudo rm x`, is followed by the command that it runs.
+/// Commands in substitutions stand before the command whose words they are in.
+///
+/// A rule that allows must look at all fields: `is_certain`, `hidden`, `sets`, `more`, `assignments`,
+/// `redirections` and the certainty of each word. A rule that denies looks at the words and at
+/// `hidden`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct SimpleCommand {
+    /// The program and its arguments. There are none if it only assigns or redirects, or if the
+    /// text can't be read.
+    pub(crate) words: Vec<Word>,
+    /// The assignments before the program, such as `LANG=C`.
+    pub(crate) assignments: Vec<Word>,
+    pub(crate) redirections: Vec<Redirection>,
+    /// The base names of the programs that run it, the outermost first.
+    pub(crate) wrappers: Vec<String>,
+    /// Which pipeline of the call it belongs to, counted from 1.
+    pub(crate) pipeline: usize,
+    /// Whether it reads the output of another command through a pipe.
+    pub(crate) piped: bool,
+    /// Whether words that are not known are added at its end, as by `xargs`.
+    pub(crate) more: bool,
+    /// Whether every shell reads it alike, and its words alone say what runs.
+    pub(crate) is_certain: bool,
+    pub(crate) hidden: Hidden,
+    /// The variables that it sets, if they may change what this or another command does.
+    pub(crate) sets: Vec<String>,
+}
+
+impl SimpleCommand {
+    /// Returns the command of a text that can't be read.
+    pub(super) fn unreadable(text: &str) -> Self {
+        Self { hidden: Hidden::words_of(text), pipeline: 1, ..Self::default() }
+    }
+
+    /// Returns the command as data for conditions and hooks.
+    pub(super) fn described(&self) -> describe::Command {
+        let text = |word: &Word| word.text.clone();
+        let unknown = self.assignments.iter().chain(&self.words).find(|word| word.may_vary());
+        let redirections = self.redirections.iter().filter(|redirection| redirection.is_file());
+        describe::Command {
+            program: self.words.first().map(text).unwrap_or_default(),
+            args: self.words.iter().skip(1).map(text).collect(),
+            pipeline: self.pipeline,
+            piped: self.piped,
+            redirections: redirections.map(Redirection::described).collect(),
+            assignments: self.assignments.iter().map(text).collect(),
+            wrappers: self.wrappers.clone(),
+            uncertain: !self.is_certain
+                || self.redirections.iter().any(|redirection| !redirection.word.is_known())
+                || self.more
+                || self.assignments.is_empty() && !self.sets.is_empty()
+                || unknown.is_some()
+                || self.hidden != Hidden::Nothing,
+            hides: self.hidden != Hidden::Nothing,
+            unknown: unknown.map(text),
+        }
+    }
+}
+
+impl Word {
+    pub(super) fn is_unknown(&self) -> bool {
+        self.certainty == Certainty::Unknown
+    }
+
+    /// Returns whether a shell may put something else than paths in its place.
+    pub(super) fn is_expanded(&self) -> bool {
+        self.is_unknown() && self.text.contains(['$', '`', '<', '>'])
+    }
+
+    /// Returns whether the program may get something else than one known text or paths.
+    fn may_vary(&self) -> bool {
+        match self.certainty {
+            Certainty::Known => false,
+            Certainty::Paths => self.may_be_option(),
+            Certainty::OneWord | Certainty::Unknown => true,
+        }
+    }
+}
+
+/// Where a command gets its input, or where its output goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Redirection {
+    /// `<`, `>`, `>>`, `>|`, `&>`, `&>>`, `>&`, `<>`, or `<<` and `<<<` for a text.
+    pub(crate) operator: String,
+    /// The file, or the text of a here-document or here-string.
+    pub(crate) word: Word,
+}
+
+impl Redirection {
+    /// Returns whether it is from or to a file.
+    pub(crate) fn is_file(&self) -> bool {
+        !self.operator.starts_with("<<")
+    }
+
+    /// Returns whether the command reads it.
+    pub(super) fn is_input(&self) -> bool {
+        self.operator.starts_with('<')
+    }
+
+    fn described(&self) -> describe::Redirection {
+        describe::Redirection {
+            operator: self.operator.clone(),
+            file: self.word.text.clone(),
+            certain: self.word.is_known(),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Lists, pipelines and compound commands.
+
+use super::{
+    DEEPEST, Found, Frame, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word,
+    name_length,
+};
+use crate::calls::shells::is_plain_variable;
+
+/// Words that end a list of commands.
+pub(super) const ENDS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
+/// Words that begin something that is not read.
+pub(super) const UNREAD: [&str; 7] = ["select", "function", "foreach", "end", "!", "in", "always"];
+
+impl<'t> Reader<'t, '_> {
+    /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
+    pub(super) fn list(&mut self, frame: &Frame) -> Read<()> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Unread);
+        }
+        loop {
+            self.newlines(frame)?;
+            if self.peek().is_none_or(|next| next == b')')
+                || self.has(";;")
+                || ENDS.contains(&self.keyword())
+            {
+                break;
+            }
+            self.and_or(frame)?;
+            self.blanks()?;
+            match self.peek() {
+                Some(b';') if !self.has(";;") && !self.has(";&") && !self.has(";|") => self.at += 1,
+                Some(b'&') if !self.has("&&") && !self.has("&!") && !self.has("&|") => self.at += 1,
+                Some(b'\n') => {}
+                _ => break,
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Returns the word that begins here, as it is written; nothing if it has quotes.
+    pub(super) fn keyword(&self) -> &'t str {
+        let rest = self.rest();
+        &rest[..rest
+            .find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'])
+            .unwrap_or(rest.len())]
+    }
+
+    fn expect_keyword(&mut self, keyword: &str) -> Read<()> {
+        if self.keyword() == keyword { self.expect(keyword) } else { Err(Unread) }
+    }
+
+    fn and_or(&mut self, frame: &Frame) -> Read<()> {
+        loop {
+            self.pipeline(frame)?;
+            self.blanks()?;
+            if !self.eat("&&") && !self.eat("||") {
+                return Ok(());
+            }
+            self.newlines(frame)?;
+        }
+    }
+
+    fn pipeline(&mut self, outer: &Frame) -> Read<()> {
+        self.found.pipelines += 1;
+        let mut frame = Frame { pipeline: self.found.pipelines, ..outer.clone() };
+        if self.keyword() == "!" {
+            self.at += 1;
+            self.blanks()?;
+        }
+        if self.keyword() == "time" {
+            let before = self.at;
+            self.at += 4;
+            self.blanks()?;
+            // With an option, or alone, it is read as a program.
+            if self.has("-") || self.is_at_end_of_word() && !self.has("(") {
+                self.at = before;
+            }
+        }
+        loop {
+            self.command(&frame)?;
+            self.blanks()?;
+            if self.has("||") || !self.eat("|&") && !self.eat("|") {
+                return Ok(());
+            }
+            frame.piped = true;
+            self.newlines(&frame)?;
+        }
+    }
+
+    pub(super) fn command(&mut self, frame: &Frame) -> Read<()> {
+        let start = self.found.commands.len();
+        if start > MOST_COMMANDS {
+            return Err(Unread);
+        }
+        match self.keyword() {
+            "{" => {
+                self.at += 1;
+                self.list(frame)?;
+                self.expect_keyword("}")?;
+            }
+            "" if self.has("((") => {
+                self.at += 2;
+                self.evaluation(frame)?;
+            }
+            "" if self.eat("(") => {
+                self.list(frame)?;
+                self.expect(")")?;
+            }
+            "if" => self.if_command(frame)?,
+            "while" | "until" => {
+                self.at += 5;
+                self.list(frame)?;
+                self.do_body(frame)?;
+            }
+            "for" => self.for_command(frame)?,
+            "case" => self.case_command(frame)?,
+            "[[" => self.conditional(frame)?,
+            word if UNREAD.contains(&word)
+                || ENDS.contains(&word)
+                || word.starts_with(['{', '}', '!', '%']) =>
+            {
+                return Err(Unread);
+            }
+            _ => return self.simple(frame),
+        }
+        self.blanks()?;
+        while self.is_at_redirection() {
+            let Some(redirection) = self.redirection(frame)? else {
+                self.blanks()?;
+                continue;
+            };
+            for command in &mut self.found.commands[start..] {
+                if command.wrappers.len() == frame.wrappers.len() {
+                    command.redirections.push(redirection.clone());
+                }
+            }
+            self.blanks()?;
+        }
+        Ok(())
+    }
+
+    /// Reads `do`, commands and `done`.
+    fn do_body(&mut self, frame: &Frame) -> Read<()> {
+        self.expect_keyword("do")?;
+        self.list(frame)?;
+        self.expect_keyword("done")
+    }
+
+    fn if_command(&mut self, frame: &Frame) -> Read<()> {
+        self.at += 2;
+        loop {
+            self.list(frame)?;
+            self.expect_keyword("then")?;
+            self.list(frame)?;
+            match self.keyword() {
+                "elif" => self.at += 4,
+                "else" => {
+                    self.at += 4;
+                    self.list(frame)?;
+                    return self.expect_keyword("fi");
+                }
+                _ => return self.expect_keyword("fi"),
+            }
+        }
+    }
+
+    fn for_command(&mut self, frame: &Frame) -> Read<()> {
+        self.at += 3;
+        self.blanks()?;
+        if self.eat("((") {
+            let length = self.rest().find("))").ok_or(Unread)?;
+            let inside = &self.rest()[..length];
+            let is_plain =
+                |letter: char| letter.is_ascii_alphanumeric() || "_+-*/%<>=!; ,$".contains(letter);
+            if !inside.chars().all(is_plain) || inside.matches(';').count() != 2 {
+                return Err(Unread);
+            }
+            self.evaluated(inside);
+            self.found.is_doubtful = true;
+            self.at += length + 2;
+        } else {
+            let variable = &self.rest()[..name_length(self.rest())];
+            self.at += variable.len();
+            if variable.is_empty() || !self.is_at_end_of_word() {
+                return Err(Unread);
+            }
+            self.loop_over(variable, frame)?;
+        }
+        self.blanks()?;
+        self.eat(";");
+        self.newlines(frame)?;
+        self.do_body(frame)
+    }
+
+    /// Reads the words of a loop, which are assigned to its variable.
+    fn loop_over(&mut self, variable: &str, frame: &Frame) -> Read<()> {
+        self.newlines(frame)?;
+        let mut assignments = Vec::new();
+        if self.keyword() == "in" {
+            self.at += 2;
+            self.blanks()?;
+            while !matches!(self.peek(), Some(b';' | b'\n') | None) {
+                assignments.push(self.word(frame)?.behind(&format!("{variable}=")));
+                self.blanks()?;
+            }
+        } else {
+            assignments.push(Word::unknown("$@").behind(&format!("{variable}=")));
+        }
+        let sets = if is_plain_variable(variable) { Vec::new() } else { vec![variable.to_owned()] };
+        let mut simple = SimpleCommand { sets, ..Found::begun(frame) };
+        if assignments.iter().any(crate::calls::shells::names_evaluated) {
+            simple.hidden = Hidden::Anything;
+        }
+        self.found.commands.push(SimpleCommand { assignments, ..simple });
+        Ok(())
+    }
+
+    fn case_command(&mut self, frame: &Frame) -> Read<()> {
+        self.at += 4;
+        self.blanks()?;
+        let mut words = vec![Word::known("case"), self.word(frame)?];
+        self.newlines(frame)?;
+        self.expect_keyword("in")?;
+        // Shells of old end a substitution at the bracket of a pattern.
+        self.found.is_doubtful |= frame.substituted;
+        let place = self.found.commands.len();
+        loop {
+            self.newlines(frame)?;
+            if self.keyword() == "esac" {
+                self.at += 4;
+                break;
+            }
+            self.eat("(");
+            loop {
+                self.blanks()?;
+                words.push(self.word(frame)?);
+                self.blanks()?;
+                if !self.eat("|") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+            self.list(frame)?;
+            if !self.eat(";;") {
+                self.expect_keyword("esac")?;
+                break;
+            }
+        }
+        if words.iter().any(Word::is_expanded) {
+            let command = SimpleCommand { words, is_certain: false, ..Found::begun(frame) };
+            self.found.commands.insert(place, command);
+        }
+        Ok(())
+    }
+
+    /// Reads `((...))`. A shell that has no such command reads commands in brackets.
+    fn evaluation(&mut self, frame: &Frame) -> Read<()> {
+        let start = self.at;
+        self.arithmetic()?;
+        let inside = &self.text[start..self.at - 2];
+        self.evaluated("x");
+        self.found.commands.push(SimpleCommand {
+            words: vec![Word::known("(("), Word::known(inside)],
+            is_certain: false,
+            hidden: Hidden::words_of(inside),
+            ..Found::begun(frame)
+        });
+        Ok(())
+    }
+
+    /// Reads `[[ ... ]]`. A shell that has no such command reads the operators as its own.
+    fn conditional(&mut self, frame: &Frame) -> Read<()> {
+        let start = self.at;
+        let mut words = Vec::new();
+        let mut has_operator = false;
+        while self.keyword() != "]]" {
+            if let Some(b'&' | b'|' | b'(' | b')' | b'<' | b'>') = self.peek() {
+                has_operator = true;
+                self.at += 1;
+            } else {
+                words.push(self.word(frame)?);
+            }
+            self.blanks()?;
+        }
+        self.at += 2;
+        let evaluates = |word: &Word| {
+            matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
+        };
+        self.found.evaluates |= words.iter().any(evaluates);
+        let inside = &self.text[start..self.at];
+        let hidden = if has_operator { Hidden::words_of(inside) } else { Hidden::Nothing };
+        self.found.commands.push(SimpleCommand {
+            words,
+            is_certain: false,
+            hidden,
+            ..Found::begun(frame)
+        });
+        Ok(())
+    }
+}

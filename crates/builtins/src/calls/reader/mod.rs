@@ -1,0 +1,200 @@
+//! Reads the text of a shell.
+//!
+//! Outside of quotes a text may use only what dash, busybox sh, zsh and bash read alike, or what one
+//! of them refuses to run. Every other text is [`Unread`]: nothing is known of it but its words.
+
+mod documents;
+mod expansion;
+mod grammar;
+mod plain;
+mod word;
+
+use super::command::{Certainty, Hidden, SimpleCommand, Word};
+use documents::Document;
+use hookexec_files::text::name_length;
+
+/// The longest text that is read, in bytes.
+const LONGEST: usize = 48 << 10;
+/// How many commands a call may have.
+const MOST_COMMANDS: usize = 4_000;
+/// How deep texts of commands may stand in commands, as in `sh -c "sh -c x"`.
+const DEEPEST_TEXT: usize = 6;
+/// How deep compound commands and substitutions may nest in a text.
+const DEEPEST: usize = 32;
+
+/// The failure of a text that can't be read.
+#[derive(Debug)]
+pub(super) struct Unread;
+
+pub(super) type Read<T> = Result<T, Unread>;
+
+/// Facts that hold for all commands of a part of a text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frame {
+    pub(super) pipeline: usize,
+    pub(super) piped: bool,
+    pub(super) wrappers: Vec<String>,
+    /// Whether words that are not known are added to the command.
+    pub(super) more: bool,
+    /// How many commands and texts of commands stand around it.
+    pub(super) depth: usize,
+    /// Whether a substitution stands around it.
+    pub(super) substituted: bool,
+}
+
+/// The commands that were found so far in a call.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) commands: Vec<SimpleCommand>,
+    pipelines: usize,
+    /// Whether something decides what runs that the words of the commands do not show.
+    pub(super) is_doubtful: bool,
+    /// Whether a shell evaluates as arithmetic what a variable holds: `a[$(rm x)]` runs `rm`.
+    pub(super) evaluates: bool,
+    /// Whether quoted letters could be such a value.
+    has_quoted_bracket: bool,
+    has_quoted_dollar: bool,
+    functions: Vec<String>,
+    /// The names of files that come from the network.
+    pub(super) fetched: Vec<String>,
+    /// How many words the commands that others run have.
+    pub(super) inner_words: usize,
+}
+
+/// Returns the commands of a shell text.
+pub(super) fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
+    let mut found = Found::default();
+    if found.text(text, &Frame::default()).is_err() {
+        found.is_doubtful = true;
+        found.commands.push(SimpleCommand::unreadable(text));
+    }
+    found.finished()
+}
+
+impl Found {
+    /// Adds the commands of a text that `frame` runs.
+    pub(super) fn text(&mut self, text: &str, frame: &Frame) -> Read<()> {
+        if frame.depth > DEEPEST_TEXT || text.len() > LONGEST || text.contains('\0') {
+            return Err(Unread);
+        }
+        let mut reader = Reader::new(text, self);
+        reader.list(frame)?;
+        reader.end()
+    }
+
+    /// Returns the commands, with what holds for all of them.
+    pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
+        if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
+            self.hides_anything();
+        }
+        let is_doubtful = self.is_doubtful || self.evaluates;
+        for command in &mut self.commands {
+            let program = command.words.first().map(|word| word.text.as_str());
+            let is_function = program.is_some_and(|name| self.functions.iter().any(|f| f == name));
+            command.is_certain &= !is_doubtful && !is_function;
+        }
+        self.commands
+    }
+
+    /// Adds a command that stands for some of which nothing is known.
+    fn hides_anything(&mut self) {
+        self.commands.push(SimpleCommand { hidden: Hidden::Anything, ..Default::default() });
+    }
+
+    /// Returns a command that has nothing of its own yet.
+    pub(super) fn begun(frame: &Frame) -> SimpleCommand {
+        SimpleCommand {
+            pipeline: frame.pipeline,
+            piped: frame.piped,
+            wrappers: frame.wrappers.clone(),
+            more: frame.more,
+            is_certain: true,
+            ..SimpleCommand::default()
+        }
+    }
+}
+
+/// Reads one text from its beginning to its end.
+struct Reader<'t, 'f> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    /// The here-documents whose bodies follow the line.
+    documents: Vec<Document>,
+    found: &'f mut Found,
+}
+
+impl<'t, 'f> Reader<'t, 'f> {
+    fn new(text: &'t str, found: &'f mut Found) -> Self {
+        Self { text, at: 0, depth: 0, documents: Vec::new(), found }
+    }
+
+    fn end(&mut self) -> Read<()> {
+        if self.at < self.text.len() {
+            return Err(Unread);
+        }
+        self.bodies(&Frame::default())
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn previous(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at.checked_sub(1)?).copied()
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.rest().starts_with(text)
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let has = self.has(text);
+        if has {
+            self.at += text.len();
+        }
+        has
+    }
+
+    fn expect(&mut self, text: &str) -> Read<()> {
+        if self.eat(text) { Ok(()) } else { Err(Unread) }
+    }
+
+    /// Skips blanks, continued lines and a comment.
+    fn blanks(&mut self) -> Read<()> {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\\') if self.eat("\\\n") => {
+                    if self.has("#") || self.has("\\\n") || self.rest().is_empty() {
+                        return Err(Unread);
+                    }
+                }
+                Some(b'#') => {
+                    let length = self.rest().find('\n').unwrap_or(self.rest().len());
+                    // Old shells look for quotes in the comments of a substitution.
+                    let comment = &self.rest()[..length];
+                    self.found.is_doubtful |=
+                        self.depth > 0 && comment.contains(['\'', '"', '`', '(', ')', '\\']);
+                    self.at += length;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Skips blanks and the ends of lines, and reads the here-documents that follow.
+    fn newlines(&mut self, frame: &Frame) -> Read<()> {
+        loop {
+            self.blanks()?;
+            if !self.eat("\n") {
+                return Ok(());
+            }
+            self.bodies(frame)?;
+        }
+    }
+}

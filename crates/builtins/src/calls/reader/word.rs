@@ -1,0 +1,212 @@
+//! Words and quotes.
+
+use super::{Certainty, Frame, Read, Reader, Unread, Word};
+use crate::calls::word::is_printable;
+
+/// A word that is being read.
+pub(super) struct Building {
+    pub(super) text: String,
+    certainty: Certainty,
+    /// How long the text was before the first part that is not known.
+    known: Option<usize>,
+    quoted: bool,
+    /// Where the outermost open brace is, and how many are open.
+    brace: Option<usize>,
+    braces: usize,
+}
+
+impl Building {
+    pub(super) fn new() -> Self {
+        Self {
+            text: String::new(),
+            certainty: Certainty::Known,
+            known: None,
+            quoted: false,
+            brace: None,
+            braces: 0,
+        }
+    }
+
+    /// Adds a part that is not known.
+    pub(super) fn unknown(&mut self, part: &str, certainty: Certainty) {
+        self.known.get_or_insert(self.text.len());
+        self.certainty = self.certainty.max(certainty);
+        self.text.push_str(part);
+    }
+
+    pub(super) fn finished(self, raw: &str) -> Word {
+        let Self { text, certainty, known, quoted, .. } = self;
+        if !is_printable(raw) {
+            return Word { text, certainty: Certainty::Unknown, known: 0, quoted };
+        }
+        let known = known.unwrap_or(text.len());
+        Word { text, certainty, known, quoted }
+    }
+}
+
+impl Reader<'_, '_> {
+    /// Reads a word, which begins here.
+    pub(super) fn word(&mut self, frame: &Frame) -> Read<Word> {
+        let start = self.at;
+        let mut word = Building::new();
+        if self.has("<(") || self.has(">(") {
+            self.at += 2;
+            self.substituted(frame)?;
+            word.unknown(&self.text[start..self.at], Certainty::Unknown);
+        }
+        while let Some(letter) = self.rest().chars().next() {
+            match letter {
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
+                '\'' => self.single_quoted(&mut word)?,
+                '"' => {
+                    self.at += 1;
+                    word.quoted = true;
+                    self.double_quoted(&mut word, true, frame)?;
+                }
+                '\\' => self.escaped(&mut word)?,
+                '$' => self.expansion(&mut word, false, frame)?,
+                '`' => self.backquoted(&mut word, false, frame)?,
+                _ => {
+                    self.at += letter.len_utf8();
+                    self.plain(letter, self.at - letter.len_utf8() == start, &mut word)?;
+                }
+            }
+        }
+        if self.at == start || word.braces > 0 {
+            return Err(Unread);
+        }
+        // `{name}>` opens a file in some shells.
+        if self.previous() == Some(b'}') && matches!(self.peek(), Some(b'<' | b'>')) {
+            return Err(Unread);
+        }
+        Ok(word.finished(&self.text[start..self.at]))
+    }
+
+    /// Adds a letter without quotes.
+    fn plain(&mut self, letter: char, is_first: bool, word: &mut Building) -> Read<()> {
+        let mut buffer = [0; 4];
+        let part: &str = letter.encode_utf8(&mut buffer);
+        match letter {
+            '[' if is_first && self.is_at_end_of_word() => word.text.push('['),
+            '[' if is_first && self.has("[") => word.text.push('['),
+            '*' | '?' | '[' => word.unknown(part, Certainty::Paths),
+            '~' if is_first => word.unknown(part, Certainty::Paths),
+            '~' if word.text.ends_with(['=', ':']) => word.unknown(part, Certainty::OneWord),
+            // zsh replaces `=ls` by the path of `ls`.
+            '=' if is_first && !self.is_at_end_of_word() && !self.has("=") && !self.has("~") => {
+                word.unknown(part, Certainty::Unknown);
+            }
+            '{' => {
+                word.brace.get_or_insert(word.text.len());
+                word.braces += 1;
+                word.text.push('{');
+            }
+            '}' => {
+                word.braces = word.braces.checked_sub(1).ok_or(Unread)?;
+                word.text.push('}');
+            }
+            ',' | '.' if word.braces > 0 && (letter == ',' || self.has(".")) => {
+                let brace = word.brace.unwrap_or(0);
+                word.known = Some(word.known.map_or(brace, |known| known.min(brace)));
+                word.unknown(part, Certainty::Paths);
+            }
+            // Some shells take them for blanks in some languages.
+            _ if letter.is_whitespace() => word.unknown(part, Certainty::Unknown),
+            _ => word.text.push(letter),
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_at_end_of_word(&self) -> bool {
+        self.peek().is_none_or(|next| b" \t\n;&|<>()".contains(&next))
+    }
+
+    fn escaped(&mut self, word: &mut Building) -> Read<()> {
+        let before = self.previous();
+        self.at += 1;
+        let letter = self.rest().chars().next().ok_or(Unread)?;
+        self.at += letter.len_utf8();
+        if letter != '\n' {
+            word.quoted = true;
+            self.quoted_letter(letter);
+            word.text.push(letter);
+            return Ok(());
+        }
+        // Joined lines must not make an operator, a keyword or an expansion.
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./,:'\"".contains(&byte);
+        let is_blank = |byte: u8| b" \t\n".contains(&byte);
+        let joins = before.is_some_and(|byte| is_plain(byte) || is_blank(byte))
+            && self.peek().is_some_and(|byte| is_plain(byte) || is_blank(byte));
+        if joins { Ok(()) } else { Err(Unread) }
+    }
+
+    fn single_quoted(&mut self, word: &mut Building) -> Read<()> {
+        self.at += 1;
+        word.quoted = true;
+        let length = self.rest().find('\'').ok_or(Unread)?;
+        let inside = &self.rest()[..length];
+        self.no_document(inside)?;
+        for letter in inside.chars() {
+            self.quoted_letter(letter);
+        }
+        word.text.push_str(inside);
+        self.at += length + 1;
+        Ok(())
+    }
+
+    /// Reads to the next `"`, or to the end of a here-document.
+    pub(super) fn double_quoted(
+        &mut self,
+        word: &mut Building,
+        ends: bool,
+        frame: &Frame,
+    ) -> Read<()> {
+        while let Some(letter) = self.rest().chars().next() {
+            match letter {
+                '"' if ends => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                '\\' => {
+                    self.at += 1;
+                    let next = self.rest().chars().next().ok_or(Unread)?;
+                    match next {
+                        '$' | '`' | '\\' => word.text.push(next),
+                        '"' if ends => word.text.push('"'),
+                        '\n' => {
+                            let before = self.text.as_bytes().get(self.at.wrapping_sub(2));
+                            let after = self.text.as_bytes().get(self.at + 1);
+                            if before == Some(&b'$') || after.is_some_and(|b| b"\\\"".contains(b)) {
+                                return Err(Unread);
+                            }
+                        }
+                        _ => word.text.extend(['\\', next]),
+                    }
+                    self.quoted_letter(next);
+                    self.at += next.len_utf8();
+                }
+                '$' => self.expansion(word, true, frame)?,
+                '`' => self.backquoted(word, true, frame)?,
+                _ => {
+                    if letter == '\n' {
+                        self.no_document("\n")?;
+                    }
+                    self.quoted_letter(letter);
+                    word.text.push(letter);
+                    self.at += letter.len_utf8();
+                }
+            }
+        }
+        if ends { Err(Unread) } else { Ok(()) }
+    }
+
+    pub(super) fn quoted_letter(&mut self, letter: char) {
+        self.found.has_quoted_bracket |= letter == '[';
+        self.found.has_quoted_dollar |= matches!(letter, '$' | '`');
+    }
+
+    /// Refuses a quoted end of a line while a here-document waits for the next line.
+    fn no_document(&self, quoted: &str) -> Read<()> {
+        if quoted.contains('\n') && !self.documents.is_empty() { Err(Unread) } else { Ok(()) }
+    }
+}
