@@ -23,7 +23,7 @@ def pages():
     listed = []
     for title, link in LINK.findall((ROOT / "docs/SUMMARY.md").read_text()):
         listed.append((title, (ROOT / "docs" / link).resolve().relative_to(ROOT)))
-    missing = set((ROOT / "docs").glob("*.md")) - {ROOT / path for _, path in listed}
+    missing = set((ROOT / "docs").rglob("*.md")) - {ROOT / path for _, path in listed}
     missing.discard(ROOT / "docs/SUMMARY.md")
     if missing:
         names = ", ".join(sorted(path.name for path in missing))

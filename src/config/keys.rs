@@ -1,6 +1,6 @@
 //! Every key of `hooks.yaml`: one row for each.
 //!
-//! The reader, the JSON schema and the tables of `docs/configuration.md` all come from these rows.
+//! The reader, the JSON schema and the tables of `docs/keys.md` all come from these rows.
 //! To add a key, add its row and use the new field in the reader of its mapping.
 
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ section! {
     name "name": Filled, "what it runs", "its name in reports";
     timeout "timeout": Duration, "`defaults`, else 60 s", "how long it may take";
     on_error "on_error": OnError, "`defaults`, else the event decides",
-        "what an error or a failure of the hook means ([on_error](#on_error))";
+        "what an error or a failure of the hook means ([on_error](configuration.md#on_error))";
     when "when": Rule, "it always runs", "the condition that the input must meet";
     env "env": BTreeMap<String, String>, "none",
         "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
@@ -113,7 +113,7 @@ section! {
     mutates "mutates": bool,
         "unset; `true` for builtins that rewrite, and for every hook of an event that exists to \
          rewrite ([events.md](events.md))",
-        "whether it is a rewriter. Rewriters [take turns](#rewriting) before the others. With \
+        "whether it is a rewriter. Rewriters [take turns](configuration.md#rewriting) before the others. With \
          `false` its rewrite is ignored; unset, a hook that rewrites becomes a rewriter, and that is \
          reported";
     background "background": bool, "`false`",
@@ -121,25 +121,25 @@ section! {
          `mode: shadow`";
     enabled "enabled": bool, "`true`", "whether it runs at all";
     limit "limit": RunLimit, "none",
-        "how often it runs at most ([limit](#limit)); only at events that can neither be blocked nor \
+        "how often it runs at most ([limit](configuration.md#limit)); only at events that can neither be blocked nor \
          rewritten, such as `stop`";
     mode "mode": Mode, "`enforce`",
         "whether its answer counts. With `warn` the user sees what it would have denied, asked or \
          rewritten, with `shadow` it is only in the report";
     rollout "rollout": Rollout, "none",
         "the part of the machines, users or sessions on which its answer counts; on the others it \
-         is in shadow ([rollout](#rollout))";
+         is in shadow ([rollout](configuration.md#rollout))";
     dialect "dialect": String, "hookexec's own",
         "the agent for which the script was written. The script gets that agent's payload, and its \
-         answer is read in that agent's format ([agents.md](agents.md#hooks-written-for-claude-code))";
+         answer is read in that agent's format ([dialect](import.md#dialect-claude-code))";
     side_effects "side_effects": SideEffects, "`external`",
         "what running it leaves behind. `test --log` runs only hooks with `none` or `idempotent`";
     scripts "scripts": Vec<String>, "none",
         "files of the project that an [approval](trust.md) covers, beside those that the commands \
          name";
     with "with": Json, "none",
-        "parameters of an [http](configuration.md#http-hooks), [MCP](configuration.md#mcp-hooks) or \
-         [model](configuration.md#model-hooks) hook, or of a type that a program registered";
+        "parameters of an [http](hook-types.md#http-hooks), [MCP](hook-types.md#mcp-hooks) or \
+         [model](hook-types.md#model-hooks) hook, or of a type that a program registered";
 }
 
 section! {
@@ -244,11 +244,11 @@ section! {
     provides "provides": Vec<String>, "none", "the tools it may answer for; `*` is every tool";
     protocol "protocol": Protocol, "`hooks`",
         "what it speaks: `hooks` ([protocol](protocol.md)), or `mcp`: it is an MCP server, for \
-         [MCP hooks](#mcp-hooks)";
+         [MCP hooks](hook-types.md#mcp-hooks)";
     event_method "event_method": EventMethod, "`runtime_event`",
         "which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up \
          to v0.2.8";
-    enabled "enabled": bool, "`true`", "[PicoClaw](#picoclaw): whether it is used at all";
+    enabled "enabled": bool, "`true`", "[PicoClaw](import.md#picoclaw): whether it is used at all";
     priority "priority": i64, "0", "PicoClaw: its place in the chain, lower first";
     transport "transport": Transport, "`stdio`", "PicoClaw: how it is spoken to";
     intercept "intercept": Stages, "none",

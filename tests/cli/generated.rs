@@ -42,7 +42,7 @@ fn the_tables_of_keys_are_those_that_are_read() {
     const HEAD: &str = "| key | value | when left out | meaning |\n|---|---|---|---|\n";
     const END: &str = "<!-- end -->";
     let mut pages = Vec::new();
-    for page in ["docs/configuration.md", "docs/audit.md", "docs/fleet.md"] {
+    for page in ["docs/keys.md", "docs/audit.md", "docs/fleet.md"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
         pages.push((page, std::fs::read_to_string(path).unwrap()));
     }
@@ -87,8 +87,8 @@ fn values(schema: &Value) -> String {
         ("boolean", ..) => "`true`, `false`".to_owned(),
         ("inherit_env", ..) => "`true`, `false`, or a list of names".to_owned(),
         ("environment", ..) => "names and texts".to_owned(),
-        ("condition", ..) => "a [condition](#conditions)".to_owned(),
-        ("duration" | "size", ..) => format!("a [{kind}](configuration.md#durations-and-sizes)"),
+        ("condition", ..) => "a [condition](configuration.md#conditions)".to_owned(),
+        ("duration" | "size", ..) => format!("a [{kind}](keys.md#durations-and-sizes)"),
         ("integer", Value::Number(most), _) => format!("a number from 1 to {most}"),
         ("integer", ..) => "a whole number".to_owned(),
         ("array", _, Value::Array(_)) => "a list of texts".to_owned(),

@@ -5,7 +5,7 @@
 //! command, what follows is its output, stderr included. Durations may differ; a line `...` stands
 //! for any lines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::{Sandbox, wait};
@@ -113,13 +113,25 @@ fn the_other_blocks_work_when_they_are_pasted() {
     }
 }
 
+/// Returns the pages of `docs/` and `docs/agents/`.
+fn pages() -> Vec<PathBuf> {
+    let docs = Path::new(crate::support::ROOT).join("docs");
+    let mut pages = Vec::new();
+    for directory in [docs.join("agents"), docs] {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            pages.push(entry.unwrap().path());
+        }
+    }
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages
+}
+
 #[test]
 fn the_files_that_pages_link_exist() {
     let root = Path::new(crate::support::ROOT);
-    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let pages = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let link = regex::Regex::new(r"\]\(([^)#:\s]+)(#[^)]*)?\)").unwrap();
     let mut count = 0;
+    let pages = pages().into_iter();
     for page in pages.chain([root.join("README.md"), root.join("CONTRIBUTING.md")]) {
         let text = std::fs::read_to_string(&page).unwrap();
         for found in link.captures_iter(&text) {
@@ -136,11 +148,10 @@ fn the_files_that_pages_link_exist() {
 fn the_site_lists_every_page() {
     let docs = Path::new(crate::support::ROOT).join("docs");
     let list = std::fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
-    for entry in std::fs::read_dir(&docs).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let is_page = Path::new(&name).extension().is_some_and(|it| it == "md");
-        let is_page = is_page && name != "SUMMARY.md";
-        assert!(!is_page || list.contains(&format!("({name})")), "docs/SUMMARY.md lacks {name}");
+    for page in pages() {
+        let name = page.strip_prefix(&docs).unwrap().display().to_string();
+        let listed = name == "SUMMARY.md" || list.contains(&format!("({name})"));
+        assert!(listed, "docs/SUMMARY.md lacks {name}");
     }
 }
 

@@ -23,11 +23,14 @@ fn blocks(page: &str) -> Vec<(usize, String)> {
 
 #[test]
 fn every_example_is_read_and_has_nothing_to_warn_of() {
-    let page = std::fs::read_to_string("docs/configuration.md").unwrap();
-    let blocks = blocks(&page);
-    assert!(blocks.len() >= 8, "{}", blocks.len());
-    for (line, text) in blocks {
-        let config = Config::from_yaml(&text, format!("docs/configuration.md+{line}"));
+    let mut found = Vec::new();
+    for name in ["configuration", "hook-types", "import", "protocol"] {
+        let page = std::fs::read_to_string(format!("docs/{name}.md")).unwrap();
+        found.extend(blocks(&page).into_iter().map(|(line, text)| (name, line, text)));
+    }
+    assert!(found.len() >= 12, "{}", found.len());
+    for (name, line, text) in found {
+        let config = Config::from_yaml(&text, format!("docs/{name}.md+{line}"));
         let config = config.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
         assert!(config.warnings.is_empty(), "{}", config.warnings.render(false));
         let mut registry = everything();
@@ -40,7 +43,7 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
 
 #[test]
 fn every_key_is_in_the_documentation() {
-    let mut page = std::fs::read_to_string("docs/configuration.md").unwrap();
+    let mut page = std::fs::read_to_string("docs/keys.md").unwrap();
     page.push_str(&std::fs::read_to_string("docs/audit.md").unwrap());
     let schema = everything().config_schema();
     for of in [

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use hookexec::Event;
-use hookexec_agents::{Agent, NativeEvent};
+use hookexec_agents::Agent;
 use hookexec_builtins::builtins::{Shipped, shipped};
 
 use crate::commands::docs::{agents, builtins, events};
@@ -21,9 +21,10 @@ fn the_events_page_holds_the_contract_table() {
 }
 
 #[test]
-fn the_agents_page_says_what_each_agent_can_be_told() {
-    let sections: Vec<String> = Agent::all().map(agent).collect();
-    assert_embedded("agents", &sections.join("\n"));
+fn the_page_of_each_agent_says_which_answers_it_takes() {
+    for agent in Agent::all() {
+        assert_embedded(&format!("agents/{agent}"), &section(agent));
+    }
 }
 
 #[test]
@@ -33,22 +34,18 @@ fn the_builtins_page_describes_every_builtin() {
     assert_embedded("builtins", &format!("{table}\n{}", sections.join("\n")));
 }
 
-fn agent(agent: Agent) -> String {
+fn section(agent: Agent) -> String {
     let mut table = agents::table(agent);
-    for [name, event, ..] in &mut table.rows[1..] {
+    for [name, event, _] in &mut table.rows[1..] {
         (*name, *event) = (format!("`{name}`"), format!("`{event}`"));
     }
-    let title = agent.title();
-    let measured = agents::measured(agent);
-    let mut text = format!("### {title} (`{agent}`)\n\n{measured}\n\n{}", markdown(&table));
-    let unmapped: Vec<&NativeEvent> =
-        agent.events().iter().filter(|native| native.event.is_none()).collect();
-    if !unmapped.is_empty() {
-        let mut table = Table::new(["answered with silence", "why"]);
-        for native in unmapped {
-            table.row([format!("`{}`", native.name), native.unmapped.to_owned()]);
-        }
-        let _ = write!(text, "\n{}", markdown(&table));
+    let mut text = format!("{}\n\n{}", agents::measured(agent), markdown(&table));
+    let mut unmapped = agent.events().iter().filter(|native| native.event.is_none()).peekable();
+    if unmapped.peek().is_some() {
+        text.push_str("\nAnswered with silence:\n\n");
+    }
+    for native in unmapped {
+        let _ = writeln!(text, "* `{}`: {}", native.name, native.unmapped);
     }
     let mut kinds: Vec<String> = Vec::new();
     for (kind, _) in hookexec_builtins::tools::TOOL_KINDS {
@@ -98,7 +95,7 @@ fn assert_embedded(name: &str, expected: &str) {
     const END: &str = "<!-- end -->";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{name}.md"));
     let text = std::fs::read_to_string(&path).unwrap();
-    let begin = format!("<!-- begin: hookexec docs {name} -->\n");
+    let begin = format!("<!-- begin: hookexec docs {} -->\n", name.replace('/', " "));
     let (head, rest) = text.split_once(&begin).unwrap();
     let (found, tail) = rest.split_once(END).unwrap();
     if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {

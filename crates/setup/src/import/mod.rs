@@ -129,7 +129,7 @@ const HEAD: &str = "\
 #
 # With `dialect: claude-code` a script reads and answers as under Claude Code. Without it, it reads hookexec's
 # input, with the tools and arguments of AGENT. A hook that gives no answer denies a tool call here, where AGENT
-# lets it run, as `on_error: warn` does here. `hookexec docs agents --page` says more.
+# lets it run, as `on_error: warn` does here. `hookexec docs import` says more.
 ";
 
 /// Returns whether a file has hooks to import.

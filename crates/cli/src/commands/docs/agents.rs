@@ -21,6 +21,9 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
+        if self.shown.page && !self.agents.is_empty() {
+            return self.agents.iter().try_for_each(|agent| super::print_agent_page(*agent));
+        }
         let chosen: Vec<Agent> =
             if self.agents.is_empty() { Agent::all().collect() } else { self.agents };
         let all: Vec<_> = chosen.iter().map(|agent| described(*agent)).collect();
@@ -54,57 +57,51 @@ pub(crate) fn measured(agent: Agent) -> String {
     }
 }
 
-pub(crate) fn table(agent: Agent) -> Table<9> {
-    let mut table = Table::new([
-        "its event", "event", "deny", "ask", "allow", "changed arguments", "changed response",
-        "context", "also",
-    ]);
+pub(crate) fn table(agent: Agent) -> Table<3> {
+    let mut table = Table::new(["its event", "event", "answers"]);
     for native in agent.events() {
         if let Some(event) = native.event {
-            let [deny, ask, allow, rewrite, response, context, also] = row(native, event)
-                .map(|cell| if cell.is_empty() { "-".to_owned() } else { cell.to_owned() });
-            let (name, event) = (native.name.to_owned(), event.to_string());
-            table.row([name, event, deny, ask, allow, rewrite, response, context, also]);
+            table.row([native.name.to_owned(), event.to_string(), answers(native, event)]);
         }
     }
     table
 }
 
-fn row(native: &NativeEvent, event: Event) -> [&'static str; 7] {
+/// Names the answers that the agent has a use for, such as `deny: blocks; context`.
+fn answers(native: &NativeEvent, event: Event) -> String {
     let rewritten = event.contract().rewrite;
-    [
+    let parts = [
         match native.deny {
-            Deny::Blocks => "blocks",
-            Deny::Tells | Deny::TellsAsContext => "the model reads it beside the response",
-            Deny::GoesOn => "goes on working",
+            Deny::Blocks => "deny: blocks",
+            Deny::Tells | Deny::TellsAsContext => "deny: told",
+            Deny::GoesOn => "deny: goes on working",
             _ => "",
         },
         match native.ask {
-            Ask::Asks => "asks",
-            Ask::Silence => "silence: it asks anyway",
-            Ask::Denies => "denied",
+            Ask::Asks => "ask: asks",
+            Ask::Silence => "ask: asks anyway",
+            Ask::Denies => "ask: denied",
             _ => "",
         },
-        if native.allow { "said" } else { "" },
+        if native.allow { "allow" } else { "" },
         match native.rewrite {
-            Rewrite::Takes => "taken",
-            Rewrite::TakesWithAllow => "taken, as an allow",
-            _ if rewritten == Rewritten::ToolInput => "denied",
+            Rewrite::Takes => "arguments",
+            Rewrite::TakesWithAllow => "arguments, with an allow",
+            _ if rewritten == Rewritten::ToolInput => "arguments: denied",
             _ => "",
         },
         match native.response {
-            Response::Takes => "taken",
-            Response::TakesOfMcp => "taken, of MCP tools",
-            Response::AsReason => "taken, as a denial",
-            _ if rewritten == Rewritten::ToolResponse => "lost",
+            Response::Takes => "response",
+            Response::TakesOfMcp => "response of MCP tools",
+            Response::AsReason => "response, with a denial",
+            _ if rewritten == Rewritten::ToolResponse => "response: lost",
             _ => "",
         },
-        if native.context { "reaches the model" } else { "" },
-        match (native.system_message, native.stop) {
-            (true, true) => "message, end of turn",
-            (true, false) => "message",
-            (false, true) => "end of turn",
-            (false, false) => "",
-        },
-    ]
+        if native.context { "context" } else { "" },
+        if native.system_message { "message" } else { "" },
+        if native.stop { "end of turn" } else { "" },
+    ];
+    let mut named = parts.to_vec();
+    named.retain(|part| !part.is_empty());
+    if named.is_empty() { "-".to_owned() } else { named.join("; ") }
 }

@@ -6,6 +6,7 @@ pub(crate) mod events;
 mod schema;
 
 use clap::Subcommand;
+use hookexec_agents::Agent;
 use serde::Serialize;
 
 use crate::CommandError;
@@ -74,15 +75,19 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 22] = pages! {
+const PAGES: [(&str, &str, &str); 26] = pages! {
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
-    "configuration": "Every key of hooks.yaml";
+    "configuration": "How to write hooks.yaml";
+    "keys": "Every key of hooks.yaml";
+    "hook-types": "Servers, MCP tools and models as hooks";
     "events": "What each event can do";
     "command-hooks": "What a command is given, and how it is stopped";
     "commands": "The commands and the files of a tool call";
     "builtins": "Guards and helpers without a process";
     "agents": "Claude Code, Codex, Cursor and others";
+    "agent-reference": "How agents are installed, called and answered";
+    "import": "Hooks written for Claude Code and others";
     "approval": "A person elsewhere decides what hooks ask";
     "trust": "Which files may run, and who approves";
     "testing": "`explain` and `test`";
@@ -96,6 +101,18 @@ const PAGES: [(&str, &str, &str); 22] = pages! {
     "protocol": "Hooks that are long-lived processes";
     "hosts": "The libraries for Python and Node";
     "embedding": "The Rust library";
+};
+
+/// The pages of `docs/agents/`, each with the name of its agent.
+macro_rules! agent_pages {
+    ($($name:literal)+) => {
+        [$(($name, include_str!(concat!("../../../docs/agents/", $name, ".md")))),+]
+    };
+}
+
+const AGENT_PAGES: [(&str, &str); 15] = agent_pages! {
+    "claude-code" "codex" "gemini" "qwen" "copilot" "cursor" "droid" "windsurf" "kiro" "opencode"
+    "openclaw" "kimi" "vibe" "kilo" "pi"
 };
 
 impl Args {
@@ -118,6 +135,15 @@ fn print_page(topic: &str) -> Result<(), CommandError> {
         }
     }
     Err(CommandError::internal(format!("there is no page `{topic}`")))
+}
+
+fn print_agent_page(agent: Agent) -> Result<(), CommandError> {
+    for (name, text) in AGENT_PAGES {
+        if name == agent.name() {
+            return output::print_data(text);
+        }
+    }
+    Err(CommandError::internal(format!("there is no page about `{agent}`")))
 }
 
 fn list_pages() -> Result<(), CommandError> {
