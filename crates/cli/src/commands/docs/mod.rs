@@ -75,7 +75,7 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 26] = pages! {
+const PAGES: [(&str, &str, &str); 27] = pages! {
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
     "configuration": "How to write hooks.yaml";
@@ -83,6 +83,7 @@ const PAGES: [(&str, &str, &str); 26] = pages! {
     "hook-types": "Servers, MCP tools and models as hooks";
     "events": "What each event can do";
     "command-hooks": "What a command is given, and how it is stopped";
+    "rules": "Commands and files that are denied or allowed";
     "commands": "The commands and the files of a tool call";
     "builtins": "Guards and helpers without a process";
     "agents": "Claude Code, Codex, Cursor and others";
