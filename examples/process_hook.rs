@@ -6,7 +6,7 @@
 //! hookexec run pre_tool_use --config examples/processes/limit.yaml < examples/inputs/ls.json
 //! ```
 //!
-//! The protocol is described in `docs/protocol.md`. It needs nothing of this crate.
+//! The protocol is described in `docs/serve.md`. It needs nothing of this crate.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead as _, Write as _};

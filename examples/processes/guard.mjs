@@ -1,4 +1,4 @@
-// Keeps secrets out of shell commands and out of what tools return. See docs/protocol.md.
+// Keeps secrets out of shell commands and out of what tools return. See docs/serve.md.
 // Node's standard library only.
 
 import { createInterface } from 'node:readline';

@@ -2,7 +2,7 @@
 """A review gate: destructive shell commands are denied, risky ones asked about, approvals decided.
 
 Every decision, and every event the gate is told of, becomes a line of the audit log named by
-REVIEW_GATE_LOG. See docs/protocol.md. Standard library only.
+REVIEW_GATE_LOG. See docs/serve.md. Standard library only.
 """
 
 import json

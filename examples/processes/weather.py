@@ -2,7 +2,7 @@
 """A tool that lives in a hook: the model learns of it before it is called, and the hook answers it.
 
 hook.before_llm adds the definition of `get_weather` to the request; hook.before_tool answers a call of
-it with `respond`, so that the host needs no such tool. See docs/protocol.md. Standard library only.
+it with `respond`, so that the host needs no such tool. See docs/serve.md. Standard library only.
 """
 
 import json

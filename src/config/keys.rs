@@ -243,7 +243,7 @@ section! {
     max_line "max_line": AnswerSize, "8 MiB", "the longest line it may write, 16 MiB at most";
     provides "provides": Vec<String>, "none", "the tools it may answer for; `*` is every tool";
     protocol "protocol": Protocol, "`hooks`",
-        "what it speaks: `hooks` ([protocol](protocol.md)), or `mcp`: it is an MCP server, for \
+        "what it speaks: `hooks` ([protocol](serve.md#methods)), or `mcp`: it is an MCP server, for \
          [MCP hooks](hook-types.md#mcp-hooks)";
     event_method "event_method": EventMethod, "`runtime_event`",
         "which notification observers get: `hook.runtime_event`, or `hook.event` as PicoClaw up \

@@ -1,6 +1,6 @@
-//! The README's `console` blocks print what they show, and its files are sound.
+//! The `console` blocks of the README and the quickstart print what they show, and their files are sound.
 //!
-//! A block is one shell session in a directory that holds `examples/` and the README's own files: a
+//! A block is one shell session in a directory that holds `examples/` and the page's own files: a
 //! `yaml` block that begins with `# NAME` is the file of that name. A line that begins with `$` is a
 //! command, what follows is its output, stderr included. Durations may differ; a line `...` stands
 //! for any lines.
@@ -10,19 +10,20 @@ use std::process::{Command, Stdio};
 
 use crate::support::{Sandbox, wait};
 
-const README: &str = include_str!("../../README.md");
+const PAGES: [&str; 2] =
+    [include_str!("../../README.md"), include_str!("../../docs/quickstart.md")];
 
-/// Returns the text of every fenced block in `language`.
-fn blocks(language: &str) -> Vec<&'static str> {
+/// Returns the text of every fenced block of the page in `language`.
+fn blocks(page: &'static str, language: &str) -> Vec<&'static str> {
     let fence = format!("\n```{language}\n");
-    README.split(&*fence).skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect()
+    page.split(&*fence).skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect()
 }
 
-/// Writes the files that the README shows, and those it talks of.
-fn prepare(sandbox: &Sandbox) {
+/// Writes the files that the page shows, and those it talks of.
+fn prepare(sandbox: &Sandbox, page: &'static str) {
     let examples = Path::new(crate::support::ROOT).join("examples");
     std::os::unix::fs::symlink(examples, sandbox.project().join("examples")).unwrap();
-    for block in blocks("yaml") {
+    for block in blocks(page, "yaml") {
         let name = block.lines().next().unwrap().strip_prefix("# ").expect("a file name");
         sandbox.write(name, &format!("{block}\n"));
     }
@@ -77,40 +78,47 @@ fn shows(shown: &[&str], found: &[&str]) -> bool {
 
 #[test]
 fn the_console_blocks_print_what_they_show() {
-    let sandbox = Sandbox::new();
-    prepare(&sandbox);
-    let blocks = blocks("console");
-    assert!(blocks.len() >= 3, "{blocks:?}");
-    for block in blocks {
-        let steps: Vec<(&str, &str)> = format!("\n{block}\n")
-            .leak()
-            .split("\n$ ")
-            .skip(1)
-            .map(|step| step.split_once('\n').unwrap_or((step, "")))
-            .collect();
-        let commands: Vec<&str> = steps.iter().map(|(command, _)| *command).collect();
-        for ((command, shown), found) in steps.iter().zip(session(&sandbox, &commands)) {
-            let shown = without_times(shown);
-            assert!(
-                shows(&shown.lines().collect::<Vec<_>>(), &found.lines().collect::<Vec<_>>()),
-                "$ {command}\n-- the README shows\n{shown}\n-- it prints\n{found}"
-            );
-        }
+    for page in PAGES {
+        let sandbox = Sandbox::new();
+        prepare(&sandbox, page);
+        let blocks = blocks(page, "console");
+        assert!(blocks.len() >= 3, "{blocks:?}");
+        blocks.into_iter().for_each(|block| check_console(&sandbox, block));
+    }
+}
+
+fn check_console(sandbox: &Sandbox, block: &str) {
+    let steps: Vec<(&str, &str)> = format!("\n{block}\n")
+        .leak()
+        .split("\n$ ")
+        .skip(1)
+        .map(|step| step.split_once('\n').unwrap_or((step, "")))
+        .collect();
+    let commands: Vec<&str> = steps.iter().map(|(command, _)| *command).collect();
+    for ((command, shown), found) in steps.iter().zip(session(sandbox, &commands)) {
+        let shown = without_times(shown);
+        assert!(
+            shows(&shown.lines().collect::<Vec<_>>(), &found.lines().collect::<Vec<_>>()),
+            "$ {command}\n-- the page shows\n{shown}\n-- it prints\n{found}"
+        );
     }
 }
 
 #[test]
 fn the_other_blocks_work_when_they_are_pasted() {
-    let sandbox = Sandbox::new();
-    prepare(&sandbox);
-    // The one that runs this very test is left alone.
-    let blocks = blocks("sh").into_iter().filter(|block| !block.starts_with("./test"));
-    for block in blocks {
-        for (index, output) in session(&sandbox, &[block, "echo $?"]).iter().enumerate() {
-            let failed = output.contains("error:") || index == 1 && output != "0\n";
-            assert!(!failed, "{block}\n{output}");
+    let mut count = 0;
+    for page in PAGES {
+        let sandbox = Sandbox::new();
+        prepare(&sandbox, page);
+        for block in blocks(page, "sh") {
+            for (index, output) in session(&sandbox, &[block, "echo $?"]).iter().enumerate() {
+                let failed = output.contains("error:") || index == 1 && output != "0\n";
+                assert!(!failed, "{block}\n{output}");
+            }
+            count += 1;
         }
     }
+    assert!(count > 0);
 }
 
 /// Returns the pages of `docs/` and `docs/agents/`.
@@ -171,7 +179,8 @@ fn it_names_every_direct_dependency() {
         let section = manifest.split("\n[dependencies]\n").nth(1).unwrap();
         section.split("\n[").next().unwrap()
     });
-    let table = README.split("\n## Dependencies\n").nth(1).unwrap();
+    let page = include_str!("../../docs/architecture.md");
+    let table = page.split("\n## Dependencies\n").nth(1).unwrap();
     let names = sections
         .flat_map(str::lines)
         .filter(|line| !line.starts_with('#'))
@@ -179,6 +188,6 @@ fn it_names_every_direct_dependency() {
         .map(|name| name.trim_end_matches(".workspace"))
         .filter(|name| !name.starts_with("hookexec"));
     for name in names {
-        assert!(table.contains(&format!("`{name}`")), "`{name}` is not in the README");
+        assert!(table.contains(&format!("`{name}`")), "`{name}` is not in docs/architecture.md");
     }
 }

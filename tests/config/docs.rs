@@ -24,7 +24,7 @@ fn blocks(page: &str) -> Vec<(usize, String)> {
 #[test]
 fn every_example_is_read_and_has_nothing_to_warn_of() {
     let mut found = Vec::new();
-    for name in ["configuration", "hook-types", "import", "protocol"] {
+    for name in ["configuration", "command-hooks", "hook-types", "import", "serve"] {
         let page = std::fs::read_to_string(format!("docs/{name}.md")).unwrap();
         found.extend(blocks(&page).into_iter().map(|(line, text)| (name, line, text)));
     }

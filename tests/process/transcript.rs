@@ -1,4 +1,4 @@
-//! The conversation in `docs/protocol.md`, held with the example it names; and, the other way round,
+//! The conversation in `docs/serve.md`, held with the example it names; and, the other way round,
 //! what the host really says in it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -11,7 +11,7 @@ use crate::harness::{Project, dispatch, shutdown};
 
 /// The lines of the transcript: who speaks, and what.
 fn transcript() -> Vec<(&'static str, Value)> {
-    let page = include_str!("../../docs/protocol.md");
+    let page = include_str!("../../docs/serve.md");
     let (_, rest) = page.split_once("```transcript\n").unwrap();
     let (lines, _) = rest.split_once("\n```").unwrap();
     lines

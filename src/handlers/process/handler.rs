@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_millis(500);
 ///
 /// The hook's `command` is the name of an entry of `processes:`. All hooks of one entry call one
 /// child, which is started at the first call and kept. A call is one JSON-RPC request; what it is
-/// told and what it may answer is described in `docs/protocol.md`.
+/// told and what it may answer is described in `docs/serve.md`.
 ///
 /// A hook in the background, or one that only observes, is a notification: it never delays an
 /// event, and what its process can't take is dropped, counted and reported.

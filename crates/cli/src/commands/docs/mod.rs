@@ -76,6 +76,7 @@ macro_rules! pages {
 }
 
 const PAGES: [(&str, &str, &str); 27] = pages! {
+    "quickstart": "From nothing to a guard with a test";
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
     "configuration": "How to write hooks.yaml";
@@ -97,9 +98,8 @@ const PAGES: [(&str, &str, &str); 27] = pages! {
     "fleet": "One policy on many machines";
     "telemetry": "A collector that reads the log";
     "faults": "What comes of a broken hook";
-    "serve": "One process for many events";
+    "serve": "Process hooks, and one server for many events";
     "mcp-proxy": "A guard before an MCP server";
-    "protocol": "Hooks that are long-lived processes";
     "hosts": "The libraries for Python and Node";
     "embedding": "The Rust library";
 };
