@@ -186,7 +186,8 @@ fn hooks_of_every_shipped_type_can_be_stubbed() {
     sandbox.write(
         "hooks.test.yaml",
         r"cases:
-  - event: pre_tool_use
+  - name: each
+    event: pre_tool_use
     input: { tool_name: shell, tool_input: { cmd: ls } }
     stubs: { web: { decision: deny }, tool: {}, paths: {}, program: {} }
     expect: { decision: deny, ran: [web, tool, paths, program] }

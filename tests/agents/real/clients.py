@@ -426,7 +426,7 @@ class Kimi(Client):
         **{name: "it reads no hooks of a project" for name in ["project", "project_missing"]},
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it does not wait for its hook after a tool",
-        "readme_format": "it does not wait for its hook after a tool",
+        "formats": "it does not wait for its hook after a tool",
         "context": "it takes no context at the start of a session",
         "events": "it stops its hook after a tool when the turn ends",
     }

@@ -232,9 +232,9 @@ def commands(builtin, *patterns):
     return json.dumps({"pre_tool_use": [{"matcher": "shell", "hooks": [hook]}]})
 
 
-def from_readme(name):
-    """Returns the file of that name in the README."""
-    return (REPOSITORY / "README.md").read_text().split(f"```yaml\n# {name}\n")[1].split("```")[0]
+def beside(name):
+    """Returns the hooks file of that name beside this program."""
+    return (Path(__file__).parent / name).read_text()
 
 
 # Written for Claude Code: looks at its names of events, tools and arguments, and imported as it is.
@@ -304,8 +304,8 @@ SCENARIOS = {
                        + 'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
     "command_denied": (command_denied, commands("deny_commands", "touch")),
     "command_allowed": (command_allowed, commands("allow_commands", "touch *", "echo *")),
-    "readme_commands": (asked_about, lambda: from_readme("commands.yaml")),
-    "readme_format": (formatted, lambda: from_readme("format.yaml")),
+    "allow_list": (asked_about, lambda: beside("allow_list.yaml")),
+    "formats": (formatted, lambda: beside("formats.yaml")),
     "mcp": (mcp_denied, guard(FORBID, "mcp__my-kit__do-it")),
     "mcp_proxy": (deny, guard(FORBID, "mcp__my-kit__do-it")),
 }
@@ -316,8 +316,8 @@ ANSWERS = {"approval": [["allow"], ["deny", "not this one"]]}
 #: The commands that the model asks for, where they matter.
 COMMANDS = {
     "approval": ["touch ran", "touch tamed"],
-    "readme_format": ["printf 'a  \\n' > ran"],
-    "readme_commands": ["ls; touch ran; rm -f x"],
+    "formats": ["printf 'a  \\n' > ran"],
+    "allow_list": ["ls; touch ran; rm -f x"],
 }
 
 #: The turn that a scenario plays first. It shows that the tool runs if no guard matches it.
