@@ -86,7 +86,7 @@ section! {
     pub(crate) HookKeys<'n>, "a hook":
     kind "type": Filled, "an error"
         ("a hook needs a `type`",
-         "add `type:` with `command`, `builtin`, `process`, `http`, `mcp` or `model`"),
+         "add `type:` with `rule`, `command`, `builtin`, `process`, `http`, `mcp` or `model`"),
         "what runs it: `command`, `builtin`, `process`, `http`, `mcp`, `model`, `receiver`, or a \
          type that a program registered";
     command "command": HookCommand<'n>, "an error",

@@ -57,20 +57,21 @@ impl Groups {
 }
 
 impl Hook {
-    /// Reads the keys of the hook's type as `K`, such as a mapping that `hookexec_files::section`
-    /// declares.
+    /// Reads the keys of the hook's type with `read`, for example as a mapping that
+    /// `hookexec_files::section` declares.
     ///
     /// # Errors
-    /// All mistakes in them, each at its place.
-    pub fn read_own_keys<'h, K: Kind<'h>>(&'h self) -> Result<K, BuildError> {
+    /// All mistakes that the reader was told, each at its place.
+    pub fn read_own_keys<'h, T>(
+        &'h self,
+        read: impl FnOnce(&mut Reader, &'h Node<'h>) -> Option<T>,
+    ) -> Result<T, BuildError> {
         static NONE: Node<'static> = Node { value: Value::Map(Vec::new()), span: 0..0 };
         let mut reader = Reader::new(Arc::clone(self.location.file()));
-        let mapping = self.own.mapping.as_deref().unwrap_or(&NONE);
-        let what = format!("a hook of type `{}`", self.kind);
-        let keys = reader.value(mapping, &what);
+        let value = read(&mut reader, self.own.mapping.as_deref().unwrap_or(&NONE));
         let problems = reader.into_problems();
-        match keys {
-            Some(keys) if !problems.has_errors() => Ok(keys),
+        match value {
+            Some(value) if !problems.has_errors() => Ok(value),
             _ => Err(BuildError::of_problems(problems)),
         }
     }

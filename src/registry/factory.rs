@@ -245,7 +245,8 @@ mod tests {
     fn a_type_has_keys_of_its_own_and_finds_their_mistakes_at_their_places() {
         let mut registry = Registry::new();
         let build = |_: &HandlerEnv, hook: &Hook| {
-            let Colours { colour } = hook.read_own_keys()?;
+            let Colours { colour } =
+                hook.read_own_keys(|reader, node| reader.value(node, "a hook"))?;
             assert_eq!(colour.as_deref(), Some("red"));
             Ok(Arc::new(Silent) as Arc<dyn Handler>)
         };

@@ -17,6 +17,7 @@ mod registered;
 #[path = "../support/registry.rs"]
 mod registry;
 mod responses;
+mod rules;
 mod secrets;
 mod support;
 mod tools;

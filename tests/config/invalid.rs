@@ -59,7 +59,7 @@ fn problems_are_data_too() {
             "end_column": 26,
             "severity": "error",
             "message": "a hook needs a `type`",
-            "hint": "add `type:` with `command`, `builtin`, `process`, `http`, `mcp` or `model`"
+            "hint": "add `type:` with `rule`, `command`, `builtin`, `process`, `http`, `mcp` or `model`"
           }
         ]
         "#);

@@ -12,6 +12,7 @@
 
 pub mod builtins;
 pub mod calls;
+mod rule;
 pub mod shell;
 pub mod tools;
 
@@ -20,8 +21,9 @@ pub use calls::KnownTools;
 
 use hookexec::Registry;
 
-/// Registers the shipped builtins and the reader of tool calls.
+/// Registers the shipped builtins, the rules and the reader of tool calls.
 pub fn register(registry: &mut Registry) {
     builtins::register(registry);
+    registry.register("rule", rule::factory());
     registry.describe_calls_by(&KnownTools);
 }

@@ -19,12 +19,12 @@ mod limit_calls;
 mod limit_large_tool_results;
 mod max_iterations;
 mod page;
-mod protect_paths;
+pub(crate) mod protect_paths;
 mod redact_secrets;
 pub mod secrets;
 mod spill;
 mod surroundings;
-mod tool;
+pub(crate) mod tool;
 
 use std::collections::HashMap;
 use std::ops::Deref;

@@ -65,7 +65,7 @@ impl Surroundings {
     }
 
     /// Returns the value of an environment variable that is set and not empty.
-    pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
+    pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
         let (_, value) = Platform::HERE.variable(&self.env, OsStr::new(name))?;
         Some(value.as_os_str()).filter(|value| !value.is_empty())
     }
@@ -76,12 +76,12 @@ impl Surroundings {
     }
 
     /// Returns the home directory.
-    pub(super) fn home(&self) -> Option<&Path> {
+    pub(crate) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
     /// Returns the directory for temporary files.
-    pub(super) fn temp_dir(&self) -> &Path {
+    pub(crate) fn temp_dir(&self) -> &Path {
         &self.temp_dir
     }
 

@@ -4,12 +4,12 @@ pub(super) use crate::calls::kinds;
 use hookexec::wire::Input;
 
 /// Returns whether it is certain that the tool writes nothing.
-pub(super) fn only_reads(input: &Input) -> bool {
+pub(crate) fn only_reads(input: &Input) -> bool {
     input.tool_read_only == Some(true) || is_only(input, &["read", "list", "glob", "grep"])
 }
 
 /// Returns whether it is certain that the tool shows nothing of what was there.
-pub(super) fn only_writes(input: &Input) -> bool {
+pub(crate) fn only_writes(input: &Input) -> bool {
     !only_reads(input) && is_only(input, &["write"])
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 mod rules;
 mod targets;
-mod texts;
-mod wildcards;
-mod words;
+pub(crate) mod texts;
+pub(crate) mod wildcards;
+pub(crate) mod words;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,145 @@
+//! The words of one command, read by its rows in the table of options.
+
+use std::borrow::Cow;
+
+use super::table::Row;
+use crate::calls::{SimpleCommand, Word, base_name};
+
+/// The arguments of a command.
+#[derive(Debug)]
+pub(super) struct Arguments<'c> {
+    pub(super) command: &'c SimpleCommand,
+    /// The base name of the program, if it is known.
+    pub(super) program: Option<String>,
+    pub(super) row: Row,
+    pub(super) options: Vec<GivenOption<'c>>,
+    /// The words that are no options and no values of them.
+    pub(super) operands: Vec<&'c Word>,
+}
+
+/// An option of a command.
+#[derive(Debug)]
+pub(super) struct GivenOption<'c> {
+    /// The first name of the option in the table.
+    pub(super) name: Cow<'c, str>,
+    /// The word that it stands in.
+    pub(super) word: &'c Word,
+    /// The word that its value stands in, and the value.
+    pub(super) value: Option<(&'c Word, &'c str)>,
+    /// How many operands stand before it.
+    pub(super) operands_before: usize,
+}
+
+impl<'c> Arguments<'c> {
+    pub(super) fn of(command: &'c SimpleCommand) -> Self {
+        let program = command.words.first().and_then(program_name);
+        let row = Row::of(program.as_deref().unwrap_or_default(), None);
+        let mut arguments =
+            Self { command, program, row, options: Vec::new(), operands: Vec::new() };
+        arguments.read();
+        if let (Some(program), Some(first)) = (&arguments.program, arguments.operands.first())
+            && first.is_known()
+        {
+            let row = Row::of(program, Some(&first.text));
+            if row.is_known {
+                arguments.row = row;
+                arguments.options.clear();
+                arguments.operands.clear();
+                arguments.read();
+            }
+        }
+        arguments
+    }
+
+    fn read(&mut self) {
+        let mut words = self.command.words.iter().skip(1);
+        while let Some(word) = words.next() {
+            let text = word.text.as_str();
+            // The letters that say which option it is.
+            let sure = &text[..word.known];
+            let is_sure = word.is_known() || sure.contains('=');
+            if text == "--" && word.is_known() {
+                self.add(Cow::Borrowed("--"), word, None);
+                self.operands.extend(words);
+                return;
+            }
+            if !sure.starts_with('-') || sure == "-" {
+                self.operands.push(word);
+            } else if let Some((name, value)) = text.split_once('=')
+                && is_sure
+                && (name.starts_with("--") || self.row.long || name.len() == 2)
+            {
+                self.add(self.first_name(name), word, Some((word, value)));
+            } else if !word.is_known() {
+                self.unsure(word, sure);
+            } else if text.starts_with("--") || self.row.long || self.row.takes_value(text) {
+                let completed = self.row.completed(text).filter(|_| text.starts_with("--"));
+                let takes_value = self.row.takes_value(completed.unwrap_or(text));
+                let value = if takes_value { words.next() } else { None };
+                self.add(self.first_name(text), word, value.map(|word| (word, &*word.text)));
+            } else if self.row.is_known {
+                self.cluster(word, &mut words);
+            } else {
+                self.add(Cow::Borrowed(text), word, None);
+            }
+        }
+    }
+
+    /// Reads `-abc` as `-a -b -c`; behind an option that takes a value, the rest is the value.
+    fn cluster(&mut self, word: &'c Word, words: &mut impl Iterator<Item = &'c Word>) {
+        let letters = &word.text[1..];
+        for (at, letter) in letters.char_indices() {
+            let name = format!("-{letter}");
+            let rest = &letters[at + letter.len_utf8()..];
+            let takes_value = self.row.takes_value(&name);
+            let value = match (takes_value, rest) {
+                (false, _) => None,
+                (true, "") => words.next().map(|word| (word, &*word.text)),
+                (true, rest) => Some((word, rest)),
+            };
+            self.add(Cow::Owned(self.row.first_name(&name).to_owned()), word, value);
+            if takes_value {
+                return;
+            }
+        }
+    }
+
+    /// Reads a word of which only the beginning is known: `-o$FILE` is an option with a value.
+    fn unsure(&mut self, word: &'c Word, sure: &'c str) {
+        match sure.get(..2).filter(|name| self.row.takes_value(name)) {
+            Some(name) => self.add(self.first_name(name), word, Some((word, &word.text[2..]))),
+            None => self.operands.push(word),
+        }
+    }
+
+    fn first_name(&self, name: &'c str) -> Cow<'c, str> {
+        Cow::Borrowed(self.row.first_name(name))
+    }
+
+    fn add(&mut self, name: Cow<'c, str>, word: &'c Word, value: Option<(&'c Word, &'c str)>) {
+        let operands_before = self.operands.len();
+        self.options.push(GivenOption { name, word, value, operands_before });
+    }
+
+    /// Returns whether an option is there, by any of its names.
+    pub(super) fn has(&self, option: &str) -> bool {
+        let name = self.row.first_name(option);
+        self.options.iter().any(|given| given.name == name)
+    }
+
+    /// Returns the operands that may be files: a subcommand is none.
+    pub(super) fn file_operands(&self) -> &[&'c Word] {
+        let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());
+        &self.operands[skipped..]
+    }
+}
+
+/// Returns the base name of a program, if its last part is known: that of `"$DIR"/x` is `x`.
+pub(super) fn program_name(word: &Word) -> Option<String> {
+    if word.is_known() {
+        return Some(base_name(&word.text));
+    }
+    let (_, last) = word.text.rsplit_once('/')?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    if last.is_empty() || !last.chars().all(is_plain) { None } else { Some(base_name(last)) }
+}

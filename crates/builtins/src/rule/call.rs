@@ -1,0 +1,267 @@
+//! One reading of a call: its tool, its commands, and the files that it mentions.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::arguments::Arguments;
+use super::fit::Fit;
+use super::machine::Variables;
+use super::mentions::{self, Mention};
+use super::paths::{Here, Machine, PathPattern, names, real, rooted};
+use super::tool_files;
+use super::tools::CalledTool;
+use crate::builtins::Surroundings;
+use crate::builtins::protect_paths::texts::TOO_MANY;
+use crate::builtins::protect_paths::wildcards::{Finder, has_wildcard};
+use crate::builtins::protect_paths::words::UNKNOWN;
+use crate::calls::Reading;
+use hookexec::registry::BuiltinError;
+use hookexec::wire::Input;
+use hookexec_files::platform::Platform;
+
+/// How many directories one call may name as places that other paths start from.
+const MOST_BASES: usize = 256;
+/// How many paths of one call can be checked.
+const MOST_PATHS: usize = 200_000;
+
+/// What a call runs and touches.
+pub(super) struct CallReading<'c> {
+    pub(super) tool: CalledTool,
+    pub(super) commands: Vec<Arguments<'c>>,
+    pub(super) mentions: Vec<Mention>,
+    pub(super) unknown_argument: Option<&'c str>,
+    machine: &'c Machine,
+    /// The directories that a relative path may start from.
+    bases: OnceCell<BTreeSet<PathBuf>>,
+    start: PathBuf,
+    finder: RefCell<Finder>,
+    strays: bool,
+}
+
+impl<'c> CallReading<'c> {
+    pub(super) fn of(
+        input: &Input,
+        reading: &'c Reading,
+        machine: &'c Machine,
+        surroundings: &Surroundings,
+    ) -> Result<Self, BuiltinError> {
+        let tool = CalledTool::of(input);
+        let commands: Vec<Arguments<'_>> = reading.commands.iter().map(Arguments::of).collect();
+        let platform = machine.platform;
+        let cwd = platform.rooted(&input.cwd);
+        let start = if cwd.starts_with('/') {
+            PathBuf::from(cwd.as_ref())
+        } else {
+            rooted(&std::env::current_dir()?, platform)
+        };
+        let variables = Variables::of(&commands, surroundings, &start, platform);
+        let mentions = if tool.is("shell") {
+            mentions::of_commands(&commands, &start, &variables)?
+        } else {
+            tool_files::of_tool(input, &tool, &variables)?
+        };
+        let goes = |given: &Arguments<'_>| {
+            matches!(given.program.as_deref(), Some("cd" | "pushd" | "popd"))
+        };
+        let strays = commands.iter().any(goes);
+        Ok(Self {
+            tool,
+            commands,
+            mentions,
+            unknown_argument: reading.unknown_argument.as_deref(),
+            machine,
+            bases: OnceCell::new(),
+            start,
+            finder: RefCell::new(Finder::new(platform)),
+            strays,
+        })
+    }
+
+    /// Returns the names of the file that a path leads to.
+    pub(super) fn real_names(&self, path: &Path) -> Vec<PathBuf> {
+        names(path, self.platform())
+    }
+
+    fn platform(&self) -> Platform {
+        self.machine.platform
+    }
+
+    /// Returns whether a mentioned file is one of those that patterns name, and not excepted.
+    pub(super) fn fits(
+        &self,
+        mention: &Mention,
+        here: &Here<'_>,
+        excepted: &dyn Fn(&Path) -> bool,
+    ) -> Result<Option<String>, BuiltinError> {
+        if let Some(pattern) = here.address(&mention.texts) {
+            return Ok(Some(pattern.written.clone()));
+        }
+        let bases = self.bases()?;
+        let strays = self.strays || mention.texts.iter().any(|(text, _)| text.starts_with(UNKNOWN));
+        let guesses: BTreeSet<PathBuf> = if strays {
+            here.above().map(Path::to_owned).chain(self.home()).collect()
+        } else {
+            BTreeSet::new()
+        };
+        if mention.texts.len().saturating_mul(bases.len() + guesses.len()) > MOST_PATHS {
+            return Err(TOO_MANY.into());
+        }
+        for (text, dots) in mention.texts.iter() {
+            let known = self.places(text, bases).into_iter().map(|path| (path, mention.descends));
+            // Everything in an unknown directory is too vague for a guess.
+            let rests = relative(text).filter(|rest| !rest.starts_with(['*', '?', '[']));
+            let unknown = rests.flat_map(|rest| self.at(&guesses, rest)).map(|path| (path, false));
+            for (path, descends) in known.chain(unknown) {
+                for meant in self.meant(&path, text, dots)? {
+                    let names = names(&meant, self.platform());
+                    if let Some(pattern) = here.fitting(&names, excepted) {
+                        return Ok(Some(pattern.written.clone()));
+                    }
+                    if descends
+                        && self.is_dir(&meant)
+                        && let Some(pattern) = here.below(&names)
+                    {
+                        return Ok(Some(pattern.written.clone()));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
+    fn meant(&self, path: &str, text: &str, dots: bool) -> Result<Vec<PathBuf>, BuiltinError> {
+        let mut meant = vec![PathBuf::from(path)];
+        if has_wildcard(path) {
+            let found = self.finder.borrow_mut().find(path, dots);
+            let found = found
+                .map_err(|_| format!("`{}` matches more files than can be checked", shown(text)))?;
+            meant.extend(found);
+        }
+        Ok(meant)
+    }
+
+    /// Returns whether a target is one of those that patterns name.
+    pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> (Fit, String) {
+        let Some(path) = &mention.path else {
+            let may_be = patterns.iter().any(|pattern| pattern.may_be_at_stake(&mention.last));
+            let fit = if may_be { Fit::Unknown(mention.shown.clone()) } else { Fit::No };
+            return (fit, String::new());
+        };
+        let names = names(path, self.platform());
+        let found =
+            patterns.iter().find(|pattern| names.iter().any(|name| pattern.is_at_stake(name)));
+        match found {
+            Some(pattern) => (Fit::Yes, pattern.written.clone()),
+            None => (Fit::No, String::new()),
+        }
+    }
+
+    /// Returns the directories that a relative path may start from: the agent's, and every one that
+    /// the call names, since it may go there first.
+    fn bases(&self) -> Result<&BTreeSet<PathBuf>, BuiltinError> {
+        if let Some(bases) = self.bases.get() {
+            return Ok(bases);
+        }
+        let mut bases = BTreeSet::from([self.start.clone()]);
+        let mut fresh = bases.clone();
+        let mut texts: BTreeSet<&str> = BTreeSet::new();
+        for mention in &self.mentions {
+            texts.extend(
+                mention.texts.iter().map(|(text, _)| text).filter(|text| !has_wildcard(text)),
+            );
+        }
+        for given in &self.commands {
+            if matches!(given.program.as_deref(), Some("cd" | "pushd")) {
+                texts.extend(given.operands.iter().map(|word| word.text.as_str()));
+                if given.operands.is_empty() {
+                    texts.insert("~");
+                }
+            }
+        }
+        while !fresh.is_empty() {
+            if texts.len().saturating_mul(bases.len()) > MOST_PATHS {
+                return Err(TOO_MANY.into());
+            }
+            let places = texts.iter().flat_map(|text| self.places(text, &fresh)).map(PathBuf::from);
+            let found: BTreeSet<PathBuf> = places
+                .filter(|path| self.is_dir(path))
+                .map(|path| real(&path, self.platform()))
+                .collect();
+            fresh = found.difference(&bases).cloned().collect();
+            bases.extend(fresh.iter().cloned());
+            if bases.len() > MOST_BASES {
+                return Err("the call names more directories than can be checked".into());
+            }
+        }
+        Ok(self.bases.get_or_init(|| bases))
+    }
+
+    /// Returns the absolute paths that `text` may stand for, wildcards still in them.
+    fn places(&self, text: &str, bases: &BTreeSet<PathBuf>) -> Vec<String> {
+        let text = &*self.platform().rooted(text);
+        if text.starts_with('/') {
+            let mut places = vec![text.to_owned()];
+            places.extend(self.drives(bases).map(|drive| format!("{drive}{text}")));
+            return places;
+        }
+        let Some(rest) = text.strip_prefix('~') else {
+            return relative(text).flat_map(|rest| self.at(bases, rest)).collect();
+        };
+        let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let home = match (user, self.home()) {
+            ("", home) => home,
+            ("root", _) => Some("/root".into()),
+            (user, home) => home.and_then(|home| Some(home.parent()?.join(user))),
+        };
+        let homes = home.into_iter().collect();
+        // A tool that does not know `~` takes it for a name.
+        self.at(&homes, rest).chain(self.at(bases, text)).collect()
+    }
+
+    /// Returns the drives that a path such as `\x` may be on.
+    fn drives(&self, bases: &BTreeSet<PathBuf>) -> impl Iterator<Item = String> {
+        let drive = |path: &PathBuf| {
+            let name = path.components().nth(1)?.as_os_str().to_str()?;
+            Some(format!("/{name}")).filter(|_| name.len() == 1)
+        };
+        let drives = bases.iter().filter(|_| self.platform().has_drives).filter_map(drive);
+        drives.collect::<BTreeSet<_>>().into_iter()
+    }
+
+    fn at<'b>(
+        &self,
+        bases: &'b BTreeSet<PathBuf>,
+        rest: &'b str,
+    ) -> impl Iterator<Item = String> + use<'b> {
+        let has_drives = self.platform().has_drives;
+        bases.iter().map(move |base| {
+            let path = format!("{}/{rest}", base.display());
+            if has_drives { path.replace('\\', "/") } else { path }
+        })
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.machine.home.as_deref().map(|home| rooted(home, self.platform()))
+    }
+
+    fn is_dir(&self, path: &Path) -> bool {
+        self.platform().native(path).is_dir()
+    }
+}
+
+/// Returns what to look for in a directory when `text` is a relative path. The rest of a word that
+/// begins with what only the shell knows may lie in any directory, or end a name there.
+fn relative(text: &str) -> impl Iterator<Item = &str> {
+    let rest = text.trim_start_matches([UNKNOWN, '/']);
+    let is_end = text.starts_with(UNKNOWN) && text.trim_start_matches(UNKNOWN) == rest;
+    let whole = if is_end { Some(text) } else { None };
+    let relative = !rest.is_empty() && !text.starts_with(['/', '~']);
+    std::iter::once(rest).chain(whole).filter(move |_| relative)
+}
+
+/// Returns a text for people: what only the shell knows is a `*` to them.
+fn shown(text: &str) -> String {
+    hookexec_files::text::one_line(&text.replace(UNKNOWN, "*"))
+}

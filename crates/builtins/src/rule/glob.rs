@@ -1,0 +1,42 @@
+//! Words with `*`, compared with texts.
+
+/// Returns whether a pattern, in which `*` stands for any letters, fits the whole of a text.
+pub(super) fn glob(pattern: &str, text: &str) -> bool {
+    let Some((first, mut rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    while let Some((part, after)) = rest.split_once('*') {
+        let Some(at) = text.find(part) else { return false };
+        text = &text[at + part.len()..];
+        rest = after;
+    }
+    text.len() >= rest.len() && text.ends_with(rest)
+}
+
+/// Returns whether a pattern fits a text in any case.
+pub(super) fn glob_any_case(pattern: &str, text: &str) -> bool {
+    glob(&pattern.to_lowercase(), &text.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        for (pattern, text, fits) in [
+            ("push", "push", true),
+            ("push", "pushx", false),
+            ("*", "", true),
+            ("a*", "abc", true),
+            ("*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*a", "a", false),
+            ("*b*", "abc", true),
+            ("*://*?*token=*", "https://x/?token=1", true),
+            ("a*b*c", "axbxbc", true),
+            ("a*b*c", "axcxb", false),
+        ] {
+            assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Groups of words and paths, which patterns name as `@name`.
+
+use std::borrow::Cow;
+
+use hookexec_files::suggest;
+
+use super::pattern::Mistake;
+use hookexec::config::Groups as OwnGroups;
+
+const GROUPS: &str = include_str!("../../data/groups.txt");
+
+/// How deep groups may stand in groups.
+const DEEPEST: usize = 4;
+
+/// The groups of a hooks file, and those that come with the program.
+pub(super) struct Groups<'f>(pub(super) &'f OwnGroups);
+
+impl Groups<'_> {
+    /// Returns the items of a group, or `text` itself if it names none.
+    pub(super) fn expanded(&self, text: &str) -> Result<Vec<Cow<'static, str>>, Mistake> {
+        let mut items = Vec::new();
+        self.add(text, DEEPEST, &mut items)?;
+        Ok(items)
+    }
+
+    fn add(
+        &self,
+        text: &str,
+        depth: usize,
+        items: &mut Vec<Cow<'static, str>>,
+    ) -> Result<(), Mistake> {
+        if !is_group(text) {
+            items.push(Cow::Owned(text.to_owned()));
+            return Ok(());
+        }
+        if depth == 0 {
+            let hint = "write the words themselves".to_owned();
+            return Err((format!("the group `{text}` leads through too many groups"), hint));
+        }
+        if let Some(own) = self.0.get(text) {
+            return own.iter().try_for_each(|item| self.add(item, depth - 1, items));
+        }
+        let Some(shipped) = shipped(text) else {
+            let mut known: Vec<String> = self.0.names().map(str::to_owned).collect();
+            known.extend(names().map(str::to_owned));
+            let known = known.iter().map(String::as_str);
+            let hint = suggest::hint_or_list(text, known, "known groups:");
+            return Err((format!("unknown group `{text}`"), hint));
+        };
+        shipped.iter().try_for_each(|item| self.add(item, depth - 1, items))
+    }
+}
+
+/// Returns whether a word names a group: `@home`, but not `@-` and not `@{u}`.
+pub(super) fn is_group(text: &str) -> bool {
+    let name = text.strip_prefix('@').unwrap_or_default();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_plain)
+}
+
+/// Returns the names of the groups that come with the program.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    GROUPS.lines().filter(|line| line.starts_with('@')).filter_map(|line| line.split(':').next())
+}
+
+/// Returns the items of a group that comes with the program.
+pub(super) fn shipped(name: &str) -> Option<Vec<Cow<'static, str>>> {
+    let head = format!("\n{name}:");
+    let start = GROUPS.find(&head)? + head.len();
+    let end = GROUPS[start..].find("\n@").map_or(GROUPS.len(), |end| start + end);
+    // A word that ends with `|` goes on in the next line.
+    let text = GROUPS[start..end].replace("|\n  ", "|").replace('\n', "");
+    let items = text.split(", ").flat_map(|items| items.split(",  "));
+    Some(items.map(|item| Cow::Owned(item.trim().to_owned())).collect())
+}

@@ -1,0 +1,522 @@
+//! A rule, and what it says of a call.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::arguments::Arguments;
+use super::call::CallReading;
+use super::fit::{Fit, shown};
+use super::implied::with_implied;
+use super::keys::{Otherwise, Uncertain};
+use super::mentions::Mention;
+use super::paths::{Here, Machine, PathPattern};
+use super::pattern::Pattern;
+use super::uses::Touch;
+use crate::builtins::Surroundings;
+use crate::calls::{Certainty, Hidden, Reading, Word};
+use hookexec::handler::Call;
+use hookexec::registry::BuiltinError;
+use hookexec::wire::Output;
+use hookexec_files::text::{one_line, shortened};
+
+/// A rule.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) answer: Answer,
+    /// The conditions that hold beside each of `any`.
+    pub(super) base: Conditions,
+    pub(super) any: Vec<Conditions>,
+    pub(super) except: Conditions,
+    pub(super) uncertain: Uncertain,
+    pub(super) otherwise: Option<Otherwise>,
+    pub(super) machine: Machine,
+    pub(super) surroundings: Surroundings,
+}
+
+/// The answer of a rule that applies.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Deny(String),
+    Ask(String),
+    Allow,
+}
+
+/// Conditions that hold together; a list that is empty is no condition.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    pub(super) commands: Vec<Pattern>,
+    pub(super) targets: Vec<PathPattern>,
+    pub(super) files: Vec<PathPattern>,
+    pub(super) touched: Touch,
+    pub(super) tools: Vec<String>,
+}
+
+impl Conditions {
+    fn touches(&self) -> Touch {
+        if self.touched == Touch::NONE { Touch::ANY } else { self.touched }
+    }
+}
+
+/// Why a rule applies, or may: for people.
+struct Finding {
+    fit: Fit,
+    text: String,
+}
+
+const NOTHING: Finding = Finding { fit: Fit::No, text: String::new() };
+
+impl Finding {
+    fn better(self, other: Self) -> Self {
+        match (&self.fit, &other.fit) {
+            (Fit::Yes, _) | (Fit::Unknown(_), Fit::No | Fit::Unknown(_)) => self,
+            _ => other,
+        }
+    }
+}
+
+impl Rule {
+    /// Returns the rule's answer to a call.
+    pub(super) fn judge(&self, call: &Call<'_>) -> Result<Option<Output>, BuiltinError> {
+        let mut reading = Reading::of(call.input);
+        if !matches!(self.answer, Answer::Allow) {
+            reading.commands = with_implied(call.input, reading.commands);
+        }
+        let read = CallReading::of(call.input, &reading, &self.machine, &self.surroundings)?;
+        match &self.answer {
+            Answer::Allow => Ok(self.allowed(&read)),
+            Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),
+            Answer::Ask(reason) => self.stopped(&read, reason, Output::ask),
+        }
+    }
+
+    fn stopped(
+        &self,
+        read: &CallReading<'_>,
+        reason: &str,
+        decide: fn(String) -> Output,
+    ) -> Result<Option<Output>, BuiltinError> {
+        let mut best = NOTHING;
+        if self.any.is_empty() {
+            best = self.finding(read, &[&self.base])?;
+        }
+        for set in &self.any {
+            best = best.better(self.finding(read, &[&self.base, set])?);
+        }
+        Ok(match best.fit {
+            Fit::No => None,
+            Fit::Yes => Some(decide(format!("{reason}: {}", best.text))),
+            Fit::Unknown(part) => {
+                let part = shortened(&part, 200);
+                let reason =
+                    format!("`{part}` can't be known before it runs; write it out ({reason})");
+                match self.uncertain {
+                    Uncertain::None => None,
+                    Uncertain::Ask => Some(Output::ask(reason)),
+                    Uncertain::Deny => Some(Output::deny(reason)),
+                }
+            }
+        })
+    }
+
+    /// Returns whether all conditions of some sets hold together.
+    fn finding(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[&Conditions],
+    ) -> Result<Finding, BuiltinError> {
+        let is_for = |set: &&Conditions| set.tools.is_empty() || read.tool.is_one_of(&set.tools);
+        let excepted =
+            !self.except.tools.is_empty() && read.tool.is_certainly_one_of(&self.except.tools);
+        if excepted || !sets.iter().all(is_for) {
+            return Ok(NOTHING);
+        }
+        let has = |get: fn(&Conditions) -> bool| sets.iter().any(|set| get(set));
+        let has_files = has(|set| !set.files.is_empty() || set.touched != Touch::NONE);
+        if has(|set| !set.commands.is_empty()) {
+            let mut best = NOTHING;
+            for at in 0..read.commands.len() {
+                best = best.better(self.command(read, sets, at)?);
+                if best.fit == Fit::Yes {
+                    break;
+                }
+            }
+            return Ok(best);
+        }
+        if has(|set| !set.targets.is_empty()) {
+            let mut best = NOTHING;
+            for at in 0..read.commands.len() {
+                best = best.better(self.command(read, sets, at)?);
+            }
+            return Ok(best);
+        }
+        if has_files {
+            return self.files(read, sets, None);
+        }
+        Ok(Finding { fit: Fit::Yes, text: "the tool".to_owned() })
+    }
+
+    /// Returns whether the conditions hold for one command.
+    fn command(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[&Conditions],
+        at: usize,
+    ) -> Result<Finding, BuiltinError> {
+        let given = &read.commands[at];
+        let mut fit = Fit::Yes;
+        let mut notes = vec![format!("`{}`", shortened(&shown(given), 200))];
+        for set in sets {
+            if set.commands.is_empty() {
+                continue;
+            }
+            let mut best = Fit::No;
+            for pattern in &set.commands {
+                let found = pattern.finds(given);
+                if found == Fit::Yes {
+                    notes.push(format!("fits `{}`", one_line(&pattern.written)));
+                }
+                best = Fit::best([best, found]);
+                if best == Fit::Yes {
+                    break;
+                }
+            }
+            fit = fit.and(|| best);
+        }
+        if fit == Fit::No || self.is_excepted(given) {
+            return Ok(NOTHING);
+        }
+        let mentions: Vec<&Mention> =
+            read.mentions.iter().filter(|mention| mention.command == Some(at)).collect();
+        for set in sets.iter().filter(|set| !set.targets.is_empty()) {
+            let mut best = if given.command.more { Fit::Unknown(shown(given)) } else { Fit::No };
+            if given.command.hidden == Hidden::Anything && fit != Fit::Yes {
+                best = Fit::Unknown(shown(given));
+            }
+            for mention in mentions.iter().filter(|mention| mention.is_target) {
+                let (found, written) = read.target(mention, &set.targets);
+                if found == Fit::Yes {
+                    notes.push(format!("and `{}` is in `{written}`", mention.shown));
+                }
+                best = Fit::best([best, found]);
+            }
+            fit = fit.and(|| best);
+        }
+        if fit == Fit::No {
+            return Ok(NOTHING);
+        }
+        if sets.iter().any(|set| !set.files.is_empty() || set.touched != Touch::NONE) {
+            let found = self.files(read, sets, Some(at))?;
+            if found.fit == Fit::No {
+                return Ok(NOTHING);
+            }
+            fit = fit.and(|| found.fit);
+            notes.push(format!("and {}", found.text));
+        } else if !self.except.files.is_empty() || !self.except.targets.is_empty() {
+            match self.lies_in_exceptions(given, &mentions) {
+                Fit::Yes => return Ok(NOTHING),
+                Fit::Unknown(part) if fit == Fit::Yes => fit = Fit::Unknown(part),
+                _ => {}
+            }
+        }
+        Ok(Finding { fit, text: notes.join(" ") })
+    }
+
+    fn is_excepted(&self, given: &Arguments<'_>) -> bool {
+        self.except.commands.iter().any(|pattern| pattern.certainly_finds(given))
+    }
+
+    /// Returns whether all targets of a command, or all files if it has no target, are excepted.
+    fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
+        let has_targets = mentions.iter().any(|mention| mention.is_target);
+        let mut relevant =
+            mentions.iter().filter(|mention| mention.is_target == has_targets).peekable();
+        if relevant.peek().is_none() || given.command.more {
+            return Fit::No;
+        }
+        let mut unknown = None;
+        for mention in relevant {
+            let patterns = || self.except.files.iter().chain(&self.except.targets);
+            match &mention.path {
+                Some(path) if patterns().any(|pattern| pattern.holds(path)) => {}
+                None if patterns().any(|pattern| pattern.may_be_at_stake(&mention.last)) => {
+                    unknown = Some(mention.shown.clone());
+                }
+                _ => return Fit::No,
+            }
+        }
+        unknown.map_or(Fit::Yes, Fit::Unknown)
+    }
+
+    /// Returns whether a file of the call, or of one command, fits.
+    fn files(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[&Conditions],
+        command: Option<usize>,
+    ) -> Result<Finding, BuiltinError> {
+        let excepted = |path: &Path| self.except.files.iter().any(|pattern| pattern.holds(path));
+        let platform = self.machine.platform;
+        let sets: Vec<(&Conditions, Here<'_>)> = sets
+            .iter()
+            .filter(|set| !set.files.is_empty() || set.touched != Touch::NONE)
+            .map(|set| (*set, Here::of(&set.files, platform)))
+            .collect();
+        let mut best = NOTHING;
+        for mention in &read.mentions {
+            if command.is_some() && mention.command != command {
+                continue;
+            }
+            if command.is_none()
+                && let Some(at) = mention.command
+                && self.is_excepted(&read.commands[at])
+            {
+                continue;
+            }
+            let mut written = None;
+            let mut fits = true;
+            for (set, here) in &sets {
+                if !mention.touch.meets(set.touches()) {
+                    fits = false;
+                } else if !set.files.is_empty() {
+                    match read.fits(mention, here, &excepted)? {
+                        Some(found) => written = Some(found),
+                        None => fits = false,
+                    }
+                }
+                if !fits {
+                    break;
+                }
+            }
+            if !fits {
+                continue;
+            }
+            let fit = if mention.unsure { Fit::Unknown(mention.shown.clone()) } else { Fit::Yes };
+            let shown = shortened(&mention.shown, 200).into_owned();
+            let text = match written {
+                Some(written) => format!("`{shown}` is in `{written}`"),
+                None => format!("`{shown}`"),
+            };
+            best = best.better(Finding { fit, text });
+            if best.fit == Fit::Yes {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    fn allowed(&self, read: &CallReading<'_>) -> Option<Output> {
+        let sets: Vec<Vec<&Conditions>> = if self.any.is_empty() {
+            vec![vec![&self.base]]
+        } else {
+            self.any.iter().map(|set| vec![&self.base, set]).collect()
+        };
+        match self.refusal(read, &sets) {
+            Ok(()) => Some(Output::allow()),
+            Err(None) => None,
+            Err(Some(reason)) => match self.otherwise? {
+                Otherwise::Ask => Some(Output::ask(reason)),
+                Otherwise::Deny => Some(Output::deny(reason)),
+            },
+        }
+    }
+
+    /// Returns why a call is not allowed; nothing if the rule does not concern it.
+    fn refusal(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[Vec<&Conditions>],
+    ) -> Result<(), Option<String>> {
+        let all = || sets.iter().flatten();
+        let has_commands = all().any(|set| !set.commands.is_empty());
+        let has_files = all().any(|set| !set.files.is_empty() || set.touched != Touch::NONE);
+        let lists_tools = !self.base.tools.is_empty();
+        let is_listed = !lists_tools || read.tool.is_certainly_one_of(&self.base.tools);
+        if has_commands || has_files {
+            let concerns = !lists_tools || read.tool.is_one_of(&self.base.tools);
+            if !concerns || has_commands && !read.tool.is("shell") {
+                return Err(None);
+            }
+        }
+        if !is_listed {
+            return Err(Some("the tool is not on the list of allowed tools".to_owned()));
+        }
+        if has_commands {
+            return self.commands_refused(read, sets).map_or(Ok(()), |reason| Err(Some(reason)));
+        }
+        if has_files {
+            return self.files_refused(read, sets).map_or(Ok(()), |reason| Err(Some(reason)));
+        }
+        if !lists_tools {
+            return Err(None);
+        }
+        Ok(())
+    }
+
+    fn files_refused(&self, read: &CallReading<'_>, sets: &[Vec<&Conditions>]) -> Option<String> {
+        if !read.tool.is_of_files() {
+            return Some("the tool may do more than use files".to_owned());
+        }
+        if read.mentions.is_empty() {
+            return Some("the call names no file".to_owned());
+        }
+        for mention in &read.mentions {
+            let fits = sets.iter().any(|set| self.file_is_listed(read, set, mention));
+            if !fits {
+                return Some(format!("`{}` is not on the list of allowed files", mention.shown));
+            }
+        }
+        None
+    }
+
+    fn file_is_listed(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[&Conditions],
+        mention: &Mention,
+    ) -> bool {
+        let Some(path) = &mention.path else { return false };
+        let names = read.real_names(path);
+        let holds = |patterns: &[PathPattern]| {
+            names.iter().all(|name| patterns.iter().any(|pattern| pattern.holds(name)))
+        };
+        sets.iter().all(|set| {
+            let touches = set.touched == Touch::NONE || set.touched.covers(mention.touch);
+            touches && (set.files.is_empty() || holds(&set.files))
+        }) && !(self
+            .except
+            .files
+            .iter()
+            .any(|pattern| names.iter().any(|name| pattern.holds(name))))
+    }
+
+    fn commands_refused(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[Vec<&Conditions>],
+    ) -> Option<String> {
+        if read.commands.is_empty() {
+            return Some("the call names no command".to_owned());
+        }
+        for (at, given) in read.commands.iter().enumerate() {
+            if let Some(reason) = doubt(given) {
+                return Some(reason);
+            }
+            let mut refused = None;
+            let mut is_listed = false;
+            for set in sets {
+                for pattern in set.iter().flat_map(|set| &set.commands) {
+                    match pattern.lists(given) {
+                        Ok(true) => is_listed = true,
+                        Ok(false) => {}
+                        Err(word) => refused = refused.or(Some((word, &pattern.written))),
+                    }
+                }
+            }
+            let name = name_of(given);
+            if self.is_excepted_from_allow(given) {
+                return Some(format!("{name} is excepted"));
+            }
+            if !is_listed {
+                return Some(match refused {
+                    Some((word, pattern)) => {
+                        format!(
+                            "{name} is not listed: `*` in `{pattern}` does not stand for `{}`",
+                            cut(&word)
+                        )
+                    }
+                    None => format!("{name} is not listed"),
+                });
+            }
+            if let Some(reason) = uncertain(given, read) {
+                return Some(reason);
+            }
+            let files = sets.iter().flatten().any(|set| !set.files.is_empty());
+            if files {
+                let mentions = read.mentions.iter().filter(|mention| mention.command == Some(at));
+                for mention in mentions {
+                    if !sets.iter().any(|set| self.file_is_listed(read, set, mention)) {
+                        return Some(format!(
+                            "`{}` is not on the list of allowed files",
+                            mention.shown
+                        ));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn is_excepted_from_allow(&self, given: &Arguments<'_>) -> bool {
+        self.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No)
+    }
+}
+
+/// Returns what no pattern lists.
+fn doubt(given: &Arguments<'_>) -> Option<String> {
+    let command = given.command;
+    if command.words.is_empty() && command.hidden != Hidden::Nothing {
+        return Some(
+            "the command can't be read: it has a syntax error, is too long or is not for a POSIX \
+             shell"
+                .to_owned(),
+        );
+    }
+    if command.hidden != Hidden::Nothing {
+        return Some(format!("{} runs what can't be known", name_of(given)));
+    }
+    let has = |what: String| {
+        if command.words.is_empty() { what } else { format!("{} has {what}", name_of(given)) }
+    };
+    if !command.sets.is_empty() {
+        let assignment = command.assignments.first().map(|word| word.text.clone());
+        let assignment = assignment.unwrap_or_else(|| command.sets.join(", "));
+        return Some(has(format!("an assignment: `{}`", cut(&assignment))));
+    }
+    for redirection in command.redirections.iter().filter(|redirection| redirection.is_file()) {
+        let is_known = redirection.word.is_known();
+        let reads = matches!(&*redirection.operator, "<" | "<&");
+        if is_known && redirection.word.text == "/dev/null" {
+            continue;
+        }
+        let direction = if reads { "from" } else { "to" };
+        return Some(has(format!("a redirection {direction} `{}`", cut(&redirection.word.text))));
+    }
+    None
+}
+
+fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
+    let command = given.command;
+    let unknown = format!("{} can't be known before it runs", name_of(given));
+    let words = command.words.iter().chain(&command.assignments);
+    let texts = command.redirections.iter().map(|redirection| &redirection.word);
+    let word = words.chain(texts).find(|word| may_vary(word));
+    if let Some(word) = word {
+        return Some(format!("{unknown}: `{}`", cut(&word.text)));
+    }
+    if let Some(argument) = read.unknown_argument {
+        return Some(format!("the argument `{}` of the call is not known", cut(argument)));
+    }
+    if command.more || !command.is_certain { Some(unknown) } else { None }
+}
+
+/// Returns whether the program may get something else than one known text or paths.
+fn may_vary(word: &Word) -> bool {
+    match word.certainty {
+        Certainty::Known => false,
+        Certainty::Paths => word.may_be_option(),
+        Certainty::OneWord | Certainty::Unknown => true,
+    }
+}
+
+/// Returns what a message calls a command of which not everything is known.
+fn name_of(given: &Arguments<'_>) -> String {
+    if given.command.words.is_empty() {
+        return "the command".to_owned();
+    }
+    format!("`{}`", cut(&shown(given)))
+}
+
+/// Returns a part of a call for a message.
+fn cut(text: &str) -> Cow<'_, str> {
+    shortened(text, 200)
+}

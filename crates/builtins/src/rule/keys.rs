@@ -1,0 +1,102 @@
+//! The keys of a rule.
+
+use hookexec_files::kinds::At;
+use hookexec_files::node::Node;
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind;
+use hookexec_files::{section, words};
+use serde_json::{Value as Json, json};
+
+use super::uses::Touch;
+
+section! {
+    /// The keys of a rule, beside those of every hook.
+    pub(super) RuleKeys<'n>, "a rule":
+    deny "deny": At<'n, String>, "none", "the call is denied; the value is the reason";
+    ask "ask": At<'n, String>, "none", "a person is asked; the value is the reason";
+    allow "allow": At<'n, bool>, "none", "`true`: the call is allowed";
+    commands "commands": Items<'n>, "all", "patterns of commands";
+    targets "targets": Items<'n>, "all", "what a command deletes or changes: paths";
+    files "files": Items<'n>, "all", "files and addresses that the call touches";
+    touched "touched": Items<'n>, "all",
+        "the use of the `files`: `read`, `write`, `edit`, `delete`; `change` is the last three";
+    tools "tools": Items<'n>, "all", "names and kinds of tools";
+    any "any": Sets<'n>, "none", "several sets of these keys, of which one is enough";
+    except "except": SetKeys<'n>, "none", "what the rule is not for, in these keys";
+    otherwise "otherwise": At<'n, Otherwise>, "no opinion",
+        "with `allow`: the answer to every call that the rule concerns and does not allow";
+    uncertain "uncertain": At<'n, Uncertain>, "`ask`",
+        "the answer if it can't be known whether the rule applies";
+}
+
+section! {
+    /// The keys of a set of conditions.
+    pub(super) SetKeys<'n>, "a set of conditions":
+    commands "commands": Items<'n>, "all", "patterns of commands";
+    targets "targets": Items<'n>, "all", "what a command deletes or changes: paths";
+    files "files": Items<'n>, "all", "files and addresses that the call touches";
+    touched "touched": Items<'n>, "all", "the use of the `files`";
+    tools "tools": Items<'n>, "all", "names and kinds of tools";
+}
+
+/// A list of texts, or one.
+#[derive(Default)]
+pub(super) struct Items<'n>(pub(super) Vec<At<'n, String>>);
+
+/// A list of sets of conditions.
+pub(super) struct Sets<'n>(pub(super) Vec<SetKeys<'n>>);
+
+/// The answer of an allow to what it does not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    Ask,
+    Deny,
+}
+
+/// The answer of a deny or ask if it can't be known whether it applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Uncertain {
+    #[default]
+    Ask,
+    Deny,
+    None,
+}
+
+words! { Otherwise: "ask" => Self::Ask, "deny" => Self::Deny }
+words! { Uncertain: "ask" => Self::Ask, "deny" => Self::Deny, "none" => Self::None }
+words! { Touch:
+    "read" => Self::READ, "write" => Self::WRITE, "edit" => Self::EDIT, "delete" => Self::DELETE,
+    "change" => Self::CHANGE
+}
+
+impl<'n> Kind<'n> for Items<'n> {
+    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
+        let nodes = node.one_or_many();
+        if nodes.is_empty() {
+            return reader.refuse_with_hint(
+                node,
+                format!("{what} is empty"),
+                "remove it, or add an item",
+            );
+        }
+        let what = format!("an item of {what}");
+        let items: Vec<_> = nodes.iter().filter_map(|node| reader.value(node, &what)).collect();
+        if items.len() == nodes.len() { Some(Self(items)) } else { None }
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [String::schema(), <Vec<String>>::schema()] })
+    }
+}
+
+impl<'n> Kind<'n> for Sets<'n> {
+    fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
+        let nodes = reader.list(node, what)?;
+        let sets: Vec<_> = nodes.iter().filter_map(|node| reader.value(node, what)).collect();
+        if sets.len() == nodes.len() { Some(Self(sets)) } else { None }
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "array", "items": SetKeys::schema() })
+    }
+}

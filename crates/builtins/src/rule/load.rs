@@ -1,0 +1,135 @@
+//! From the keys of a rule to the rule, with every mistake at its place.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use hookexec_files::kinds::Words as _;
+use hookexec_files::node::Node;
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind as _;
+
+use super::groups::Groups;
+use super::judge::{Answer, Conditions, Rule};
+use super::keys::{Items, RuleKeys, SetKeys};
+use super::paths::{Machine, PathPattern};
+use super::pattern::Pattern;
+use super::tools::plain;
+use super::uses::Touch;
+use crate::builtins::Surroundings;
+use hookexec::config::Hook;
+use hookexec::handler::BuildError;
+use hookexec::registry::HandlerEnv;
+use hookexec_files::platform::Platform;
+
+pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
+    let mut surroundings = Surroundings::of_process();
+    // A copy of the environment is only needed for a host with another one.
+    let home = OsStr::new(Platform::HERE.home_variable);
+    if env.env.get(home) != std::env::var_os(home).as_ref() {
+        surroundings = surroundings.with_env((*env.env).clone());
+    }
+    let machine = Machine {
+        home: surroundings.home().map(PathBuf::from),
+        project: env.working_dir.clone(),
+        temporary: surroundings.temp_dir().to_owned(),
+        platform: Platform::HERE,
+    };
+    hook.read_own_keys(|reader, node| {
+        let keys = RuleKeys::read(reader, node, "a rule")?;
+        let mut loading = Loading { reader, groups: Groups(hook.groups()), machine: &machine };
+        loading.rule(keys, node, surroundings.clone())
+    })
+}
+
+struct Loading<'l> {
+    reader: &'l mut Reader,
+    groups: Groups<'l>,
+    machine: &'l Machine,
+}
+
+impl Loading<'_> {
+    fn rule(
+        &mut self,
+        keys: RuleKeys<'_>,
+        node: &Node<'_>,
+        surroundings: Surroundings,
+    ) -> Option<Rule> {
+        let answer = self.answer(&keys, node)?;
+        let own = SetKeys {
+            commands: keys.commands,
+            targets: keys.targets,
+            files: keys.files,
+            touched: keys.touched,
+            tools: keys.tools,
+            ..SetKeys::default()
+        };
+        let base = self.conditions(own);
+        let sets = keys.any.map(|sets| sets.0).unwrap_or_default();
+        let any: Vec<Conditions> = sets.into_iter().map(|set| self.conditions(set)).collect();
+        let except = self.conditions(keys.except.unwrap_or_default());
+        let uncertain = keys.uncertain.map(|word| word.value).unwrap_or_default();
+        let otherwise = keys.otherwise.map(|word| word.value);
+        Some(Rule {
+            answer,
+            base,
+            any,
+            except,
+            uncertain,
+            otherwise,
+            machine: self.machine.clone(),
+            surroundings,
+        })
+    }
+
+    fn answer(&mut self, keys: &RuleKeys<'_>, node: &Node<'_>) -> Option<Answer> {
+        let mut answers = Vec::new();
+        answers.extend(keys.deny.as_ref().map(|reason| Answer::Deny(reason.value.clone())));
+        answers.extend(keys.ask.as_ref().map(|reason| Answer::Ask(reason.value.clone())));
+        answers.extend(keys.allow.as_ref().map(|_| Answer::Allow));
+        let answer = answers.pop().filter(|_| answers.is_empty());
+        if answer.is_none() {
+            let hint = "write `deny: REASON`, `ask: REASON` or `allow: true`";
+            self.reader.error_with_hint(node, "a rule needs one answer", hint);
+        }
+        answer
+    }
+
+    fn conditions(&mut self, keys: SetKeys<'_>) -> Conditions {
+        let mut conditions = Conditions::default();
+        for item in keys.commands.unwrap_or_default().0 {
+            match Pattern::list(&item.value, &self.groups) {
+                Ok(patterns) => conditions.commands.extend(patterns),
+                Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
+            }
+        }
+        conditions.targets = self.paths(keys.targets);
+        conditions.files = self.paths(keys.files);
+        for item in keys.touched.unwrap_or_default().0 {
+            if let Some((_, touch)) = Touch::WORDS.iter().find(|(word, _)| *word == item.value) {
+                conditions.touched = conditions.touched.with(*touch);
+            } else {
+                let _: Option<Touch> = self.reader.value(item.node, "an item of `touched`");
+            }
+        }
+        for item in keys.tools.unwrap_or_default().0 {
+            conditions.tools.extend(item.value.split('|').map(|name| plain(name.trim())));
+        }
+        conditions
+    }
+
+    fn paths(&mut self, items: Option<Items<'_>>) -> Vec<PathPattern> {
+        let mut patterns = Vec::new();
+        for item in items.unwrap_or_default().0 {
+            let read = self.groups.expanded(&item.value).and_then(|paths| {
+                let read =
+                    paths.iter().map(|path| PathPattern::parse(&item.value, path, self.machine));
+                read.collect::<Result<Vec<_>, _>>()
+            });
+            match read {
+                Ok(read) => patterns.extend(read.into_iter().flatten()),
+                Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
+            }
+        }
+        patterns
+    }
+}

@@ -1,0 +1,65 @@
+//! `type: rule`: denies, asks about or allows tool calls by what they run and touch.
+
+mod arguments;
+mod call;
+mod fit;
+mod glob;
+mod groups;
+mod implied;
+mod judge;
+mod keys;
+mod load;
+mod machine;
+mod mentions;
+mod paths;
+mod pattern;
+mod table;
+mod tool_files;
+mod tools;
+mod uses;
+
+use std::sync::Arc;
+
+use hookexec::config::Hook;
+use hookexec::handler::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
+};
+use hookexec::registry::{BuildResult, HandlerEnv, HandlerFactory};
+use judge::Rule;
+use keys::RuleKeys;
+
+/// Returns the factory of rules.
+pub(crate) fn factory() -> HandlerFactory {
+    let refused = &[
+        "command", "args", "env", "inherit_env", "working_dir", "shell", "max_output",
+        "strict_output", "scripts", "with",
+    ];
+    let hint = "a rule takes `deny`, `ask` or `allow` and its conditions (docs/rules.md)";
+    HandlerFactory::new(build).refusing(refused, hint).taking(RuleKeys::KEYS)
+}
+
+fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
+    let contract = hook.event.contract();
+    if !contract.tool_matched || !contract.may_block {
+        let message =
+            format!("a rule is about tool calls that can be stopped, not `{}`", hook.event);
+        return Err(BuildError::new(message).at("type").hint("move it to `pre_tool_use`"));
+    }
+    let rule = load::rule(env, hook)?;
+    Ok(Arc::new(RuleHandler(Arc::new(rule))))
+}
+
+struct RuleHandler(Arc<Rule>);
+
+impl Handler for RuleHandler {
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        let rule = Arc::clone(&self.0);
+        Box::pin(async move {
+            // It looks for files.
+            let answer = call.blocking(move |call| rule.judge(call)).await?;
+            let answer =
+                answer.map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
+            Ok(HandlerResult::from(answer))
+        })
+    }
+}

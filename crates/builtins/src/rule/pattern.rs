@@ -1,0 +1,215 @@
+//! Patterns of commands: words with alternatives, read once.
+
+use std::borrow::Cow;
+
+use hookexec_files::suggest;
+
+use super::glob::glob;
+use super::groups::{Groups, is_group};
+use super::table::Row;
+
+/// A pattern of a command, such as `git push -f|--mirror`.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) written: String,
+    pub(super) programs: Vec<Cow<'static, str>>,
+    /// Whether it is for every program but those.
+    pub(super) other: bool,
+    pub(super) words: Vec<PatternWord>,
+}
+
+/// A word of a pattern behind the program.
+#[derive(Debug)]
+pub(super) struct PatternWord {
+    /// Whether no word of the command may be like it.
+    pub(super) negated: bool,
+    pub(super) alternatives: Vec<Alternative>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Alternative {
+    /// `*` alone: any words, or none.
+    Any,
+    /// A word, in which `*` stands for any letters.
+    Word(Cow<'static, str>),
+    /// An option, and its value if one is wanted.
+    Option(Cow<'static, str>, Option<Cow<'static, str>>),
+    /// A word that holds the value of a variable with such a name.
+    Variable(String),
+}
+
+impl PatternWord {
+    pub(super) fn is_any(&self) -> bool {
+        !self.negated && matches!(self.alternatives[..], [Alternative::Any])
+    }
+
+    /// Returns whether all its alternatives are words: it then names an operand.
+    pub(super) fn is_operand(&self) -> bool {
+        let is_word = |one: &Alternative| match one {
+            Alternative::Word(text) => !is_assignment(text),
+            _ => false,
+        };
+        !self.negated && self.alternatives.iter().all(is_word)
+    }
+}
+
+/// A mistake in a pattern: the message and the remedy.
+pub(super) type Mistake = (String, String);
+
+impl Pattern {
+    /// Reads an item of `commands`: a pattern, or a group of them.
+    pub(super) fn list(written: &str, groups: &Groups<'_>) -> Result<Vec<Self>, Mistake> {
+        if !is_group(written) {
+            check(written)?;
+            return Ok(vec![Self::parse(written, groups)?]);
+        }
+        let items = groups.expanded(written)?;
+        let mut patterns = Vec::new();
+        for item in &items {
+            patterns.push(Self::parse(item, groups)?);
+        }
+        Ok(patterns)
+    }
+
+    fn parse(written: &str, groups: &Groups<'_>) -> Result<Self, Mistake> {
+        let mut words = written.split_whitespace();
+        let Some(first) = words.next() else {
+            let hint = "write a program and some of its words, such as `git push -f`";
+            return Err(("the pattern is empty".to_owned(), hint.to_owned()));
+        };
+        let other = first.strip_prefix('!');
+        let mut programs = Vec::new();
+        for name in other.unwrap_or(first).split('|') {
+            programs.extend(groups.expanded(name)?);
+        }
+        if let Some(name) = programs.iter().find(|name| name.starts_with('-')) {
+            let message = format!("a pattern begins with a program, not with `{name}`");
+            return Err((message, format!("write `* {name}` for every program")));
+        }
+        let mut parsed = Self {
+            written: written.to_owned(),
+            programs,
+            other: other.is_some(),
+            words: Vec::new(),
+        };
+        for word in words {
+            parsed.add(word, groups)?;
+        }
+        parsed.check_subcommand()?;
+        Ok(parsed)
+    }
+
+    fn add(&mut self, written: &str, groups: &Groups<'_>) -> Result<(), Mistake> {
+        let negated = written.starts_with('!') && written.len() > 1;
+        let mut alternatives = Vec::new();
+        for text in written.strip_prefix('!').filter(|_| negated).unwrap_or(written).split('|') {
+            if let Some(name) = text.strip_prefix('$')
+                && !name.starts_with('(')
+            {
+                alternatives.push(Alternative::Variable(name.to_owned()));
+                continue;
+            }
+            match text.split_once('=').filter(|(name, _)| name.starts_with('-')) {
+                Some((name, value)) => {
+                    for value in groups.expanded(value)? {
+                        alternatives
+                            .push(Alternative::Option(Cow::Owned(name.to_owned()), Some(value)));
+                    }
+                }
+                None => alternatives.extend(groups.expanded(text)?.into_iter().map(plain)),
+            }
+        }
+        // A word behind an option that takes a value is the value: `curl -X DELETE`.
+        if let Some(last) = self.words.last()
+            && !negated
+            && !matches!(alternatives[..], [Alternative::Any])
+            && let [Alternative::Option(name, None)] = &last.alternatives[..]
+            && !last.negated
+            && self.programs.iter().any(|program| self.row(program).takes_value(name))
+            && alternatives.iter().all(|one| matches!(one, Alternative::Word(_)))
+        {
+            let name = name.clone();
+            for one in &mut alternatives {
+                if let Alternative::Word(value) = one {
+                    *one = Alternative::Option(name.clone(), Some(value.clone()));
+                }
+            }
+            self.words.pop();
+        }
+        self.words.push(PatternWord { negated, alternatives });
+        Ok(())
+    }
+
+    /// Returns the rows of a program, with those of the subcommand that the pattern names.
+    pub(super) fn row(&self, program: &str) -> Row {
+        let first = self.words.iter().find(|word| word.is_operand());
+        match first.map(|word| &word.alternatives[0]) {
+            Some(Alternative::Word(name)) => Row::of(program, Some(name)),
+            _ => Row::of(program, None),
+        }
+    }
+
+    /// Returns whether the pattern is for a program of this base name.
+    pub(super) fn is_for(&self, program: &str) -> bool {
+        self.programs.iter().any(|name| glob(base(name), program)) != self.other
+    }
+
+    /// Refuses a subcommand that the program does not have.
+    fn check_subcommand(&self) -> Result<(), Mistake> {
+        let [program] = &self.programs[..] else { return Ok(()) };
+        let Some(first) = self.words.iter().find(|word| word.is_operand() || word.is_any()) else {
+            return Ok(());
+        };
+        for one in &first.alternatives {
+            let Alternative::Word(name) = one else { continue };
+            let row = Row::of(program, None);
+            let is_here = row.subcommands.iter().any(|known| glob(name, known));
+            if row.subcommands.is_empty() || is_here {
+                continue;
+            }
+            let message = format!("`{program}` has no subcommand `{name}`: no command can fit");
+            let known = row.subcommands.iter().copied();
+            return Err((message, suggest::hint_or_list(name, known, "it has")));
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a word of a pattern is an assignment before the program: `SKIP=*`.
+fn is_assignment(text: &str) -> bool {
+    let is_name = |letter: char| letter.is_ascii_uppercase() || letter == '_';
+    text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
+}
+
+fn plain(text: Cow<'static, str>) -> Alternative {
+    match &*text {
+        "*" => Alternative::Any,
+        option if option.starts_with('-') && option.len() > 1 => Alternative::Option(text, None),
+        _ => Alternative::Word(text),
+    }
+}
+
+/// Returns the base name of a program in a pattern.
+pub(super) fn base(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Refuses what no command can fit.
+fn check(written: &str) -> Result<(), Mistake> {
+    let odd = |message: String, hint: &str| Err((message, hint.to_owned()));
+    let is_name = |text: &str| text.chars().all(|letter| letter.is_ascii_alphanumeric());
+    if let Some((tool, _)) = written.split_once('(').filter(|(tool, _)| is_name(tool)) {
+        let hint = "write the words of the command: `git log *` for `Bash(git log:*)`";
+        return odd(format!("`{tool}(...)` is a permission rule of an agent"), hint);
+    }
+    let quote = written.chars().find(|letter| "\"'`\\;&<>[]{}".contains(*letter));
+    if let Some(letter) = quote {
+        let message = format!("no command fits a pattern with `{letter}` in it");
+        return odd(message, "write plain words; `*` in a word stands for any letters");
+    }
+    if written.split_whitespace().any(|word| word.split('|').any(str::is_empty)) {
+        let hint = "write `a|b` without blanks for one of two words, and one pattern for each command of a pipe";
+        return odd("`|` stands between two words".to_owned(), hint);
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! The table of options: twins, options that take a value, and the files that a program touches.
+//!
+//! The data is `options.txt`, whose head describes the rows. It is read when a command or a pattern is
+//! first looked up in it, and each row when a command has its program.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use super::glob::glob;
+use super::uses::Use;
+
+const OPTIONS: &str = include_str!("../../data/options.txt");
+
+/// The rows of one program and subcommand, joined.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Row {
+    /// The names of one option each; the first one stands for all of them.
+    twins: Vec<Vec<&'static str>>,
+    /// Whether one dash with several letters is one option.
+    pub(super) long: bool,
+    values: Vec<&'static str>,
+    pub(super) uses: Vec<Use>,
+    /// The words that the final `*` of an allow does not take.
+    pub(super) hazards: Vec<&'static str>,
+    /// All subcommands, if the table lists them.
+    pub(super) subcommands: Vec<&'static str>,
+    /// Whether the program stands in the table.
+    pub(super) is_known: bool,
+    /// Whether some rows are for a subcommand of the program.
+    pub(super) has_subcommands: bool,
+}
+
+/// One line of the table.
+struct Line {
+    /// The subcommands that it is for; all if there are none.
+    subcommands: Vec<&'static str>,
+    body: String,
+    /// The body with each `-abc` in a list written as `-a,-b,-c`.
+    spelled: OnceLock<String>,
+}
+
+static LINES: LazyLock<HashMap<&'static str, Vec<&'static Line>>> = LazyLock::new(|| {
+    let mut lines: HashMap<&str, Vec<&Line>> = HashMap::new();
+    for (head, body) in rows(OPTIONS) {
+        let (programs, subcommands) = head.split_once(' ').unwrap_or((head, ""));
+        let subcommands = subcommands.split('|').filter(|name| !name.is_empty()).collect();
+        let line: &'static Line =
+            Box::leak(Box::new(Line { subcommands, body, spelled: OnceLock::new() }));
+        for program in programs.split('|').filter(|name| !name.is_empty()) {
+            lines.entry(program).or_default().push(line);
+        }
+    }
+    lines
+});
+
+/// Returns the head of each row, and its body with the lines that go on.
+fn rows(text: &'static str) -> Vec<(&'static str, String)> {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        if line.starts_with(' ') {
+            if let Some((_, body)) = rows.last_mut() {
+                body.push_str(line);
+            }
+        } else if let Some((head, body)) = line.split_once(": ") {
+            rows.push((head, body.to_owned()));
+        } else if let Some(head) = line.strip_suffix(':') {
+            rows.push((head, String::new()));
+        }
+    }
+    rows
+}
+
+/// Returns the body of a row with each `-abc` in a list written as `-a,-b,-c`.
+fn spelled(body: &str) -> String {
+    if body.split([';', ' ']).any(|part| part == "long") {
+        return body.to_owned();
+    }
+    let mut text = String::new();
+    for part in body.split(';') {
+        let (kind, list) = part.split_once(": ").unwrap_or(("", part));
+        if kind.is_empty() {
+            text.push_str(part);
+        } else {
+            text.push_str(kind);
+            text.push(':');
+            for word in list.split([',', ' ']) {
+                let letters = word.strip_prefix('-').filter(|rest| !rest.contains(['-', '=']));
+                match letters.filter(|letters| letters.len() > 1) {
+                    Some(letters) => letters.chars().for_each(|one| text.extend([' ', '-', one])),
+                    None => text.extend([" ", word]),
+                }
+            }
+        }
+        text.push(';');
+    }
+    text
+}
+
+impl Row {
+    /// Returns what the table says of a program, and of its subcommand.
+    pub(super) fn of(program: &str, subcommand: Option<&str>) -> Self {
+        let mut row = Self::default();
+        let lines = LINES.get(program).or_else(|| {
+            let version = |letter: char| letter.is_ascii_digit() || letter == '.';
+            let plain = program.trim_end_matches(version).trim_end_matches('-');
+            if plain == program { None } else { LINES.get(plain) }
+        });
+        for line in lines.into_iter().flatten() {
+            row.is_known = true;
+            row.has_subcommands |= !line.subcommands.is_empty();
+            let is_here = |name: &&str| Some(*name) == subcommand;
+            if line.subcommands.is_empty() || line.subcommands.iter().any(is_here) {
+                row.add(line.spelled.get_or_init(|| spelled(&line.body)));
+            }
+        }
+        row
+    }
+
+    fn add(&mut self, body: &'static str) {
+        for part in body.split(';').map(str::trim) {
+            let (kind, list) = part.split_once(':').unwrap_or(("", part));
+            let items = || list.split([',', ' ']).filter(|item| !item.is_empty());
+            match kind {
+                "value" => self.values.extend(items()),
+                "x" => self.hazards.extend(items()),
+                "sub" => self.subcommands.extend(items()),
+                _ if kind.is_empty() || kind.starts_with('-') => self.add_twins(part),
+                _ => self.uses.extend(Use::parse(kind, list)),
+            }
+        }
+    }
+
+    fn add_twins(&mut self, part: &'static str) {
+        for item in part.split_whitespace() {
+            if item == "long" {
+                self.long = true;
+            } else {
+                self.twins.push(item.split('=').collect());
+            }
+        }
+    }
+
+    /// Returns the first name of an option.
+    pub(super) fn first_name<'n>(&self, option: &'n str) -> &'n str
+    where
+        'static: 'n,
+    {
+        let has = |twins: &&Vec<&'static str>| twins.contains(&option);
+        self.twins.iter().find(has).map_or(option, |twins| twins[0])
+    }
+
+    /// Returns the other forms of an option: `-d+-f` for both together, `+*` for an operand.
+    pub(super) fn forms(&self, first_name: &str) -> &[&'static str] {
+        let twins = self.twins.iter().find(|twins| twins[0] == first_name);
+        twins.map(|twins| &twins[1..]).unwrap_or_default()
+    }
+
+    /// Returns whether an option takes a word.
+    pub(super) fn takes_value(&self, option: &str) -> bool {
+        let name = self.first_name(option);
+        self.values.iter().any(|valued| *valued == option || self.first_name(valued) == name)
+    }
+
+    /// Returns the only long option that begins with `beginning`, if there is only one.
+    pub(super) fn completed(&self, beginning: &str) -> Option<&'static str> {
+        let names = self.twins.iter().flatten().chain(&self.values).copied();
+        let mut found = names.filter(|name| name.starts_with("--") && name.starts_with(beginning));
+        let first = found.next()?;
+        let is_same = |name: &str| self.first_name(name) == self.first_name(first);
+        if found.all(is_same) { Some(first) } else { None }
+    }
+
+    /// Returns whether the final `*` of an allow does not take an option.
+    pub(super) fn is_hazard(&self, option: &str, value: Option<&str>) -> bool {
+        let name = self.first_name(option);
+        self.hazards.iter().any(|hazard| {
+            let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
+            let is_begun =
+                option.len() > 2 && option.starts_with("--") && hazard.starts_with(option);
+            let is_it = glob(hazard, option) || self.first_name(hazard) == name || is_begun;
+            is_it && hazard.starts_with('-') && value.is_none_or(|value| glob(wanted, value))
+        })
+    }
+
+    /// Returns whether the final `*` of an allow does not take an operand.
+    pub(super) fn is_hazardous_operand(&self, operand: &str, is_first: bool) -> bool {
+        let mut hazards = self.hazards.iter().filter(|hazard| !hazard.starts_with('-'));
+        hazards
+            .any(|hazard| *hazard == "*" || *hazard == "all" || is_first && glob(hazard, operand))
+    }
+}

@@ -1,0 +1,217 @@
+//! The files in the arguments of a tool that runs no command in a shell.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::machine::Variables;
+use super::mentions::{Mention, add_versions};
+use super::tools::CalledTool;
+use super::uses::Touch;
+use crate::builtins::protect_paths::texts::Texts;
+use crate::builtins::protect_paths::words::{add_words, foreign};
+use crate::builtins::tool::{only_reads, only_writes};
+use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
+use hookexec::registry::BuiltinError;
+use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
+use hookexec_files::paths::lexical;
+
+/// How long the texts of a call that are read may be together.
+const LONGEST: usize = 64 << 10;
+/// Parts of a tool's name that say that it goes through a directory and all below it.
+const DESCENDING_TOOLS: [&str; 9] =
+    ["grep", "search", "delete", "remove", "move", "rename", "copy", "archive", "zip"];
+
+/// Returns the files that the arguments of a tool name.
+pub(super) fn of_tool(
+    input: &Input,
+    tool: &CalledTool,
+    variables: &Variables<'_>,
+) -> Result<Vec<Mention>, BuiltinError> {
+    let name = input.tool().to_lowercase();
+    let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
+    let roles = Roles::of(input.tool(), &crate::calls::kinds(input));
+    let mut found = Collector {
+        roles,
+        touch: touch(input, tool),
+        descends,
+        is_of_files: tool.is_of_files(),
+        variables,
+        length: 0,
+        mentions: Vec::new(),
+    };
+    if let Some(arguments) = &input.tool_input {
+        found.object(arguments)?;
+    }
+    Ok(found.mentions)
+}
+
+/// Returns what a tool does with the files that it names.
+fn touch(input: &Input, tool: &CalledTool) -> Touch {
+    if special(input.tool()) == Special::Deletes {
+        return Touch::DELETE;
+    }
+    if only_reads(input) {
+        return Touch::READ;
+    }
+    if only_writes(input) {
+        return Touch::WRITE;
+    }
+    let is = |kind: &str| tool.is(kind);
+    match (is("edit"), is("write")) {
+        (true, true) => Touch::READ.with(Touch::EDIT).with(Touch::WRITE),
+        (true, false) => Touch::READ.with(Touch::EDIT),
+        _ => by_name(input.tool()),
+    }
+}
+
+/// Returns what the name of a tool outside of the table says that it does.
+fn by_name(name: &str) -> Touch {
+    const READS: [&str; 12] = [
+        "read", "get", "list", "find", "search", "view", "show", "fetch", "query", "describe",
+        "grep", "open",
+    ];
+    let name = name.rsplit("__").next().unwrap_or(name).to_lowercase();
+    let first = name.split(['_', '-', '.']).next().unwrap_or_default();
+    let is_read = READS.iter().any(|verb| first.starts_with(verb));
+    if is_read { Touch::READ } else { Touch::ANY }
+}
+
+struct Collector<'c> {
+    roles: Roles,
+    touch: Touch,
+    descends: bool,
+    /// Whether it is certain which arguments are files.
+    is_of_files: bool,
+    variables: &'c Variables<'c>,
+    length: usize,
+    mentions: Vec<Mention>,
+}
+
+impl Collector<'_> {
+    fn object(&mut self, object: &JsonObject) -> Result<(), BuiltinError> {
+        for (key, value) in object {
+            if !self.is_of_files {
+                self.add(key, self.touch, false)?;
+            }
+            self.value(key, value)?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, key: &str, value: &Value) -> Result<(), BuiltinError> {
+        match value {
+            Value::String(text) => self.text(key, text),
+            Value::Array(items) => items.iter().try_for_each(|item| self.value(key, item)),
+            Value::Object(object) => self.object(object),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        }
+    }
+
+    fn text(&mut self, key: &str, text: &str) -> Result<(), BuiltinError> {
+        let role = self.roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
+        if role == Some(Role::Patch) && self.patch(text)? {
+            return Ok(());
+        }
+        // A wildcard to look for is no file, and prose is no command.
+        let is_text = matches!(
+            role,
+            Some(Role::Content | Role::Old | Role::New | Role::Pattern | Role::Glob | Role::Query)
+        );
+        let is_file =
+            matches!(role, Some(Role::Path | Role::Paths | Role::Edits | Role::Url | Role::Patch));
+        if is_text || self.is_of_files && !is_file {
+            return Ok(());
+        }
+        self.length += text.len();
+        if self.length > LONGEST {
+            return Err(format!("`{key}` is too long to be checked ({} KiB)", LONGEST >> 10).into());
+        }
+        if role.is_none()
+            && let Some(value) = json(text)
+                .map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?
+        {
+            return self.value(key, &value);
+        }
+        let is_command = matches!(role, Some(Role::Command | Role::Words));
+        if !is_command && role != Some(Role::Prose) {
+            for line in text.lines() {
+                self.add(line.trim(), self.touch, false)?;
+            }
+        }
+        // What a tool does with an argument outside of the table is not known.
+        if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
+            self.add(text, Touch::ANY, true)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the files of a patch, and returns whether it names some.
+    fn patch(&mut self, text: &str) -> Result<bool, BuiltinError> {
+        let edits = patch::edits(text).unwrap_or_default();
+        for edit in &edits {
+            let touch = match edit.kind {
+                patch::Kind::Add => Touch::WRITE,
+                patch::Kind::Update => Touch::EDIT,
+                patch::Kind::Delete => Touch::DELETE,
+            };
+            self.add(&edit.path, touch, false)?;
+        }
+        let files = patch::files(text);
+        for file in files.iter().filter(|file| !edits.iter().any(|edit| edit.path == **file)) {
+            self.add(file, Touch::ANY, false)?;
+        }
+        Ok(!files.is_empty())
+    }
+
+    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Result<(), BuiltinError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let mut texts = Texts::default();
+        let mut words = BTreeSet::new();
+        let other = foreign(text, self.variables.platform);
+        for text in std::iter::once(text).chain(other.as_deref()) {
+            if is_code {
+                add_words(text, &mut words);
+            } else {
+                words.insert(text.to_owned());
+            }
+        }
+        for word in &words {
+            add_versions(word, self.variables, false, &mut texts)?;
+        }
+        let path =
+            self.variables.expanded(text).map(|text| lexical(&self.variables.cwd.join(text)));
+        self.mentions.push(Mention {
+            shown: text.to_owned(),
+            touch,
+            is_target: false,
+            command: None,
+            path,
+            last: String::new(),
+            texts,
+            unsure: false,
+            descends: self.descends,
+        });
+        Ok(())
+    }
+}
+
+/// Returns the object or array that a text is the JSON of.
+///
+/// # Errors
+/// When it is JSON, but which paths the tool would find in it is not sure: a key appears twice, or it
+/// is too large.
+fn json(text: &str) -> Result<Option<Value>, StrictJsonError> {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return Ok(None);
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    repair_lone_surrogates(&mut bytes);
+    match parse_json(&String::from_utf8_lossy(&bytes)) {
+        Ok(value) => Ok(Some(value)),
+        Err(StrictJsonError::Syntax(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

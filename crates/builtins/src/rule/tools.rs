@@ -1,0 +1,69 @@
+//! Names and kinds of tools.
+
+use crate::calls::kinds;
+use crate::tools::TOOL_KINDS;
+use hookexec::wire::Input;
+use hookexec_files::text::is_invisible;
+
+use super::glob::glob;
+
+/// The tool of a call: its name, the other names that it can be read as, and its kinds.
+#[derive(Debug)]
+pub(super) struct CalledTool {
+    name: String,
+    readings: Vec<String>,
+    kinds: Vec<String>,
+    /// Whether the name can't be that of a tool: a host that trims it would call another one.
+    is_odd: bool,
+}
+
+impl CalledTool {
+    pub(super) fn of(input: &Input) -> Self {
+        let name = input.tool();
+        let is_odd = name.is_empty() || name != name.trim() || name.contains(is_invisible);
+        let all = kinds(input);
+        let (readings, kinds): (Vec<String>, Vec<String>) =
+            all.iter().map(|kind| plain(kind)).partition(|kind| kind.starts_with("mcp__"));
+        Self { name: plain(name), readings, kinds, is_odd }
+    }
+
+    /// Returns whether it reads and changes files, and certainly does nothing else.
+    pub(super) fn is_of_files(&self) -> bool {
+        const KINDS: [&str; 6] = ["read", "write", "edit", "list", "glob", "grep"];
+        !self.kinds.is_empty() && self.kinds.iter().all(|kind| KINDS.contains(&kind.as_str()))
+    }
+
+    pub(super) fn is(&self, kind: &str) -> bool {
+        self.kinds.iter().any(|known| known == kind)
+    }
+
+    /// Returns whether one of its names or kinds is listed.
+    pub(super) fn is_one_of(&self, patterns: &[String]) -> bool {
+        let mut names = std::iter::once(&self.name).chain(&self.readings).chain(&self.kinds);
+        self.is_odd || names.any(|name| is_listed(patterns, name))
+    }
+
+    /// Returns whether it is listed under each name that it can be read as, or each of its kinds is.
+    pub(super) fn is_certainly_one_of(&self, patterns: &[String]) -> bool {
+        let all = |names: &[String]| {
+            !names.is_empty() && names.iter().all(|name| is_listed(patterns, name))
+        };
+        // The name of a kind: Kiro's `write` also edits.
+        let is_kind = TOOL_KINDS.iter().any(|(kind, _)| *kind == self.name);
+        !self.is_odd
+            && (is_listed(patterns, &self.name) && (!is_kind || all(&self.kinds))
+                || all(&self.readings)
+                || all(&self.kinds))
+    }
+}
+
+fn is_listed(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| glob(pattern, name))
+}
+
+/// Returns a name as names are compared: in small letters, and in that of an MCP tool `-` and `.` are
+/// `_`.
+pub(super) fn plain(name: &str) -> String {
+    let name = name.to_lowercase();
+    if name.starts_with("mcp__") { name.replace(['-', '.'], "_") } else { name }
+}

@@ -1,0 +1,167 @@
+//! The use that a program makes of its operands and of the values of its options.
+
+use super::arguments::Arguments;
+use crate::calls::Word;
+
+/// A set of uses of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Touch(u8);
+
+impl Touch {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const READ: Self = Self(1);
+    pub(super) const WRITE: Self = Self(2);
+    pub(super) const EDIT: Self = Self(4);
+    pub(super) const DELETE: Self = Self(8);
+    pub(super) const CHANGE: Self = Self(14);
+    pub(super) const ANY: Self = Self(15);
+
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns whether nothing of `other` is outside of it.
+    pub(super) fn covers(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    pub(super) fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// What a row of the table says of some words of a command.
+#[derive(Debug, Clone)]
+pub(super) struct Use {
+    touch: Touch,
+    /// Whether the program deletes or changes what was there: it is a target.
+    is_target: bool,
+    which: Which,
+    /// The options of which one must be there.
+    condition: Vec<&'static str>,
+}
+
+/// The words of a command that a use is for.
+#[derive(Debug, Clone)]
+pub(super) enum Which {
+    All,
+    First,
+    Last,
+    ButLast,
+    Rest,
+    /// The value of an option.
+    Value(&'static str),
+    /// What follows such a beginning of an operand: `of=`.
+    Behind(&'static str),
+}
+
+impl Use {
+    /// Reads a part of a row, such as `edit:rest if -i`.
+    pub(super) fn parse(kind: &str, list: &'static str) -> Vec<Self> {
+        let (touch, is_target) = match kind.trim() {
+            "read" => (Touch::READ, false),
+            "write" => (Touch::WRITE, true),
+            "into" => (Touch::WRITE, false),
+            "edit" => (Touch::EDIT, true),
+            "delete" => (Touch::DELETE, true),
+            _ => (Touch::NONE, false),
+        };
+        let (list, condition) = list.split_once(" if ").unwrap_or((list, ""));
+        let items = |list: &'static str| list.split([',', ' ']).filter(|item| !item.is_empty());
+        let condition: Vec<&str> = items(condition).collect();
+        let mut uses = Vec::new();
+        for item in items(list) {
+            let which = match item {
+                "all" => Which::All,
+                "first" => Which::First,
+                "last" => Which::Last,
+                "butlast" => Which::ButLast,
+                "rest" => Which::Rest,
+                option if option.starts_with('-') => Which::Value(option),
+                beginning => Which::Behind(beginning),
+            };
+            uses.push(Self { touch, is_target, which, condition: condition.clone() });
+        }
+        uses
+    }
+}
+
+/// A word of a command that is a path, and what the command does with it.
+#[derive(Debug)]
+pub(super) struct UsedWord<'c> {
+    pub(super) word: &'c Word,
+    /// The part of the text that is the path.
+    pub(super) text: &'c str,
+    pub(super) touch: Touch,
+    pub(super) is_target: bool,
+}
+
+/// Returns the words of a command that may be paths. The last row that is for a word counts; a word
+/// that no row is for is read.
+pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
+    let mut words = Vec::new();
+    let holds = |one: &&Use| {
+        one.condition.is_empty() || one.condition.iter().any(|option| arguments.has(option))
+    };
+    let rows: Vec<&Use> = arguments.row.uses.iter().filter(holds).collect();
+    // `-e SCRIPT` stands for the first operand of a filter.
+    let gives_first = |option: &str| {
+        rows.iter().any(|one| match one.which {
+            Which::Value(name) => {
+                one.touch == Touch::NONE && arguments.row.first_name(name) == option
+            }
+            _ => false,
+        })
+    };
+    let operands = arguments.file_operands();
+    let has_first = !arguments
+        .options
+        .iter()
+        .any(|option| matches!(option.name.as_ref(), "-e" | "-f") && gives_first(&option.name));
+    let last = operands.len().saturating_sub(1);
+    for (at, word) in operands.iter().enumerate() {
+        let (mut text, mut touch, mut is_target) = (&*word.text, Touch::READ, false);
+        for one in &rows {
+            let is_for = match one.which {
+                Which::All => true,
+                Which::First => at == 0 && has_first,
+                Which::Last => at == last,
+                Which::ButLast => at < last || operands.len() == 1 || arguments.has("-t"),
+                Which::Rest => at > 0 || !has_first,
+                Which::Behind(beginning) => match word.text.strip_prefix(beginning) {
+                    Some(rest) => {
+                        text = rest;
+                        true
+                    }
+                    None => false,
+                },
+                Which::Value(_) => false,
+            };
+            if is_for {
+                (touch, is_target) = (one.touch, one.is_target);
+            }
+        }
+        if touch != Touch::NONE {
+            words.push(UsedWord { word, text, touch, is_target });
+        }
+    }
+    for option in &arguments.options {
+        let Some((word, text)) = option.value else { continue };
+        let is_it = |name: &str| arguments.row.first_name(name) == option.name;
+        let (mut touch, mut is_target) = (Touch::READ, false);
+        for one in &rows {
+            let is_none = one.touch == Touch::NONE && matches!(one.which, Which::All);
+            if is_none || matches!(one.which, Which::Value(name) if is_it(name)) {
+                (touch, is_target) = (one.touch, one.is_target);
+            }
+        }
+        // `-d @FILE` is the text in the file.
+        if touch == Touch::NONE && text.starts_with('@') && text.len() > 1 {
+            touch = Touch::READ;
+        }
+        if touch != Touch::NONE {
+            words.push(UsedWord { word, text, touch, is_target });
+        }
+    }
+    words
+}
