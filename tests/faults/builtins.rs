@@ -28,6 +28,8 @@ impl Gate {
     pub(crate) fn registry(&self) -> Registry {
         let gate = Arc::clone(&self.0);
         let mut registry = Registry::new();
+        hookexec_agents::register(&mut registry);
+        hookexec_remote::register(&mut registry);
         registry
             .register_builtin("crash-inline", Builtin::inline(|_: &Input, _: &[String]| crash()))
             .register_builtin("crash-plain", Builtin::blocking(|_: &Input, _: &[String]| crash()))
