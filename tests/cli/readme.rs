@@ -83,7 +83,9 @@ fn the_console_blocks_print_what_they_show() {
         prepare(&sandbox, page);
         let blocks = blocks(page, "console");
         assert!(blocks.len() >= 3, "{blocks:?}");
-        blocks.into_iter().for_each(|block| check_console(&sandbox, block));
+        for block in blocks {
+            check_console(&sandbox, block);
+        }
     }
 }
 

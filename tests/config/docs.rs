@@ -44,7 +44,9 @@ fn every_example_is_read_and_has_nothing_to_warn_of() {
 #[test]
 fn every_key_is_in_the_documentation() {
     let mut page = std::fs::read_to_string("docs/keys.md").unwrap();
-    page.push_str(&std::fs::read_to_string("docs/audit.md").unwrap());
+    for more in ["docs/audit.md", "docs/rules.md"] {
+        page.push_str(&std::fs::read_to_string(more).unwrap());
+    }
     let schema = everything().config_schema();
     for of in [
         "definitions/hook",

@@ -144,9 +144,9 @@ fn a_package_uses_only_those_below_it() {
         let (_, after) = manifest.split_once("[dependencies]").unwrap();
         let dependencies = after.split("[dev-dependencies]").next().unwrap();
         for found in used.captures_iter(dependencies) {
-            let uses = &found[1];
-            let is_allowed = uses == "files" || allowed.contains(&uses);
-            assert!(is_allowed, "hookexec-{package} must not use hookexec-{uses}");
+            let other = &found[1];
+            let is_allowed = other == "files" || allowed.contains(&other);
+            assert!(is_allowed, "hookexec-{package} must not use hookexec-{other}");
         }
     }
 }
