@@ -49,7 +49,7 @@ release target="x86_64-unknown-linux-musl":
 packages *ARGS:
     bash release/packages.sh {{ARGS}}
 
-# Whether the three crates can be published: packs each, and compiles what is packed
+# Whether the packages can be published: packs each, and compiles what is packed
 crates:
     cargo publish --dry-run --workspace
 

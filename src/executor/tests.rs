@@ -34,7 +34,6 @@ mod second_answers;
 mod settling;
 mod world;
 
-/// Builtins that answer with the JSON they are given, and more.
 /// Knows the kinds of a few tools.
 #[derive(Debug)]
 struct Kinds;
@@ -54,6 +53,7 @@ impl DescribeCall for Kinds {
     }
 }
 
+/// Returns builtins that answer with the JSON they are given, and more.
 fn registry() -> Registry {
     let mut registry = Registry::new();
     registry.describe_calls_by(&Kinds);
