@@ -163,9 +163,11 @@ fn a_guard_that_survives_the_model_goes_to_the_users_layer() {
     assert!(directory.join("hooks.yaml").is_file() && directory.join("hooks.test.yaml").is_file());
     assert!(!sandbox.project().join("hooks.yaml").exists());
     let hooks = std::fs::read_to_string(directory.join("hooks.yaml")).unwrap();
-    assert!(hooks.starts_with("# Your hooks in every project: "), "{hooks}");
-    let input = r#"{"tool_name":"shell","tool_input":{"cmd":"rm -rf build"}}"#;
-    let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(2);
+    assert!(hooks.starts_with("# Rules for every project of yours."), "{hooks}");
+    for (command, code) in [("rm -rf ~", 2), ("git push --force", 3), ("rm -rf target", 0), ("ls", 0)] {
+        let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
+        let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(code);
+    }
     let _ = sandbox.hookexec(["test", directory.to_str().unwrap()]).run().exits(0);
 }
 

@@ -64,14 +64,14 @@ impl Found {
     }
 }
 
-/// Returns a hooks file: the user's own, or the project's.
-pub(super) fn hooks(found: &Found, is_users: bool) -> String {
+/// The hooks file of a user: rules for every project.
+pub(super) const USERS_HOOKS: &str = include_str!("starter/user.yaml");
+/// The tests of that file: they reach all of it.
+pub(super) const USERS_CASES: &str = include_str!("starter/user.test.yaml");
+
+/// Returns the hooks file of a project.
+pub(super) fn hooks(found: &Found) -> String {
     let mut text = include_str!("starter/hooks.yaml").to_owned();
-    if is_users {
-        text = text.replacen("Hooks of this project", "Your hooks in every project", 1);
-        // A project's log must lie in the project.
-        text = text.replacen("audit.jsonl", "~/.local/state/hookexec/audit.jsonl", 1);
-    }
     if found.git {
         text.push_str(include_str!("starter/no-force-push.yaml"));
     }

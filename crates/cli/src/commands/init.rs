@@ -60,8 +60,13 @@ impl Args {
         let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
         refuse_existing(&hooks)?;
         refuse_existing(&cases)?;
-        output::create(&hooks, &starter::hooks(&found, self.user))?;
-        output::create(&cases, &starter::cases(&found))?;
+        let (hooks_text, cases_text) = if self.user {
+            (starter::USERS_HOOKS.to_owned(), starter::USERS_CASES.to_owned())
+        } else {
+            (starter::hooks(&found), starter::cases(&found))
+        };
+        output::create(&hooks, &hooks_text)?;
+        output::create(&cases, &cases_text)?;
         let next = steps(&self.next(&directory, &project, &found.agents));
         let found = found.listed();
         output::print(&if self.user {
