@@ -261,6 +261,28 @@ async fn a_reason_names_the_command_and_the_pattern() {
     assert_eq!(reason, "too much: `rm -rf ~` fits `rm -r` and `~` is in `@home`");
 }
 
+/// Prose and the operators of a language are no files.
+#[tokio::test]
+async fn prose_and_code_name_only_the_files_that_they_name() {
+    let machine = Machine::new();
+    let rule = "{ type: rule, deny: no, files: ['/etc', /dev, '~/.ssh'] }";
+    let code = |text: &str| Input::call("Bash").arg("command", format!("python3 -c '{text}'"));
+    let note = |key: &str, text: &str| Input::call("mcp__notes__save").arg(key, text);
+    for (expected, call) in [
+        ("-", code("etc = f(x) / 2\ny = f(x)[0] * g(y)[:1] ** 2\nprint(dev)")),
+        ("deny", code("import os\nprint(open(\"/etc/hosts\"))")),
+        ("deny", code("os.chdir(\"/\")\nopen(\"etc/hosts\")")),
+        ("-", note("data", "# Notes\nread / write\netc\nof /dev and ~/.ssh")),
+        ("-", note("sql", "SELECT a FROM b WHERE c LIKE '%/etc/%'")),
+        ("deny", note("path", "/etc/hosts")),
+        ("deny", note("target", "~/.ssh/id_ed25519")),
+    ] {
+        let shown = call.tool_input.clone();
+        let (said, why) = machine.decision(rule, call).await;
+        assert_eq!(said, expected, "{shown:?}: {why}");
+    }
+}
+
 #[test]
 fn mistakes_of_a_rule_are_all_found_at_their_places() {
     let machine = Machine::new();

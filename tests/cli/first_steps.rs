@@ -164,7 +164,9 @@ fn a_guard_that_survives_the_model_goes_to_the_users_layer() {
     assert!(!sandbox.project().join("hooks.yaml").exists());
     let hooks = std::fs::read_to_string(directory.join("hooks.yaml")).unwrap();
     assert!(hooks.starts_with("# Rules for every project of yours."), "{hooks}");
-    for (command, code) in [("rm -rf ~", 2), ("git push --force", 3), ("rm -rf target", 0), ("ls", 0)] {
+    for (command, code) in
+        [("rm -rf ~", 2), ("git push --force", 3), ("rm -rf target", 0), ("ls", 0)]
+    {
         let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
         let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(code);
     }

@@ -98,19 +98,16 @@ impl<'c> CallReading<'c> {
             return Ok(Some(pattern.written.clone()));
         }
         let bases = self.bases()?;
-        let strays = self.strays || mention.texts.iter().any(|(text, _)| text.starts_with(UNKNOWN));
-        let guesses: BTreeSet<PathBuf> = if strays {
-            here.above().map(Path::to_owned).chain(self.home()).collect()
-        } else {
-            BTreeSet::new()
-        };
+        let guesses: BTreeSet<PathBuf> =
+            here.above().map(Path::to_owned).chain(self.home()).collect();
         if mention.texts.len().saturating_mul(bases.len() + guesses.len()) > MOST_PATHS {
             return Err(TOO_MANY.into());
         }
         for (text, dots) in mention.texts.iter() {
             let known = self.places(text, bases).into_iter().map(|path| (path, mention.descends));
             // Everything in an unknown directory is too vague for a guess.
-            let rests = relative(text).filter(|rest| !rest.starts_with(['*', '?', '[']));
+            let is_stray = self.strays || text.starts_with(UNKNOWN);
+            let rests = relative(text).filter(|rest| is_stray && !is_only_wildcards(rest));
             let unknown = rests.flat_map(|rest| self.at(&guesses, rest)).map(|path| (path, false));
             for (path, descends) in known.chain(unknown) {
                 for meant in self.meant(&path, text, dots)? {
@@ -259,6 +256,11 @@ fn relative(text: &str) -> impl Iterator<Item = &str> {
     let whole = if is_end { Some(text) } else { None };
     let relative = !rest.is_empty() && !text.starts_with(['/', '~']);
     std::iter::once(rest).chain(whole).filter(move |_| relative)
+}
+
+/// Returns whether nothing is known of how a path begins, as in `*.txt` or `$(x)[0]`.
+fn is_only_wildcards(path: &str) -> bool {
+    path.trim_start_matches(UNKNOWN).starts_with(['*', '?', '['])
 }
 
 /// Returns a text for people: what only the shell knows is a `*` to them.

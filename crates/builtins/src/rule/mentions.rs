@@ -159,6 +159,13 @@ impl Finder<'_, '_> {
         let plain = without_substitutions(text);
         if is_code && text.contains([' ', '\n', '(', '"', '\'', ';', '`']) {
             add_words(text, &mut words);
+            // A text of several lines is code, and its lines are among the words.
+            words.retain(|word| !word.contains('\n'));
+            // A `/` outside of quotes divides.
+            if !text.contains("'/'") && !text.contains("\"/\"") {
+                words.remove("/");
+                words.remove("//");
+            }
         }
         words.insert(plain.clone());
         // A wildcard in quotes is a letter.

@@ -133,6 +133,10 @@ impl Collector<'_> {
         {
             return self.value(key, &value);
         }
+        let is_prose = role.is_none() && text.trim().contains('\n');
+        if is_prose {
+            return Ok(());
+        }
         let is_command = matches!(role, Some(Role::Command | Role::Words));
         if !is_command && role != Some(Role::Prose) {
             for line in text.lines() {

@@ -56,7 +56,7 @@ pub(super) const ANY: Arguments = &[
     (New, "new_string newString new_str newStr newText"),
     (Patch, "patch diff patchText"),
     (Pattern, "pattern regex"),
-    (Query, "query"),
+    (Query, "query sql statement"),
     (
         Prose,
         "prompt description message title comment question explanation instructions \
