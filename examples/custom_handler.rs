@@ -4,12 +4,15 @@
 //! cargo run --example custom_handler
 //! ```
 //!
-//! A builtin is a function that `{ type: builtin, command: NAME, args: [...] }` calls. A hook type is
-//! more: it has parameters of its own (`with:`), checked when the configuration is loaded.
+//! A builtin is a function that `{ type: builtin, command: NAME }` calls. A hook type is more: it may
+//! have keys of its own, a grace period and answers for failures. The parameters of both are checked
+//! when the configuration is loaded.
 #![expect(clippy::print_stdout, reason = "it shows its verdicts")]
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::error::Error;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -30,7 +33,7 @@ hooks:
     - matcher: shell
       hooks:
         - { type: builtin, command: deny_words, args: [sudo, doas] }
-        - { type: builtin, command: ask_once_in_a_while, args: ['3'] }
+        - { type: builtin, command: ask_once_in_a_while, with: { every: 3 } }
         - type: rate_limit
           with: { calls: 3, hint: take a break }
 ";
@@ -66,20 +69,26 @@ fn registry() -> Registry {
     registry.register_builtin("deny_words", Builtin::blocking(deny_words));
     // An async function.
     registry.register_builtin("house_rules", Builtin::future(house_rules));
-    // A closure with state, fast enough to be called in place.
+    // A closure with state and parameters from `with`, fast enough to be called in place.
     let asked = Mutex::new(0_u64);
     registry.register_builtin(
         "ask_once_in_a_while",
-        Builtin::inline(move |_, args| {
-            let every: u64 = args.first().map_or(Ok(10), |text| text.parse())?;
+        Builtin::inline(move |_, often: &Often| {
             let mut count = asked.lock().unwrap_or_else(PoisonError::into_inner);
             *count += 1;
-            let due = every > 0 && count.is_multiple_of(every);
-            Ok::<_, std::num::ParseIntError>(due.then(|| Output::ask("still all right?")))
+            let due = count.is_multiple_of(often.every.get());
+            Ok::<_, Infallible>(if due { Some(Output::ask("still all right?")) } else { None })
         }),
     );
     registry.register("rate_limit", HandlerFactory::new(rate_limit));
     registry
+}
+
+/// The parameters of `ask_once_in_a_while`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Often {
+    every: NonZeroU64,
 }
 
 /// Denies commands that begin with one of the words in `args`.
@@ -93,7 +102,7 @@ fn deny_words(
     }
     let command = input.tool_input.as_ref().and_then(|arguments| arguments.get("cmd")?.as_str());
     let first = command.and_then(|command| command.split_whitespace().next());
-    let hit = first.filter(|word| args.iter().any(|forbidden| forbidden == word));
+    let hit = args.iter().find(|word| first == Some(word.as_str()));
     Ok(hit.map(|word| Output::deny(format!("`{word}` is not allowed here"))))
 }
 
@@ -108,7 +117,7 @@ async fn house_rules(_: Arc<Input>, _: Arc<[String]>) -> Result<Option<Output>, 
 #[serde(deny_unknown_fields)]
 struct RateLimit {
     /// How many calls a session may make.
-    calls: u32,
+    calls: NonZeroU32,
     /// What the model is told then.
     #[serde(default)]
     hint: String,
@@ -122,15 +131,8 @@ struct RateLimiter {
 
 /// Checks a hook of type `rate_limit` and makes its handler. Errors are shown with file and line.
 fn rate_limit(_: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let wrong = |message: String| {
-        BuildError::new(message).at("with").hint("write `with: { calls: 20, hint: take a break }`")
-    };
-    let with = hook.with.clone().ok_or_else(|| wrong("`rate_limit` needs `with`".to_owned()))?;
-    let limit: RateLimit =
-        serde_json::from_value(with).map_err(|error| wrong(format!("bad `with`: {error}")))?;
-    if limit.calls == 0 {
-        return Err(wrong("bad `with`: `calls` must be at least 1".to_owned()));
-    }
+    let example = "write `with: { calls: 20, hint: take a break }`";
+    let limit = hook.parameters().map_err(|error| error.hint(example))?;
     Ok(Arc::new(RateLimiter { limit, made: Mutex::default() }))
 }
 
@@ -141,8 +143,10 @@ impl Handler for RateLimiter {
             let count = made.entry(call.input.session_id.clone()).or_default();
             *count += 1;
             let RateLimit { calls, hint } = &self.limit;
-            let over = *count > *calls;
-            Ok(over.then(|| Output::deny(format!("more than {calls} calls; {hint}"))).into())
+            if *count <= calls.get() {
+                return Ok(None.into());
+            }
+            Ok(Output::deny(format!("more than {calls} calls; {hint}")).into())
         })
     }
 }

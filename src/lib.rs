@@ -154,26 +154,25 @@
 //!     Input, Output, Registry,
 //! };
 //!
-//! /// Asks from so many tool calls of a session on.
-//! struct Budget(u64);
+//! /// Asks from so many model calls of a turn on.
+//! #[derive(serde::Deserialize)]
+//! struct Budget {
+//!     limit: u64,
+//! }
 //!
 //! impl Handler for Budget {
 //!     fn run<'a>(
 //!         &'a self,
 //!         call: &'a Call<'a>,
 //!     ) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-//!         let is_spent = call.input.iteration > Some(self.0);
+//!         let is_spent = call.input.iteration > Some(self.limit);
 //!         let answer = if is_spent { Some(Output::ask("the budget is spent")) } else { None };
 //!         Box::pin(async move { Ok(answer.into()) })
 //!     }
 //! }
 //!
 //! fn budget(_: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-//!     let limit = hook.with.as_ref().and_then(|with| with["limit"].as_u64());
-//!     let limit = limit.ok_or_else(|| {
-//!         BuildError::new("`with.limit` must be a whole number").at("with").hint("with: { limit: 20 }")
-//!     })?;
-//!     Ok(Arc::new(Budget(limit)))
+//!     Ok(Arc::new(hook.parameters::<Budget>()?))
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -191,7 +190,7 @@
 //! let wrong = "hooks: { pre_tool_use: [{ hooks: [{ type: budget }] }] }";
 //! let config = Config::from_yaml(wrong, "hooks.yaml")?;
 //! let problems = Executor::builder(config).registry(registry).build().unwrap_err();
-//! assert_eq!(problems.to_string(), "hooks.yaml:1: `with.limit` must be a whole number");
+//! assert_eq!(problems.to_string(), "hooks.yaml:1: `with`: missing field `limit`");
 //! # Ok(())
 //! # }
 //! ```

@@ -16,7 +16,7 @@ use crate::counts::{Counter, Counts};
 use crate::describe::DescribeCall;
 pub use crate::dialect::{Dialect, Payloads};
 use crate::handler::{BuildError, Handler};
-pub use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFunction, too_long};
+pub use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFunction, Parameters, too_long};
 use crate::handlers::command::expand::required_env_references;
 pub use crate::handlers::command::{
     expand::path as expand_path, shells::is_posix as is_posix_shell,
@@ -97,7 +97,7 @@ pub struct Registry {
     dialects: Cow<'static, [&'static dyn Dialect]>,
     describer: Option<&'static dyn DescribeCall>,
     make_recorder: Option<MakeRecorder>,
-    /// The types that were registered although there was one of the name.
+    /// The types and builtins that were registered although there was one of the name.
     registered_twice: Vec<String>,
 }
 
@@ -159,7 +159,7 @@ impl Registry {
     ) -> &mut Self {
         let kind = kind.into();
         if self.types.contains_key(&*kind) {
-            self.registered_twice.push(kind.into_owned());
+            self.registered_twice.push(format!("hook type `{kind}`"));
         } else {
             self.types.insert(kind, factory);
         }
@@ -251,12 +251,23 @@ impl Registry {
         self.types.get(kind)
     }
 
-    /// Returns the problem of each hook type that was registered twice.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = Diagnostic> {
-        self.registered_twice.iter().map(|kind| {
-            let problem = Diagnostic::error(format!("the hook type `{kind}` is registered twice"));
-            problem.hint("give the type of your program another name")
-        })
+    /// Returns the problem of each hook type and each builtin that was registered twice.
+    pub(crate) fn problems(&self) -> Vec<Diagnostic> {
+        let mut twice = self.registered_twice.clone();
+        let mut names: BTreeSet<&str> = self.builtins.keys().map(String::as_str).collect();
+        for source in &self.sources {
+            for name in (source.names)() {
+                if !names.insert(name) {
+                    twice.push(format!("builtin `{name}`"));
+                }
+            }
+        }
+        let mut problems = Vec::new();
+        for name in twice {
+            let problem = Diagnostic::error(format!("the {name} is registered twice"));
+            problems.push(problem.hint("give that of your program another name"));
+        }
+        problems
     }
 
     /// Returns the mistakes of a hook whose type or keys are wrong.
@@ -347,8 +358,7 @@ impl Registry {
         made_later.chain(self.builtins.keys().map(String::as_str)).collect()
     }
 
-    /// Adds the builtins of a package, each of which `make` makes when a hook first names it. One that is
-    /// registered by itself takes the place of one of the same name.
+    /// Adds the builtins of a package, each of which `make` makes when a hook first names it.
     pub fn register_builtins(
         &mut self,
         names: fn() -> Vec<&'static str>,
@@ -358,14 +368,13 @@ impl Registry {
         self
     }
 
-    /// Makes `builtin` callable as `{type: builtin, command: name}`; an earlier one of the same
-    /// name is replaced.
-    ///
-    /// # Panics
-    /// When `name` is empty.
+    /// Makes `builtin` callable as `{type: builtin, command: name}`. If there is one of this name,
+    /// building an executor fails.
     pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> &mut Self {
         let name = name.into();
-        assert!(!name.is_empty(), "a builtin needs a name");
+        if self.builtins.contains_key(&name) {
+            self.registered_twice.push(format!("builtin `{name}`"));
+        }
         self.builtins.insert(name, builtin);
         self
     }

@@ -34,8 +34,8 @@ fn builtin_hooks() -> HandlerFactory {
     HandlerFactory::new(build)
         .with_command(CommandKey::Name("the name of the builtin: `command: protect_paths`"))
         .refusing(
-            &["env", "inherit_env", "working_dir", "shell", "strict_output", "with"],
-            "a builtin takes its parameters in `args`; it starts no program and prints nothing",
+            &["env", "inherit_env", "working_dir", "shell", "strict_output"],
+            "a builtin starts no program and prints nothing",
         )
 }
 

@@ -36,8 +36,10 @@ pub(crate) fn builtins_file(count: usize) -> String {
 /// Returns a registry whose builtin `noop` has no opinion.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
-    registry
-        .register_builtin("noop", Builtin::inline(|_, _| Ok::<_, std::convert::Infallible>(None)));
+    registry.register_builtin(
+        "noop",
+        Builtin::inline(|_, _: &[String]| Ok::<_, std::convert::Infallible>(None)),
+    );
     registry
 }
 

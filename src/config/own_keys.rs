@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::build_error::BuildError;
@@ -74,6 +75,15 @@ impl Hook {
             Some(value) if !problems.has_errors() => Ok(value),
             _ => Err(BuildError::of_problems(problems)),
         }
+    }
+
+    /// Reads the parameters in `with`; without it they are an empty object.
+    ///
+    /// # Errors
+    /// What serde says of them, at `with`.
+    pub fn parameters<P: DeserializeOwned>(&self) -> Result<P, BuildError> {
+        let with = self.with.clone().unwrap_or_else(|| json!({}));
+        P::deserialize(with).map_err(|error| BuildError::new(format!("`with`: {error}")).at("with"))
     }
 
     /// Returns the groups that the hook's file defines.

@@ -185,7 +185,7 @@ impl ExecutorBuilder {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
         bind(&configured, handlers, &environment, &mut hooks_of);
-        problems.extend(registry.problems().chain(missing_recorder));
+        problems.extend(registry.problems().into_iter().chain(missing_recorder));
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
+
 use crate::config::{Command, Hook, Layer};
 use crate::counts::Counter;
 use crate::event::Event;
@@ -18,13 +20,15 @@ type Answer = Result<Option<Output>, BuiltinError>;
 type PlainFunction = dyn Fn(&Call<'_>) -> Answer + Send + Sync;
 type AsyncFunction = dyn Fn(Arc<Input>) -> BoxFuture<'static, Answer> + Send + Sync;
 /// Checks a hook when it is loaded, and returns the function that runs for it.
-type Prepare = dyn Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, String> + Send + Sync;
+type Prepare = dyn Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, BuildError> + Send + Sync;
 /// Answers for a hook that failed.
 type OnFailure = fn(Event) -> Option<Output>;
 
 /// A function that hooks call by name, and what is known about it.
 ///
-/// The function may hold state. A panic or an error is a failure of the hook.
+/// The type of its second parameter says where its hooks have their parameters: for `[String]` in
+/// `args`, for any other type in `with`, from which serde reads it when the executor is built. The
+/// function may hold state. A panic or an error is a failure of the hook.
 #[derive(Clone)]
 #[must_use]
 pub struct Builtin {
@@ -46,48 +50,86 @@ pub enum BuiltinFunction {
     Async(Arc<AsyncFunction>),
 }
 
+/// Parameters of a builtin.
+pub trait Parameters: Send + Sync + 'static {
+    /// Reads those of a hook.
+    ///
+    /// # Errors
+    /// When the hook has others.
+    fn of(hook: &Hook) -> Result<Arc<Self>, BuildError>;
+}
+
+impl Parameters for [String] {
+    fn of(hook: &Hook) -> Result<Arc<Self>, BuildError> {
+        match hook.with {
+            Some(_) => Err(BuildError::new("it takes its parameters in `args`").at("with")),
+            None => Ok(hook.args.clone().into()),
+        }
+    }
+}
+
+impl<P: DeserializeOwned + Send + Sync + 'static> Parameters for P {
+    fn of(hook: &Hook) -> Result<Arc<Self>, BuildError> {
+        if !hook.args.is_empty() {
+            return Err(BuildError::new("it takes its parameters in `with`").at("args"));
+        }
+        Ok(Arc::new(hook.parameters()?))
+    }
+}
+
 impl Builtin {
     /// Returns a builtin that is called in place: it must be fast and must not block.
-    pub fn inline<E: Into<BuiltinError>>(
-        function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    pub fn inline<P: Parameters + ?Sized, E: Into<BuiltinError>>(
+        function: impl Fn(&Input, &P) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
         let function = Arc::new(function);
-        Self::prepared(move |hook, _| Ok(BuiltinFunction::Inline(plain(&function, hook))))
+        Self::of(move |hook, _| Ok(BuiltinFunction::Inline(plain(&function, hook)?)))
     }
 
     /// Returns a builtin that may block: it runs on Tokio's blocking threads. At the hook's timeout
     /// it can't be stopped: it ends on its own, and its answer is lost.
-    pub fn blocking<E: Into<BuiltinError>>(
-        function: impl Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    pub fn blocking<P: Parameters + ?Sized, E: Into<BuiltinError>>(
+        function: impl Fn(&Input, &P) -> Result<Option<Output>, E> + Send + Sync + 'static,
     ) -> Self {
         let function = Arc::new(function);
-        Self::prepared(move |hook, _| Ok(BuiltinFunction::Blocking(plain(&function, hook))))
+        Self::of(move |hook, _| Ok(BuiltinFunction::Blocking(plain(&function, hook)?)))
     }
 
     /// Returns a builtin of an async function, which must not block. At the hook's timeout its
     /// future is dropped.
-    pub fn future<R, E>(
-        function: impl Fn(Arc<Input>, Arc<[String]>) -> R + Send + Sync + 'static,
+    pub fn future<P: Parameters + ?Sized, R, E>(
+        function: impl Fn(Arc<Input>, Arc<P>) -> R + Send + Sync + 'static,
     ) -> Self
     where
         R: Future<Output = Result<Option<Output>, E>> + Send + 'static,
         E: Into<BuiltinError>,
     {
         let function = Arc::new(function);
-        Self::prepared(move |hook, _| {
-            let function = Arc::clone(&function);
-            let args: Arc<[String]> = hook.args.clone().into();
+        Self::of(move |hook, _| {
+            let (function, parameters) = (Arc::clone(&function), P::of(hook)?);
             Ok(BuiltinFunction::Async(Arc::new(move |input| {
-                let answer = function(input, Arc::clone(&args));
+                let answer = function(input, Arc::clone(&parameters));
                 Box::pin(async move { answer.await.map_err(Into::into) })
             })))
         })
     }
 
-    /// Returns a builtin that checks its hook when it is loaded, and makes the function that runs for it.
-    /// The function may count in a session what it does.
+    /// Returns a builtin that checks the `args` of its hook when it is loaded, and makes the function
+    /// that runs for it. The function may count in a session what it does.
     pub fn prepared(
         prepare: impl Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of(move |hook, counter| {
+            <[String]>::of(hook)?;
+            prepare(hook, counter).map_err(|problem| BuildError::new(problem).at("args"))
+        })
+    }
+
+    fn of(
+        prepare: impl Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, BuildError>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false, about: "" }
     }
@@ -123,14 +165,15 @@ impl fmt::Debug for Builtin {
     }
 }
 
-/// Returns a function for the arguments of one hook.
-fn plain<F, E>(function: &Arc<F>, hook: &Hook) -> Arc<PlainFunction>
+/// Returns a function for the parameters of one hook.
+fn plain<F, P, E>(function: &Arc<F>, hook: &Hook) -> Result<Arc<PlainFunction>, BuildError>
 where
-    F: Fn(&Input, &[String]) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    F: Fn(&Input, &P) -> Result<Option<Output>, E> + Send + Sync + 'static,
+    P: Parameters + ?Sized,
     E: Into<BuiltinError>,
 {
-    let (function, args) = (Arc::clone(function), hook.args.clone());
-    Arc::new(move |call| function(call.input, &args).map_err(Into::into))
+    let (function, parameters) = (Arc::clone(function), P::of(hook)?);
+    Ok(Arc::new(move |call| function(call.input, &parameters).map_err(Into::into)))
 }
 
 /// Builds the handler of a hook of `type: builtin`, which names one of `names`.
@@ -154,12 +197,10 @@ pub(crate) fn build<'n>(
         };
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };
-    let mut function = match (builtin.prepare)(hook, Arc::new(counter)) {
-        Ok(function) => function,
-        Err(problem) => {
-            return Err(BuildError::new(format!("builtin `{name}`: {problem}")).at("args"));
-        }
-    };
+    let mut function = (builtin.prepare)(hook, Arc::new(counter)).map_err(|mut error| {
+        error.message = format!("builtin `{name}`: {}", error.message);
+        error
+    })?;
     // The timers of all hooks run on this thread.
     if let BuiltinFunction::Inline(inline) = &function
         && hook.layer() == Layer::Project

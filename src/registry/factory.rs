@@ -194,7 +194,7 @@ mod tests {
     use crate::executor::Executor;
     use crate::handler::{BoxFuture, Call, HandlerError, HandlerResult, Silent};
     use crate::matcher::Matcher;
-    use crate::registry::Registry;
+    use crate::registry::{Builtin, Registry};
     use crate::wire::{Input, Output};
 
     struct Denying;
@@ -280,11 +280,17 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_is_registered_twice_is_an_error() {
+    fn a_type_or_a_builtin_that_is_registered_twice_is_an_error() {
+        let nothing = || Builtin::inline(|_, _: &[String]| Ok::<_, String>(None));
         let mut registry = Registry::new();
         registry.register("command", silent());
+        registry.register_builtin("mine", nothing()).register_builtin("mine", nothing());
+        registry.register_builtin("theirs", nothing());
+        registry.register_builtins(|| vec!["theirs"], |_| None);
         let told = problems(registry, "{ type: command, command: 'true' }");
-        assert!(told.contains("the hook type `command` is registered twice"), "{told}");
+        for name in ["hook type `command`", "builtin `mine`", "builtin `theirs`"] {
+            assert!(told.contains(&format!("the {name} is registered twice")), "{told}");
+        }
     }
 
     #[derive(Debug)]

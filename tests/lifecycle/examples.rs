@@ -221,13 +221,29 @@ hooks:
 }
 
 #[test]
-fn parameters_of_a_hook_type_are_checked_at_load() {
-    let hook = |with: &str| {
-        let text = format!("hooks:\n  stop:\n    - type: rate_limit\n      with: {with}\n");
+fn parameters_are_checked_at_load() {
+    let mistake = |hook: &str| {
+        let text = format!("hooks:\n  stop:\n    - {hook}\n");
         custom_handler::executor(&text).map(|_| ()).unwrap_err().to_string()
     };
-    assert_eq!(hook("{ calls: 0 }"), "hooks.yaml:4: bad `with`: `calls` must be at least 1");
-    assert!(hook("{ cals: 3 }").starts_with("hooks.yaml:4: bad `with`: unknown field `cals`"));
-    let missing = custom_handler::executor("hooks: { stop: [{ type: rate_limit }] }");
-    assert_eq!(missing.unwrap_err().to_string(), "hooks.yaml:1: `rate_limit` needs `with`");
+    for (hook, told) in [
+        ("{ type: rate_limit, with: { calls: 0 } }", "`with`: invalid value: integer `0`"),
+        ("{ type: rate_limit, with: { cals: 3 } }", "`with`: unknown field `cals`"),
+        ("{ type: rate_limit }", "`with`: missing field `calls`"),
+        (
+            "{ type: builtin, command: ask_once_in_a_while, with: { every: x } }",
+            "builtin `ask_once_in_a_while`: `with`: invalid type: string \"x\"",
+        ),
+        (
+            "{ type: builtin, command: ask_once_in_a_while, args: [x] }",
+            "builtin `ask_once_in_a_while`: it takes its parameters in `with`",
+        ),
+        (
+            "{ type: builtin, command: deny_words, with: { x: 1 } }",
+            "builtin `deny_words`: it takes its parameters in `args`",
+        ),
+    ] {
+        let mistake = mistake(hook);
+        assert!(mistake.starts_with(&format!("hooks.yaml:3: {told}")), "{hook}: {mistake}");
+    }
 }

@@ -55,7 +55,7 @@ impl Gate {
         let gate = self.clone();
         registry.register_builtin(
             "wait",
-            Builtin::future(move |_, _| {
+            Builtin::future(move |_, _: Arc<[String]>| {
                 let gate = gate.clone();
                 async move {
                     gate.waiting.add_permits(1);

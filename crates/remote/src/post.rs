@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::endpoint::{Endpoint, on_thread};
 use crate::http::{Ask, Reply};
-use crate::request::{like_stdout, parameters};
+use crate::request::like_stdout;
 use crate::signature::Secret;
 use hookexec::config::Hook;
 use hookexec::event::Event;
@@ -49,7 +49,8 @@ const LONGEST_RETRY: u64 = 30;
 
 /// Builds the handler of an http hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let Parameters { url, headers, allow_private, secret } = parameters(hook, EXAMPLE)?;
+    let Parameters { url, headers, allow_private, secret } =
+        hook.parameters().map_err(|error| error.hint(EXAMPLE))?;
     let mut endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
     let mut key = None;
     if let Some(secret) = secret {

@@ -1,18 +1,9 @@
 //! The parts that hooks of a server share: their parameters, and how its answer is read.
 
-use serde::de::DeserializeOwned;
-
-use hookexec::config::Hook;
 use hookexec::event::ContextMode;
-use hookexec::handler::{BuildError, Call, Exited, Failure, HandlerError};
+use hookexec::handler::{Call, Exited, Failure, HandlerError};
 use hookexec_files::text::shortened;
 use std::borrow::Cow;
-
-/// Reads the keys of `with`.
-pub(super) fn parameters<P: DeserializeOwned>(hook: &Hook, example: &str) -> Result<P, BuildError> {
-    serde_json::from_value(hook.with.clone().unwrap_or_default())
-        .map_err(|error| BuildError::new(format!("`with`: {error}")).at("with").hint(example))
-}
 
 /// The longest part of what a server says of an error that is shown.
 const SHOWN: usize = 200;

@@ -42,8 +42,8 @@ async fn a_failure_at_approval_is_no_answer() {
         fails.notify_one();
         Err::<Option<Output>, String>("broke".into())
     };
-    registry.register_builtin("fail", Builtin::inline(fail));
-    let refuse = move |_, _| {
+    registry.register_builtin("break", Builtin::inline(fail));
+    let refuse = move |_, _: Arc<[String]>| {
         let failed = Arc::clone(&failed);
         async move {
             failed.notified().await;
@@ -52,7 +52,7 @@ async fn a_failure_at_approval_is_no_answer() {
         }
     };
     registry.register_builtin("refuse", Builtin::future(refuse));
-    let hooks = ["fail", "refuse"].map(|name| hook(Event::Approval, name, &[])).to_vec();
+    let hooks = ["break", "refuse"].map(|name| hook(Event::Approval, name, &[])).to_vec();
     let verdict = with(&registry, hooks).dispatch(Event::Approval, &call("ls")).await;
     assert!(!verdict.allowed && verdict.stop.is_some(), "{verdict:#?}");
 }

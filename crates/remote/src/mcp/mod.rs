@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::request::{like_stdout, parameters};
+use crate::request::like_stdout;
 use hookexec::config::Hook;
 use hookexec::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
@@ -46,7 +46,7 @@ struct Parameters {
 /// Builds the handler of an mcp hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { server, url, tool, arguments, headers, allow_private } =
-        parameters(hook, EXAMPLE)?;
+        hook.parameters().map_err(|error| error.hint(EXAMPLE))?;
     if tool.trim().is_empty() {
         return Err(wrong("`tool` can't be empty"));
     }

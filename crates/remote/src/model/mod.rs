@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::endpoint::{Endpoint, on_thread};
 use crate::http::Ask;
-use crate::request::{excerpt, parameters};
+use crate::request::excerpt;
 use api::Api;
 use hookexec::config::Hook;
 use hookexec::counts::Counter;
@@ -94,7 +94,7 @@ impl Choice {
 
 /// Builds the handler of a model hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let with: Parameters = parameters(hook, EXAMPLE)?;
+    let with: Parameters = hook.parameters().map_err(|error| error.hint(EXAMPLE))?;
     if let Some(problem) = with.problem() {
         return Err(BuildError::new(problem).at("with").hint(EXAMPLE));
     }
