@@ -1,7 +1,7 @@
 //! An MCP server of `rmcp` behind hooks:
 //!
 //! ```ignore
-//! HookLayer { inner: MyServer, session }.serve(stdio()).await?;
+//! HookLayer::new(MyServer, session).serve(stdio()).await?;
 //! ```
 
 use std::sync::Arc;
