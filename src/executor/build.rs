@@ -201,6 +201,7 @@ impl ExecutorBuilder {
             recorder,
             capacity: Arc::default(),
             is_replaced: AtomicBool::new(false),
+            unfired_told: AtomicBool::new(false),
             handed_over: None,
         };
         problems.sort(&files);

@@ -59,6 +59,8 @@ pub struct Executor {
     pub(super) capacity: Arc<Capacity>,
     /// Whether another executor has taken over what can go on.
     pub(super) is_replaced: AtomicBool,
+    /// Whether a session has logged which hooks never run.
+    pub(crate) unfired_told: AtomicBool,
     /// The background hooks left to another process, if none is started here.
     pub(super) handed_over: Option<Mutex<Vec<HandedOver>>>,
 }

@@ -191,7 +191,7 @@ pub(crate) fn build<'n>(
     let Some(builtin) = find(name) else {
         let names = names();
         let hint = if names.is_empty() {
-            "this program registered no builtins".to_owned()
+            "this program registered no builtins; `hookexec_builtins::register` adds the shipped ones".to_owned()
         } else {
             suggest::hint_or_list(name, names, "known builtins:")
         };

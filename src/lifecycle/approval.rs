@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::outcome::{DeniedBy, Stage, ToolEnd};
 use super::tool_call::ToolCall;
 use crate::event::Event;
 use crate::handler::BoxFuture;
@@ -21,23 +22,18 @@ pub(super) type Approver<'a> =
 #[must_use = "a request that is not answered approves nothing"]
 #[derive(Debug)]
 pub struct ApprovalRequest {
-    about: Subject,
+    session_id: String,
+    call: ToolCall,
     /// The reason: the event whose hooks asked, and their text. Without an event the host asked.
     reasons: Vec<(Option<Event>, String)>,
     metadata: BTreeMap<String, Value>,
 }
 
-/// The call that a request and its answer are about.
-#[derive(Debug, Clone, PartialEq)]
-struct Subject {
-    session_id: String,
-    call: ToolCall,
-}
-
 impl ApprovalRequest {
     pub(super) fn new(session_id: &str, call: &ToolCall) -> Self {
         Self {
-            about: Subject { session_id: session_id.to_owned(), call: call.clone() },
+            session_id: session_id.to_owned(),
+            call: call.clone(),
             reasons: Vec::new(),
             metadata: BTreeMap::new(),
         }
@@ -55,17 +51,17 @@ impl ApprovalRequest {
 
     /// Returns the tool.
     pub fn tool_name(&self) -> &str {
-        &self.about.call.name
+        &self.call.name
     }
 
     /// Returns the arguments. Show them: the approval holds only for them.
     pub const fn arguments(&self) -> &JsonObject {
-        &self.about.call.arguments
+        &self.call.arguments
     }
 
     /// Returns the call's id.
     pub fn tool_use_id(&self) -> Option<&str> {
-        self.about.call.id.as_deref()
+        self.call.id.as_deref()
     }
 
     /// Returns the reason: the event whose hooks asked (`None`: the host asked), and their text.
@@ -99,30 +95,41 @@ impl ApprovalRequest {
     }
 
     fn answer(self, answer: Answer, source: impl Into<String>) -> Approval {
-        Approval { about: self.about, answer, source: source.into() }
+        Approval { session_id: self.session_id, call: self.call, answer, source: source.into() }
     }
 }
 
 /// The answer to one [`ApprovalRequest`]; void for any call but the one that was shown.
 #[must_use]
 pub struct Approval {
-    about: Subject,
+    session_id: String,
+    call: ToolCall,
     answer: Answer,
     source: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+#[derive(Debug)]
+enum Answer {
     Granted,
     Refused(String),
     Cancelled,
 }
 
 impl Approval {
-    /// Returns the answer and who gave it, or `None` if it was for another call.
-    pub(super) fn for_call(self, session_id: &str, call: &ToolCall) -> Option<(Answer, String)> {
-        let same = self.about.session_id == session_id && self.about.call.same_as(call);
-        if same { Some((self.answer, self.source)) } else { None }
+    /// Returns who approved, or how the call ends; `None` if the answer was for another call.
+    pub(super) fn for_call(
+        self,
+        session_id: &str,
+        call: &ToolCall,
+    ) -> Option<Result<String, ToolEnd>> {
+        if self.session_id != session_id || !self.call.same_as(call) {
+            return None;
+        }
+        Some(match self.answer {
+            Answer::Granted => Ok(self.source),
+            Answer::Refused(message) => Err(ToolEnd::Denied { by: DeniedBy::Approver, message }),
+            Answer::Cancelled => Err(ToolEnd::Cancelled { during: Stage::Approval }),
+        })
     }
 }
 
@@ -130,7 +137,7 @@ impl fmt::Debug for Approval {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Approval")
-            .field("tool", &self.about.call.name)
+            .field("tool", &self.call.name)
             .field("answer", &self.answer)
             .field("source", &self.source)
             .finish_non_exhaustive()

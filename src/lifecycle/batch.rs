@@ -9,16 +9,10 @@ use tokio::sync::watch;
 
 use super::approval::{Approval, ApprovalRequest};
 use super::cancel::Cancellation;
-use super::outcome::{Stage, ToolEnd, ToolOutcome};
+use super::outcome::ToolOutcome;
 use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, ToolCall, ToolError};
 use super::tool_run::ToolRun;
-use super::trail::Trail;
-use crate::handler::BoxFuture;
-
-/// Asks for approval of one of several calls.
-type SharedApprover<'a> =
-    Arc<dyn Fn(ApprovalRequest) -> BoxFuture<'a, Approval> + Send + Sync + 'a>;
 
 /// Several tool calls of one answer of the model.
 ///
@@ -29,24 +23,18 @@ type SharedApprover<'a> =
 /// * Cancellation: as for a single call.
 #[must_use = "a batch does nothing before `run` is called"]
 pub struct Batch<'a> {
-    scope: Scope,
-    calls: Vec<ToolCall>,
-    asks: Option<String>,
-    approver: Option<SharedApprover<'a>>,
+    runs: Vec<ToolRun<'a>>,
+    /// Whether each call needs no approval any more.
+    settled: watch::Sender<Vec<bool>>,
     cancel: Cancellation<'a>,
     in_turn: bool,
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(scope: Scope, calls: Vec<ToolCall>) -> Self {
-        Self {
-            scope,
-            calls,
-            asks: None,
-            approver: None,
-            cancel: Cancellation::Never,
-            in_turn: false,
-        }
+    pub(super) fn new(scope: &Scope, calls: Vec<ToolCall>) -> Self {
+        let (settled, _) = watch::channel(vec![false; calls.len()]);
+        let runs = calls.into_iter().map(|call| ToolRun::new(scope.clone(), call)).collect();
+        Self { runs, settled, cancel: Cancellation::Never, in_turn: false }
     }
 
     /// Runs the calls one after another; after a stop the rest do not run.
@@ -57,7 +45,8 @@ impl<'a> Batch<'a> {
 
     /// See [`ToolRun::ask_unless_allowed`].
     pub fn ask_unless_allowed(mut self, reason: impl Into<String>) -> Self {
-        self.asks = Some(reason.into());
+        let reason = reason.into();
+        self.runs = self.runs.into_iter().map(|run| run.ask_unless_allowed(&reason)).collect();
         self
     }
 
@@ -67,7 +56,17 @@ impl<'a> Batch<'a> {
         F: Fn(ApprovalRequest) -> R + Send + Sync + 'a,
         R: Future<Output = Approval> + Send + 'a,
     {
-        self.approver = Some(Arc::new(move |request| Box::pin(ask(request))));
+        let ask = Arc::new(ask);
+        let mut runs = Vec::with_capacity(self.runs.len());
+        for (place, run) in self.runs.into_iter().enumerate() {
+            let (ask, mut settled) = (Arc::clone(&ask), self.settled.subscribe());
+            runs.push(run.approve_with(async move |request| {
+                // Earlier calls are approved first; the sender outlives every call.
+                let _ = settled.wait_for(|settled| settled[..place].iter().all(|done| *done)).await;
+                ask(request).await
+            }));
+        }
+        self.runs = runs;
         self
     }
 
@@ -83,32 +82,18 @@ impl<'a> Batch<'a> {
         F: Fn(AuthorizedCall) -> R,
         R: Future<Output = Result<Value, ToolError>>,
     {
-        let Self { scope, calls, asks, approver, mut cancel, in_turn } = self;
+        let Self { runs, settled, mut cancel, in_turn } = self;
         let (stop, stopped) = watch::channel(false);
-        // The calls that need no approval any more, by index.
-        let (decided, _) = watch::channel(vec![false; calls.len()]);
-        let settle = |place: usize| decided.send_modify(|decided| decided[place] = true);
-        let drive = async |(place, call): (usize, ToolCall)| {
-            if in_turn && *stopped.borrow() {
-                return not_started(call);
-            }
+        let settle = |place: usize| settled.send_modify(|settled| settled[place] = true);
+        let drive = async |(place, run): (usize, ToolRun<'a>)| {
             let mut stopped = stopped.clone();
-            let mut run = ToolRun::new(scope.clone(), call).cancelled_by(async move {
+            if in_turn && *stopped.borrow() {
+                return run.not_started();
+            }
+            let run = run.cancelled_by(async move {
                 // The sender outlives every call; if it ever did not, that would be a stop as well.
                 let _ = stopped.wait_for(|stopped| *stopped).await;
             });
-            if let Some(reason) = &asks {
-                run = run.ask_unless_allowed(reason);
-            }
-            if let Some(approver) = approver.clone() {
-                let mut decided = decided.subscribe();
-                run = run.approve_with(async move |request| {
-                    // Earlier calls are approved first; the sender outlives every call.
-                    let _ =
-                        decided.wait_for(|decided| decided[..place].iter().all(|done| *done)).await;
-                    approver(request).await
-                });
-            }
             let outcome = run
                 .run(async |call| {
                     settle(place);
@@ -122,15 +107,14 @@ impl<'a> Batch<'a> {
             outcome
         };
         let all = async {
-            if in_turn {
-                let mut outcomes = Vec::with_capacity(calls.len());
-                for call in calls.into_iter().enumerate() {
-                    outcomes.push(drive(call).await);
-                }
-                outcomes
-            } else {
-                join_all(calls.into_iter().enumerate().map(&drive)).await
+            if !in_turn {
+                return join_all(runs.into_iter().enumerate().map(&drive)).await;
             }
+            let mut outcomes = Vec::with_capacity(runs.len());
+            for run in runs.into_iter().enumerate() {
+                outcomes.push(drive(run).await);
+            }
+            outcomes
         };
         let mut all = std::pin::pin!(all);
         tokio::select! {
@@ -142,9 +126,4 @@ impl<'a> Batch<'a> {
             }
         }
     }
-}
-
-fn not_started(call: ToolCall) -> ToolOutcome {
-    let end = ToolEnd::Cancelled { during: Stage::NotStarted };
-    ToolOutcome { call, end, duration: None, trail: Trail::default() }
 }

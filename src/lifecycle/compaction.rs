@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::outcome::Outcome;
 use super::scope::Scope;
-use super::trail::Refused;
+use super::trail::{Trail, refuses};
 use crate::event::Event;
 use crate::executor::DispatchOptions;
 use crate::wire::{Input, JsonObject};
@@ -70,18 +70,18 @@ impl Compaction {
             input.source = Some(self.source.name().to_owned());
             input.extra.clone_from(&self.facts);
         };
-        let mut input = Input::default();
-        fill(&mut input);
         let events = [Event::PreCompact, Event::BeforeCompaction];
         let following = &[Event::BeforeCompaction];
         let options = DispatchOptions { following, ..DispatchOptions::default() };
-        let decided = self.scope.fire_together(&events, input, options).await;
-        let supplied = decided.verdicts.iter().find_map(|verdict| verdict.summary.clone());
-        let mut trail = match Refused::read_all(decided.verdicts, Some(&decided.verdict)) {
-            Ok(trail) => trail,
-            Err(refused) => return Outcome::refused(refused),
-        };
-        let summary = match supplied {
+        let decided = self.scope.fire_together(&events, options, fill).await;
+        let mut trail = Trail::default();
+        for verdict in decided.verdicts {
+            trail.push(verdict);
+        }
+        if refuses(&decided.verdict) {
+            return self.scope.refused(&decided.verdict, trail);
+        }
+        let summary = match decided.verdict.summary {
             Some(summary) => summary,
             None => match summarise(trail.additional_context()).await {
                 Ok(summary) => summary,

@@ -38,14 +38,6 @@ impl DeclaredEvents {
         self
     }
 
-    /// Removes events.
-    pub fn without(mut self, events: impl IntoIterator<Item = Event>) -> Self {
-        for event in events {
-            self.events.remove(&event);
-        }
-        self
-    }
-
     /// Returns the host's name.
     pub fn host(&self) -> &str {
         &self.host
@@ -63,13 +55,15 @@ impl DeclaredEvents {
 
     /// Returns a warning for each enabled hook that this host never calls, in config order.
     pub fn unfired<'h>(&self, hooks: impl IntoIterator<Item = &'h Hook>) -> Vec<Diagnostic> {
-        let unfired = hooks.into_iter().filter(|hook| hook.enabled && !self.fires(hook.event));
-        let warning = |hook: &Hook| {
-            let (label, host, event) = (hook.label(), &self.host, hook.event);
-            let problem = format!("`{label}` never runs: {host} does not fire `{event}`");
-            Diagnostic::warning(problem).at(hook.location.clone())
-        };
-        unfired.map(warning).collect()
+        let mut unfired = Vec::new();
+        for hook in hooks {
+            if hook.enabled && !self.fires(hook.event) {
+                let (label, host, event) = (hook.label(), &self.host, hook.event);
+                let problem = format!("`{label}` never runs: {host} does not fire `{event}`");
+                unfired.push(Diagnostic::warning(problem).at(hook.location.clone()));
+            }
+        }
+        unfired
     }
 }
 

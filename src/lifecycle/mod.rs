@@ -49,6 +49,7 @@ mod decide;
 mod declared;
 mod model_call;
 mod outcome;
+mod owed;
 mod scope;
 mod session;
 mod tool_call;

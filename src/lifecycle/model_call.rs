@@ -11,7 +11,7 @@ use super::cancel::Cancellation;
 use super::outcome::Outcome;
 use super::scope::Scope;
 use super::tool_call::message_of;
-use super::trail::{Refused, Trail};
+use super::trail::{Trail, refuses};
 use super::turn::TurnEnd;
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, Verdict};
@@ -96,7 +96,7 @@ pub struct PendingModel<'a> {
 
 impl<'a> ModelCall<'a> {
     pub(super) fn new(scope: Scope, mut request: ModelRequest) -> Self {
-        request.model = request.model.or_else(|| scope.session.model_id.clone());
+        request.model = request.model.or_else(|| scope.session.common.model_id.clone());
         Self { scope, request, cancel: Cancellation::Never }
     }
 
@@ -116,16 +116,13 @@ impl<'a> ModelCall<'a> {
         scope.next_iteration();
         let mut trail = Trail::default();
         let asking = scope.fire_with(Event::BeforeLlmCall, |input| request.fill(input));
-        let Some(verdict) = cancel.or(asking).await else {
+        let Some(mut verdict) = cancel.or(asking).await else {
             return Err(Box::new(Outcome { end: Err(TurnEnd::Cancelled), trail }));
         };
-        let mut verdict = match Refused::read(trail, verdict) {
-            Ok((empty, verdict)) => {
-                trail = empty;
-                verdict
-            }
-            Err(refused) => return Err(Box::new(Outcome::refused(refused))),
-        };
+        if refuses(&verdict) {
+            trail.push(verdict.clone());
+            return Err(Box::new(scope.refused(&verdict, trail)));
+        }
         request.rewrite(&mut verdict);
         trail.push(verdict);
         let model = request.model.clone();
@@ -169,26 +166,25 @@ impl PendingModel<'_> {
     /// Fires `after_llm_call`, or after a failure `notification` and `on_error`. Returns the response
     /// as the hooks left it.
     pub async fn finish<E: Display>(self, result: Result<Value, E>) -> Outcome<Value> {
-        let Self { scope, model, trail, .. } = self;
+        let Self { scope, model, mut trail, .. } = self;
         let response = match result {
             Ok(response) => response,
             Err(error) => return scope.failed(&error.to_string(), trail).await,
         };
         scope.set_error_told(false);
-        let fill = |input: &mut Input| {
+        let firing = scope.fire_with(Event::AfterLlmCall, |input| {
             input.model_id = model;
             input.stop_response = text_of(&response).map(str::to_owned);
             input.response = Some(response.clone());
-        };
-        let verdict = scope.fire_with(Event::AfterLlmCall, fill).await;
-        match Refused::read(trail, verdict) {
-            Ok((mut trail, mut verdict)) => {
-                let rewritten = verdict.updated_response.take();
-                trail.push(verdict);
-                Outcome { end: Ok(rewritten.unwrap_or(response)), trail }
-            }
-            Err(refused) => Outcome::refused(refused),
+        });
+        let mut verdict = firing.await;
+        if refuses(&verdict) {
+            trail.push(verdict.clone());
+            return scope.refused(&verdict, trail);
         }
+        let rewritten = verdict.updated_response.take();
+        trail.push(verdict);
+        Outcome { end: Ok(rewritten.unwrap_or(response)), trail }
     }
 }
 

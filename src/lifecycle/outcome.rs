@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::scope::Scope;
 use super::tool_call::{Panic, ToolCall};
 use super::trail::{Refused, Trail};
 use super::turn::TurnEnd;
@@ -21,21 +20,6 @@ pub struct Outcome<T> {
     pub end: Result<T, TurnEnd>,
     /// Everything the hooks said on the way.
     pub trail: Trail,
-}
-
-impl<T> Outcome<T> {
-    pub(super) fn refused(refused: Box<Refused>) -> Self {
-        let trail = refused.trail.clone();
-        Self { end: Err(TurnEnd::Refused(refused)), trail }
-    }
-}
-
-impl Scope {
-    /// Fires the events of an error, and returns it as an outcome.
-    pub(super) async fn failed<T>(&self, error: &str, mut trail: Trail) -> Outcome<T> {
-        self.fire_error(error, &mut trail).await;
-        Outcome { end: Err(TurnEnd::failed(error)), trail }
-    }
 }
 
 /// The outcome of one tool call.
@@ -138,8 +122,8 @@ impl fmt::Display for DeniedBy {
 pub enum Stage {
     /// It had not begun: an earlier call of its batch ended the turn.
     NotStarted,
-    /// The hooks of an event were running.
-    Hooks(Event),
+    /// Hooks before the tool were running.
+    Hooks,
     /// Approval was being asked for.
     Approval,
     /// The tool was about to run.
@@ -183,28 +167,38 @@ impl ToolOutcome {
         }
     }
 
-    /// Returns the text for the model: the response or why it is missing, objections, and the
-    /// hooks' guidance.
+    /// Returns the text for the model: the response or why it is missing, and the
+    /// [guidance](Self::guidance).
     pub fn for_model(&self) -> String {
+        let mut text = match &self.end {
+            ToolEnd::Ran { response, .. } | ToolEnd::Failed { response, .. } => text_of(response),
+            ToolEnd::Responded { result } => result.for_llm.clone(),
+            ToolEnd::Denied { message, .. } => format!("Tool call denied: {message}"),
+            ToolEnd::Aborted { response, .. } => response.as_ref().map(text_of).unwrap_or_default(),
+            ToolEnd::Cancelled { .. } => "Tool call cancelled".to_owned(),
+        };
+        if let Some(guidance) = self.guidance() {
+            let gap = if text.is_empty() { "" } else { "\n\n" };
+            text = format!("{text}{gap}{guidance}");
+        }
+        text
+    }
+
+    /// Returns what the model reads beside the response: objections, a stop, and the hooks' context.
+    pub fn guidance(&self) -> Option<String> {
         let mut parts = Vec::new();
-        match &self.end {
-            ToolEnd::Ran { response, objection, .. }
-            | ToolEnd::Failed { response, objection, .. } => {
-                parts.push(text_of(response));
-                parts.extend(objection.clone());
-            }
-            ToolEnd::Responded { result } => parts.push(result.for_llm.clone()),
-            ToolEnd::Denied { message, .. } => parts.push(format!("Tool call denied: {message}")),
-            ToolEnd::Aborted { stop, response, objection, .. } => {
-                parts.extend(response.as_ref().map(text_of));
-                parts.extend(objection.clone());
-                let colon = if stop.reason.is_empty() { "" } else { ": " };
-                parts.push(format!("Stopped by a hook{colon}{}", stop.reason));
-            }
-            ToolEnd::Cancelled { .. } => parts.push("Tool call cancelled".to_owned()),
+        if let ToolEnd::Ran { objection, .. }
+        | ToolEnd::Failed { objection, .. }
+        | ToolEnd::Aborted { objection, .. } = &self.end
+        {
+            parts.extend(objection.clone());
+        }
+        if let ToolEnd::Aborted { stop, .. } = &self.end {
+            let colon = if stop.reason.is_empty() { "" } else { ": " };
+            parts.push(format!("Stopped by a hook{colon}{}", stop.reason));
         }
         parts.extend(self.trail.additional_context());
-        parts.join("\n\n")
+        if parts.is_empty() { None } else { Some(parts.join("\n\n")) }
     }
 }
 

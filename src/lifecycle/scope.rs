@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
@@ -12,13 +11,15 @@ use super::approval::ApprovalRequest;
 use super::batch::Batch;
 use super::compaction::{Compaction, CompactionSource};
 use super::model_call::{ModelCall, ModelRequest};
+use super::outcome::Outcome;
 use super::tool_call::{ToolCall, ToolFacts};
 use super::tool_run::ToolRun;
-use super::trail::Trail;
+use super::trail::{Refused, Trail};
+use super::turn::{TurnEnd, TurnState};
 use crate::event::Event;
 use crate::executor::{Decided, DispatchOptions, Executor};
 use crate::locks::locked;
-use crate::wire::{Input, JsonObject, Stop, StopScope, Verdict};
+use crate::wire::{Input, Stop, StopScope, Verdict};
 
 /// A session, or a turn of it: every driver begins here. [`Session`](super::Session) and
 /// [`Turn`](super::Turn) dereference to it.
@@ -33,12 +34,8 @@ pub(super) type DescribeTool = dyn Fn(&str) -> ToolFacts + Send + Sync;
 
 pub(super) struct SessionFacts {
     pub(super) executor: Mutex<Arc<Executor>>,
-    pub(super) session_id: String,
-    pub(super) cwd: String,
-    pub(super) agent_name: Option<String>,
-    pub(super) model_id: Option<String>,
-    /// The host's own fields.
-    pub(super) fields: JsonObject,
+    /// What every input has: the session, the agent and the host's own fields.
+    pub(super) common: Input,
     pub(super) describe_tool: Option<Arc<DescribeTool>>,
     pub(super) deadline: CallerDeadline,
     /// The first stop of the session by a hook.
@@ -69,35 +66,23 @@ impl SessionFacts {
     pub(super) fn facts_of(&self, tool: &str) -> ToolFacts {
         self.describe_tool.as_ref().map(|describe| describe(tool)).unwrap_or_default()
     }
-
-    /// Remembers that a hook stopped the session.
-    pub(super) fn note_stop(&self, verdict: &Verdict) {
-        if let Some(stop) = &verdict.stop
-            && stop.scope == StopScope::Session
-        {
-            self.stopped.get_or_init(|| (verdict.event, stop.clone()));
-        }
-    }
 }
 
 impl fmt::Debug for SessionFacts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("SessionFacts")
-            .field("session_id", &self.session_id)
-            .field("agent_name", &self.agent_name)
+            .field("session_id", &self.common.session_id)
+            .field("agent_name", &self.common.agent_name)
             .finish_non_exhaustive()
     }
 }
 
 #[derive(Debug)]
 pub(super) struct TurnFacts {
-    pub(super) turn_id: String,
-    pub(super) last_user_message: Option<String>,
-    /// The number of model calls of the turn so far.
-    pub(super) iteration: AtomicU64,
-    /// Whether the events of the newest error have fired.
-    pub(super) error_told: AtomicBool,
+    pub(super) state: Mutex<TurnState>,
+    /// The newest refusal by a hook, until the next model call.
+    pub(super) refused: Mutex<Option<Box<Refused>>>,
 }
 
 impl Scope {
@@ -108,7 +93,7 @@ impl Scope {
 
     /// Returns the driver around the tool calls of one answer of the model.
     pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
-        Batch::new(self.clone(), calls)
+        Batch::new(self, calls)
     }
 
     /// Returns the driver around one model call. In a turn it counts as the next iteration.
@@ -124,7 +109,7 @@ impl Scope {
     /// Returns an approval request for a call that is not driven yet, for hosts that ask
     /// beforehand. Pass the answer to [`ToolRun::approved`].
     pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
-        ApprovalRequest::new(&self.session.session_id, call)
+        ApprovalRequest::new(&self.session.common.session_id, call)
     }
 
     /// Runs a subagent. `subagent_start` fires before it, and `run` gets the context that its hooks
@@ -139,16 +124,17 @@ impl Scope {
         name: &str,
         run: impl FnOnce(Option<String>) -> F,
     ) -> T {
-        let named = |input: &mut Input| input.agent_name = Some(name.to_owned());
-        let begun = self.fire_with(Event::SubagentStart, named).await;
+        let firing =
+            self.fire_with(Event::SubagentStart, |input| input.agent_name = Some(name.into()));
+        let begun = firing.await;
         let run = async { run(begun.additional_context).await };
         let ended = AssertUnwindSafe(run).catch_unwind().await;
         let reason = if ended.is_ok() { "normal" } else { "error" };
-        let named = |input: &mut Input| {
-            input.agent_name = Some(name.to_owned());
-            input.reason = Some(reason.to_owned());
-        };
-        let verdict = self.fire_with(Event::SubagentStop, named).await;
+        let firing = self.fire_with(Event::SubagentStop, |input| {
+            input.agent_name = Some(name.into());
+            input.reason = Some(reason.into());
+        });
+        let verdict = firing.await;
         if !verdict.allowed {
             tracing::warn!(
                 subagent = name,
@@ -176,7 +162,7 @@ impl Scope {
         let executor = self.session.executor();
         // Boxed, or every future of a host would carry its size.
         let verdict = Box::pin(executor.run(event, &input, self.options())).await;
-        self.session.note_stop(&verdict);
+        self.note_stop(&verdict);
         verdict
     }
 
@@ -195,22 +181,28 @@ impl Scope {
         DispatchOptions { until: self.session.deadline.get(), ..DispatchOptions::default() }
     }
 
-    /// Fires events that belong together.
+    /// Fires events that belong together. The verdict of all names the event that decided.
     pub(super) async fn fire_together(
         &self,
         events: &[Event],
-        mut input: Input,
         options: DispatchOptions<'_>,
+        make: impl FnOnce(&mut Input) + Send,
     ) -> Decided {
         if !events.iter().any(|event| self.has(*event)) {
             return Decided::no_opinion(events);
         }
+        let mut input = Input::default();
+        make(&mut input);
         self.fill(&mut input);
         let options = DispatchOptions { until: self.session.deadline.get(), ..options };
-        let decided = self.session.executor().run_moment(events, &input, options).await;
-        for verdict in &decided.verdicts {
-            self.session.note_stop(verdict);
-        }
+        let mut decided = self.session.executor().run_moment(events, &input, options).await;
+        let whole = &mut decided.verdict;
+        let first = decided.verdicts.iter().find(|verdict| match &whole.stop {
+            Some(stop) => verdict.stop.as_ref() == Some(stop),
+            None => verdict.decision == whole.decision,
+        });
+        whole.event = first.map_or(whole.event, |verdict| verdict.event);
+        self.note_stop(whole);
         decided
     }
 
@@ -247,45 +239,72 @@ impl Scope {
 
     pub(super) fn set_error_told(&self, told: bool) {
         if let Some(turn) = &self.turn {
-            turn.error_told.store(told, Ordering::Relaxed);
+            locked(&turn.state).error_told = told;
         }
     }
 
-    /// Counts a model call.
+    /// Counts a model call: the turn goes on.
     pub(super) fn next_iteration(&self) {
         if let Some(turn) = &self.turn {
-            turn.iteration.fetch_add(1, Ordering::Relaxed);
+            locked(&turn.state).iteration += 1;
+            *locked(&turn.refused) = None;
         }
+    }
+
+    /// Remembers that a hook stopped the turn or the session.
+    pub(super) fn note_stop(&self, verdict: &Verdict) {
+        let Some(stop) = &verdict.stop else { return };
+        if stop.scope == StopScope::Session {
+            self.session.stopped.get_or_init(|| (verdict.event, stop.clone()));
+        }
+        if let Some(turn) = &self.turn {
+            *locked(&turn.refused) = Some(Box::new(Refused::of(verdict, Trail::default())));
+        }
+    }
+
+    /// Returns the outcome of a model call or a compaction that a hook refused.
+    pub(super) fn refused<T>(&self, verdict: &Verdict, trail: Trail) -> Outcome<T> {
+        let refused = Box::new(Refused::of(verdict, trail.clone()));
+        if let Some(turn) = &self.turn {
+            *locked(&turn.refused) = Some(refused.clone());
+        }
+        Outcome { end: Err(TurnEnd::Refused(refused)), trail }
+    }
+
+    /// Returns the outcome of a model call or a compaction that failed, after the events of its error.
+    pub(super) async fn failed<T>(&self, error: &str, mut trail: Trail) -> Outcome<T> {
+        self.fire_error(error, &mut trail).await;
+        Outcome { end: Err(TurnEnd::failed(error)), trail }
     }
 
     pub(super) fn fill(&self, input: &mut Input) {
-        let session = &*self.session;
+        let common = &self.session.common;
         if input.session_id.is_empty() {
-            input.session_id.clone_from(&session.session_id);
+            input.session_id.clone_from(&common.session_id);
         }
         if input.cwd.is_empty() {
-            input.cwd.clone_from(&session.cwd);
+            input.cwd.clone_from(&common.cwd);
         }
         let fill = |field: &mut Option<String>, value: &Option<String>| {
             if field.is_none() {
                 field.clone_from(value);
             }
         };
-        fill(&mut input.agent_name, &session.agent_name);
-        fill(&mut input.model_id, &session.model_id);
-        for (key, value) in &session.fields {
+        fill(&mut input.agent_name, &common.agent_name);
+        fill(&mut input.model_id, &common.model_id);
+        for (key, value) in &common.extra {
             if !input.extra.contains_key(key) {
                 input.extra.insert(key.clone(), value.clone());
             }
         }
         if let Some(turn) = &self.turn {
+            let state = locked(&turn.state);
             if input.turn_id.is_none() {
-                input.turn_id = Some(turn.turn_id.clone());
+                input.turn_id = Some(state.turn_id.clone());
             }
-            fill(&mut input.last_user_message, &turn.last_user_message);
-            let iteration = turn.iteration.load(Ordering::Relaxed);
-            if input.iteration.is_none() && iteration > 0 {
-                input.iteration = Some(iteration);
+            fill(&mut input.last_user_message, &state.prompt);
+            if input.iteration.is_none() && state.iteration > 0 {
+                input.iteration = Some(state.iteration);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::FutureExt as _;
@@ -12,15 +12,16 @@ use serde_json::Value;
 
 use super::declared::DeclaredEvents;
 use super::outcome::Outcome;
+use super::owed::Owed;
 use super::scope::{CallerDeadline, DescribeTool, Scope, SessionFacts};
 use super::tool_call::{ToolFacts, message_of};
-use super::trail::{Refused, Trail};
+use super::trail::{Refused, Trail, refuses};
 use super::turn::{Finished, Turn, TurnEnd, TurnState};
 use crate::config::Diagnostic;
 use crate::event::Event;
 use crate::executor::Executor;
 use crate::locks::locked;
-use crate::wire::{Input, JsonObject, Stop};
+use crate::wire::{Input, Stop};
 
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,11 +51,8 @@ impl SessionSource {
 /// Collects the fields that all events of a session have in common.
 #[must_use = "a session begins with `start`"]
 pub struct SessionBuilder {
-    session_id: String,
-    cwd: String,
-    agent_name: Option<String>,
-    model_id: Option<String>,
-    fields: JsonObject,
+    /// What every input has.
+    common: Input,
     declared: DeclaredEvents,
     describe_tool: Option<Arc<DescribeTool>>,
     deadline: CallerDeadline,
@@ -64,7 +62,7 @@ impl fmt::Debug for SessionBuilder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("SessionBuilder")
-            .field("session_id", &self.session_id)
+            .field("session_id", &self.common.session_id)
             .field("declared", &self.declared)
             .finish_non_exhaustive()
     }
@@ -73,25 +71,25 @@ impl fmt::Debug for SessionBuilder {
 impl SessionBuilder {
     /// Sets the agent's working directory (default: the executor's).
     pub fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
-        self.cwd = directory.as_ref().to_string_lossy().into_owned();
+        self.common.cwd = directory.as_ref().to_string_lossy().into_owned();
         self
     }
 
     /// Sets the agent's name.
     pub fn agent_name(mut self, name: impl Into<String>) -> Self {
-        self.agent_name = Some(name.into());
+        self.common.agent_name = Some(name.into());
         self
     }
 
     /// Sets the model.
     pub fn model(mut self, model_id: impl Into<String>) -> Self {
-        self.model_id = Some(model_id.into());
+        self.common.model_id = Some(model_id.into());
         self
     }
 
     /// Adds a field of the host's own, such as a tenant, to the input of every event.
     pub fn field(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.fields.insert(key.into(), value.into());
+        self.common.extra.insert(key.into(), value.into());
         self
     }
 
@@ -99,12 +97,11 @@ impl SessionBuilder {
     /// `parent_session_id`. What is set about the parent (the directory, the model, fields, tools)
     /// holds here, too, unless it is set afterwards.
     pub fn parent(mut self, parent: &Session) -> Self {
-        let facts = &parent.scope.session;
-        self.cwd.clone_from(&facts.cwd);
-        self.model_id.clone_from(&facts.model_id);
-        self.fields.clone_from(&facts.fields);
-        self.describe_tool.clone_from(&facts.describe_tool);
-        self.field("parent_session_id", facts.session_id.as_str())
+        let SessionFacts { common, describe_tool, .. } = &*parent.scope.session;
+        let Input { session_id, agent_name, .. } = self.common;
+        self.common = Input { session_id, agent_name, ..common.clone() };
+        self.describe_tool.clone_from(describe_tool);
+        self.field("parent_session_id", common.session_id.as_str())
     }
 
     /// Sets a function that describes each tool by name: hooks read it, and matchers match the
@@ -130,21 +127,24 @@ impl SessionBuilder {
 
     /// Begins the session: fires `session_start`, and `on_session_resume` for a stored session.
     ///
-    /// The log names hooks on events that the host does not fire, and [`Session::unfired`] returns
-    /// them.
+    /// The first session of an executor logs the hooks on events that the host does not fire, and
+    /// [`Session::unfired`] returns them.
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
         let executor = executor.into();
         executor.start_processes();
-        let mut session = self.attach(executor);
-        session.owes_end = true;
-        for hook in &session.unfired {
-            tracing::warn!("{hook}");
+        let owed = Owed::new(&self.common.session_id, DROPPED);
+        let mut session = Session { owed, ..self.attach(executor) };
+        if !session.executor().unfired_told.swap(true, Ordering::Relaxed) {
+            for hook in &session.unfired {
+                tracing::warn!("{hook}");
+            }
         }
-        let named = |input: &mut Input| input.source = Some(source.name().to_owned());
-        let verdict = session.fire_with(Event::SessionStart, named).await;
-        session.opening.push(verdict);
-        if source == SessionSource::Resume {
-            let verdict = session.fire_with(Event::OnSessionResume, named).await;
+        let events = [Event::SessionStart, Event::OnSessionResume];
+        let fired = if source == SessionSource::Resume { &events[..] } else { &events[..1] };
+        for event in fired {
+            let firing =
+                session.fire_with(*event, |input| input.source = Some(source.name().into()));
+            let verdict = firing.await;
             session.opening.push(verdict);
         }
         session
@@ -154,13 +154,10 @@ impl SessionBuilder {
     pub fn attach(self, executor: impl Into<Arc<Executor>>) -> Session {
         let executor = executor.into();
         let unfired = self.declared.unfired(executor.hooks());
+        let owed = Owed::elsewhere(&self.common.session_id, DROPPED);
         let facts = SessionFacts {
             executor: Mutex::new(executor),
-            session_id: self.session_id,
-            cwd: self.cwd,
-            agent_name: self.agent_name,
-            model_id: self.model_id,
-            fields: self.fields,
+            common: self.common,
             describe_tool: self.describe_tool,
             deadline: self.deadline,
             stopped: OnceLock::new(),
@@ -170,8 +167,7 @@ impl SessionBuilder {
             opening: Trail::default(),
             unfired,
             turns: AtomicU64::new(0),
-            ended: AtomicBool::new(false),
-            owes_end: false,
+            owed,
         }
     }
 }
@@ -190,8 +186,7 @@ pub struct Session {
     opening: Trail,
     unfired: Vec<Diagnostic>,
     turns: AtomicU64,
-    ended: AtomicBool,
-    owes_end: bool,
+    owed: Owed,
 }
 
 impl Deref for Session {
@@ -206,11 +201,7 @@ impl Session {
     /// Returns a builder; the id is the host's own.
     pub fn builder(session_id: impl Into<String>) -> SessionBuilder {
         SessionBuilder {
-            session_id: session_id.into(),
-            cwd: String::new(),
-            agent_name: None,
-            model_id: None,
-            fields: JsonObject::new(),
+            common: Input::default().with_session(session_id),
             declared: DeclaredEvents::driven(),
             describe_tool: None,
             deadline: CallerDeadline::default(),
@@ -254,14 +245,6 @@ impl Session {
         self.begin_turn(self.next_turn_id(), Some(prompt.into())).await
     }
 
-    /// Begins a turn without a prompt of the user: fires only `turn_start`.
-    ///
-    /// # Errors
-    /// When a hook has stopped the session.
-    pub async fn turn_without_prompt(&self) -> Result<Turn, Box<Refused>> {
-        self.begin_turn(self.next_turn_id(), None).await
-    }
-
     /// Begins a turn whose id is the host's own: `user_prompt_submit` if there is a prompt, then
     /// `turn_start`.
     ///
@@ -281,11 +264,13 @@ impl Session {
         let state = TurnState { turn_id, prompt: prompt.clone(), ..TurnState::default() };
         let turn = self.attach_turn(state);
         if let Some(prompt) = prompt {
-            let submit = |input: &mut Input| input.prompt = Some(prompt);
-            let verdict = turn.fire_with(Event::UserPromptSubmit, submit).await;
-            let (trail, verdict) = Refused::read(opening, verdict)?;
-            opening = trail;
-            opening.push(verdict);
+            let firing =
+                turn.fire_with(Event::UserPromptSubmit, |input| input.prompt = Some(prompt));
+            let verdict = firing.await;
+            opening.push(verdict.clone());
+            if refuses(&verdict) {
+                return Err(Box::new(Refused::of(&verdict, opening)));
+            }
         }
         Ok(turn.begin(opening).await)
     }
@@ -296,14 +281,15 @@ impl Session {
     }
 
     /// Leaves the session open, to be [attached](SessionBuilder::attach) and ended elsewhere.
-    pub fn detach(mut self) {
-        self.owes_end = false;
+    pub fn detach(self) {
+        self.owed.settle();
     }
 
     /// Runs a turn: begins it with the prompt, passes it to `work`, and ends it in every case.
     /// `turn_end` fires also when `work` panics, and the panic goes on afterwards.
     ///
-    /// `work` returns what [`Turn::finish`] returned, so the `stop` hooks have been asked:
+    /// If hooks ended the turn, that is its end, even if `work` returns the error that a framework made
+    /// of it. `work` returns what [`Turn::finish`] returned, so the `stop` hooks have been asked:
     ///
     /// ```compile_fail,E0271
     /// # async fn run(session: hookexec::lifecycle::Session) {
@@ -317,11 +303,15 @@ impl Session {
     {
         let turn = match self.turn(prompt).await {
             Ok(turn) => Arc::new(turn),
-            Err(refused) => return Outcome::refused(refused),
+            Err(refused) => {
+                let trail = refused.trail.clone();
+                return Outcome { end: Err(TurnEnd::Refused(refused)), trail };
+            }
         };
         let theirs = Arc::clone(&turn);
         match AssertUnwindSafe(async move { work(theirs).await }).catch_unwind().await {
             Ok(end) => {
+                let end = end.map_err(|end| turn.cause_of(end));
                 let trail = turn.close(end.as_ref().err()).await;
                 Outcome { end: end.map(|finished| finished.response), trail }
             }
@@ -336,12 +326,11 @@ impl Session {
     /// Ends the session: `session_end` fires. A second call does nothing.
     pub async fn end(&self, reason: impl Into<String>) -> Trail {
         let mut trail = Trail::default();
-        if self.ended.swap(true, Ordering::Relaxed) {
+        if !self.owed.settle() {
             return trail;
         }
         let reason = reason.into();
-        let named = |input: &mut Input| input.reason = Some(reason);
-        trail.push(self.fire_with(Event::SessionEnd, named).await);
+        trail.push(self.fire_with(Event::SessionEnd, |input| input.reason = Some(reason)).await);
         trail
     }
 
@@ -350,13 +339,5 @@ impl Session {
     }
 }
 
-impl Drop for Session {
-    fn drop(&mut self) {
-        if self.owes_end && !*self.ended.get_mut() {
-            tracing::warn!(
-                session_id = %self.scope.session.session_id,
-                "a session was dropped without `end`; its `session_end` hooks did not fire"
-            );
-        }
-    }
-}
+/// What the log says of a session that is dropped.
+const DROPPED: &str = "a session was dropped without `end`; its `session_end` hooks did not fire";

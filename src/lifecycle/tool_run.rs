@@ -7,16 +7,17 @@ use std::time::Instant;
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
-use super::approval::{Approval, ApprovalRequest, Approver};
+use super::approval::{Approval, ApprovalRequest};
 use super::cancel::Cancellation;
-use super::decide::{Decider, Fate};
+use super::decide::Decider;
 use super::outcome::{Stage, ToolEnd, ToolOutcome};
+use super::owed::Owed;
 use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
 use super::trail::reason;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
-use crate::wire::{Decision, Stop, Verdict};
+use crate::wire::{Decision, Input};
 
 /// A tool call about to be driven through its stages.
 ///
@@ -32,30 +33,16 @@ use crate::wire::{Decision, Stop, Verdict};
 ///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
 ///   the tool was running.
 #[must_use = "a tool call does nothing before `run` or `begin` is called"]
-pub struct ToolRun<'a> {
-    scope: Scope,
-    call: ToolCall,
-    asks: Option<String>,
-    approval: Option<Approval>,
-    approver: Option<Approver<'a>>,
-    cancel: Cancellation<'a>,
-}
+pub struct ToolRun<'a>(Decider<'a>);
 
 impl<'a> ToolRun<'a> {
     pub(super) fn new(scope: Scope, call: ToolCall) -> Self {
-        Self {
-            scope,
-            call,
-            asks: None,
-            approval: None,
-            approver: None,
-            cancel: Cancellation::Never,
-        }
+        Self(Decider::new(scope, call))
     }
 
     /// Requires approval unless a `pre_tool_use` hook allows the call.
     pub fn ask_unless_allowed(mut self, reason: impl Into<String>) -> Self {
-        self.asks = Some(reason.into());
+        self.0.asks = Some(reason.into());
         self
     }
 
@@ -64,7 +51,7 @@ impl<'a> ToolRun<'a> {
     /// If the hooks change the call, the approval is void. The approver is then asked, or without
     /// an approver the call is denied.
     pub fn approved(mut self, approval: Approval) -> Self {
-        self.approval = Some(approval);
+        self.0.approval = Some(approval);
         self
     }
 
@@ -76,7 +63,7 @@ impl<'a> ToolRun<'a> {
         F: FnOnce(ApprovalRequest) -> R + Send + 'a,
         R: Future<Output = Approval> + Send + 'a,
     {
-        self.approver = Some(Box::new(move |request| Box::pin(ask(request))));
+        self.0.approver = Some(Box::new(move |request| Box::pin(ask(request))));
         self
     }
 
@@ -85,8 +72,15 @@ impl<'a> ToolRun<'a> {
     /// Hooks before the tool, the approver and the tool itself are dropped then; the hooks after
     /// the tool still run, so that a call that began is always seen to end.
     pub fn cancelled_by(mut self, wish: impl Future<Output = ()> + Send + 'a) -> Self {
-        self.cancel = Cancellation::on(wish);
+        self.0.cancel = Cancellation::on(wish);
         self
+    }
+
+    /// Ends a call of a batch that was stopped before it began.
+    pub(super) fn not_started(self) -> ToolOutcome {
+        let Decider { call, trail, .. } = self.0;
+        let end = ToolEnd::Cancelled { during: Stage::NotStarted };
+        ToolOutcome { call, end, duration: None, trail }
     }
 
     /// Drives the call up to the tool, and returns the authorized call, for hosts that do not run the
@@ -95,23 +89,20 @@ impl<'a> ToolRun<'a> {
     /// # Errors
     /// When the call ended without the tool: it was denied, answered by a hook, or cancelled.
     pub async fn begin(self) -> Result<(AuthorizedCall, PendingTool<'a>), Box<ToolOutcome>> {
-        let Self { scope, call, asks, approval, approver, cancel } = self;
-        let mut decider = Decider::new(scope, call, cancel);
+        let mut decider = self.0;
         // Boxed: most of the future is what decides.
-        let end = match Box::pin(decider.decide(asks, approval, approver)).await {
-            Fate::Execute => {
-                let is_cancelled = decider.cancel.is_wished().await;
-                let pending = PendingTool { decider, started: None, debt: Debt(None) };
-                if is_cancelled {
-                    return Err(Box::new(pending.conclude(Ran::Cancelled(Stage::Start)).await));
-                }
-                return Ok(pending.start());
-            }
-            Fate::Respond(result) => ToolEnd::Responded { result: Box::new(result) },
-            Fate::End(end) => end,
-        };
-        let Decider { call, trail, .. } = decider;
-        Err(Box::new(ToolOutcome { call, end, duration: None, trail }))
+        if let Err(end) = Box::pin(decider.decide()).await {
+            let Decider { call, trail, .. } = decider;
+            return Err(Box::new(ToolOutcome { call, end, duration: None, trail }));
+        }
+        let call = decider.call.clone();
+        let owed = Owed::new(&call.name, DROPPED);
+        if decider.cancel.is_wished().await {
+            let pending = PendingTool { decider, started: None, owed };
+            return Err(Box::new(pending.conclude(Ran::Cancelled(Stage::Start)).await));
+        }
+        let pending = PendingTool { decider, started: Some(Instant::now()), owed };
+        Ok((AuthorizedCall::new(call), pending))
     }
 
     /// Drives the call through every stage, and gives the tool the authorized call.
@@ -144,7 +135,7 @@ impl<'a> ToolRun<'a> {
 pub struct PendingTool<'a> {
     decider: Decider<'a>,
     started: Option<Instant>,
-    debt: Debt,
+    owed: Owed,
 }
 
 /// How the tool itself ended.
@@ -170,29 +161,24 @@ impl PendingTool<'_> {
         self.conclude(Ran::Cancelled(Stage::Execution)).await
     }
 
-    fn start(mut self) -> (AuthorizedCall, Self) {
-        let call = self.decider.call.clone();
-        self.debt = Debt(Some(call.name.clone()));
-        self.started = Some(Instant::now());
-        (AuthorizedCall::new(call), self)
-    }
-
-    async fn conclude(mut self, ran: Ran) -> ToolOutcome {
+    async fn conclude(self, ran: Ran) -> ToolOutcome {
         let duration = self.started.map(|started| started.elapsed());
         let given: Value = match &ran {
             Ran::Returned(response) | Ran::Failed(response) => response.clone(),
             Ran::Panicked(panic) => format!("the tool panicked: {}", panic.message()).into(),
             Ran::Cancelled(_) => "the tool call was cancelled".into(),
         };
-        let mut input = self.decider.input();
-        input.tool_response = Some(given.clone());
-        input.tool_error = Some(!matches!(ran, Ran::Returned(_)));
-        input.tool_duration_ms =
-            duration.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
-        input.reason = match &ran {
-            Ran::Cancelled(_) => Some("canceled".to_owned()),
-            Ran::Panicked(_) => Some("panic".to_owned()),
-            Ran::Returned(_) | Ran::Failed(_) => None,
+        let fill = |input: &mut Input| {
+            self.decider.call.fill(input);
+            input.tool_response = Some(given.clone());
+            input.tool_error = Some(!matches!(ran, Ran::Returned(_)));
+            input.tool_duration_ms =
+                duration.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
+            input.reason = match &ran {
+                Ran::Cancelled(_) => Some("canceled".to_owned()),
+                Ran::Panicked(_) => Some("panic".to_owned()),
+                Ran::Returned(_) | Ran::Failed(_) => None,
+            };
         };
         // A tool that was cancelled said nothing that could be transformed.
         let once_rewritten: &[Event] = match &ran {
@@ -201,19 +187,18 @@ impl PendingTool<'_> {
         };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
         let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
-        let decided = self.decider.scope.fire_together(&events, input, options).await;
-        self.debt.0 = None;
+        let decided = self.decider.scope.fire_together(&events, options, fill).await;
+        self.owed.settle();
 
         let left = decided.rewritten.and_then(|input| input.tool_response);
         let response = left.unwrap_or_else(|| given.clone());
         let rewritten = response != given;
-        let objection = match decided.verdict.decision {
-            Some(Decision::Deny) => Some(reason(&decided.verdict)),
-            _ => None,
-        };
-        let end = match (widest_stop(&decided.verdicts), ran) {
-            (Some((by, stop)), _) => {
-                let response = Some(response);
+        let verdict = decided.verdict;
+        let objects = verdict.decision == Some(Decision::Deny);
+        let objection = if objects { Some(reason(&verdict)) } else { None };
+        let end = match (verdict.stop, ran) {
+            (Some(stop), _) => {
+                let (by, response) = (verdict.event, Some(response));
                 let objection = objection.filter(|why| *why != stop.reason);
                 ToolEnd::Aborted { by, stop, response, objection }
             }
@@ -234,30 +219,6 @@ impl PendingTool<'_> {
     }
 }
 
-/// Returns the widest stop, with the event of its hook; of two as wide, the first.
-fn widest_stop(verdicts: &[Verdict]) -> Option<(Event, Stop)> {
-    let mut widest: Option<(Event, Stop)> = None;
-    for verdict in verdicts {
-        if let Some(stop) = &verdict.stop
-            && widest.as_ref().is_none_or(|(_, known)| stop.scope > known.scope)
-        {
-            widest = Some((verdict.event, stop.clone()));
-        }
-    }
-    widest
-}
-
-/// Logs a warning when a running tool is dropped together with the hooks after it.
-struct Debt(Option<String>);
-
-impl Drop for Debt {
-    fn drop(&mut self) {
-        if let Some(tool) = &self.0 {
-            tracing::warn!(
-                %tool,
-                "a running tool call was dropped; its `post_tool_use` hooks did not fire \
-                 (cancel it with `cancelled_by` instead)"
-            );
-        }
-    }
-}
+/// What the log says of a running tool that is dropped together with the hooks after it.
+const DROPPED: &str = "a running tool call was dropped; its `post_tool_use` hooks did not fire \
+                       (cancel it with `cancelled_by` instead)";

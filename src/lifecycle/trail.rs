@@ -43,11 +43,6 @@ impl Trail {
             verdict.failed_open.iter().map(|name| (verdict.event, name.as_str()))
         })
     }
-
-    /// Returns the widest stop that a hook requested.
-    pub fn stop(&self) -> Option<&Stop> {
-        self.0.iter().filter_map(|verdict| verdict.stop.as_ref()).max_by_key(|stop| stop.scope)
-    }
 }
 
 /// A hook refused: the action did not begin, or its result must not be used.
@@ -66,38 +61,16 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// Returns the refusal in a verdict, or the verdict if it does not refuse.
-    ///
-    /// An ask is a refusal at an event that can't ask.
-    pub(super) fn read(mut trail: Trail, verdict: Verdict) -> Result<(Trail, Verdict), Box<Self>> {
-        if verdict.allowed && verdict.stop.is_none() {
-            return Ok((trail, verdict));
-        }
-        let (by, message, stop) = (verdict.event, reason(&verdict), verdict.stop.clone());
-        trail.push(verdict);
-        Err(Box::new(Self { by, message, stop, trail }))
+    /// Returns the refusal by `verdict`.
+    pub(super) fn of(verdict: &Verdict, trail: Trail) -> Self {
+        let (message, stop) = (reason(verdict), verdict.stop.clone());
+        Self { by: verdict.event, message, stop, trail }
     }
+}
 
-    /// Returns the refusal of events that fired together, by `whole`, what all of them decided:
-    /// one may stop and another deny.
-    pub(super) fn read_all(
-        verdicts: Vec<Verdict>,
-        whole: Option<&Verdict>,
-    ) -> Result<Trail, Box<Self>> {
-        let refuses = |verdict: &&Verdict| !verdict.allowed || verdict.stop.is_some();
-        let by = verdicts.iter().find(refuses).map(|verdict| verdict.event);
-        let mut trail = Trail::default();
-        for verdict in verdicts {
-            trail.push(verdict);
-        }
-        match (by, whole.filter(refuses)) {
-            (Some(by), Some(whole)) => {
-                let (message, stop) = (reason(whole), whole.stop.clone());
-                Err(Box::new(Self { by, message, stop, trail }))
-            }
-            _ => Ok(trail),
-        }
-    }
+/// Returns whether a verdict refuses. An ask is a refusal at an event that can't ask.
+pub(super) fn refuses(verdict: &Verdict) -> bool {
+    !verdict.allowed || verdict.stop.is_some()
 }
 
 /// Returns why a verdict refuses, with a default text if the hook gave none.

@@ -2,16 +2,15 @@
 
 use std::fmt::Display;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::owed::Owed;
 use super::scope::{Scope, TurnFacts};
 use super::trail::{Refused, Trail, reason};
 use crate::event::{Event, MAX_CONTINUES};
 use crate::locks::locked;
-use crate::wire::Input;
 
 /// A finished turn: the model has responded, and the `stop` hooks let it stop.
 ///
@@ -106,15 +105,9 @@ pub struct TurnState {
 pub struct Turn {
     scope: Scope,
     facts: Arc<TurnFacts>,
+    id: String,
     opening: Trail,
-    /// Whether it has ended.
-    ended: AtomicBool,
-    /// Whether its end is due here: it began here and was not detached.
-    owes_end: bool,
-    /// How often in a row the `stop` hooks kept the model at work.
-    continued: AtomicU32,
-    /// Whether the `stop` hooks let the model stop.
-    stopped: AtomicBool,
+    owed: Owed,
     /// The last answers of the `stop` hooks.
     closing: Mutex<Trail>,
 }
@@ -129,20 +122,16 @@ impl Deref for Turn {
 
 impl Turn {
     pub(super) fn new(session: &Scope, state: TurnState) -> Self {
-        let facts = Arc::new(TurnFacts {
-            turn_id: state.turn_id,
-            last_user_message: state.prompt,
-            iteration: AtomicU64::new(state.iteration),
-            error_told: AtomicBool::new(state.error_told),
-        });
+        let owed = Owed::elsewhere(&state.turn_id, DROPPED);
+        let id = state.turn_id.clone();
+        let facts = TurnFacts { state: Mutex::new(state), refused: Mutex::default() };
+        let facts = Arc::new(facts);
         Self {
             scope: Scope { session: Arc::clone(&session.session), turn: Some(Arc::clone(&facts)) },
             facts,
+            id,
             opening: Trail::default(),
-            ended: AtomicBool::new(false),
-            owes_end: false,
-            continued: AtomicU32::new(state.continued),
-            stopped: AtomicBool::new(state.stopped),
+            owed,
             closing: Mutex::default(),
         }
     }
@@ -150,26 +139,19 @@ impl Turn {
     pub(super) async fn begin(mut self, mut opening: Trail) -> Self {
         opening.push(self.scope.fire_with(Event::TurnStart, |_| {}).await);
         self.opening = opening;
-        self.owes_end = true;
+        self.owed = Owed::new(self.id(), DROPPED);
         self
     }
 
     /// Returns what the turn is at, for [`Session::attach_turn`](super::Session::attach_turn).
     #[must_use]
     pub fn state(&self) -> TurnState {
-        TurnState {
-            turn_id: self.facts.turn_id.clone(),
-            prompt: self.facts.last_user_message.clone(),
-            iteration: self.facts.iteration.load(Ordering::Relaxed),
-            continued: self.continued.load(Ordering::Relaxed),
-            stopped: self.stopped.load(Ordering::Relaxed),
-            error_told: self.facts.error_told.load(Ordering::Relaxed),
-        }
+        locked(&self.facts.state).clone()
     }
 
     /// Leaves the turn open, to be attached and ended elsewhere; fires nothing.
-    pub fn detach(mut self) -> TurnState {
-        self.owes_end = false;
+    pub fn detach(self) -> TurnState {
+        self.owed.settle();
         self.state()
     }
 
@@ -180,7 +162,7 @@ impl Turn {
 
     /// Returns the turn's id, as hooks read it.
     pub fn id(&self) -> &str {
-        &self.facts.turn_id
+        &self.id
     }
 
     /// Fires `stop` when the model has finished, and returns the proof that it may stop.
@@ -192,36 +174,45 @@ impl Turn {
     /// [`MAX_CONTINUES`] times in a row it may stop, whatever they say.
     pub async fn finish(&self, response: impl Into<String>) -> Result<Finished, String> {
         let response = response.into();
-        let continued = self.continued.load(Ordering::Relaxed);
-        let fill = |input: &mut Input| {
+        let continued = locked(&self.facts.state).continued;
+        let firing = self.fire_with(Event::Stop, |input| {
             input.stop_response = Some(response.clone());
             input.extra.insert("stop_hook_active".to_owned(), (continued > 0).into());
-        };
-        let verdict = self.fire_with(Event::Stop, fill).await;
+        });
+        let verdict = firing.await;
         let may_stop = verdict.allowed || continued >= MAX_CONTINUES;
         let why = reason(&verdict);
         let mut said = Trail::default();
         said.push(verdict);
         *locked(&self.closing) = said;
-        self.stopped.store(may_stop, Ordering::Relaxed);
-        self.continued.store(if may_stop { 0 } else { continued + 1 }, Ordering::Relaxed);
+        let mut state = locked(&self.facts.state);
+        state.stopped = may_stop;
+        state.continued = if may_stop { 0 } else { continued + 1 };
         if may_stop { Ok(Finished { response }) } else { Err(why) }
     }
 
     /// Ends the turn, and returns the hooks' answers: context from `stop` is for the next turn. A
     /// second call does nothing.
     pub async fn end(&self, end: Result<Finished, TurnEnd>) -> Trail {
-        self.close(end.as_ref().err()).await
+        self.close(end.map_err(|end| self.cause_of(end)).err().as_ref()).await
+    }
+
+    /// Returns the refusal of which a failure came: many a framework keeps only the text of an error.
+    pub(super) fn cause_of(&self, end: TurnEnd) -> TurnEnd {
+        match (end, locked(&self.facts.refused).clone()) {
+            (TurnEnd::Failed { .. }, Some(refused)) => TurnEnd::Refused(refused),
+            (end, _) => end,
+        }
     }
 
     /// Ends the turn: it has finished, or `end` says why not.
     pub(super) async fn close(&self, end: Option<&TurnEnd>) -> Trail {
-        if self.ended.swap(true, Ordering::Relaxed) {
+        if !self.owed.settle() {
             return Trail::default();
         }
         let mut trail = std::mem::take(&mut *locked(&self.closing));
         match end {
-            Some(TurnEnd::Failed { error }) if !self.facts.error_told.load(Ordering::Relaxed) => {
+            Some(TurnEnd::Failed { error }) if !self.state().error_told => {
                 self.fire_error(error, &mut trail).await;
             }
             Some(end @ TurnEnd::MaxIterations { .. }) => {
@@ -232,19 +223,11 @@ impl Turn {
             _ => {}
         }
         let reason = end.map_or("normal", TurnEnd::reason);
-        let named = |input: &mut Input| input.reason = Some(reason.to_owned());
-        trail.push(self.fire_with(Event::TurnEnd, named).await);
+        trail
+            .push(self.fire_with(Event::TurnEnd, |input| input.reason = Some(reason.into())).await);
         trail
     }
 }
 
-impl Drop for Turn {
-    fn drop(&mut self) {
-        if self.owes_end && !*self.ended.get_mut() {
-            tracing::warn!(
-                turn_id = %self.id(),
-                "a turn was dropped without `end`; its `turn_end` hooks did not fire"
-            );
-        }
-    }
-}
+/// What the log says of a turn that is dropped.
+const DROPPED: &str = "a turn was dropped without `end`; its `turn_end` hooks did not fire";

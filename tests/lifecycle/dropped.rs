@@ -49,12 +49,12 @@ async fn a_tool_call_that_is_not_dropped_leaves_no_warning() {
 async fn a_turn_and_a_session_that_are_dropped() {
     let (session, _) = session(silent()).await;
     let (warnings, _guard) = Warnings::watch();
-    drop(session.turn_without_prompt().await.unwrap());
+    drop(session.begin_turn("turn-2", None).await.unwrap());
     assert_eq!(
         warnings.take(),
         ["a turn was dropped without `end`; its `turn_end` hooks did not fire"]
     );
-    session.turn_without_prompt().await.unwrap().end(Err(TurnEnd::Cancelled)).await;
+    session.begin_turn("turn-2", None).await.unwrap().end(Err(TurnEnd::Cancelled)).await;
     assert_eq!(warnings.take(), [""; 0]);
     drop(session);
     assert_eq!(

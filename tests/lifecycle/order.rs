@@ -243,9 +243,7 @@ async fn a_call_that_is_cancelled_while_a_hook_runs() {
             .cancelled_by(log.fired(event))
             .run(async |_| panic!("a cancelled tool ran"))
             .await;
-        assert!(
-            matches!(outcome.end, ToolEnd::Cancelled { during } if during == Stage::Hooks(event))
-        );
+        assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Hooks }));
         let decided = log.of(Event::OnToolApprovalDecision);
         assert_eq!(decided.approval_decision.as_deref(), Some("canceled"));
         assert_eq!(log.take(), stages(&[&BEFORE[..started], &[DECIDED]]));

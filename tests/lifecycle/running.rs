@@ -105,7 +105,7 @@ async fn a_session_that_a_hook_stopped_begins_no_further_turn() {
     let refused = session.turn("go on").await.unwrap_err();
     assert_eq!(refused.by, Event::PreToolUse);
     assert_eq!(refused.stop.unwrap().scope, StopScope::Session);
-    assert!(session.turn_without_prompt().await.is_err());
+    assert!(session.begin_turn("turn-2", None).await.is_err());
     assert!(log.take().is_empty());
     session.end("exit").await;
     assert_eq!(log.take(), ["session_end"]);

@@ -97,7 +97,7 @@ async fn every_event_of_a_turn_has_the_common_fields() {
             "turn_end",
         ]
     );
-    let next = session.turn_without_prompt().await.unwrap();
+    let next = session.begin_turn("turn-2", None).await.unwrap();
     assert_eq!(next.id(), "turn-2");
     next.end(Err(TurnEnd::Cancelled)).await;
     assert_eq!(log.take(), ["turn_start", "turn_end"]);
@@ -144,7 +144,7 @@ async fn a_turn_ends_in_each_of_its_ways() {
     ];
     let (session, log) = session(silent()).await;
     for (end, before, reason) in ends {
-        let turn = session.turn_without_prompt().await.unwrap();
+        let turn = session.begin_turn("turn-2", None).await.unwrap();
         log.take();
         turn.end(Err(end)).await;
         assert_eq!(log.of(Event::TurnEnd).reason.as_deref(), Some(reason));
@@ -249,7 +249,7 @@ async fn a_response_that_makes_a_hook_stop_is_not_handed_out() {
 #[tokio::test]
 async fn a_model_call_that_fails_is_told_once() {
     let (session, log) = session(silent()).await;
-    let turn = session.turn_without_prompt().await.unwrap();
+    let turn = session.begin_turn("turn-2", None).await.unwrap();
     let outcome =
         turn.model_call(request()).run(async |_| Err::<Value, _>("connection refused")).await;
     assert_eq!(outcome.end.unwrap_err().to_string(), "connection refused");
@@ -261,7 +261,7 @@ async fn a_model_call_that_fails_is_told_once() {
     assert_eq!(log.take(), fired);
 
     // An error of its own, after a model call that went well, is told.
-    let turn = session.turn_without_prompt().await.unwrap();
+    let turn = session.begin_turn("turn-2", None).await.unwrap();
     let outcome =
         turn.model_call(request()).run(async |_| Err::<Value, _>("connection refused")).await;
     assert!(matches!(outcome.end, Err(TurnEnd::Failed { .. })));

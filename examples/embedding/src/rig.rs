@@ -1,81 +1,55 @@
 //! An agent of `rig` behind hooks: each prompt is a turn, and each call of its model and of its tools
 //! goes through the hooks.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::error::Error;
+use std::fmt::Display;
+use std::sync::Arc;
 
 use hookexec::handler::BoxFuture;
 use hookexec::lifecycle::{
     Approval, ApprovalRequest, ModelRequest, Outcome, Session, ToolCall, ToolError, Turn, TurnEnd,
 };
 use rig_agent::Agent;
+use rig_core::completion::CompletionRequest;
 use rig_core::effect::{EffectKind, HandlerDescriptor, Outcome as Answer};
 use rig_core::error::{ErrorKind, ErrorReport};
 use rig_core::message::AssistantContent;
 use rig_core::serve::{Dispatch, Reply, Serve};
-use rig_core::tool::{ToolExecutionError, ToolOutput, ToolResult};
+use rig_core::tool::{ToolOutput, ToolResult};
 use serde_json::{Value, json};
 
-/// Asks the user.
-pub type Approver = fn(ApprovalRequest) -> BoxFuture<'static, Approval>;
-
-/// The hooks of one turn.
-#[derive(Clone)]
-pub struct Hooks {
-    turn: Arc<Turn>,
-    approver: Approver,
-    /// Why a hook ended the turn.
-    end: Arc<Mutex<Option<TurnEnd>>>,
-}
-
-/// Runs a prompt as a turn of `session`. `build` returns the agent, with its model and its tools
-/// [behind](Hooks::before) the hooks.
+/// Runs a prompt as a turn of `session`. `build` returns the agent, whose model and tools are
+/// [`Hooked`].
 pub async fn prompt(
     session: &Session,
     prompt: &str,
-    approver: Approver,
-    build: impl FnOnce(&Hooks) -> Result<Agent, ErrorReport>,
+    build: impl FnOnce(&Arc<Turn>) -> Result<Agent, ErrorReport>,
 ) -> Outcome<String> {
-    let turn = async |turn: Arc<Turn>| {
-        let hooks = Hooks { turn: Arc::clone(&turn), approver, end: Arc::default() };
-        let agent = build(&hooks).map_err(TurnEnd::failed)?;
+    let turn = session.run_turn(prompt, async |turn| {
+        let agent = build(&turn).map_err(TurnEnd::failed)?;
         let context = turn.opening().additional_context().unwrap_or_default();
         let (mut said, mut history) = (format!("{context}\n\n{prompt}"), Vec::new());
         loop {
-            let answer = match agent.prompt(said.trim()).history(history.clone()).await {
-                Ok(answer) => answer,
-                Err(error) => return Err(hooks.ended().unwrap_or(TurnEnd::failed(error))),
-            };
+            let answer = agent.prompt(said.trim()).history(history.clone()).await;
+            let answer = answer.map_err(TurnEnd::failed)?;
             history.extend(answer.messages.iter().cloned());
             match turn.finish(answer.output()).await {
                 Ok(finished) => return Ok(finished),
                 Err(reason) => said = reason,
             }
         }
-    };
-    session.run_turn(prompt, turn).await
+    });
+    turn.await
 }
 
-impl Hooks {
-    /// Puts a model or a tool behind the hooks.
-    pub fn before<S: Serve>(&self, inner: S) -> Hooked<S> {
-        Hooked { inner, hooks: self.clone() }
-    }
-
-    fn ended(&self) -> Option<TurnEnd> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn stop(&self, end: TurnEnd) -> ErrorReport {
-        let report = ErrorReport::new(ErrorKind::Cancelled, end.to_string());
-        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
-        report
-    }
-}
-
-/// A model or a tool behind hooks.
+/// A model or a tool behind the hooks of a turn.
 pub struct Hooked<S> {
-    inner: S,
-    hooks: Hooks,
+    /// The model or the tool.
+    pub inner: S,
+    /// The turn.
+    pub turn: Arc<Turn>,
+    /// Asks the user.
+    pub approver: fn(ApprovalRequest) -> BoxFuture<'static, Approval>,
 }
 
 impl<S: Serve> Serve for Hooked<S> {
@@ -85,11 +59,11 @@ impl<S: Serve> Serve for Hooked<S> {
         self.inner.descriptor()
     }
 
-    async fn serve(&self, kind: EffectKind, dispatch: Dispatch) -> Reply {
+    async fn serve(&self, kind: EffectKind, to: Dispatch) -> Reply {
         Reply::Outcome(match kind {
-            EffectKind::ToolCall { name, args } => self.tool(&name, &args, dispatch).await,
-            EffectKind::Completion { .. } => self.model(kind, dispatch).await,
-            _ => return self.inner.serve(kind, dispatch).await,
+            EffectKind::ToolCall { name, args } => self.tool(&name, &args, to).await,
+            EffectKind::Completion { request, stream } => self.model(request, stream, to).await,
+            _ => return self.inner.serve(kind, to).await,
         })
     }
 }
@@ -98,47 +72,52 @@ impl<S: Serve> Hooked<S> {
     async fn tool(&self, name: &str, args: &str, to: Dispatch) -> Result<Answer, ErrorReport> {
         let call = ToolCall::parse(name, args);
         let call = call.map_err(|error| ErrorReport::new(ErrorKind::Json, error.to_string()))?;
-        let run = self.hooks.turn.tool_call(call).approve_with(self.hooks.approver);
-        let run = run.run(async |call| {
+        let mut ran = None;
+        let run = self.turn.tool_call(call).approve_with(self.approver).run(async |call| {
+            // rig has chosen the handler of the tool by its name.
             if call.name() != name {
-                return Err(ToolError::new("hooks can't rename the tools of rig"));
+                return Err(ToolError::new("a hook can't rename a tool of rig"));
             }
             let args = json!(call.arguments()).to_string();
             let kind = EffectKind::ToolCall { name: name.to_owned(), args };
-            match self.inner.serve(kind, to).await.into_outcome().await {
-                Ok(Answer::ToolResult { result }) if result.is_success() => {
-                    Ok(result.output().render().into())
+            match self.inner.serve(kind, to).await.into_outcome().await? {
+                Answer::ToolResult { result } => {
+                    let text = result.output().render();
+                    let is_success = ran.insert(result).is_success();
+                    if is_success { Ok(text.into()) } else { Err(ToolError::new(text)) }
                 }
-                Ok(Answer::ToolResult { result }) => Err(ToolError::new(result.output().render())),
-                Ok(_) => Err(ToolError::new("that is not the result of a tool")),
-                Err(report) => Err(ToolError::new(report.to_string())),
+                _ => Err(ToolError::new("that is not the result of a tool")),
             }
         });
         let outcome = run.await;
-        outcome.go_on().map_err(|end| self.hooks.stop(end))?;
+        outcome.go_on().map_err(ended)?;
         let text = outcome.for_model();
-        let result = match outcome.is_error() {
-            true => ToolResult::failed(ToolExecutionError::other(text)),
-            false => ToolResult::success(ToolOutput::text(text)),
+        let result = match ran {
+            Some(result) => result.with_output(ToolOutput::text(text)),
+            None if outcome.is_error() => ToolResult::skipped(text),
+            None => ToolResult::success(ToolOutput::text(text)),
         };
         Ok(Answer::ToolResult { result })
     }
 
-    async fn model(&self, kind: EffectKind, to: Dispatch) -> Result<Answer, ErrorReport> {
-        let EffectKind::Completion { mut request, stream } = kind else { return Err(no_answer()) };
+    async fn model(
+        &self,
+        mut request: CompletionRequest,
+        stream: bool,
+        to: Dispatch,
+    ) -> Result<Answer, ErrorReport> {
         let messages = request.chat_history.iter().map(|message| json!(message)).collect();
-        let mut answer = None;
-        let call = self.hooks.turn.model_call(ModelRequest::new(messages)).run(async |changed| {
+        let mut answered = None;
+        let call = self.turn.model_call(ModelRequest::new(messages)).run(async |changed| {
             request.chat_history = serde_json::from_value(changed.messages.into())?;
             let kind = EffectKind::Completion { request, stream };
-            let response = self.inner.serve(kind, to).await.into_outcome().await?;
-            let Answer::Completion(response) = response else { return Err(no_answer().into()) };
-            let text = response.text();
-            answer = Some(response);
-            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Value::from(text))
+            let answer = self.inner.serve(kind, to).await.into_outcome().await?;
+            let Answer::Completion(response) = answer else { return Err(no_answer().into()) };
+            let text = answered.insert(response).text();
+            Ok::<_, Box<dyn Error + Send + Sync>>(Value::from(text))
         });
-        let text = call.await.end.map_err(|end| self.hooks.stop(end))?;
-        let mut response = answer.ok_or_else(no_answer)?;
+        let text = call.await.end.map_err(ended)?;
+        let mut response = answered.ok_or_else(no_answer)?;
         if text != response.text() {
             response.choice.retain(|part| !matches!(part, AssistantContent::Text(_)));
             response.choice.insert(0, AssistantContent::text(text.as_str().unwrap_or_default()));
@@ -149,4 +128,9 @@ impl<S: Serve> Hooked<S> {
 
 fn no_answer() -> ErrorReport {
     ErrorReport::new(ErrorKind::Response, "that is not the answer of a model")
+}
+
+/// Returns the error that ends the run. The turn knows by itself whether a hook ended it.
+fn ended(end: impl Display) -> ErrorReport {
+    ErrorReport::new(ErrorKind::Cancelled, end.to_string())
 }

@@ -1,7 +1,7 @@
 //! An MCP server of `rmcp` behind hooks:
 //!
 //! ```ignore
-//! HookLayer::new(MyServer, session).serve(stdio()).await?;
+//! HookLayer { inner: MyServer, session }.serve(stdio()).await?;
 //! ```
 
 use std::sync::Arc;
@@ -15,15 +15,10 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
 
 /// A server whose tool calls go through the hooks of a session.
 pub struct HookLayer<S> {
-    inner: S,
-    session: Arc<Session>,
-}
-
-impl<S> HookLayer<S> {
-    /// Puts `inner` behind the hooks.
-    pub fn new(inner: S, session: Arc<Session>) -> Self {
-        Self { inner, session }
-    }
+    /// The server.
+    pub inner: S,
+    /// The session.
+    pub session: Arc<Session>,
 }
 
 impl<S: Service<RoleServer>> Service<RoleServer> for HookLayer<S> {
@@ -38,35 +33,31 @@ impl<S: Service<RoleServer>> Service<RoleServer> for HookLayer<S> {
         let arguments = request.params.arguments.take().unwrap_or_default();
         let call = ToolCall::new(&*request.params.name, arguments).with_id(context.id.to_string());
         let run = self.session.tool_call(call).cancelled_by(context.ct.clone().cancelled_owned());
-        let mut answered = None;
         let tool = async |call: AuthorizedCall| {
             request.params.name = call.name().to_owned().into();
             request.params.arguments = Some(call.arguments().clone());
             let request = ClientRequest::CallToolRequest(request);
-            let answer = self.inner.handle_request(request, context).await?;
-            let mut response = serde_json::to_value(&answer)?;
-            answered = Some(answer);
-            let mut content = response["content"].take();
-            if let Some([block]) = content.as_array().map(Vec::as_slice)
-                && block["type"] == "text"
-            {
-                content = block["text"].clone();
-            }
-            match response["isError"] == true {
-                true => Err(ToolError::with_response(content)),
-                false => Ok(content),
+            let result = self.inner.handle_request(request, context).await?;
+            let result = serde_json::to_value(result)?;
+            if result["isError"] == true {
+                Err(ToolError::with_response(result))
+            } else {
+                Ok(result)
             }
         };
         let outcome = run.run(tool).await;
-        if let (ToolEnd::Ran { rewritten: false, objection: None, .. }, None, Some(answer)) =
-            (&outcome.end, outcome.trail.additional_context(), answered)
-        {
-            return Ok(answer);
-        }
-        let text = vec![ContentBlock::text(outcome.for_model())];
-        let result =
-            if outcome.is_error() { CallToolResult::error } else { CallToolResult::success };
-        Ok(ServerResult::CallToolResult(result(text)))
+        let kept = match &outcome.end {
+            ToolEnd::Ran { response, .. } | ToolEnd::Failed { response, .. } => response,
+            _ => &serde_json::Value::Null,
+        };
+        let Ok(mut result) = serde_json::from_value::<CallToolResult>(kept.clone()) else {
+            let text = vec![ContentBlock::text(outcome.for_model())];
+            let is_error = outcome.is_error();
+            let result = if is_error { CallToolResult::error } else { CallToolResult::success };
+            return Ok(ServerResult::CallToolResult(result(text)));
+        };
+        result.content.extend(outcome.guidance().map(ContentBlock::text));
+        Ok(ServerResult::CallToolResult(result))
     }
 
     async fn handle_notification(

@@ -113,15 +113,14 @@ fn facts(tool: &str) -> ToolFacts {
 
 /// Returns the line that the client gets: the server's, unless the hooks have anything to say.
 fn line_for_client(id: &Value, outcome: &ToolOutcome, received: Option<Response>) -> Vec<u8> {
-    let (ToolEnd::Ran { response, rewritten, objection }
-    | ToolEnd::Failed { response, rewritten, objection, .. }) = &outcome.end
+    let (ToolEnd::Ran { response, rewritten, .. } | ToolEnd::Failed { response, rewritten, .. }) =
+        &outcome.end
     else {
         return text_result(id, &outcome.for_model(), outcome.is_error());
     };
-    let mut told = Vec::from_iter(objection.clone());
-    told.extend(outcome.trail.additional_context());
+    let told = outcome.guidance();
     if let Some(Response { line, .. }) = received
-        && told.is_empty()
+        && told.is_none()
         && !rewritten
         && let Ok(line) = with_id(&line, id)
     {
@@ -131,6 +130,6 @@ fn line_for_client(id: &Value, outcome: &ToolOutcome, received: Option<Response>
     let Some(Value::Array(content)) = result.get_mut("content") else {
         return text_result(id, &outcome.for_model(), outcome.is_error());
     };
-    content.extend(told.into_iter().map(text_block));
+    content.extend(told.map(text_block));
     answer(id, &Ok(&result))
 }

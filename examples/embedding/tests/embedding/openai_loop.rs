@@ -115,11 +115,29 @@ async fn a_hundred_sessions_and_their_subagents_share_one_executor() {
     }
 }
 
+#[tokio::test]
+async fn a_hook_offers_a_tool_and_answers_its_calls() {
+    let hooks = "before_llm_call: { type: builtin, command: offer, with: { tool: clock } }\n\
+                 pre_tool_use:\n  - matcher: clock\n    hooks: [{ type: builtin, command: tell_time }]";
+    let session = Session::builder("s-1");
+    let session = session.start(executor(hooks).unwrap(), SessionSource::Startup).await;
+    let model = async |request: ModelRequest| {
+        assert_eq!(request.tools[0]["name"], "clock");
+        let is_answered = request.messages.last().unwrap()["role"] == "tool";
+        Ok::<_, String>(if is_answered { says("Noon.") } else { wants(&[("1", "clock", "")]) })
+    };
+    let (mut messages, cancel) = (Vec::new(), CancellationToken::new());
+    let said = prompt(&session, &mut messages, "Go.", model, tool, approve, &cancel).await;
+    assert_eq!(said.end.unwrap(), "Noon.");
+    assert_eq!(messages[2]["content"], "noon");
+    session.end("exit").await;
+}
+
 #[test]
 fn all_mistakes_of_a_file_come_at_once() {
     let wrong =
         "stop:\n  - { type: builtin, command: tel }\n  - { type: at_most, with: { calls: x } }\n";
     let problems = executor(wrong).err().unwrap().to_string();
     assert!(problems.contains("hooks.yaml:2: unknown builtin `tel`"), "{problems}");
-    assert!(problems.contains("hooks.yaml:3: `calls` must be a number"), "{problems}");
+    assert!(problems.contains("hooks.yaml:3: `with`: invalid type: string \"x\""), "{problems}");
 }

@@ -1,7 +1,9 @@
 //! An agent of rig.
 
-use hookexec::lifecycle::{Session, SessionSource};
-use hookexec_embedding::rig::prompt;
+use std::sync::Arc;
+
+use hookexec::lifecycle::{Session, SessionSource, Turn};
+use hookexec_embedding::rig::{Hooked, prompt};
 use rig_agent::AgentBuilder;
 use rig_agent::tool::server::ToolServer;
 use rig_agent::tool::{RegisteredTool, Tool, ToolContext};
@@ -62,30 +64,26 @@ impl Tool for Pay {
     }
 }
 
+fn hooked<S>(inner: S, turn: &Arc<Turn>) -> Hooked<S> {
+    Hooked { inner, turn: Arc::clone(turn), approver: |request| Box::pin(approve(request)) }
+}
+
 #[tokio::test]
 async fn an_agent_of_rig_works_under_its_hooks() {
     let (url, serving) = scripted_model(script()).await;
     let session = Session::builder("s-1").model("scripted");
     let session = session.start(executor(HOOKS).unwrap(), SessionSource::Startup).await;
     let model = OpenAIConfig::new("no key").with_base_url(url).client().chat("scripted");
-    let outcome = prompt(
-        &session,
-        "Go.",
-        |request| Box::pin(approve(request)),
-        |hooks| {
-            let echo = RegisteredTool::from_handler(hooks.before(ToolAdapter::new(Echo)))?;
-            let pay = RegisteredTool::from_handler(hooks.before(ToolAdapter::new(Pay)))?;
-            let tools = ToolServer::new().registered_tool(echo).registered_tool(pay);
-            let behind = hooks.before(ModelAdapter::new("behind", model.clone()));
-            let agent = AgentBuilder::new(model).model_route_handler("behind", behind);
-            let agent = agent.preamble(session.opening().additional_context().unwrap());
-            Ok(agent
-                .default_max_turns(8)
-                .tool_server_handle(tools.run())
-                .build()
-                .with_model_label("behind"))
-        },
-    );
+    let outcome = prompt(&session, "Go.", |turn| {
+        let echo = RegisteredTool::from_handler(hooked(ToolAdapter::new(Echo), turn))?;
+        let pay = RegisteredTool::from_handler(hooked(ToolAdapter::new(Pay), turn))?;
+        let tools = ToolServer::new().registered_tool(echo).registered_tool(pay);
+        let behind = hooked(ModelAdapter::new("behind", model.clone()), turn);
+        let agent = AgentBuilder::new(model).model_route_handler("behind", behind);
+        let agent = agent.preamble(session.opening().additional_context().unwrap());
+        let agent = agent.default_max_turns(8).tool_server_handle(tools.run()).build();
+        Ok(agent.with_model_label("behind"))
+    });
     assert_eq!(outcome.await.end.unwrap(), "The *** is done, again.");
     session.end("exit").await;
     check(&serving.await.unwrap());

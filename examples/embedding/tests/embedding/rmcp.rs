@@ -32,7 +32,7 @@ async fn tool_calls_of_an_mcp_server_go_through_hooks() {
     let session =
         Session::builder("s-1").start(executor(HOOKS).unwrap(), SessionSource::Startup).await;
     let session = Arc::new(session);
-    let layer = HookLayer::new(Tools, Arc::clone(&session));
+    let layer = HookLayer { inner: Tools, session: Arc::clone(&session) };
     let (here, there) = tokio::io::duplex(4096);
     let (server, client) = tokio::join!(layer.serve(there), ().serve(here));
     let (server, client) = (server.unwrap(), client.unwrap());

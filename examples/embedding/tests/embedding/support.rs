@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use hookexec::config::{Diagnostics, Hook};
 use hookexec::handler::{BoxFuture, BuildError};
 use hookexec::lifecycle::{Approval, ApprovalRequest};
-use hookexec::wire::{InputChange, Stop, StopScope};
+use hookexec::wire::{InputChange, RequestChange, Stop, StopScope, ToolResult};
 use hookexec::{
     Builtin, Call, Config, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory,
     HandlerResult, Input, Output, Registry,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -48,6 +49,8 @@ fn registry() -> Registry {
     registry.register_builtin("deny_word", Builtin::inline(deny_word));
     registry.register_builtin("redact", Builtin::inline(redact));
     registry.register_builtin("close", Builtin::inline(close));
+    registry.register_builtin("offer", Builtin::inline(offer));
+    registry.register_builtin("tell_time", Builtin::inline(tell_time));
     // A builtin with state.
     let asked = AtomicBool::new(false);
     let once_more = move |_: &Input, _: &[String]| {
@@ -69,6 +72,24 @@ fn close(_: &Input, _: &[String]) -> Answer {
     let mut output = Output::deny("closed");
     output.stop = Some(Stop::new(StopScope::Session, "closed"));
     Ok(Some(output))
+}
+
+/// The parameters of `offer`.
+#[derive(Deserialize)]
+struct Offered {
+    tool: String,
+}
+
+fn offer(_: &Input, offered: &Offered) -> Answer {
+    let mut change = RequestChange::default();
+    change.tools = Some(vec![json!({ "name": offered.tool })]);
+    let mut output = Output::default();
+    output.updated_request = Some(change);
+    Ok(Some(output))
+}
+
+fn tell_time(_: &Input, _: &[String]) -> Answer {
+    Ok(Some(Output::respond(ToolResult::text("noon"))))
 }
 
 fn text_of(input: &Input) -> &str {
@@ -98,8 +119,10 @@ fn redact(input: &Input, _: &[String]) -> Answer {
 }
 
 /// Denies all calls after the first few.
+#[derive(Deserialize)]
 struct AtMost {
     calls: u64,
+    #[serde(skip)]
     made: Mutex<u64>,
 }
 
@@ -115,9 +138,7 @@ impl Handler for AtMost {
 }
 
 fn at_most(_: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let calls = hook.with.as_ref().and_then(|with| with["calls"].as_u64());
-    let calls = calls.ok_or_else(|| BuildError::new("`calls` must be a number").at("with"))?;
-    Ok(Arc::new(AtMost { calls, made: Mutex::default() }))
+    Ok(Arc::new(hook.parameters::<AtMost>()?))
 }
 
 /// Approves payments of 1.

@@ -313,7 +313,7 @@ async fn submit_prompt(executor: &Arc<Executor>, scenario: &Scenario, case: &Cas
 /// often than this is stuck.
 async fn stop(executor: &Arc<Executor>) -> Seen {
     let (session, began) = (session(executor), Instant::now());
-    let turn = session.turn_without_prompt().await.unwrap();
+    let turn = session.begin_turn("turn-1", None).await.unwrap();
     let mut stops = 1;
     let end = loop {
         match turn.finish("done").await {

@@ -228,7 +228,7 @@ fn tool_end(outcome: &ToolOutcome) -> Value {
             "cancelled",
             Value::Null,
             Some(match during {
-                Stage::Hooks(event) => format!("cancelled during {event}"),
+                Stage::Hooks => "cancelled while hooks ran".to_owned(),
                 Stage::Approval => "cancelled while approval was asked for".to_owned(),
                 _ => "cancelled".to_owned(),
             }),
