@@ -18,7 +18,7 @@ const ASKING: [Event; 2] = [Event::ToolGuard, Event::PreToolUse];
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
 #[derive(Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
+#[expect(clippy::exhaustive_structs, reason = "a caller sets its fields")]
 pub struct Judged<'a> {
     /// The event that the host fired.
     pub event: Event,
@@ -125,7 +125,7 @@ impl Executor {
         self.approve_with(verdict, input, DispatchOptions::default()).await
     }
 
-    #[doc(hidden)]
+    /// Like [`approve`](Self::approve), with options.
     pub async fn approve_with(
         &self,
         mut verdict: Verdict,
@@ -150,7 +150,6 @@ impl Executor {
     }
 
     /// Like [`approve`](Self::approve), for the verdict of a moment.
-    #[doc(hidden)]
     pub async fn settle(&self, verdict: &mut Verdict, judged: &Judged<'_>) {
         let Judged { event, input, .. } = *judged;
         let host_asks = judged.host_asks.is_some()

@@ -207,7 +207,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
-mod asks;
+pub mod asks;
 pub mod config;
 pub mod counts;
 pub mod describe;
@@ -218,7 +218,6 @@ pub mod handler;
 mod handlers;
 pub mod lifecycle;
 pub mod matcher;
-mod pattern;
 mod recorder;
 pub mod registry;
 #[cfg(feature = "schema")]
@@ -235,47 +234,6 @@ pub use registry::{Builtin, HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
 use hookexec_files::{bounded, directories, files, locks, paths, platform, suggest, text};
-use internal::rpc;
-
-/// Items that the packages of this workspace share. They are not part of the interface and change without
-/// notice.
-// Its files lie beside those of the other modules.
-#[path = "."]
-#[doc(hidden)]
-#[allow(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    reason = "only packages of this workspace use it"
-)]
-pub mod internal {
-    pub mod rpc;
-
-    pub use hookexec_files::{bounded, files, suggest, template, text};
-
-    pub use crate::asks::Judged;
-    pub use crate::config::condition::{Condition, Trace};
-    pub use crate::config::document::{hooks_block, read_text};
-    pub use crate::config::model::KeyLocations;
-    pub use crate::config::rollout::{Rollout, RolloutBy};
-    pub use crate::config::schema::key_tables;
-    pub use crate::directories::{base_directory, state_directory};
-    pub use crate::executor::BEFORE_TOOL;
-    pub use crate::executor::background::HandedOver;
-    pub use crate::executor::conclude::Decided;
-    pub use crate::executor::course::{Course, Role, Step};
-    pub use crate::executor::dispatch::{DispatchOptions, JudgedBefore, Observer};
-    pub use crate::executor::explain::{Explanation, Selection};
-    pub use crate::executor::time::deadline_of_hooks;
-    pub use crate::handlers::command::group::Group;
-    pub use crate::handlers::depth;
-    pub use crate::handlers::process::processes::ProcessCheck;
-    pub use crate::handlers::process::processes::ProcessStatistics;
-    pub use crate::lifecycle::CallerDeadline;
-    pub use crate::locks::locked;
-    pub use crate::pattern::check_glob;
-    pub use crate::platform::{DEFAULT_SHELL, MANAGED_DIRECTORY, system};
-}
 
 /// The README's Rust code compiles.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::pattern::Pattern;
+use hookexec_files::pattern::Pattern;
 
 /// A pattern over a whole tool name, case-sensitive.
 ///
@@ -75,7 +75,6 @@ impl Matcher {
     }
 
     /// Returns the names, if the pattern is a list of plain names.
-    #[doc(hidden)]
     pub fn names(&self) -> Option<impl Iterator<Item = &str>> {
         if matches!(self.0.kind, Kind::Names) { Some(self.as_str().split('|')) } else { None }
     }

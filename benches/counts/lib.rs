@@ -9,7 +9,7 @@ mod support;
 use std::hint::black_box;
 use std::path::Path;
 
-use hookexec::internal::DispatchOptions;
+use hookexec::executor::DispatchOptions;
 use hookexec::{Builtin, Config, Event, Executor, Input, Output};
 use serde_json::{Value, json};
 

@@ -8,11 +8,10 @@
 use std::cell::LazyCell;
 use std::sync::Arc;
 
+use hookexec::config::Condition;
 use hookexec::config::{Command, Hook};
 use hookexec::describe::Memo;
 use hookexec::handler::BoxFuture;
-use hookexec::internal::Condition;
-use hookexec::internal::rpc::{Incoming, Line, LineDecoder};
 use hookexec::matcher::Matcher;
 use hookexec::wire::parse_strict;
 use hookexec::{
@@ -20,6 +19,7 @@ use hookexec::{
     Registry, Verdict,
 };
 use hookexec_agents::Agent;
+use hookexec_files::rpc::{Incoming, Line, LineDecoder};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::text::LINE_ENDS;
 use crate::text::is_invisible;
-use crate::wire::{Output, parse_strict, repair_lone_surrogates, trimmed};
+use crate::wire::{Output, parse_strict, repair_lone_surrogates};
+use hookexec_files::json::trimmed;
 
 /// The stdout of a program.
 pub(crate) enum Stdout {

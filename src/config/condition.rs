@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::describe::Memo;
-use crate::pattern::Pattern;
 use crate::platform::Platform;
 use crate::wire::{Input, JsonObject, same_json};
+use hookexec_files::pattern::Pattern;
 
 /// A condition on an event's input: what stands below `when:`.
 #[derive(Clone, PartialEq)]

@@ -22,10 +22,9 @@ use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Eager};
 use super::rollout::{Rollout, RolloutBy};
 use super::source::Source;
-use super::when::{Glob, Parts, Values};
+use super::when::{Expression, Glob, Parts, Values};
 use crate::counts::MAX_TIMES;
 use crate::matcher::Matcher;
-use crate::pattern::Pattern;
 use crate::wire::Mode;
 
 section! {
@@ -163,7 +162,7 @@ section! {
          not: `3`, `3.0` and `3e0` are equal. Integers of any length are compared exactly, other \
          numbers as floats";
     within "in": Values, "", "the value equals one of the list";
-    regex "regex": Pattern, "",
+    regex "regex": Expression, "",
         "the [regular expression](https://docs.rs/regex/latest/regex/#syntax) is found in the \
          value; anchor it with `^` and `$`; `.` matches a newline only after `(?s)`";
     glob "glob": Glob, "",

@@ -31,17 +31,21 @@ pub use audit::AuditSettings;
 pub use build_error::BuildError;
 pub use builder::{ConfigBuilder, Draft, FileConfig};
 pub(crate) use check::Identity;
-#[cfg(test)]
-pub(crate) use condition::Condition;
+pub use condition::{Condition, Trace};
+pub use document::{hooks_block, read_text};
 pub use failed::{FailedFile, Untrusted};
 pub use layer::{InLayer, Layer, file_of_layer};
 pub use limit::Period;
 pub(crate) use limit::RunLimit;
 #[cfg(test)]
 pub(crate) use model::Limits;
-pub use model::{Command, Config, Hook, InheritEnv, OnError, Phase, Process, SideEffects};
+pub use model::{
+    Command, Config, Hook, InheritEnv, KeyLocations, OnError, Phase, Process, SideEffects,
+};
 pub(crate) use model::{EventMethod, Protocol};
 pub use own_keys::Groups;
 pub use policy::PolicySettings;
+pub use rollout::{Rollout, RolloutBy};
 pub(crate) use schema::config_schema;
+pub use schema::key_tables;
 pub use source::Source;

@@ -96,15 +96,12 @@ pub struct Hook {
     /// Whether its answer counts.
     pub mode: Mode,
     /// Where its answer counts, if not everywhere; on the other machines it is in shadow.
-    #[doc(hidden)]
     pub rollout: Option<Rollout>,
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
-    #[doc(hidden)]
     pub dialect: Option<String>,
     /// The effects of running it: whether a replay may run it.
     pub side_effects: SideEffects,
     /// The condition that its input must meet.
-    #[doc(hidden)]
     pub when: Option<Arc<Condition>>,
     /// Parameters of a host's own hook type.
     pub with: Option<Value>,
@@ -120,7 +117,6 @@ pub struct Hook {
     /// Where it stands.
     pub location: Location,
     /// Where its keys stand, for messages about one of them.
-    #[doc(hidden)]
     pub key_locations: KeyLocations,
 }
 

@@ -10,9 +10,9 @@ use serde_json::{Value as Json, json};
 use super::condition::{Field, Leaf, List, Rule, Test};
 use super::keys::ConditionKeys;
 use super::matcher::looks_around;
-use crate::pattern::Pattern;
 use crate::suggest;
 use crate::wire::Input;
+use hookexec_files::pattern::Pattern;
 
 const OPERATORS: [&str; 5] = ["equals", "in", "regex", "glob", "exists"];
 
@@ -53,6 +53,9 @@ impl Kind<'_> for Parts {
 
 /// The values of `in`.
 pub(crate) struct Values(Vec<Json>);
+
+/// The pattern of `regex`.
+pub(crate) struct Expression(Pattern);
 
 /// The pattern of `glob`.
 pub(crate) struct Glob(Test);
@@ -151,7 +154,7 @@ fn leaf(reader: &mut Reader, node: &Node, keys: ConditionKeys<'_>) -> Option<Lea
     }
     let test = keys.equals.map(Test::Equals);
     let test = test.or_else(|| keys.within.map(|values| Test::In(values.0)));
-    let test = test.or_else(|| keys.regex.map(Test::Regex));
+    let test = test.or_else(|| keys.regex.map(|Expression(pattern)| Test::Regex(pattern)));
     let test = test.or_else(|| keys.glob.map(|glob| glob.0));
     let test = test.or_else(|| keys.exists.map(Test::Exists));
     Some(Leaf { field: keys.field?, test: test? })
@@ -236,14 +239,14 @@ impl Kind<'_> for Values {
     }
 }
 
-impl Kind<'_> for Pattern {
+impl Kind<'_> for Expression {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/text" }"##;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
         let hint =
             if looks_around(&text) { Some("join conditions with `all` and `not`") } else { None };
-        checked(reader, node, "regular expression", Self::new(&text), hint)
+        checked(reader, node, "regular expression", Pattern::new(&text), hint).map(Self)
     }
 }
 

@@ -14,7 +14,6 @@ use crate::wire::{ApprovalReport, Decision, Input, Verdict, call_digest};
 
 impl Executor {
     /// Returns whether a hook of `approval` is for the call.
-    #[doc(hidden)]
     pub fn has_channel(&self, input: &Input) -> bool {
         let plan = self.plan(Event::Approval);
         !plan.hooks.is_empty() && !plan.matching(input).is_empty()

@@ -77,7 +77,6 @@ impl Executor {
 
     /// Returns an executor of which every event fails, because the hooks files can't be loaded for these
     /// `problems`.
-    #[doc(hidden)]
     pub fn failing(problems: &Diagnostics) -> Self {
         let place = problems.iter().find_map(|problem| problem.location.clone());
         let place = place.unwrap_or_else(|| Location::of_file("hooks.yaml".as_ref()));
@@ -115,14 +114,12 @@ impl ExecutorBuilder {
     }
 
     /// Lets hooks see what was counted, and changes nothing of it.
-    #[doc(hidden)]
     pub fn counts_only_read(mut self) -> Self {
         self.counts = Some(Arc::new(Counts::only_read()));
         self
     }
 
     /// Lets hooks count in the memory of this executor, which leaves nothing behind.
-    #[doc(hidden)]
     pub fn counts_in_memory(mut self) -> Self {
         self.counts = Some(Arc::new(Counts::in_memory()));
         self

@@ -26,7 +26,7 @@ const OF_ANOTHER_INPUT: &str = "it is about an input that was rewritten";
 
 /// The decision of the hooks of events that fire together.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
+#[expect(clippy::exhaustive_structs, reason = "a caller sets its fields")]
 pub struct Decided {
     /// The verdict of each event that took part.
     pub verdicts: Vec<Verdict>,

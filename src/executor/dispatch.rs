@@ -70,7 +70,7 @@ pub(super) type DescribeTool = dyn Fn(&mut Input) + Send + Sync;
 
 /// Options of one dispatch.
 #[derive(Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "only packages of this workspace use it")]
+#[expect(clippy::exhaustive_structs, reason = "a caller sets its fields")]
 pub struct DispatchOptions<'w> {
     /// The events that take part only once a hook of another one rewrote the input.
     pub once_rewritten: &'w [Event],
@@ -95,7 +95,7 @@ pub struct DispatchOptions<'w> {
 /// Which hooks have judged a tool call before it came to `permission_request`: they judge it again with
 /// `"repeated": true`.
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_enums, reason = "only packages of this workspace use it")]
+#[expect(clippy::exhaustive_enums, reason = "a caller sets its fields")]
 pub enum JudgedBefore<'w> {
     /// None.
     #[default]
@@ -144,7 +144,6 @@ impl Executor {
     /// Takes the place of `old`, before anything is started here: hooks in the background go on, and so
     /// do processes whose definition and hooks file are the same. A [`shutdown`](Self::shutdown) of `old`
     /// leaves them alone.
-    #[doc(hidden)]
     pub fn take_over(&mut self, old: &Self) {
         self.capacity = Arc::clone(&old.capacity);
         old.is_replaced.store(true, Ordering::Release);
@@ -161,12 +160,12 @@ impl Executor {
         self.processes.start_eager();
     }
 
-    #[doc(hidden)]
+    /// Starts each process to see whether it can serve, and stops it.
     pub async fn check_processes(&self) -> Vec<ProcessCheck> {
         self.processes.check().await
     }
 
-    #[doc(hidden)]
+    /// Returns the counts of each process.
     pub fn process_statistics(&self) -> Vec<ProcessStatistics> {
         self.processes.statistics()
     }
@@ -208,7 +207,6 @@ impl Executor {
     }
 
     /// Like [`failed`](Self::failed), for `events` that fire together.
-    #[doc(hidden)]
     pub fn fail_moment(
         &self,
         events: &[Event],
@@ -226,7 +224,7 @@ impl Executor {
         evaluation.conclude(false).into_verdict(event)
     }
 
-    #[doc(hidden)]
+    /// Like [`dispatch`](Self::dispatch), with options.
     pub async fn run(&self, event: Event, input: &Input, options: DispatchOptions<'_>) -> Verdict {
         if !self.concerns(event, input) {
             return Verdict::no_opinion(event);
@@ -260,7 +258,6 @@ impl Executor {
     }
 
     /// Runs the hooks of `events`, which fire together.
-    #[doc(hidden)]
     pub async fn run_moment(
         &self,
         events: &[Event],
@@ -293,7 +290,6 @@ impl Executor {
     }
 
     /// Writes a verdict that no hook gave into the logs of decisions.
-    #[doc(hidden)]
     pub async fn record_own(&self, verdict: &mut Verdict, input: &Input) {
         let Some(recorder) = &self.recorder else { return };
         let input = &*self.complete(verdict.event, input);

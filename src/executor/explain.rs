@@ -71,7 +71,6 @@ impl Executor {
     }
 
     /// Returns how many files fail `event`: their explanations come first.
-    #[doc(hidden)]
     pub fn failed_files(&self, event: Event) -> usize {
         self.failures(event).count()
     }

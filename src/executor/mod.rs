@@ -34,9 +34,14 @@ mod versions;
 mod worst;
 
 pub use ask::BEFORE_TOOL;
+pub use background::HandedOver;
 pub use build::ExecutorBuilder;
-pub(crate) use conclude::Decided;
-pub use dispatch::Executor;
-pub(crate) use dispatch::{DispatchOptions, JudgedBefore};
+pub use conclude::Decided;
+pub use course::{Course, Role, Step};
+pub use dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
+pub use explain::{Explanation, Selection};
 pub use inspect::Inspection;
+pub use time::deadline_of_hooks;
 pub use worst::WorstCase;
+
+pub use crate::handlers::process::processes::{ProcessCheck, ProcessStatistics};

@@ -76,7 +76,6 @@ fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
 
 impl Executor {
     /// Returns the tool call of `input` as the hooks of `verdict` rewrote it.
-    #[doc(hidden)]
     pub fn final_call(&self, input: &Input, verdict: &Verdict) -> Input {
         let mut input = input.clone();
         let output = Output {

@@ -2,6 +2,5 @@
 
 pub(crate) mod builtin;
 pub(crate) mod command;
-pub mod depth;
 pub(crate) mod payloads;
 pub(crate) mod process;

@@ -63,7 +63,6 @@ pub use compaction::{Compaction, CompactionSource};
 pub use declared::DeclaredEvents;
 pub use model_call::{ModelCall, ModelRequest, PendingModel};
 pub use outcome::{DeniedBy, Outcome, Stage, ToolEnd, ToolOutcome};
-#[doc(hidden)]
 pub use scope::CallerDeadline;
 pub use scope::Scope;
 pub use session::{Session, SessionBuilder, SessionSource};

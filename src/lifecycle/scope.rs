@@ -44,7 +44,6 @@ pub(super) struct SessionFacts {
 
 /// When the caller needs its answer, if it said so. Of a call that stays open it changes with each request.
 #[derive(Debug, Clone, Default)]
-#[doc(hidden)]
 pub struct CallerDeadline(Arc<Mutex<Option<Instant>>>);
 
 impl CallerDeadline {

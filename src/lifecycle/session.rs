@@ -113,7 +113,6 @@ impl SessionBuilder {
     }
 
     /// Sets when the caller needs its answers: hooks that are late fail.
-    #[doc(hidden)]
     pub fn deadline(mut self, deadline: CallerDeadline) -> Self {
         self.deadline = deadline;
         self

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::JsonObject;
 use super::field::{Field, Present as _, must_be};
-use super::strict::deserialize_exact;
+use hookexec_files::json::deserialize_exact;
 
 /// Reads an object.
 pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<JsonObject, D::Error> {

@@ -11,13 +11,16 @@ mod output;
 mod output_keys;
 mod output_reader;
 mod same;
-mod strict;
-mod surrogates;
 mod tool_result;
 mod verdict;
 
+#[doc(inline)]
+pub use hookexec_files::json::{JsonObject, StrictJsonError, deserialize_exact, parse_json};
+#[doc(inline)]
+pub use hookexec_files::surrogates::repair_lone_surrogates;
+
 pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
-pub use error::WireError;
+pub use error::{WireError, parse_strict};
 pub use input::Input;
 pub(crate) use native::is_empty;
 pub(crate) use output::UnknownKey;
@@ -25,15 +28,9 @@ pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_keys::OutputJson;
 pub(crate) use same::same_json;
-pub use strict::{StrictJsonError, deserialize_exact, parse_json, parse_strict};
-pub(crate) use strict::{parse_object, trimmed};
-pub use surrogates::repair_lone_surrogates;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
 pub(crate) use verdict::{metadata_of, widest};
-
-/// A JSON object.
-pub type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 /// The size of a usual input as JSON, in bytes.
 const USUAL_LENGTH: usize = 4096;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use hookexec::internal::key_tables;
+use hookexec::config::key_tables;
 use hookexec_files::section::Key;
 use serde_json::{Value, json};
 

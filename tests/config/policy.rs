@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use hookexec::config::Layer;
-use hookexec::internal::files;
+use hookexec_files::files;
 use hookexec_project::LoadOptions;
 use hookexec_project::policy::{InForce, State, Store};
 

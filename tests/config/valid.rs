@@ -220,7 +220,7 @@ hooks:
 
 #[test]
 fn a_hook_is_warned_of_as_a_duplicate_exactly_when_it_never_runs() {
-    use hookexec::internal::Selection;
+    use hookexec::executor::Selection;
     use hookexec::wire::JsonObject;
     use hookexec::{Event, Executor, Input};
 

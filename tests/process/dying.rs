@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use hookexec::internal::ProcessStatistics;
+use hookexec::executor::ProcessStatistics;
 use hookexec::{Decision, Event, Executor};
 
 use crate::harness::{Project, ask, dispatch, error, lives, one, shell, shutdown, statistics};

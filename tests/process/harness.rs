@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hookexec::internal::ProcessStatistics;
+use hookexec::executor::ProcessStatistics;
 use hookexec::{Config, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
 

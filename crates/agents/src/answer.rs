@@ -10,8 +10,8 @@ use super::read::NativeCall;
 use super::{Agent, adapter};
 use hookexec::event::Event;
 use hookexec::executor::Executor;
-use hookexec::internal::text::cut;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
+use hookexec_files::text::cut;
 
 /// The answer of a hook process to the agent that started it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -12,10 +12,11 @@ use super::native::{self, Ask};
 use super::own_commands;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
+use hookexec::asks::Judged;
 use hookexec::event::{Event, Rewrite};
 use hookexec::executor::Executor;
-use hookexec::internal::{
-    BEFORE_TOOL, Course, DispatchOptions, Explanation, Judged, JudgedBefore, Selection,
+use hookexec::executor::{
+    BEFORE_TOOL, Course, DispatchOptions, Explanation, JudgedBefore, Selection,
 };
 use hookexec::wire::{Stop, StopScope, Verdict};
 

@@ -2,8 +2,8 @@
 
 use super::Agent;
 use hookexec::event::Event;
-use hookexec::internal::suggest;
 use hookexec::lifecycle::DeclaredEvents;
+use hookexec_files::suggest;
 
 /// Hosts that call hooks themselves; the coding agents are in [`Agent`].
 const HOSTS: [&str; 3] = ["docker-agent", "docker-agent@1.52.0", "picoclaw"];

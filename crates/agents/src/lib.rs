@@ -52,10 +52,10 @@ pub use settings::{
 pub use subject::Subject;
 
 use hookexec::Registry;
-use hookexec::internal::suggest;
 use hookexec::wire::{Input, JsonObject};
 pub use hookexec_builtins::tools;
 use hookexec_builtins::tools::Toolset;
+use hookexec_files::suggest;
 
 use answer::members;
 use native::events;

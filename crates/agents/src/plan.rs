@@ -12,8 +12,8 @@ use super::Agent;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
 use hookexec::event::Event;
-use hookexec::internal::text::cut;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
+use hookexec_files::text::cut;
 
 /// The answer for the agent, all of it in the agent's power.
 #[derive(Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hookexec::internal::{Course, DispatchOptions, Explanation};
+use hookexec::executor::{Course, DispatchOptions, Explanation};
 use hookexec::{Event, Executor, Input, Verdict};
 
 use super::dispatch::{Moment, dispatch, explain, try_out};

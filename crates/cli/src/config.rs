@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::internal::depth;
 use hookexec::{Config, Executor, ExecutorBuilder, Registry};
+use hookexec_files::depth;
 use hookexec_project::LoadOptions;
 
 use crate::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hookexec::Verdict;
-use hookexec::internal::depth;
 use hookexec_builtins::shell::quoted;
+use hookexec_files::depth;
 use hookexec_project::LoadOptions;
 use hookexec_serve::server::{self, Question};
 

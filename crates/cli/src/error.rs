@@ -7,8 +7,9 @@ use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
 use hookexec::config::Diagnostics;
-use hookexec::internal::text::shortened;
-use hookexec::internal::{MANAGED_DIRECTORY, locked};
+use hookexec_files::locks::locked;
+use hookexec_files::platform::MANAGED_DIRECTORY;
+use hookexec_files::text::shortened;
 use hookexec_serve::server::{BuiltinNameError, ListenError};
 use hookexec_setup::program::KeepError;
 

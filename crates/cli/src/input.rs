@@ -2,9 +2,9 @@
 
 use std::io::{ErrorKind, IsTerminal};
 
-use hookexec::internal::bounded::read_whole;
 use hookexec::wire::{JsonObject, parse_strict};
 use hookexec::{Event, Input};
+use hookexec_files::bounded::read_whole;
 use serde_json::Value;
 
 use crate::console::output;

@@ -1,4 +1,5 @@
-//! YAML with places and all mistakes, private files, the directories of a user, and what differs between systems.
+//! YAML with places and all mistakes, strict JSON, lines of JSON-RPC, bounded patterns, process groups,
+//! private files, the directories of a user, and what differs between systems.
 //!
 //! This package knows no hooks. It is for the packages of hookexec alone: its interface may change with
 //! any version.
@@ -11,21 +12,27 @@
 )]
 
 pub mod bounded;
+pub mod depth;
 pub mod diagnostic;
 pub mod directories;
 pub mod files;
+pub mod group;
 pub mod hooks_file;
+pub mod json;
 pub mod kinds;
 pub mod locks;
 pub mod node;
 pub mod paths;
+pub mod pattern;
 pub mod plain;
 pub mod platform;
 pub mod reader;
 mod render;
+pub mod rpc;
 pub mod section;
 pub mod source;
 pub mod suggest;
+pub mod surrogates;
 pub mod template;
 pub mod text;
 pub mod units;

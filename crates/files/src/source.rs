@@ -101,7 +101,7 @@ impl Location {
         Self::new(Arc::new(SourceFile::new(path, "")), 0..0)
     }
 
-    #[doc(hidden)]
+    /// Returns the file.
     pub fn file(&self) -> &Arc<SourceFile> {
         &self.file
     }

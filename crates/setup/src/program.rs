@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::{base_directory, files};
+use hookexec_files::directories::base_directory;
+use hookexec_files::files;
 
 use hookexec_files::platform::system;
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
-use hookexec::internal::system;
 use hookexec_builtins::shell::{Word, quoted, read_script};
+use hookexec_files::platform::system;
 use hookexec_project::trust::{DIRECTORIES, is_interpreter, is_shell_word};
 
 use crate::program::named;

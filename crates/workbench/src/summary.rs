@@ -8,9 +8,9 @@ use serde_with_macros::skip_serializing_none;
 
 use hookexec::Config;
 use hookexec::config::Process;
+use hookexec::config::RolloutBy;
 use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
-use hookexec::internal::RolloutBy;
 use hookexec::wire::Mode;
 use hookexec_builtins::shell::quoted;
 use hookexec_files::kinds::Words;

@@ -10,9 +10,9 @@ use tokio::process::Command;
 use super::expand::{self, Variables};
 use crate::config::InheritEnv;
 use crate::handler::{BuildError, Call};
-use crate::handlers::depth;
 use crate::platform::system::NEEDED_VARIABLES;
 use crate::platform::{Platform, same_name};
+use hookexec_files::depth;
 
 /// The event, such as `pre_tool_use`.
 const EVENT: &str = "HOOKEXEC_EVENT";

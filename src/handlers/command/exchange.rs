@@ -10,8 +10,8 @@ use tokio::sync::Notify;
 use tokio::time::{sleep_until, timeout};
 
 use super::capture::{Capture, Overflow};
-use super::group::{Group, write_at_once};
 use crate::answer::{MAX_ASYNC_LINE, asks_for_background};
+use hookexec_files::group::{Group, write_at_once};
 
 /// How long a group that was asked to end (SIGTERM) may take before it is killed (SIGKILL).
 const KILL_TIMEOUT: Duration = Duration::from_millis(500);

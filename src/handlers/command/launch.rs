@@ -8,9 +8,9 @@ use std::time::Instant;
 use tokio::process::Command;
 
 use super::environment::Environment;
-use super::group::{Group, add_raw};
 use super::program::Program;
 use super::start_error::start_error;
+use hookexec_files::group::{Group, add_raw};
 
 /// All of a child that is known before it is started.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ pub(crate) mod capture;
 pub(crate) mod environment;
 mod exchange;
 pub(crate) mod expand;
-pub(crate) mod group;
 mod handler;
 pub(crate) mod launch;
 pub(crate) mod place;

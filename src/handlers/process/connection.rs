@@ -12,9 +12,9 @@ use tokio::process::ChildStdin;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::handler::{Failure, HandlerError};
-use crate::handlers::command::group::Group;
 use crate::locks::locked;
-use crate::rpc::{self, RpcError};
+use hookexec_files::group::Group;
+use hookexec_files::rpc::{self, RpcError};
 
 /// The JSON text of a call's result.
 pub(super) type Reply = Result<String, CallError>;

@@ -8,9 +8,9 @@ use super::connection::{CallError, Connection, End, Reply};
 use super::processes::Counters;
 use crate::config::{Process, Protocol};
 use crate::locks::locked;
-use crate::rpc::mcp;
-use crate::rpc::{self, Incoming, Line};
 use crate::text::shortened;
+use hookexec_files::rpc::mcp;
+use hookexec_files::rpc::{self, Incoming, Line};
 
 /// How many of a child's last lines on stderr are kept for reports, and how much of each.
 const KEPT_LINES: usize = 8;

@@ -20,7 +20,7 @@ use crate::config;
 use crate::handler::{BuildError, Failure, HandlerError};
 use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
-use crate::rpc;
+use hookexec_files::rpc;
 
 /// How long a process rests after a crash. Each further crash in a row doubles it.
 const FIRST_REST: Duration = Duration::from_millis(100);

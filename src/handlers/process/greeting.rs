@@ -11,9 +11,9 @@ use super::connection::Connection;
 use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handler::{Failure, HandlerError};
-use crate::rpc;
-use crate::rpc::mcp;
-use crate::wire::parse_object;
+use hookexec_files::json::parse_object;
+use hookexec_files::rpc;
+use hookexec_files::rpc::mcp;
 
 const HELLO: &str = "hook.hello";
 

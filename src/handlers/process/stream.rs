@@ -4,8 +4,8 @@ use std::future::pending;
 
 use tokio::io::AsyncReadExt as _;
 
-use crate::handlers::command::group::{Output, read_left};
-use crate::rpc::{Line, LineDecoder};
+use hookexec_files::group::{Output, read_left};
+use hookexec_files::rpc::{Line, LineDecoder};
 
 /// The most that is read of a pipe at once: more than any pipe holds.
 const MOST_WRITTEN: usize = 16 << 20;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hookexec::config::{Diagnostic, Severity};
+use hookexec::executor::ProcessCheck;
 use hookexec::executor::WorstCase;
-use hookexec::internal::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec_agents::{Agent, NativeEvent, events_of_host};
 use hookexec_project::Check;

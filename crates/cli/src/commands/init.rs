@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::base_directory;
 use hookexec_agents::Agent;
+use hookexec_files::directories::base_directory;
 use hookexec_setup::import::has_foreign_hooks;
 use hookexec_setup::program::KeepError;
 use hookexec_setup::settings::Scope;

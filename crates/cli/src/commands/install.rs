@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use hookexec::Event;
 use hookexec::config::Hook;
-use hookexec::internal::MANAGED_DIRECTORY;
 use hookexec_agents::Agent;
 use hookexec_builtins::shell::quoted;
+use hookexec_files::platform::MANAGED_DIRECTORY;
 use hookexec_setup::codex::{self, IN_CODEX};
 use hookexec_setup::install::planned;
 use hookexec_setup::program::{self, KeepError, Program};
@@ -299,7 +299,7 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
 pub(crate) fn own_home() -> Result<(), CommandError> {
     let home = hookexec::home_directory().ok_or(KeepError::NoHome)?;
     let found = home.metadata().or_usage(unreadable(&home))?;
-    if hookexec::internal::system::belongs_to_user(&found) {
+    if hookexec_files::platform::system::belongs_to_user(&found) {
         return Ok(());
     }
     Err(CommandError::usage(format!("{} belongs to another user", home.display()))

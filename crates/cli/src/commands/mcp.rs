@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
-use hookexec::internal::system::ending_signal;
-use hookexec::internal::{Group, files};
 use hookexec::lifecycle::{ToolCall, ToolOutcome};
 use hookexec::{Event, Executor, Input};
 use hookexec_builtins::tools;
+use hookexec_files::files;
+use hookexec_files::group::Group;
+use hookexec_files::platform::system::ending_signal;
 use hookexec_serve::mcp::{self, Client, Console, Setup};
 use hookexec_serve::server::Engine;
 use tokio::process::Command;

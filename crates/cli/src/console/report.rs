@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use hookexec::internal::{Explanation, Selection};
+use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode, Usage};
 use hookexec::{Decision, Verdict};
 pub(crate) use hookexec_files::text::counted;

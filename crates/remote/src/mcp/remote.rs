@@ -9,7 +9,7 @@ use super::result::CALL;
 use crate::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
 use hookexec::handler::{Failure, HandlerError};
-use hookexec::internal::rpc::{self, Incoming, mcp};
+use hookexec_files::rpc::{self, Incoming, mcp};
 
 /// The headers of MCP.
 const SESSION: &str = "mcp-session-id";

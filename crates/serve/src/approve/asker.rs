@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookexec::internal::bounded::read_line;
+use hookexec_files::bounded::read_line;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};

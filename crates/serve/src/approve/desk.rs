@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use hookexec::internal::{files, locked};
 use hookexec::wire::Decision;
+use hookexec_files::files;
+use hookexec_files::locks::locked;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
 
-use hookexec::internal::locked;
 use hookexec::lifecycle::{
     AuthorizedCall, Session, ToolCall, ToolEnd, ToolError, ToolFacts, ToolOutcome,
 };
 use hookexec::wire::JsonObject;
 use hookexec_agents::tools;
+use hookexec_files::locks::locked;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::Sender;

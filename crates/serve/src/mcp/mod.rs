@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hookexec::Executor;
-use hookexec::internal::Group;
 use hookexec::lifecycle::{ToolCall, ToolOutcome};
+use hookexec_files::group::Group;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::timeout;

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use hookexec::internal::locked;
 use hookexec::wire::JsonObject;
+use hookexec_files::locks::locked;
 use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc::Sender;

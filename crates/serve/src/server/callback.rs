@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hookexec::internal::locked;
 use hookexec::{Builtin, Input, Output, Registry};
+use hookexec_files::locks::locked;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hookexec::Event;
-use hookexec::internal::bounded::read_line;
 use hookexec::wire::{Decision, Input, Verdict};
 use hookexec_agents::NativeCall;
+use hookexec_files::bounded::read_line;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;

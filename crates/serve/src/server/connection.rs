@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hookexec::internal::rpc::{Line, LineDecoder};
+use hookexec_files::rpc::{Line, LineDecoder};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc::{self, Receiver};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hookexec::event::Event;
-use hookexec::internal::{CallerDeadline, deadline_of_hooks};
+use hookexec::executor::deadline_of_hooks;
+use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{
     DeclaredEvents, Finished, Session, SessionBuilder, SessionSource, ToolFacts, Turn, TurnEnd,
     TurnState,

@@ -1,7 +1,7 @@
 //! The messages: requests in, answers out.
 
-use hookexec::internal::rpc;
 use hookexec::wire::{JsonObject, parse_strict};
+use hookexec_files::rpc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 

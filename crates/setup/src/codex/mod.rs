@@ -5,7 +5,7 @@ mod server;
 
 use std::path::Path;
 
-use hookexec::internal::files;
+use hookexec_files::files;
 use serde::Deserialize;
 use serde_json::{Map, json};
 

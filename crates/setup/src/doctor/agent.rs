@@ -7,8 +7,9 @@ use std::time::SystemTime;
 use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec::event::FailureMode;
-use hookexec::internal::{files, state_directory};
 use hookexec_agents::{Agent, NativeEvent, TrustedFolders};
+use hookexec_files::directories::state_directory;
+use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
 

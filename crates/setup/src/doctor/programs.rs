@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hookexec::internal::files::is_program;
 use hookexec_agents::{Agent, is_own_program};
+use hookexec_files::files::is_program;
 
 use super::agent::install;
 use super::section::Section;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hookexec::Event;
 use hookexec::config::Diagnostics;
-use hookexec::internal::hooks_block;
+use hookexec::config::hooks_block;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::source::SourceFile;

@@ -1,8 +1,8 @@
 //! The hooks of one agent of a docker-agent file.
 
 use hookexec::Event;
-use hookexec::internal::suggest;
 use hookexec_files::node::Node;
+use hookexec_files::suggest;
 use serde_json::Value as Json;
 
 use super::block::Import;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use hookexec::config::Diagnostics;
-use hookexec::internal::read_text;
+use hookexec::config::read_text;
 use hookexec_agents::Agent;
 use hookexec_files::node::Node;
 use hookexec_files::plain;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::{files, state_directory};
+use hookexec_files::directories::state_directory;
+use hookexec_files::files;
 use serde::{Deserialize, Serialize};
 
 use super::inspect::AgentFile;

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::{base_directory, files};
 use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
+use hookexec_files::directories::base_directory;
+use hookexec_files::files;
 use serde_json::Value;
 
 use super::entry::Entry;

@@ -1,7 +1,7 @@
 //! How the hooks of an event decided: turns, inputs and judgements.
 
 use hookexec::Input;
-use hookexec::internal::{Course, Step};
+use hookexec::executor::{Course, Step};
 use hookexec::wire::JsonObject;
 use serde::Serialize;
 use serde_json::Value;

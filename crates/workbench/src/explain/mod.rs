@@ -2,7 +2,7 @@
 
 mod course;
 
-use hookexec::internal::{Course, Explanation, Selection};
+use hookexec::executor::{Course, Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::Subject;

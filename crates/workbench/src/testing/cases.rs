@@ -9,10 +9,9 @@ use super::keys::{
     AgentName, CaseInput, CaseKeys, CaseList, EventName, Expectation, FileKeys, Names, Payload,
     Stubs,
 };
+use hookexec::config::read_text;
 use hookexec::config::{Diagnostics, Location};
 use hookexec::event::Event;
-use hookexec::internal::read_text;
-use hookexec::internal::suggest;
 use hookexec::wire::Input;
 use hookexec_agents::{NativeCall, Subject};
 use hookexec_files::hooks_file::read_named;
@@ -20,6 +19,7 @@ use hookexec_files::kinds::{At, Filled};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
+use hookexec_files::suggest;
 
 /// How the name of a file of cases ends.
 pub const ENDING: &str = ".test.yaml";

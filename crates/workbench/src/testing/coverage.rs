@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::explain::reports_of;
 use hookexec::config::Hook;
-use hookexec::internal::{Explanation, Selection};
+use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookStatus, Verdict};
 
 /// The parts of a configuration that the cases reached, and the gaps.

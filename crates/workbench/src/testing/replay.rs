@@ -11,10 +11,10 @@ use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
 use hookexec::handler::{Failure, HandlerError, HandlerResult};
-use hookexec::internal::locked;
 use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
 use hookexec_builtins::builtins::Shipped;
+use hookexec_files::locks::locked;
 use hookexec_project::log::{Record, rewritten};
 
 /// Runs recorded events through a candidate configuration.

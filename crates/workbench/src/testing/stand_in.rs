@@ -9,9 +9,9 @@ use hookexec::config::{Config, Diagnostics, Hook};
 use hookexec::event::Event;
 use hookexec::executor::Executor;
 use hookexec::handler::{BoxFuture, Call, Handler, HandlerError, HandlerResult};
-use hookexec::internal::locked;
 use hookexec::registry::Registry;
 use hookexec::wire::{Input, Output};
+use hookexec_files::locks::locked;
 
 /// The answers that stand in for hooks.
 #[derive(Debug, Default)]

@@ -13,9 +13,10 @@ use super::stand_in::{Answers, executor};
 use crate::explain::{reports_of, why_no_opinion};
 use hookexec::Executor;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
-use hookexec::internal::{Explanation, files, suggest};
+use hookexec::executor::Explanation;
 use hookexec::registry::Registry;
 use hookexec::wire::Verdict;
+use hookexec_files::{files, suggest};
 
 /// How long hooks in the background may go on after a case.
 const PATIENCE: Duration = Duration::from_mins(2);

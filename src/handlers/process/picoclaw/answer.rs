@@ -9,7 +9,8 @@ use super::Stage;
 use super::params::ECHOED;
 use super::rewrite;
 use crate::suggest;
-use crate::wire::{Input, JsonObject, Output, Stop, StopScope, UnknownKey, parse_object, widest};
+use crate::wire::{Input, JsonObject, Output, Stop, StopScope, UnknownKey, widest};
+use hookexec_files::json::parse_object;
 
 /// Why an answer can't be used, in words that follow "its answer can't be used: ".
 pub(in crate::handlers::process) type Misread = String;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use hookexec::internal::check_glob;
 use hookexec_files::paths::{lexical, physical};
+use hookexec_files::pattern::check_glob;
 use hookexec_files::platform::{Platform, strip_base};
 
 /// The access of a call to the paths it names.

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use anstream::AutoStream;
 use anstyle::Style;
-use hookexec::internal::locked;
-use hookexec::internal::text::shortened;
+use hookexec_files::locks::locked;
+use hookexec_files::text::shortened;
 use hookexec_serve::approve::{self, Question};
 
 use crate::error::{CommandError, OrCommandError as _};

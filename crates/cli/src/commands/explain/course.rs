@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use hookexec::internal::{Role, Step};
+use hookexec::executor::{Role, Step};
 use hookexec_workbench::explain::{Change, ExplainedCourse, ExplainedStep};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec::internal::{Explanation, Selection};
+use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
 use hookexec_workbench::explain::{Effect, Explained, ExplainedHook};

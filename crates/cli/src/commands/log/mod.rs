@@ -9,8 +9,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::Location;
-use hookexec::internal::system;
 use hookexec_builtins::shell::quoted;
+use hookexec_files::platform::system;
 use hookexec_project::Loaded;
 use hookexec_project::log::Record;
 use hookexec_workbench::records::{self, Statistics, shown};

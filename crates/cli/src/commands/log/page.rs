@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use hookexec::internal::files;
-use hookexec::internal::template::filled;
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Event};
 use hookexec_builtins::tools;
+use hookexec_files::files;
+use hookexec_files::template::filled;
 use hookexec_project::log::Record;
 use hookexec_workbench::records::{Statistics, shown, word};
 use jiff::Timestamp;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::internal::{files, system};
+use hookexec_files::files;
+use hookexec_files::platform::system;
 use hookexec_setup::scripts;
 
 use super::archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile};

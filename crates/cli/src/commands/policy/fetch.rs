@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::config::Source;
-use hookexec::internal::files;
+use hookexec_files::files;
 use minisign_verify::{PublicKey, Signature};
 #[cfg(feature = "http")]
 use {

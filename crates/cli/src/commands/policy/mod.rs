@@ -9,7 +9,7 @@ mod unpacked;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hookexec::internal::files;
+use hookexec_files::files;
 
 use crate::Exit;
 use crate::commands::test::report;

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use hookexec::internal::{files, system};
+use hookexec_files::files;
+use hookexec_files::platform::system;
 use hookexec_project::policy::Policy;
 use hookexec_project::policy::{InForce, State, now};
 

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hookexec::internal::files;
-use hookexec::internal::system::{make_program, share};
 use hookexec::{Config, Executor};
+use hookexec_files::files;
+use hookexec_files::platform::system::{make_program, share};
 use hookexec_project::policy::hooks_files;
 use tempfile::TempDir;
 

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use hookexec::event::MAX_CONTINUES;
-use hookexec::internal::{files, state_directory};
 use hookexec::{Decision, Event, Verdict};
 use hookexec_agents::{Agent, NativeCall};
+use hookexec_files::directories::state_directory;
+use hookexec_files::files;
 use serde_json::Value;
 
 /// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`] in a

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::event::Event;
-use hookexec::internal::text::shortened;
+use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
 use hookexec_workbench::records;
 use hookexec_workbench::testing::{Change, Replay, Replayed};

@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use hookexec::Executor;
-use hookexec::internal::{CallerDeadline, locked};
+use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{Refused, Trail};
+use hookexec_files::locks::locked;
 use serde_json::{Value, json};
 
 use self::open::OpenCall;

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookexec::internal::CallerDeadline;
+use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{
     Approval, ApprovalRequest, AuthorizedCall, ModelRequest, Outcome, Session, Stage, ToolCall,
     ToolEnd, ToolError, ToolOutcome, Turn, TurnEnd,

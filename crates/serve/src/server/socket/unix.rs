@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use hookexec::internal::{files, system};
+use hookexec_files::files;
+use hookexec_files::platform::system;
 use rustix::process::geteuid;
 use tokio::io::Interest;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};

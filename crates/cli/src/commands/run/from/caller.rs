@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::{Builder, sleep};
 use std::time::Duration;
 
-use hookexec::internal::locked;
 use hookexec_agents::{Agent, Answer};
+use hookexec_files::locks::locked;
 
 use crate::Exit;
 use crate::console::output;

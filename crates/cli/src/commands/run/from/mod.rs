@@ -11,9 +11,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hookexec::internal::{HandedOver, deadline_of_hooks, locked};
+use hookexec::executor::{HandedOver, deadline_of_hooks};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
+use hookexec_files::locks::locked;
 use hookexec_serve::server::{Question, tell_absent};
 use hookexec_setup::doctor::firings;
 use tokio::task::{JoinError, spawn_blocking};

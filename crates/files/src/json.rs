@@ -10,7 +10,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-use super::{JsonObject, WireError};
+/// A JSON object.
+pub type JsonObject = Map<String, Value>;
 
 /// How deep a document may nest: deeper than any real payload, shallow enough for every stack.
 const MAX_DEPTH: usize = 127;
@@ -42,14 +43,6 @@ pub enum StrictJsonError {
 /// # Errors
 /// When `text` is not exactly one JSON document, has a key twice in one object, nests deeper than
 /// 127 levels, or holds more than 500,000 values and keys.
-pub fn parse_strict(text: &str) -> Result<Value, WireError> {
-    parse_json(text).map_err(|error| WireError::new(error.to_string()))
-}
-
-/// Like [`parse_strict`], with the kind of problem.
-///
-/// # Errors
-/// Why the text is not one unambiguous JSON document.
 pub fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
     let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -67,7 +60,7 @@ pub fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
 }
 
 /// Reads a text that is one JSON object, or `null`.
-pub(crate) fn parse_object(text: &str) -> Result<Option<JsonObject>, String> {
+pub fn parse_object(text: &str) -> Result<Option<JsonObject>, String> {
     match parse_json(text) {
         Ok(Value::Null) => Ok(None),
         Ok(Value::Object(object)) => Ok(Some(object)),
@@ -77,16 +70,16 @@ pub(crate) fn parse_object(text: &str) -> Result<Option<JsonObject>, String> {
 }
 
 /// Returns JSON text without a byte order mark and without white space around it.
-pub(crate) fn trimmed(bytes: &[u8]) -> &[u8] {
+pub fn trimmed(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.trim_ascii();
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii()
 }
 
-/// Reads one value from any deserializer, as strictly as [`parse_strict`]: for fields of types that are
+/// Reads one value from any deserializer, as strictly as [`parse_json`]: for fields of types that are
 /// read from outside.
 ///
 /// # Errors
-/// When the value holds more than [`parse_strict`] reads, or a key twice.
+/// When the value holds more than [`parse_json`] reads, or a key twice.
 pub fn deserialize_exact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     let limits = Limits { left: Cell::new(MAX_VALUES), problem: RefCell::default() };
     Strict(&limits).deserialize(deserializer)

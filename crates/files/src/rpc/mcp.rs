@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::wire::{JsonObject, parse_object};
+use crate::json::{JsonObject, parse_object};
 
 /// The methods of a conversation.
 pub const INITIALIZE: &str = "initialize";

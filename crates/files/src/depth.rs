@@ -25,7 +25,7 @@ pub fn check(value: Option<&OsStr>) -> Result<(), String> {
 }
 
 /// Returns the value of the variable for the children of a process that has `value`.
-pub(crate) fn below(value: Option<&OsStr>) -> OsString {
+pub fn below(value: Option<&OsStr>) -> OsString {
     depth(value).unwrap_or(DEEPEST).saturating_add(1).to_string().into()
 }
 

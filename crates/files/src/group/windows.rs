@@ -106,21 +106,21 @@ pub(super) fn is_busy(error: &io::Error) -> bool {
 }
 
 /// Adds text to the command line as it is.
-pub(crate) fn add_raw(command: &mut Command, text: &str) {
+pub fn add_raw(command: &mut Command, text: &str) {
     command.raw_arg(text);
 }
 
 /// Writes nothing: a thread of Tokio's writes to the pipe.
-pub(crate) fn write_at_once(_pipe: &ChildStdin, _input: &[u8]) -> usize {
+pub fn write_at_once(_pipe: &ChildStdin, _input: &[u8]) -> usize {
     0
 }
 
 /// An output stream of a child.
-pub(crate) trait Output: AsyncRead + Unpin {}
+pub trait Output: AsyncRead + Unpin {}
 
 impl<T: AsyncRead + Unpin> Output for T {}
 
 /// Reads what the child left in a pipe, and waits for it for a moment; 0 at the end of it.
-pub(crate) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
+pub async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
     timeout(LEFT_TIME, pipe.read(buffer)).await.map_or(0, Result::unwrap_or_default)
 }

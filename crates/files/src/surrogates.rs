@@ -1,7 +1,6 @@
 //! Lone surrogates in JSON: lenient writers write them, and strict parsers refuse them.
 
 /// Replaces each `\uD800`-`\uDFFF` escape that is not half of a pair by `\uFFFD`, in place.
-#[doc(hidden)]
 pub fn repair_lone_surrogates(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(offset) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'\\'))

@@ -33,7 +33,7 @@ const RANGES: usize = 6;
 /// Parsing costs a few microseconds and finds the mistakes of an author; compiling costs a
 /// hundred, and most patterns of a configuration are not needed during one event.
 #[derive(Clone)]
-pub(crate) struct Pattern(Arc<Inner>);
+pub struct Pattern(Arc<Inner>);
 
 struct Inner {
     text: Box<str>,
@@ -61,14 +61,14 @@ impl PartialEq for Pattern {
 
 impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
-    pub(crate) fn new(text: &str) -> Result<Self, String> {
+    pub fn new(text: &str) -> Result<Self, String> {
         check_size(bounded(text, MAX_REGEX)?)?;
         Ok(Self::of(text, Form::Contains))
     }
 
     /// Returns the pattern that matches only the whole of a text, or what is wrong with it. In it
     /// `.` is any character, newlines included: `.*` is every text.
-    pub(crate) fn whole(text: &str) -> Result<Self, String> {
+    pub fn whole(text: &str) -> Result<Self, String> {
         if simple_beginnings(bounded(text, MAX_REGEX)?).is_some() {
             return Ok(Self::of(text, Form::SimpleWhole));
         }
@@ -79,7 +79,7 @@ impl Pattern {
     }
 
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
-    pub(crate) fn glob(text: &str, any_case: bool) -> Result<Self, String> {
+    pub fn glob(text: &str, any_case: bool) -> Result<Self, String> {
         let mut glob = GlobBuilder::new(check_glob(text)?);
         let glob = glob.literal_separator(true).backslash_escape(true);
         let glob = glob.case_insensitive(any_case).build();
@@ -95,7 +95,7 @@ impl Pattern {
     }
 
     /// Returns whether the pattern is found in `text`.
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    pub fn is_match(&self, text: &str) -> bool {
         let mut beginnings = match self.0.form {
             Form::SimpleWhole => simple_beginnings(&self.0.text),
             Form::Whole | Form::Contains => None,
@@ -113,7 +113,7 @@ impl Pattern {
     }
 
     /// Returns the pattern as written.
-    pub(crate) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0.text
     }
 }

@@ -72,26 +72,26 @@ pub(super) fn is_busy(error: &io::Error) -> bool {
 }
 
 /// Adds an argument: a program gets its arguments one by one, and not as a line.
-pub(crate) fn add_raw(command: &mut Command, text: &str) {
+pub fn add_raw(command: &mut Command, text: &str) {
     command.arg(text);
 }
 
 /// Writes what an empty pipe takes at once, and returns how much that was. The reactor would learn
 /// that the pipe is ready only after every other hook of the event was started, and this child would
 /// wait.
-pub(crate) fn write_at_once(pipe: &ChildStdin, input: &[u8]) -> usize {
+pub fn write_at_once(pipe: &ChildStdin, input: &[u8]) -> usize {
     rustix::io::write(pipe, input).unwrap_or(0)
 }
 
 /// An output stream of a child.
-pub(crate) trait Output: AsyncRead + AsFd + Unpin {}
+pub trait Output: AsyncRead + AsFd + Unpin {}
 
 impl<T: AsyncRead + AsFd + Unpin> Output for T {}
 
 /// Reads what the child left in a pipe, without waiting; 0 at the end of it. Asks the
 /// system itself, because the reactor may not have heard of the last bytes when it hears of the
 /// child's exit.
-pub(crate) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
+pub async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
     loop {
         match rustix::io::read(&*pipe, &mut *buffer) {
             Err(Errno::INTR) => {}

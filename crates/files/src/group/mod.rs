@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use system::{Leader, is_busy};
-pub(crate) use system::{Output, add_raw, read_left, write_at_once};
+pub use system::{Output, add_raw, read_left, write_at_once};
 
 /// How often a program that is being written to is tried again, and how long apart.
 const BUSY_TRIES: u32 = 20;
@@ -59,10 +59,7 @@ impl Group {
     ///
     /// A script that another thread of this process has just written stays busy for as long as a
     /// child started meanwhile holds a copy of the descriptor: until it has become another program.
-    pub(crate) async fn spawn_patiently(
-        command: &mut Command,
-        deadline: Instant,
-    ) -> io::Result<Self> {
+    pub async fn spawn_patiently(command: &mut Command, deadline: Instant) -> io::Result<Self> {
         let mut tries = 0;
         loop {
             match Self::spawn(command) {
@@ -81,7 +78,7 @@ impl Group {
     }
 
     /// Waits until the leader ends, and reaps it. From then on the group is not signalled any more.
-    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         let status = self.reap().await;
         // Also after an error: who reaped the child then is not known, only that it may be reaped.
         self.id = None;
@@ -114,18 +111,18 @@ impl Group {
     }
 
     /// Lets the group run on: it is not signalled any more, and the system reaps its leader.
-    pub(crate) fn leave(mut self) {
+    pub fn leave(mut self) {
         self.id = None;
     }
 
     /// Returns the leader's process id, until it is reaped.
-    pub(crate) fn pid(&self) -> Option<u32> {
+    pub fn pid(&self) -> Option<u32> {
         self.id
     }
 
     /// Waits until the leader has ended, without reaping it, so that the rest of its group can
     /// still be signalled. It looks again and again: for the short time of a kill timeout only.
-    pub(crate) async fn exited(&mut self) {
+    pub async fn exited(&mut self) {
         let mut pause = Duration::from_millis(1);
         while self.running().is_some_and(|leader| !leader.has_exited()) {
             sleep(pause).await;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here waits or reads: bytes go in, lines come out.
 
-use crate::wire::trimmed;
+use crate::json::trimmed;
 
 /// How much of a line that is too long is kept: enough to find out which call it answers.
 const KEPT: usize = 4096;

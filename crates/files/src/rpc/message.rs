@@ -10,10 +10,11 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire::parse_strict;
+use crate::json::parse_json;
 
-/// A message from a child.
+/// A message from a child. The id of a call of ours is a number; that of its own call is JSON text.
 #[derive(Debug, PartialEq)]
+#[expect(missing_docs, reason = "the fields are those of a message")]
 pub enum Incoming {
     /// An answer to the call `id`: the JSON text of its result.
     Result { id: u64, text: String },
@@ -32,8 +33,10 @@ pub enum Incoming {
 /// The error of a call, as the child says it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub struct RpcError {
+    /// Its number.
     #[serde(default)]
     pub code: i64,
+    /// Its text.
     #[serde(default)]
     pub message: String,
 }
@@ -134,7 +137,7 @@ impl Incoming {
     }
 
     fn broken(text: &str, problem: String) -> Self {
-        let id = match parse_strict(text) {
+        let id = match parse_json(text) {
             Ok(message) => id_of_reply(&message),
             Err(_) => id_of_broken_reply(text),
         };
