@@ -10,6 +10,7 @@ use hookexec::config::Diagnostics;
 use hookexec_files::locks::locked;
 use hookexec_files::platform::MANAGED_DIRECTORY;
 use hookexec_files::text::shortened;
+use hookexec_project::policy::PolicyFailure;
 use hookexec_serve::server::{BuiltinNameError, ListenError};
 use hookexec_setup::program::KeepError;
 
@@ -138,6 +139,15 @@ impl From<ListenError> for CommandError {
         match error.hint() {
             Some(hint) => failed.hint(hint),
             None => failed,
+        }
+    }
+}
+
+impl From<PolicyFailure> for CommandError {
+    fn from(failure: PolicyFailure) -> Self {
+        match failure {
+            PolicyFailure::Hooks(problems) => Self::config(problems),
+            _ => Self::usage(failure.to_string()),
         }
     }
 }

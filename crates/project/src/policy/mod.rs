@@ -1,12 +1,22 @@
 //! A policy that many machines share, and the version of it that is in force on this machine.
 
+mod archive;
+mod failure;
+mod fetch;
+mod refresh;
 mod store;
+mod unpacked;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+pub use archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile};
+pub use failure::PolicyFailure;
+pub use fetch::signature_of;
 use hookexec::config::PolicySettings;
+pub use refresh::{TestPolicy, refresh};
 pub use store::{InForce, PolicyError, State, Store, hooks_files, now};
+pub use unpacked::{load, scratch, unpack};
 
 /// How far a clock may be set back before an age can't be known.
 const CLOCKS: Duration = Duration::from_hours(1);

@@ -8,11 +8,10 @@ use hookexec_files::files;
 use hookexec_files::platform::system;
 use hookexec_setup::scripts;
 
-use super::archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile};
-use super::{fetch, unpacked};
 use crate::Exit;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, warn};
+use hookexec_project::policy::{self, Archive, MAX_ARCHIVE, Manifest, PolicyFile};
 
 /// The most bytes that an archive has around a file.
 const HEADER: u64 = 1024;
@@ -50,7 +49,7 @@ impl Args {
         };
         output::write(&path, &bytes)?;
         // That of other bytes.
-        let _ = std::fs::remove_file(fetch::signature_of(&path));
+        let _ = std::fs::remove_file(policy::signature_of(&path));
         output::print(&format!("{} sha256:{}\n", path.display(), files::digest(&bytes)))?;
         Ok(Exit::Success)
     }
@@ -64,7 +63,7 @@ pub(super) fn archive(directory: &Path, name: &str, version: u64) -> Result<Arch
     let archive = Archive { manifest: Manifest { name: name.to_owned(), version }, files };
     archive.check().or_usage(format_args!("{} is not a valid policy", directory.display()))?;
     let root = std::path::absolute(directory).or_usage("no current directory is known")?;
-    let config = unpacked::load(&archive, &root)?;
+    let config = policy::load(&archive, &root)?;
     let mut problems = Diagnostics::default();
     for hook in &config.hooks {
         for problem in scripts::missing(hook, Path::new(ANY_PROJECT)) {

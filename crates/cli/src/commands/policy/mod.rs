@@ -1,22 +1,20 @@
 //! `hookexec policy`: hooks files as one signed file, for many machines.
 
-mod archive;
 mod build;
-mod fetch;
 mod refresh;
-mod unpacked;
+mod tested;
 
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec_files::files;
+use hookexec_project::policy::{Archive, MAX_ARCHIVE, scratch};
 
 use crate::Exit;
 use crate::commands::test::report;
 use crate::console::output;
 use crate::console::verbose::LogArgs;
 use crate::error::{CommandError, OrCommandError as _, unreadable, warn};
-use archive::{Archive, MAX_ARCHIVE};
 
 /// Builds, tests and fetches a policy for many machines
 ///
@@ -73,8 +71,8 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
     if archive.test_files().is_empty() {
         warn("the policy has no test cases");
     }
-    let scratch = unpacked::scratch(&std::env::temp_dir())?;
-    let mut results = unpacked::test(&archive, scratch.path())?;
+    let scratch = scratch(&std::env::temp_dir())?;
+    let mut results = tested::test(&archive, scratch.path())?;
     // They ran in a copy, which is removed.
     for file in &mut results.files {
         let name = file.path.file_name().unwrap_or_default();

@@ -12,7 +12,7 @@ use {
 };
 
 use super::archive::MAX_ARCHIVE;
-use crate::error::{CommandError, OrCommandError as _, unreadable};
+use super::failure::{OrFailure as _, PolicyFailure};
 
 /// The largest signature, in bytes; one takes some 300.
 const MAX_SIGNATURE: u64 = 4 << 10;
@@ -32,14 +32,14 @@ pub(super) struct Fetched {
 
 impl Fetched {
     /// Returns which of `keys` signed the archive.
-    pub(super) fn signed_by(&self, keys: &[String]) -> Result<String, CommandError> {
+    pub(super) fn signed_by(&self, keys: &[String]) -> Result<String, PolicyFailure> {
         let signature = String::from_utf8_lossy(&self.signature);
         let signature =
-            Signature::decode(&signature).or_usage("its signature is not one of minisign")?;
+            Signature::decode(&signature).or_failure("its signature is not one of minisign")?;
         for key in keys {
             let Ok(public) = PublicKey::from_base64(key) else {
                 let problem = format!("`{key}` is not a public key of minisign");
-                return Err(CommandError::usage(problem));
+                return Err(PolicyFailure::refused(problem));
             };
             if public.verify(&self.archive, &signature, false).is_ok() {
                 return Ok(key.clone());
@@ -47,39 +47,44 @@ impl Fetched {
         }
         let problem =
             "its signature is not that of the key: it was changed, or another key signed it";
-        Err(CommandError::usage(problem))
+        Err(PolicyFailure::refused(problem))
     }
 }
 
 /// Returns where the signature of the archive at `path` is.
-pub(super) fn signature_of(path: &Path) -> PathBuf {
+pub fn signature_of(path: &Path) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(ENDING);
     path.into()
 }
 
 /// Returns the policy at `source`; `None` if it is still the one with the tag `known`.
-pub(super) fn fetch(source: &Source, known: Option<&str>) -> Result<Option<Fetched>, CommandError> {
+pub(super) fn fetch(
+    source: &Source,
+    known: Option<&str>,
+) -> Result<Option<Fetched>, PolicyFailure> {
     let Some(path) = source.path().map(Path::new) else {
         return download(&source.to_string(), known);
     };
-    let archive = files::read_regular(path, MAX_ARCHIVE).or_usage(unreadable(path))?;
+    let archive = files::read_regular(path, MAX_ARCHIVE)
+        .or_failure(format_args!("can't read {}", path.display()))?;
     let tag = format!("sha256:{}", files::digest(&archive));
     if known == Some(&*tag) {
         return Ok(None);
     }
     let path = signature_of(path);
-    let signature = files::read_regular(&path, MAX_SIGNATURE).or_usage(unreadable(&path))?;
+    let signature = files::read_regular(&path, MAX_SIGNATURE)
+        .or_failure(format_args!("can't read {}", path.display()))?;
     Ok(Some(Fetched { archive, signature, tag }))
 }
 
 #[cfg(not(feature = "http"))]
-fn download(_: &str, _: Option<&str>) -> Result<Option<Fetched>, CommandError> {
-    Err(CommandError::usage("this hookexec was built without HTTP: use `file:///PATH`"))
+fn download(_: &str, _: Option<&str>) -> Result<Option<Fetched>, PolicyFailure> {
+    Err(PolicyFailure::refused("this hookexec was built without HTTP: use `file:///PATH`"))
 }
 
 #[cfg(feature = "http")]
-fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, CommandError> {
+fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, PolicyFailure> {
     let archive = get(address, known)?;
     // Without a condition this answer is a failure: it has no content.
     if known.is_some() && archive.status() == 304 {
@@ -94,7 +99,7 @@ fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, Comma
 }
 
 #[cfg(feature = "http")]
-fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, CommandError> {
+fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, PolicyFailure> {
     let config = ureq::Agent::config_builder()
         .https_only(true)
         .tls_config(tls_for(address))
@@ -104,11 +109,11 @@ fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, CommandErro
     if let Some(known) = known {
         request = request.header("if-none-match", known);
     }
-    request.call().or_usage(format_args!("GET {address}"))
+    request.call().or_failure(format_args!("GET {address}"))
 }
 
 #[cfg(feature = "http")]
-fn content(address: &str, response: Response<Body>, most: u64) -> Result<Vec<u8>, CommandError> {
+fn content(address: &str, response: Response<Body>, most: u64) -> Result<Vec<u8>, PolicyFailure> {
     let body = response.into_body().into_with_config().limit(most);
-    body.read_to_vec().or_usage(format_args!("GET {address}"))
+    body.read_to_vec().or_failure(format_args!("GET {address}"))
 }

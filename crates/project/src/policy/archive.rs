@@ -10,10 +10,10 @@ use hookexec::wire::parse_strict;
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 
-use crate::error::{CommandError, OrCommandError as _};
+use super::failure::{OrFailure as _, PolicyFailure};
 
 /// The largest archive, in bytes. It is not compressed.
-pub(super) const MAX_ARCHIVE: u64 = 16 << 20;
+pub const MAX_ARCHIVE: u64 = 16 << 20;
 /// The name of the manifest in an archive.
 const MANIFEST: &str = "policy.json";
 
@@ -23,30 +23,40 @@ const NO_MANIFEST: &str = "its `policy.json` is not valid";
 /// The manifest of a policy.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Manifest {
+#[expect(clippy::exhaustive_structs, reason = "the command makes it")]
+pub struct Manifest {
     /// The name, which tells this policy from others that the same key signs.
-    pub(super) name: String,
-    pub(super) version: u64,
+    pub name: String,
+    /// The version, which only grows.
+    pub version: u64,
 }
 
 /// A file of a policy.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct PolicyFile {
-    pub(super) bytes: Vec<u8>,
-    pub(super) is_program: bool,
+#[expect(clippy::exhaustive_structs, reason = "the command makes it")]
+pub struct PolicyFile {
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// Whether it may be executed.
+    pub is_program: bool,
 }
 
 /// A policy in memory.
 #[derive(Debug)]
-pub(super) struct Archive {
-    pub(super) manifest: Manifest,
+#[expect(clippy::exhaustive_structs, reason = "the command makes it")]
+pub struct Archive {
+    /// Which policy it is.
+    pub manifest: Manifest,
     /// All files but the manifest.
-    pub(super) files: BTreeMap<String, PolicyFile>,
+    pub files: BTreeMap<String, PolicyFile>,
 }
 
 impl Archive {
     /// Returns the bytes of the archive: sorted, without times and owners.
-    pub(super) fn write(&self) -> io::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// When a name is too long for an archive.
+    pub fn write(&self) -> io::Result<Vec<u8>> {
         let bytes = serde_json::to_vec(&self.manifest)?;
         let mut tar = tar::Builder::new(Vec::new());
         append(&mut tar, MANIFEST, &PolicyFile { bytes, is_program: false })?;
@@ -57,37 +67,43 @@ impl Archive {
     }
 
     /// Reads an archive.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, CommandError> {
+    ///
+    /// # Errors
+    /// When it is not exactly what [`write`](Self::write) makes.
+    pub fn read(bytes: &[u8]) -> Result<Self, PolicyFailure> {
         let mut files = BTreeMap::new();
         let mut tar = tar::Archive::new(bytes);
-        for entry in tar.entries().or_usage(NOT_TAR)?.raw(true) {
-            let mut entry = entry.or_usage(NOT_TAR)?;
+        for entry in tar.entries().or_failure(NOT_TAR)?.raw(true) {
+            let mut entry = entry.or_failure(NOT_TAR)?;
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             let is_program = entry.header().mode().is_ok_and(|mode| mode & 0o111 != 0);
             let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).or_usage(NOT_TAR)?;
+            entry.read_to_end(&mut bytes).or_failure(NOT_TAR)?;
             files.insert(name, PolicyFile { bytes, is_program });
         }
         let Some(manifest) = files.remove(MANIFEST) else {
-            return Err(CommandError::usage("it has no `policy.json`"));
+            return Err(PolicyFailure::refused("it has no `policy.json`"));
         };
         let manifest = String::from_utf8_lossy(&manifest.bytes);
-        let manifest = parse_strict(&manifest).or_usage(NO_MANIFEST)?;
-        let manifest = serde_json::from_value(manifest).or_usage(NO_MANIFEST)?;
+        let manifest = parse_strict(&manifest).or_failure(NO_MANIFEST)?;
+        let manifest = serde_json::from_value(manifest).or_failure(NO_MANIFEST)?;
         let archive = Self { manifest, files };
         archive.check()?;
         if archive.write().is_ok_and(|written| written == bytes) {
             return Ok(archive);
         }
         let problem = "it is not written as `hookexec policy build` writes archives";
-        Err(CommandError::usage(problem))
+        Err(PolicyFailure::refused(problem))
     }
 
     /// Checks the names: each means the same file on every system, and none leads out of the policy.
-    pub(super) fn check(&self) -> Result<(), CommandError> {
+    ///
+    /// # Errors
+    /// When one does not.
+    pub fn check(&self) -> Result<(), PolicyFailure> {
         for name in self.files.keys().chain([&self.manifest.name]) {
             if !is_plain(name) || name == MANIFEST {
-                return Err(CommandError::usage(format!(
+                return Err(PolicyFailure::refused(format!(
                     "`{}` is not a valid name: use at most 100 ASCII letters, digits and `._-+@`, and \
                      no dot at the begin and end of a part",
                     name.escape_default()
@@ -98,7 +114,7 @@ impl Archive {
     }
 
     /// Returns the names of the files of test cases: those beside `hooks.yaml`.
-    pub(super) fn test_files(&self) -> Vec<&String> {
+    pub fn test_files(&self) -> Vec<&String> {
         let mut names: Vec<&String> = self.files.keys().collect();
         names.retain(|name| name.ends_with(".test.yaml"));
         names.retain(|name| !name.contains('/'));
