@@ -38,8 +38,8 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     /// Returns the names that the agent would give the tool; a matcher matches them, too.
     fn tool_names(&self, input: &Input) -> Vec<String>;
 
-    /// Returns the payloads for a hook, one for each call of the agent that this call stands for: a patch
-    /// of three files is three edits for an agent without patches. Each payload is written when it is
+    /// Returns the payloads for a hook, one for each call of the agent that this call stands for: a
+    /// patch of three files is three edits for an agent without patches. Each payload is written when it is
     /// needed, because it contains the whole event.
     ///
     /// # Errors

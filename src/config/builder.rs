@@ -22,8 +22,8 @@ use super::layer::{InLayer as _, Layer, file_of_layer};
 use super::model::{Config, Hook, Limits, Process};
 use super::policy::PolicySettings;
 
-/// How many hooks of a project run at once, at most: half of what may run at all, so that the hooks
-/// of other layers never wait.
+/// How many hooks of a project run at once, at most: half of what may run at all, so that the
+/// hooks of other layers never wait.
 const MAX_PROJECT_PARALLEL: usize = 32;
 
 impl Config {

@@ -344,8 +344,8 @@ impl Hook {
         }
     }
 
-    /// Returns how long after the start of the event it may still run, by the limits of its layer and
-    /// of the layers above.
+    /// Returns how long after the start of the event it may still run, by the limits of its layer
+    /// and the layers above.
     pub fn layer_deadline(&self) -> Option<Duration> {
         self.limits.deadline
     }
@@ -371,7 +371,6 @@ impl Hook {
 
     /// Returns the hook's name, or the beginning of what it runs.
     pub fn label(&self) -> String {
-        const LONGEST: usize = 60;
         if let Some(name) = &self.name {
             return name.clone();
         }
@@ -381,7 +380,7 @@ impl Hook {
             None => Cow::Borrowed(&self.kind),
         };
         let line = text.trim().lines().next().unwrap_or_default();
-        let label = shortened(line, LONGEST);
+        let label = shortened(line, 60);
         let has_more_lines = line.len() < text.trim().len();
         if has_more_lines && label == line { format!("{line}…") } else { label.into_owned() }
     }

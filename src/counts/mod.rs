@@ -45,7 +45,7 @@ pub struct Counter {
 
 /// A thing that is counted, and how often it may happen.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::exhaustive_structs, reason = "whoever counts writes it down")]
+#[expect(clippy::exhaustive_structs, reason = "a caller that counts writes it down")]
 pub struct Counted<'a> {
     /// Each value has a count of its own.
     pub key: &'a str,

@@ -50,7 +50,7 @@ pub struct Executor {
     /// Reads tool calls, if anything does.
     pub(super) describer: Option<&'static dyn DescribeCall>,
     pub(super) processes: Arc<Processes>,
-    /// What a successor goes on with.
+    /// The registry, which a successor takes over.
     pub(super) registry: Arc<Registry>,
     pub(super) env: Arc<BTreeMap<OsString, OsString>>,
     pub(super) counts: Arc<Counts>,
@@ -300,8 +300,8 @@ impl Executor {
         }
     }
 
-    /// Writes the verdicts of a moment into the logs of decisions. A problem of writing becomes a message
-    /// of the verdict, and of that of the whole moment.
+    /// Writes the verdicts of a moment into the logs of decisions. A problem of writing becomes a
+    /// message of the verdict, and of that of the whole moment.
     async fn record(&self, concluded: &mut Concluded, input: &Input, until: Option<Instant>) {
         let Some(recorder) = &self.recorder else { return };
         for (verdict, took) in &mut concluded.verdicts {

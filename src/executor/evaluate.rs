@@ -18,9 +18,6 @@ use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::wire::{HookStatus, Input, Output};
 
-/// The time that hooks have to end once they were stopped at the caller's limit.
-const SLACK: Duration = Duration::from_millis(50);
-
 /// The evaluation of one moment: events that fire together, about one input.
 pub(super) struct Evaluation<'e> {
     pub(super) moment: Moment<'e>,
@@ -99,7 +96,8 @@ impl<'e> Evaluation<'e> {
     /// Runs the hooks until the caller needs the answer. All have been stopped by then, but one that
     /// blocks its thread: it fails, and so does each that could not answer for it.
     pub(super) async fn run_until(&mut self, until: Instant) {
-        if timeout_at((until + SLACK).into(), self.run()).await.is_err() {
+        // The time that hooks have to end once they were stopped at the caller's limit.
+        if timeout_at((until + Duration::from_millis(50)).into(), self.run()).await.is_err() {
             self.give_up(BY_CALLER);
         }
     }

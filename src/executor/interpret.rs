@@ -16,9 +16,6 @@ use crate::event::{ContextMode, Contract, FailureMode};
 use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::wire::{Decision, HookStatus, Input, Output};
 
-/// The longest answer that is read where the other hooks of the event run, in bytes.
-const INLINE_LIMIT: usize = 64 << 10;
-
 const READ_TOO_LATE: &str = "its answer is so long that it could not be read in time; write less";
 
 /// Reads one hook's result.
@@ -123,7 +120,8 @@ impl Interpreter<'_> {
     /// another thread: what the other hooks of the event decide must not wait for it.
     async fn stdout(&self, bytes: Vec<u8>, stop: Instant) -> Option<Stdout> {
         let fails_closed = self.fails_closed();
-        if bytes.len() <= INLINE_LIMIT {
+        // The longest answer that is read where the other hooks of the event run, in bytes.
+        if bytes.len() <= (64 << 10) {
             return Some(Stdout::read(&bytes, fails_closed));
         }
         let reading = tokio::task::spawn_blocking(move || Stdout::read(&bytes, fails_closed));
@@ -166,7 +164,7 @@ impl Interpreter<'_> {
                 self.answered(Box::new(Output::context(text)))
             }
             (0, Stdout::Text(_)) if self.contract.withholds() => self.failed(
-                "its output is no JSON: print {\"updated_tool_response\": ...} to rewrite the response, or nothing",
+                "its output is not JSON: print {\"updated_tool_response\": ...} to rewrite the response, or nothing",
             ),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
             // Whether it was still running when its line was read is chance.
@@ -446,7 +444,7 @@ mod tests {
                 assert_eq!(outcome.error.as_ref(), Some(&words), "{outcome:?}");
             }
         }
-        // What it says in a valid answer is told.
+        // The reason in a valid answer is shown.
         let answer = read(event, 2, r#"{"reason": "it holds a key"}"#, &words);
         assert_eq!(answer.output.reason.as_deref(), Some("it holds a key"));
     }

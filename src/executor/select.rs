@@ -190,8 +190,7 @@ impl Plan {
 
 /// How many threads look at conditions of each rank of layers at once.
 pub(super) static ELSEWHERE: [Semaphore; Layer::RANKS] =
-    [const { Semaphore::const_new(THREADS) }; Layer::RANKS];
-const THREADS: usize = 2;
+    [const { Semaphore::const_new(2) }; Layer::RANKS];
 
 /// Returns whether the condition of a hook that is called holds for the input.
 pub(super) async fn concerns(

@@ -5,9 +5,6 @@ use std::time::{Duration, Instant};
 use super::select::{Bound, Plan};
 use crate::event::Event;
 
-/// The most of a caller's time that is kept for writing the answer.
-const RESERVE: Duration = Duration::from_millis(200);
-
 const BY_LAYER: &str = "the event's deadline passed before it answered; raise `defaults.deadline`";
 const BY_SHARE: &str = "its share of the time for rewriters passed before it answered: hooks that \
                         rewrite have half of the time, in equal shares";
@@ -24,7 +21,8 @@ pub(super) fn now() -> Instant {
 
 /// Returns the deadline of hooks for a caller that waits for `within` from `started` on.
 pub fn deadline_of_hooks(started: Instant, within: Duration) -> Option<Instant> {
-    started.checked_add(within.saturating_sub((within / 20).min(RESERVE)))
+    // The most of a caller's time that is kept for writing the answer.
+    started.checked_add(within.saturating_sub((within / 20).min(Duration::from_millis(200))))
 }
 
 /// The deadlines of one moment.

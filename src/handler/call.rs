@@ -112,10 +112,6 @@ pub(crate) struct Shared {
     is_long: OnceLock<bool>,
 }
 
-/// The largest JSON of an input, in bytes, for which conditions are evaluated where other hooks wait: a
-/// guard's pattern takes microseconds on it, and the slowest that is valid two seconds.
-const SHORT_INPUT: usize = 8 << 10;
-
 impl Shared {
     /// Returns values for an input whose tool call `memo` describes.
     pub(crate) fn new(memo: Memo) -> Self {
@@ -134,7 +130,9 @@ impl Shared {
 
     /// Returns whether it can take long to look for a pattern in the input.
     pub(crate) fn is_long(&self, input: &Input) -> bool {
-        *self.is_long.get_or_init(|| input.is_longer_than(SHORT_INPUT))
+        // The largest JSON of an input, in bytes, for which conditions are evaluated where other hooks wait: a
+        // guard's pattern takes microseconds on it, and the slowest that is valid two seconds.
+        *self.is_long.get_or_init(|| input.is_longer_than(8 << 10))
     }
 
     /// Returns values for an input with the same tool call.

@@ -31,7 +31,7 @@ impl Words {
     /// In our words a call is one payload.
     ///
     /// # Errors
-    /// Those of `ask`, and of a call that the dialect can't say.
+    /// When `ask` fails, or the dialect can't express the call.
     pub async fn each_payload<F: Future<Output = Result<Exited, HandlerError>>>(
         &self,
         call: &Call<'_>,

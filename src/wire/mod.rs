@@ -32,13 +32,11 @@ pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
 pub(crate) use verdict::{metadata_of, widest};
 
-/// The size of a usual input as JSON, in bytes.
-const USUAL_LENGTH: usize = 4096;
-
 /// Returns `value` as JSON: strings, numbers, booleans and JSON values, which can't fail to serialise.
 pub(crate) fn json_bytes(value: &impl serde::Serialize) -> Vec<u8> {
     // Growing from nothing would copy it several times.
-    let mut bytes = Vec::with_capacity(USUAL_LENGTH);
+    // The size of a usual input as JSON, in bytes.
+    let mut bytes = Vec::with_capacity(4096);
     match serde_json::to_writer(&mut bytes, value) {
         Ok(()) => bytes,
         Err(_) => Vec::new(),

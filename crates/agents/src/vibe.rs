@@ -40,8 +40,8 @@ events! {
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if native.event == Some(Event::PostToolUse) {
-        // What the model reads. `tool_output` is null if a tool answers with text alone, and may lack parts
-        // of the text.
+        // What the model reads. `tool_output` is null if a tool answers with text alone, and may lack
+        // parts of the text.
         if let Some(text) = value(payload, &["tool_output_text"]) {
             input.tool_response = Some(text.clone());
         }

@@ -28,19 +28,16 @@ pub(crate) fn warn(message: &str) {
     output::talk(&format!("{DOUBTFUL}warning{DOUBTFUL:#}: {message}\n"));
 }
 
-/// How many lines of warnings about hooks files are written, and how much of each.
-const MOST_LINES: usize = 20;
-const LONGEST_LINE: usize = 1_000;
-
 /// Writes warnings about hooks files to stderr, the first lines of them: a project can cause any
 /// number.
 pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
-    let mut left = MOST_LINES;
+    // How many lines of warnings about hooks files are written, and how much of each.
+    let mut left = 20;
     let mut warnings = warnings.into_iter();
     for warning in warnings.by_ref() {
         let mut lines = Vec::new();
         for line in warning.lines().take(left) {
-            lines.push(shortened(line, LONGEST_LINE));
+            lines.push(shortened(line, 1_000));
         }
         left -= lines.len();
         warn(&lines.join("\n"));

@@ -179,13 +179,11 @@ pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// How often a file may be taken away while something is appended to it.
-const ATTEMPTS: usize = 10;
-
 /// Appends `line` to a file that only the user can write, by one write, which the system does not mix
 /// with another's.
 pub fn append_private(path: &Path, line: &[u8]) -> io::Result<()> {
-    for _ in 0..ATTEMPTS {
+    // How often a file may be taken away while something is appended to it.
+    for _ in 0..10 {
         if append_to(&mut open_for_append(path)?, line)? {
             return Ok(());
         }

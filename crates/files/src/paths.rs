@@ -6,9 +6,6 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::platform::system;
 
-/// How many links one path may lead through; the system itself allows 40.
-const MOST_LINKS: usize = 40;
-
 /// Returns `path` without `.` and `..`, by its text alone: `a/../b` is `b`.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = root_of(path);
@@ -51,7 +48,8 @@ pub fn physical(path: &Path) -> PathBuf {
             continue;
         }
         place.push(&part);
-        if links < MOST_LINKS
+        // How many links one path may lead through; the system itself allows 40.
+        if links < 40
             && let Ok(target) = fs::read_link(&place)
         {
             links += 1;

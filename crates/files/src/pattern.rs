@@ -13,20 +13,12 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The longest regular expression, in bytes.
 const MAX_REGEX: usize = 16 << 10;
-/// The longest glob, in bytes: no path is longer.
-const MAX_GLOB: usize = 4 << 10;
 /// How many braces a glob may open: a parser goes one level deeper at each.
 const MAX_BRACES: usize = 64;
 /// How many positions a pattern may have: what has fewer can be compiled within [`SIZE_LIMIT`].
 const MAX_POSITIONS: usize = 40_000;
 /// How much memory a compiled pattern may take, in bytes.
 const SIZE_LIMIT: usize = 16 << 20;
-/// How much a pattern may remember of the texts it has seen, in bytes.
-const MEMORY: usize = 256 << 10;
-/// How many positions a class of characters has at least if some are not ASCII.
-const CLASS_SIZE: usize = 4;
-/// How many ranges of such a class take as much memory as a position. `\w` has some 700.
-const RANGES: usize = 6;
 
 /// A regular expression that was checked and may not be compiled yet.
 ///
@@ -132,7 +124,8 @@ pub fn check_glob(text: &str) -> Result<&str, String> {
     if text.bytes().filter(|byte| *byte == b'{').count() > MAX_BRACES {
         return Err(format!("it opens more than {MAX_BRACES} braces"));
     }
-    bounded(text, MAX_GLOB)
+    // The longest glob, in bytes: no path is longer.
+    bounded(text, 4 << 10)
 }
 
 fn bounded(text: &str, limit: usize) -> Result<&str, String> {
@@ -157,7 +150,8 @@ fn whole(text: &str) -> String {
 }
 
 fn compile(text: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(text).size_limit(SIZE_LIMIT).dfa_size_limit(MEMORY).build()
+    // How much a pattern may remember of the texts it has seen, in bytes.
+    RegexBuilder::new(text).size_limit(SIZE_LIMIT).dfa_size_limit(256 << 10).build()
 }
 
 /// Returns what is wrong with the expression `text`, on one line.
@@ -181,7 +175,9 @@ fn positions(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Literal(literal) => literal.0.len(),
         HirKind::Class(Class::Unicode(class)) if !class.is_ascii() => {
-            CLASS_SIZE.max(class.ranges().len() / RANGES)
+            // How many positions a class of characters has at least if some are not ASCII.
+            // How many ranges of such a class take as much memory as a position. `\w` has some 700.
+            4_usize.max(class.ranges().len() / 6)
         }
         HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => 1,
         HirKind::Capture(capture) => positions(&capture.sub).saturating_add(2),

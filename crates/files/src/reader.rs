@@ -14,9 +14,6 @@ use crate::suggest;
 /// the rest, for a file that is something else.
 pub const MAX_SUGGESTIONS: usize = 100;
 
-/// How many keys of a mapping are compared one by one.
-const FEW: usize = 24;
-
 /// Returns what to do about a key that is only typed wrongly.
 pub fn spelling(name: &str) -> Option<String> {
     if let Some((_, odd)) = yaml::odd_space(name) {
@@ -210,7 +207,8 @@ impl Reader {
         };
         // The few keys of most mappings are compared sooner than hashed.
         let mut seen: HashMap<&str, &Node> = HashMap::new();
-        let is_hashed = entries.len() > FEW;
+        // How many keys of a mapping are compared one by one.
+        let is_hashed = entries.len() > 24;
         let mut fields = Fields { entries: Vec::with_capacity(entries.len()), meant: Vec::new() };
         for (key, value) in entries {
             let Some(name) = key.as_text() else {

@@ -7,15 +7,13 @@ use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippe
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::source::Location;
 
-/// How many problems are shown: who has more begins at the top anyway.
-const MAX_SHOWN: usize = 50;
-
 impl Diagnostics {
     /// Returns all problems as a text for a terminal, each with the line it stands on.
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut parts = Vec::new();
-        for problem in self.iter().take(MAX_SHOWN) {
+        // How many problems are shown: who has more begins at the top anyway.
+        for problem in self.iter().take(50) {
             parts.push(one(&renderer, problem) + "\n");
         }
         let hidden = self.iter().count() - parts.len();

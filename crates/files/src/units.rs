@@ -8,22 +8,14 @@ use super::node::{Node, Value};
 use super::reader::Reader;
 use super::section::Kind;
 
-/// A size in bytes, of at most `MAX`.
-pub struct Size<const MAX: usize = MAX_SIZE>(pub usize);
+/// A size in bytes, of at most `MAX`: what is larger is a slip of the pen.
+pub struct Size<const MAX: usize = { 1 << 30 }>(pub usize);
 
 /// The size of an answer that is kept in memory.
 pub type AnswerSize = Size<{ 16 << 20 }>;
 
 /// A time of up to a year, with a unit.
 pub struct LongDuration(pub Duration);
-
-/// The longest time that may be set: what is longer is a slip of the pen.
-const MAX_DURATION: Duration = Duration::from_hours(24);
-/// The largest size that may be set: what is larger is a slip of the pen.
-const MAX_SIZE: usize = 1 << 30;
-
-/// A number of seconds beyond this was probably meant in milliseconds.
-const AN_HOUR: Duration = Duration::from_hours(1);
 
 const DURATION_HINT: &str =
     "write seconds (`5`, `0.5`) or a number with a unit: `500ms`, `30s`, `2m`, `1h`";
@@ -52,7 +44,8 @@ impl Kind<'_> for Duration {
             let message = format!("{what} is shorter than a millisecond: `{shown}`");
             return reader.refuse_with_hint(node, message, DURATION_HINT);
         }
-        if duration > MAX_DURATION {
+        // The longest time that may be set: what is longer is a slip of the pen.
+        if duration > Duration::from_hours(24) {
             let message = format!("{what} is longer than a day: `{shown}`");
             let hint = if is_number {
                 format!("a number is in seconds; for milliseconds write `{shown}ms`")
@@ -61,7 +54,8 @@ impl Kind<'_> for Duration {
             };
             return reader.refuse_with_hint(node, message, hint);
         }
-        if duration > AN_HOUR && is_number {
+        // A number of seconds beyond this was probably meant in milliseconds.
+        if duration > Duration::from_hours(1) && is_number {
             let minutes = duration.as_secs() / 60;
             let message = format!("{what} is {shown} seconds, which is {minutes} minutes");
             let hint = format!("for milliseconds write `{shown}ms`; if it is meant, `{minutes}m`");
@@ -93,9 +87,8 @@ impl Kind<'_> for LongDuration {
         r#"{ "type": "string", "pattern": "^[0-9.]+ *(ms|s|m|min|h|d)$" }"#;
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        const YEAR: f64 = 365.0 * 86_400.0;
         match parse_seconds(node.as_text().unwrap_or_default()) {
-            Some(seconds) if (0.001..=YEAR).contains(&seconds) => {
+            Some(seconds) if (0.001..=(365.0 * 86_400.0)).contains(&seconds) => {
                 Some(Self(Duration::from_secs_f64(seconds)))
             }
             _ => {

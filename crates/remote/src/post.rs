@@ -42,11 +42,6 @@ struct Parameters {
     secret: Option<String>,
 }
 
-/// How long to wait until a server is asked again for the answer of a person, in seconds, and the
-/// longest that it may say.
-const RETRY_AFTER: u64 = 2;
-const LONGEST_RETRY: u64 = 30;
-
 /// Builds the handler of an http hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { url, headers, allow_private, secret } =
@@ -127,7 +122,9 @@ impl HttpHandler {
                 return Err(HandlerError::new(Failure::Protocol, message));
             };
             let seconds = reply.header("retry-after").unwrap_or_default().trim().parse();
-            let seconds = seconds.unwrap_or(RETRY_AFTER).clamp(1, LONGEST_RETRY);
+            // How long to wait until a server is asked again for the answer of a person, in seconds, and the
+            // longest that it may say.
+            let seconds = seconds.unwrap_or(2).clamp(1, 30);
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             reply = self.send(call, Some(next), None).await?;
         }

@@ -5,12 +5,10 @@ use hookexec::handler::{Call, Exited, Failure, HandlerError};
 use hookexec_files::text::shortened;
 use std::borrow::Cow;
 
-/// The longest part of what a server says of an error that is shown.
-const SHOWN: usize = 200;
-
 /// Returns the beginning of what a server says of an error.
 pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
-    shortened(text, SHOWN)
+    // The longest part of what a server says of an error that is shown.
+    shortened(text, 200)
 }
 
 /// Returns an answer to be read like the stdout of a program that exited with 0. A text is one only

@@ -18,7 +18,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Why a file that hookexec needs beside the settings can't be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    /// There is no place for it.
+    /// It has no place.
     #[error("the home directory is not known: set HOME")]
     NoHome,
     /// The program that runs can't be found.

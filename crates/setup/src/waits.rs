@@ -14,9 +14,6 @@ pub const TIMEOUT: u64 = 60;
 /// The longest `--timeout`, in seconds.
 pub const LONGEST: u64 = 900;
 
-/// The time for the hooks that run before a person is asked.
-const APPROVAL_MARGIN: Duration = Duration::from_secs(10);
-
 /// Returns how long an agent must wait for the slowest hook that states its `timeout`, in seconds. Hooks
 /// in the background are not waited for.
 pub fn needed_timeout<'h>(hooks: impl IntoIterator<Item = &'h Hook>) -> u64 {
@@ -24,7 +21,8 @@ pub fn needed_timeout<'h>(hooks: impl IntoIterator<Item = &'h Hook>) -> u64 {
     for hook in hooks {
         if hook.enabled && hook.states_timeout() && hook.phase.is_answered() {
             let is_approval = hook.event == Event::Approval;
-            let margin = if is_approval { APPROVAL_MARGIN } else { Duration::ZERO };
+            // The time for the hooks that run before a person is asked.
+            let margin = if is_approval { Duration::from_secs(10) } else { Duration::ZERO };
             longest = longest.max(hook.timeout + margin);
         }
     }

@@ -2,9 +2,6 @@
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// The least free buffer of a read, in bytes.
-const CHUNK: usize = 4096;
-
 /// One output stream of a child and what was read of it.
 ///
 /// Never holds more than about twice the limit. Dropping one of its futures loses nothing that was
@@ -75,7 +72,8 @@ impl<R: AsyncRead + Unpin> Capture<R> {
     /// Reads once; returns whether there may be more.
     async fn read(&mut self) -> bool {
         let Some(reader) = &mut self.reader else { return false };
-        self.bytes.reserve(CHUNK);
+        // The least free buffer of a read, in bytes.
+        self.bytes.reserve(4096);
         // A stream that can't be read has ended as far as we can tell.
         if !matches!(reader.read_buf(&mut self.bytes).await, Ok(1..)) {
             self.reader = None;

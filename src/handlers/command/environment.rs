@@ -48,9 +48,6 @@ const RESERVED: [&str; 10] = [
     depth::VARIABLE,
 ];
 
-/// The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
-const LONGEST: usize = 128 * 1024;
-
 /// The environment of one hook: all that is known before an event comes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Environment {
@@ -189,5 +186,6 @@ fn is_name(name: &OsStr) -> bool {
 /// Returns whether an environment can carry the variable.
 fn fits(name: &OsStr, value: &OsStr) -> bool {
     let has_zero = name.as_encoded_bytes().contains(&0) || value.as_encoded_bytes().contains(&0);
-    name.len() + value.len() + 2 <= LONGEST && !has_zero
+    // The longest `NAME=value` that Linux hands to a program, with the zero byte at its end.
+    name.len() + value.len() + 2 <= (128 * 1024) && !has_zero
 }

@@ -37,8 +37,8 @@ pub(crate) fn required_env_references(text: &str, variables: &Variables) -> Resu
     }
 }
 
-/// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and there
-/// is no home directory.
+/// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and the
+/// home directory is not known.
 pub fn path(text: &str, variables: &BTreeMap<OsString, OsString>) -> Option<OsString> {
     let rest = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with(is_separator) => rest,

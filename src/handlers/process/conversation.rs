@@ -12,16 +12,6 @@ use crate::text::shortened;
 use hookexec_files::rpc::mcp;
 use hookexec_files::rpc::{self, Incoming, Line};
 
-/// How many of a child's last lines on stderr are kept for reports, and how much of each.
-const KEPT_LINES: usize = 8;
-const KEPT_LINE: usize = 500;
-
-/// How much of a line that is not a message is shown.
-const SHOWN: usize = 120;
-
-/// How many refusals and cancellations may wait. A child that does not read them needs no more.
-const MAX_ASIDES: usize = 1024;
-
 /// The child's side of a connection: its replies, and the messages that it has not got yet.
 #[derive(Debug)]
 pub(super) struct Conversation {
@@ -124,7 +114,8 @@ impl Conversation {
                     tracing::warn!(process = %self.name, "skipped a line on stdout that is not a message");
                 }
                 let line = String::from_utf8_lossy(text);
-                let shown = shortened(&line, SHOWN);
+                // How much of a line that is not a message is shown.
+                let shown = shortened(&line, 120);
                 tracing::debug!(process = %self.name, "skipped a line on stdout, {problem}: {shown}");
             }
         }
@@ -153,10 +144,11 @@ impl Conversation {
         let (Line::Text(text) | Line::Oversized(text)) = line;
         let text = String::from_utf8_lossy(text);
         tracing::info!(process = %self.name, "{text}");
-        if self.last_lines.len() == KEPT_LINES {
+        // How many of a child's last lines on stderr are kept for reports, and how much of each.
+        if self.last_lines.len() == 8 {
             self.last_lines.pop_front();
         }
-        self.last_lines.push_back(shortened(&text, KEPT_LINE).into_owned());
+        self.last_lines.push_back(shortened(&text, 500).into_owned());
     }
 
     /// Notes that the caller of a call that the child may have seen no longer waits for the reply.
@@ -173,7 +165,8 @@ impl Conversation {
     }
 
     fn aside(&mut self, line: Vec<u8>) {
-        if self.asides.len() < MAX_ASIDES {
+        // How many refusals and cancellations may wait. A child that does not read them needs no more.
+        if self.asides.len() < 1024 {
             self.asides.push_back(line);
         } else {
             tracing::debug!(process = %self.name, "a message was dropped: the process does not read");

@@ -26,9 +26,6 @@ use hookexec_files::rpc;
 const FIRST_REST: Duration = Duration::from_millis(100);
 const LONGEST_REST: Duration = Duration::from_mins(5);
 
-/// The longest rest that a call waits for. The rest after the fifth crash is longer.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
 /// A process of the configuration, running or not.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -90,7 +87,7 @@ impl Process {
             && own.directory == others.directory
     }
 
-    /// Returns the events and modes that the process is told in the handshake.
+    /// Returns the events and modes that the handshake tells the process.
     pub(super) fn roles(&self) -> MutexGuard<'_, Roles> {
         locked(&self.roles)
     }
@@ -264,7 +261,8 @@ impl Process {
         *state = State::Idle;
         let now = Instant::now();
         let backoff = locked(&self.backoff);
-        if backoff.rest > LONGEST_WAIT && backoff.until > Some(now) {
+        // The longest rest that a call waits for. The rest after the fifth crash is longer.
+        if backoff.rest > Duration::from_secs(1) && backoff.until > Some(now) {
             return Err(self.failure(Failure::Start, &backoff.problem(now)));
         }
         let runtime = Handle::try_current().map_err(|_| {

@@ -11,9 +11,6 @@ use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError
 use crate::suggest;
 use crate::wire::{Input, Output};
 
-/// How long after its deadline a call may take to say so.
-const GRACE: Duration = Duration::from_millis(500);
-
 /// Builds the handler of a process hook.
 ///
 /// The hook's `command` is the name of an entry of `processes:`. All hooks of one entry call one
@@ -185,7 +182,8 @@ impl Handler for ProcessHandler {
     }
 
     fn grace(&self) -> Duration {
-        GRACE
+        // How long after its deadline a call may take to say so.
+        Duration::from_millis(500)
     }
 
     fn refuses_response(&self, input: &Input) -> Option<String> {

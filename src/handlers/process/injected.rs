@@ -152,7 +152,7 @@ mod tests {
         injections.note("a", "s", [&host, &host], &[]);
         injections.note("b", "s", [&host, &[]], &[tool("shell", "ours")]);
         assert!(!injections.owns("b", "s", "shell"));
-        // Passing on what another process brought along makes it nobody else's.
+        // A process that passes on the tool of another one does not own it.
         let weather = [tool("weather", "a")];
         injections.note("a", "s", [&[], &[]], &weather);
         injections.note("b", "s", [&[], &weather], &weather);

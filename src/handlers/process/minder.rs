@@ -25,24 +25,6 @@ use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use crate::platform::system::ending_signal;
 
-/// How long a child may take to end after the end of its input.
-const EOF_GRACE: Duration = Duration::from_secs(2);
-
-/// How long its group may take to end after SIGTERM, and the system to end a killed child.
-const SIGNAL_GRACE: Duration = Duration::from_secs(1);
-
-/// How long a child that closed a pipe may take to end: usually it is ending already.
-const CLOSE_GRACE: Duration = Duration::from_millis(500);
-
-/// The time of a timer that is not needed.
-const NEVER: Duration = Duration::from_hours(24 * 365);
-
-/// The longest line of stderr.
-const MAX_STDERR_LINE: usize = 64 * 1024;
-
-const STDOUT_BUFFER: usize = 64 * 1024;
-const STDERR_BUFFER: usize = 8 * 1024;
-
 /// A running child and the task of its minder.
 ///
 /// **Drop**: the child and its group are killed at once, its open calls fail.
@@ -73,8 +55,9 @@ impl Child {
             talk: Conversation::new(process, Arc::clone(&connection), Arc::clone(counters)),
             requests,
             notifications: Arc::clone(notifications),
-            stdout: Stream::new(stdout, STDOUT_BUFFER, process.max_line),
-            stderr: Stream::new(stderr, STDERR_BUFFER, MAX_STDERR_LINE),
+            stdout: Stream::new(stdout, 64 * 1024, process.max_line),
+            // The longest line of stderr.
+            stderr: Stream::new(stderr, 8 * 1024, 64 * 1024),
             ending: None,
         };
         let task = tokio::spawn(minder.run());
@@ -132,13 +115,19 @@ enum Step {
 impl Ending {
     /// A child that hangs gets SIGTERM at once: it would not notice the end of its input.
     fn stop(hangs: bool) -> Self {
-        let grace = if hangs { Duration::ZERO } else { EOF_GRACE };
+        // How long a child may take to end after the end of its input.
+        let grace = if hangs { Duration::ZERO } else { Duration::from_secs(2) };
         Self { problem: None, next: Step::Terminate, at: Instant::now() + grace }
     }
 
     /// A child that closed a pipe can't be talked to any more.
     fn closed(problem: &'static str) -> Self {
-        Self { problem: Some(problem), next: Step::Kill, at: Instant::now() + CLOSE_GRACE }
+        // How long a child that closed a pipe may take to end: usually it is ending already.
+        Self {
+            problem: Some(problem),
+            next: Step::Kill,
+            at: Instant::now() + Duration::from_millis(500),
+        }
     }
 
     /// Takes the next step. Returns `false` when none is left.
@@ -157,7 +146,8 @@ impl Ending {
                 self.next = Step::GiveUp;
             }
         }
-        self.at = Instant::now() + SIGNAL_GRACE;
+        // How long its group may take to end after SIGTERM, and the system to end a killed child.
+        self.at = Instant::now() + Duration::from_secs(1);
         true
     }
 }
@@ -176,7 +166,8 @@ impl Minder {
     async fn attend(&mut self) -> Option<io::Result<ExitStatus>> {
         let Self { talk, requests, notifications, stdout, stderr, ending } = self;
         let connection = Arc::clone(&talk.connection);
-        let never = Instant::now() + NEVER;
+        // The time of a timer that is not needed.
+        let never = Instant::now() + Duration::from_hours(24 * 365);
         let mut timer = pin!(sleep_until(never.into()));
         loop {
             let mut next = connection.calls().alarm.unwrap_or(never);
@@ -331,8 +322,8 @@ async fn write_out(
     }
 }
 
-/// Waits for the child's exit, reaps it, and ends what is left of its group; `None` when the handle
-/// of the connection took the child away.
+/// Waits for the child's exit, reaps it, and ends what is left of its group; `None` when the
+/// handle of the connection took the child away.
 async fn exit(connection: &Connection) -> Option<io::Result<ExitStatus>> {
     poll_fn(|context| match connection.group().as_mut() {
         None => Poll::Ready(None),

@@ -21,7 +21,7 @@ impl NotificationQueue {
     /// Adds a notification.
     ///
     /// # Errors
-    /// When there is no room for it: how many are waiting.
+    /// When the queue is full: how many are waiting.
     pub(super) fn push(&self, line: Vec<u8>) -> Result<(), usize> {
         let mut waiting = locked(&self.0);
         let bytes: usize = waiting.iter().map(Vec::len).sum();

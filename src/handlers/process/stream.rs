@@ -7,9 +7,6 @@ use tokio::io::AsyncReadExt as _;
 use hookexec_files::group::{Output, read_left};
 use hookexec_files::rpc::{Line, LineDecoder};
 
-/// The most that is read of a pipe at once: more than any pipe holds.
-const MOST_WRITTEN: usize = 16 << 20;
-
 /// An output stream of a child, cut into lines.
 #[derive(Debug)]
 pub(super) struct Stream<R> {
@@ -56,7 +53,8 @@ impl<R: Output> Stream<R> {
     pub(super) async fn read_written(&mut self, mut take: impl FnMut(&Line<'_>)) {
         let mut total = 0;
         while let Some(reader) = &mut self.reader
-            && total < MOST_WRITTEN
+            // The most that is read of a pipe at once: more than any pipe holds.
+            && total < (16 << 20)
         {
             self.filled = read_left(reader, &mut self.buffer).await;
             if self.filled == 0 {

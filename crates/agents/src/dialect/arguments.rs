@@ -13,8 +13,6 @@ use hookexec_files::paths::lexical;
 
 /// Claude Code's names for the texts of a change to a file.
 const TEXTS: [&str; 3] = ["content", "old_string", "new_string"];
-/// How many places one call may search. The other arguments are copied for each.
-const MAX_PLACES: usize = 32;
 
 /// One call in the words of Claude Code.
 #[derive(Debug, Default)]
@@ -184,7 +182,8 @@ impl Call {
         }
         // A patch beside the arguments of another tool may be applied or not.
         let is_patch = |key: &String| role_by_name(key) == Some(Role::Patch);
-        if searches && paths.len() > MAX_PLACES || self.arguments.keys().any(is_patch) {
+        // How many places one call may search. The other arguments are copied for each.
+        if searches && paths.len() > 32 || self.arguments.keys().any(is_patch) {
             return Err(several(key));
         }
         if self.has(key) {

@@ -39,7 +39,7 @@ const EVENTS: [(&str, Event); 15] = [
 
 /// The words of Claude Code.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::exhaustive_structs, reason = "a dialect is no data")]
+#[expect(clippy::exhaustive_structs, reason = "a dialect has no fields to add")]
 pub struct ClaudeCode;
 
 impl Dialect for ClaudeCode {

@@ -88,8 +88,8 @@ impl Args {
         Ok(if report.errors > 0 { Exit::Config } else { Exit::Success })
     }
 
-    /// Adds warnings of programs and scripts that are not there (they may be when the hook runs), and
-    /// of matchers that fit no tool of the host, or else of an agent in which hookexec is installed.
+    /// Adds warnings of programs and scripts that are not there (they may be when the hook runs),
+    /// and of matchers that fit no tool of the host, or else of an agent in which hookexec is installed.
     fn check_hooks(&self, check: &Check, project: &Path, problems: &mut Vec<Diagnostic>) {
         let agents: Vec<Agent> = match self.host {
             Some(_) => self.agent().into_iter().collect(),

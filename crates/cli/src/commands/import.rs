@@ -90,7 +90,7 @@ impl ImportArgs {
     fn read(&self, source: &Source) -> Result<Imported, CommandError> {
         let file = &source.file;
         let Some(text) = store::read(file).or_usage(unreadable(file))? else {
-            return Err(CommandError::usage(unreadable(file) + ": there is no such file"));
+            return Err(CommandError::usage(unreadable(file) + ": it does not exist"));
         };
         match source.read(&text, self.agent.as_deref()) {
             Ok(imported) => Ok(imported),

@@ -8,21 +8,17 @@ use similar::{ChangeTag, TextDiff};
 use crate::console::report::{BAD, DIM, GOOD, counted};
 use crate::plain::visible_line;
 
-/// How many lines of one comparison are shown.
-const MAX_LINES: usize = 60;
-/// How many common lines are shown around a change.
-const CONTEXT: usize = 2;
-/// How long a comparison may take before it becomes a rough one.
-const DIFF_TIME: Duration = Duration::from_millis(200);
-
 /// Adds the lines that differ and those around them, each behind `indent` and its sign: `-` for a
 /// line of `before`, `+` for a line of `after`, a space for a line of both.
 pub(crate) fn push_diff(text: &mut String, indent: &str, before: &str, after: &str) {
-    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(before, after);
+    // How long a comparison may take before it becomes a rough one.
+    let diff = TextDiff::configure().timeout(Duration::from_millis(200)).diff_lines(before, after);
     let (mut shown, mut left) = (0, 0);
-    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
+    // How many common lines are shown around a change.
+    for hunk in diff.unified_diff().context_radius(2).iter_hunks() {
         for line in hunk.iter_changes() {
-            if shown == MAX_LINES {
+            // How many lines of one comparison are shown.
+            if shown == 60 {
                 left += 1;
                 continue;
             }

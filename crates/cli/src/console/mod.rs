@@ -1,4 +1,4 @@
-//! What people see: tables, verdicts, differences, questions, and the two streams.
+//! The display of the command: tables, verdicts, differences, questions, and the two streams.
 
 pub(crate) mod consent;
 pub(crate) mod diff;

@@ -29,8 +29,6 @@ pub(crate) fn steps(steps: &[(String, String)]) -> String {
 
 /// How wide a screen is.
 pub(crate) const SCREEN: usize = 80;
-/// The least that a wrapped column needs.
-const NARROWEST: usize = 28;
 
 /// A table with a heading per column.
 pub(crate) struct Table<const COLUMNS: usize> {
@@ -54,11 +52,8 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         let widths = self.widths();
         let last = widths.last().copied().unwrap_or_default();
         let others = widths.iter().sum::<usize>() - last + 2 * COLUMNS.saturating_sub(1);
-        if others + last.min(NARROWEST) <= SCREEN {
-            self.columns(widths, others)
-        } else {
-            self.records()
-        }
+        // The least that a wrapped column needs.
+        if others + last.min(28) <= SCREEN { self.columns(widths, others) } else { self.records() }
     }
 
     /// Returns the rows as aligned columns, two spaces apart, without trailing blanks. The last column

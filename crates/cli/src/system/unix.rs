@@ -56,13 +56,12 @@ pub(crate) fn stdout_is_closed() -> io::Result<bool> {
 /// Writes all of `text` to stderr, which may take up to `patience` each time it is not ready.
 pub(crate) fn write_hurried(text: &[u8], patience: Duration) -> io::Result<()> {
     // What POSIX lets no pipe that is ready block on.
-    const AT_ONCE: usize = 512;
     let wait = Timespec {
         tv_sec: patience.as_secs().try_into().unwrap_or_default(),
         tv_nsec: patience.subsec_nanos().into(),
     };
     let mut stderr = io::stderr().lock();
-    for part in text.chunks(AT_ONCE) {
+    for part in text.chunks(512) {
         if poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&wait))? == 0 {
             return Err(io::ErrorKind::TimedOut.into());
         }

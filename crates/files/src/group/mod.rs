@@ -20,10 +20,6 @@ use tokio::time::sleep;
 use system::{Leader, is_busy};
 pub use system::{Output, add_raw, read_left, write_at_once};
 
-/// How often a program that is being written to is tried again, and how long apart.
-const BUSY_TRIES: u32 = 20;
-const BUSY_PAUSE: Duration = Duration::from_millis(5);
-
 /// Our ends of a child's stdin, stdout and stderr.
 type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
@@ -64,11 +60,12 @@ impl Group {
         loop {
             match Self::spawn(command) {
                 Err(error)
-                    if is_busy(&error) && tries < BUSY_TRIES && Instant::now() < deadline => {}
+                    // How often a program that is being written to is tried again, and how long apart.
+                    if is_busy(&error) && tries < 20 && Instant::now() < deadline => {}
                 ended => return ended,
             }
             tries += 1;
-            sleep(BUSY_PAUSE).await;
+            sleep(Duration::from_millis(5)).await;
         }
     }
 

@@ -205,7 +205,7 @@ impl Record {
     }
 
     /// Returns the line to write, without secrets. One that would be too long has no inputs. If that is not
-    /// enough, it lacks the hooks for which there is no room.
+    /// enough, it lacks the hooks that do not fit.
     ///
     /// # Errors
     /// When it is not JSON.

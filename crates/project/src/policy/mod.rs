@@ -18,9 +18,6 @@ pub use refresh::{TestPolicy, refresh};
 pub use store::{InForce, PolicyError, State, Store, hooks_files, now};
 pub use unpacked::{load, scratch, unpack};
 
-/// How far a clock may be set back before an age can't be known.
-const CLOCKS: Duration = Duration::from_hours(1);
-
 /// A policy, and what is known about it on this machine.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -56,7 +53,8 @@ impl Policy {
     /// Returns why the policy has expired, if it has.
     pub fn expired(&self) -> Option<String> {
         let (in_force, expires) = (self.state.in_force.as_ref()?, self.settings.expires?);
-        if in_force.confirmed > now() + CLOCKS.as_secs() {
+        // How far a clock may be set back before an age can't be known.
+        if in_force.confirmed > now() + Duration::from_hours(1).as_secs() {
             return Some(format!(
                 "the age of the policy {} is not known: the clock of this machine was set back",
                 self.settings.source

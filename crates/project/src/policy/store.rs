@@ -18,9 +18,6 @@ use hookexec::wire::parse_strict;
 use hookexec_files::directories::DropIn;
 use hookexec_files::files;
 
-/// How much of a digest a directory is named after.
-const DIRECTORY_NAME: usize = 16;
-
 /// The state of one policy on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -107,7 +104,7 @@ pub enum PolicyError {
     Misnamed {
         /// Its name.
         name: String,
-        /// What to do about it.
+        /// Its remedy.
         hint: &'static str,
     },
     /// No file is a hooks file.
@@ -163,7 +160,8 @@ impl Store {
 
     /// Returns the directory of the version with this digest.
     pub fn version(&self, digest: &str) -> PathBuf {
-        self.versions().join(digest.get(..DIRECTORY_NAME).unwrap_or(digest))
+        // How much of a digest a directory is named after.
+        self.versions().join(digest.get(..16).unwrap_or(digest))
     }
 
     /// Checks that every file of the version in force is as it was fetched.

@@ -126,8 +126,7 @@ impl Client {
         let has_length =
             headers.contains_key("content-length") || headers.contains_key("transfer-encoding");
         if !has_length && status.as_u16() != 204 {
-            let why =
-                "its answer has no length, so a broken connection could not be told from its end";
+            let why = "its answer has no length, so a broken connection looks like its end";
             let message = format!("the post to {} failed: {why}", self.host);
             return Err(HandlerError::new(Failure::Other, message));
         }

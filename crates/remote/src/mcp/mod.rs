@@ -26,8 +26,6 @@ use hookexec::wire::{JsonObject, parse_strict};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
-/// How long after its deadline a call may take to say so.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// The keys of `with`.
 #[derive(Deserialize)]
@@ -112,7 +110,8 @@ impl Handler for McpHandler {
     }
 
     fn grace(&self) -> Duration {
-        GRACE
+        // How long after its deadline a call may take to say so.
+        Duration::from_millis(500)
     }
 }
 

@@ -14,8 +14,6 @@ use hookexec_files::rpc::{self, Incoming, mcp};
 /// The headers of MCP.
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
-/// How long the end of a session may take: the answer waits for it.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(super) struct Remote(Endpoint);
 
@@ -46,7 +44,8 @@ impl Remote {
         let session = [(SESSION, id), version];
         let result = self.call_in(&session, params, deadline);
         let left = deadline.saturating_duration_since(Instant::now()) / 2;
-        self.0.client.delete(&session, left.min(PATIENCE));
+        // How long the end of a session may take: the answer waits for it.
+        self.0.client.delete(&session, left.min(Duration::from_millis(500)));
         result
     }
 

@@ -14,12 +14,8 @@ use super::order::{self, Order, Reply};
 use super::question::Question;
 use crate::server::socket::{self, Stream};
 
-/// The largest question, in bytes: a person does not read more.
-const LARGEST: usize = 256 << 10;
 /// How long a caller may take to send its question, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the answer to a refused order takes: a program that tries IDs has the time of few of them.
-const PENALTY: Duration = Duration::from_secs(1);
 
 /// Refuses a caller when too many others wait.
 pub(super) fn refuse(stream: &Stream, most: usize) {
@@ -54,7 +50,8 @@ impl<S: Screen> Counter<S> {
     pub(super) async fn serve(self: Arc<Self>, stream: Stream) {
         let Ok((reader, mut writer, gone)) = socket::split(stream) else { return };
         let mut reader = BufReader::new(reader);
-        let line = match tokio::time::timeout(PATIENCE, read_line(&mut reader, LARGEST)).await {
+        // The largest question, in bytes: a person does not read more.
+        let line = match tokio::time::timeout(PATIENCE, read_line(&mut reader, 256 << 10)).await {
             Ok(Ok(line)) => line,
             Ok(Err(error)) if error.kind() == ErrorKind::FileTooLarge => {
                 return self.deny(&mut writer, "it is larger than 256 KiB").await;
@@ -112,7 +109,8 @@ impl<S: Screen> Counter<S> {
         };
         if let Err(problem) = &reply {
             self.screen.remark(&format!("an order was refused: {problem}"));
-            tokio::time::sleep(PENALTY).await;
+            // How long the answer to a refused order takes: a program that tries IDs has the time of few of them.
+            tokio::time::sleep(Duration::from_secs(1)).await;
         }
         reply
     }

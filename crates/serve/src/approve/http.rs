@@ -6,12 +6,8 @@ use percent_encoding::percent_decode_str;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// How long a client may take to send its request, and to read the answer.
-const HEAD_TIME: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest request, and the most fields in its head.
 const HEAD: usize = 8 << 10;
-const FIELDS: usize = 64;
 
 /// A request, with the fields of the head that the page needs.
 pub(super) struct Request {
@@ -42,7 +38,11 @@ impl Response {
 pub(super) async fn serve(mut stream: TcpStream, answer: impl Fn(&Request) -> Response) {
     // A browser keeps a connection ready that it may never use. An answer there would look like that to
     // its next request.
-    let Ok(read) = tokio::time::timeout(HEAD_TIME, read_request(&mut stream)).await else { return };
+    // How long a client may take to send its request, and to read the answer.
+    let Ok(read) = tokio::time::timeout(Duration::from_secs(1), read_request(&mut stream)).await
+    else {
+        return;
+    };
     let Response { status, head, body } = match read {
         Ok(request) => answer(&request),
         Err(problem) => Response::text("400 Bad Request", problem),
@@ -57,7 +57,7 @@ pub(super) async fn serve(mut stream: TcpStream, answer: impl Fn(&Request) -> Re
         stream.shutdown().await
     };
     // A client that is gone needs no answer.
-    let _ = tokio::time::timeout(PATIENCE, sent).await;
+    let _ = tokio::time::timeout(Duration::from_secs(10), sent).await;
 }
 
 async fn read_request(stream: &mut TcpStream) -> Result<Request, &'static str> {
@@ -77,7 +77,7 @@ async fn read_request(stream: &mut TcpStream) -> Result<Request, &'static str> {
 
 /// Returns the request, once its head is whole.
 fn parse(bytes: &[u8]) -> Result<Option<Request>, &'static str> {
-    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
+    let mut fields = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut fields);
     let Ok(status) = parsed.parse(bytes) else { return Err("the request is not valid HTTP") };
     if status.is_partial() {

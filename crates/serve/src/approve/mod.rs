@@ -26,8 +26,6 @@ use crate::server::Socket;
 
 /// How many callers may wait at once.
 const CALLERS: usize = 64;
-/// How many requests of the page are answered at once.
-const VISITORS: usize = 16;
 
 /// Serves the page, if there is one.
 pub async fn visitors<S: Screen>(page: Option<(TcpListener, Page)>, counter: &Arc<Counter<S>>) {
@@ -42,7 +40,8 @@ pub async fn visitors<S: Screen>(page: Option<(TcpListener, Page)>, counter: &Ar
             continue;
         };
         // Beyond the limit a client sees the end of its connection.
-        if visits.len() < VISITORS {
+        // How many requests of the page are answered at once.
+        if visits.len() < 16 {
             let (page, counter) = (Arc::clone(&page), Arc::clone(counter));
             visits.spawn(http::serve(stream, move |request| {
                 page.answer(request, peer.ip(), &counter.desk)

@@ -28,10 +28,6 @@ use crate::server::connection::write;
 const QUEUE: usize = 16;
 /// How long a server may take to end after its stdin was closed.
 const EOF_GRACE: Duration = Duration::from_secs(2);
-/// How long it may take after SIGTERM.
-const TERM_GRACE: Duration = Duration::from_secs(1);
-/// How long its last lines may take once it has ended.
-const REST_GRACE: Duration = Duration::from_secs(1);
 
 /// The place where the user reads what hooks say.
 pub trait Console: Send + Sync {
@@ -103,7 +99,10 @@ where
         _ = &mut from_server => stop(group, EOF_GRACE).await,
     };
     from_client.abort();
-    if !from_server.is_finished() && timeout(REST_GRACE, &mut from_server).await.is_err() {
+    // How long its last lines may take once it has ended.
+    if !from_server.is_finished()
+        && timeout(Duration::from_secs(1), &mut from_server).await.is_err()
+    {
         // A process that left the group may hold the pipes.
         from_server.abort();
     }
@@ -119,7 +118,8 @@ where
 /// Stops the server: waits for its end, then SIGTERM, then SIGKILL.
 pub async fn stop(group: &mut Group, grace: Duration) -> Option<ExitStatus> {
     for (patience, signal) in
-        [(grace, Group::terminate as fn(&mut Group)), (TERM_GRACE, Group::kill)]
+        // How long it may take after SIGTERM.
+        [(grace, Group::terminate as fn(&mut Group)), (Duration::from_secs(1), Group::kill)]
     {
         if let Ok(status) = timeout(patience, group.wait_and_sweep()).await {
             return status.ok();

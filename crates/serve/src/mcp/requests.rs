@@ -11,8 +11,6 @@ use crate::server::protocol::{Refusal, refuse};
 
 /// How many calls may be open.
 const MOST_CALLS: usize = 128;
-/// The first id of a call at the server. Some servers read ids as 32-bit numbers.
-const FIRST_ID: u64 = 1_000_000_000;
 
 /// A response of the server: its line, and its `result` or `error`.
 pub(super) struct Response {
@@ -72,7 +70,8 @@ impl Requests {
             let problem = format!("{MOST_CALLS} calls are open");
             return Err(Refusal::new(ErrorCode::Overloaded, problem));
         }
-        let server_id = FIRST_ID + self.count;
+        // The first id of a call at the server. Some servers read ids as 32-bit numbers.
+        let server_id = 1_000_000_000 + self.count;
         self.count += 1;
         let (sender, reply) = oneshot::channel();
         let (still_open, open) = oneshot::channel();

@@ -23,8 +23,6 @@ use super::socket::{self, Stream};
 
 /// How long a server may take to accept a connection, to read a request, or to answer a `ping`.
 const FIRST_SIGN: Duration = Duration::from_secs(4);
-/// How long a server may be silent before it is asked whether it still works.
-const SILENCE: Duration = Duration::from_secs(1);
 /// The longest line that is read, in bytes.
 const LONGEST: usize = 64 << 20;
 
@@ -156,7 +154,8 @@ async fn ask(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
     let mut lines = Lines::new(reader, LONGEST);
     let mut is_asked = false;
     loop {
-        let patience = if is_asked { FIRST_SIGN } else { SILENCE };
+        // How long a server may be silent before it is asked whether it still works.
+        let patience = if is_asked { FIRST_SIGN } else { Duration::from_secs(1) };
         match timeout(patience, lines.next()).await {
             Ok(Some(Ok(line))) if is_asked && is_pong(&line) => is_asked = false,
             Ok(Some(Ok(line))) => return Ok(line),

@@ -15,11 +15,6 @@ use super::listener::Server;
 use super::protocol::{ErrorCode, Incoming, Refusal, refuse as refusal_line};
 use super::socket::{self, Stream};
 
-/// How much is read at once.
-const CHUNK: usize = 16 * 1024;
-/// How many answers wait to be read by the client. Then the server reads nothing more from it.
-const UNSENT: usize = 256;
-
 /// Talks to the client at the other end of a socket.
 pub(super) async fn over(server: Server, stream: Stream) {
     match socket::split(stream) {
@@ -45,7 +40,8 @@ impl Server {
         writer: impl AsyncWrite + Send,
         gone: impl Future<Output = ()> + Send,
     ) {
-        let (outbox, unsent) = mpsc::channel(UNSENT);
+        // How many answers wait to be read by the client. Then the server reads nothing more from it.
+        let (outbox, unsent) = mpsc::channel(256);
         let client = Arc::new(ClientLink::new(outbox));
         let (host, running) = (Host::default(), JoinSet::new());
         let conversation = Conversation { server: self, client, host, running };
@@ -148,7 +144,8 @@ pub(crate) struct Lines<R> {
 impl<R: AsyncRead + Unpin> Lines<R> {
     /// Returns the lines of at most `max` bytes.
     pub(crate) fn new(stream: R, max: usize) -> Self {
-        let (decoder, chunk) = (LineDecoder::new(max), vec![0; CHUNK]);
+        // How much is read at once.
+        let (decoder, chunk) = (LineDecoder::new(max), vec![0; 16 * 1024]);
         Self { stream, decoder, chunk, ready: VecDeque::new() }
     }
 

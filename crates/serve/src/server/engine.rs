@@ -17,9 +17,6 @@ use tokio::time::timeout;
 
 use super::stamp::Stamps;
 
-/// How long the hooks in the background of a configuration that was replaced may take.
-const PATIENCE: Duration = Duration::from_mins(1);
-
 /// How long requests wait until the files are read anew.
 const RELOAD_TIME: Duration = Duration::from_secs(5);
 
@@ -45,7 +42,7 @@ pub type Load = dyn Fn(Reading) -> Result<Loaded, Diagnostics> + Send + Sync;
 /// Which reading of the files it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// The first: without a sound configuration there is no server.
+    /// The first: the server does not start without a sound configuration.
     First,
     /// A later one: a file that can't be loaded is a failed hook.
     Again,
@@ -76,7 +73,8 @@ impl Drop for InUse {
         let executor = Arc::clone(&self.executor);
         // Without a runtime the whole program ends.
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(async move { executor.shutdown(PATIENCE).await });
+            // How long the hooks in the background of a configuration that was replaced may take.
+            runtime.spawn(async move { executor.shutdown(Duration::from_mins(1)).await });
         }
     }
 }

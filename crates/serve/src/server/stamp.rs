@@ -15,9 +15,6 @@ mod system;
 /// How coarse the clock of a file system is: two changes so close may carry the same time.
 const COARSE: Duration = Duration::from_millis(20);
 
-/// How long a reading may take, so that no file is likely to change meanwhile.
-const AT_ONCE: Duration = Duration::from_millis(50);
-
 /// Places in the file system and what was found there, also where that was nothing.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
@@ -47,7 +44,8 @@ impl Stamps {
         }
         // Another change of the newest place might go unnoticed.
         let settled = newest.map(|newest| newest + COARSE).filter(|settled| *settled > since);
-        let at_once = since.elapsed().is_ok_and(|took| took <= AT_ONCE);
+        // How long a reading may take, so that no file is likely to change meanwhile.
+        let at_once = since.elapsed().is_ok_and(|took| took <= Duration::from_millis(50));
         // A new place may have changed while the others were read.
         let slow = if has_new && !at_once { Some(SystemTime::UNIX_EPOCH) } else { None };
         let end = [settled, slow, expires].into_iter().flatten().min();

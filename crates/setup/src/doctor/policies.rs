@@ -24,7 +24,9 @@ fn add(section: &mut Section, policy: &Policy) {
             "{place}: {failure}. Nothing that is guarded passes: run `hookexec policy refresh`"
         ));
     } else if let Some(in_force) = &state.in_force {
-        let grade = if in_force.age() > LATE { Grade::Warning } else { Grade::Ok };
+        // After this time no timer seems to refresh the policy.
+        let grade =
+            if in_force.age() > Duration::from_hours(24) { Grade::Warning } else { Grade::Ok };
         let (from, age) = (&in_force.source, spoken(in_force.age()));
         let text = format!(
             "{from}: version {} (sha256:{}), which the source last had {age} ago",
@@ -44,6 +46,3 @@ fn add(section: &mut Section, policy: &Policy) {
         section.warning(format!("{source}: the last refresh failed {ago} ago: {problem}"));
     }
 }
-
-/// After this time no timer seems to refresh the policy.
-const LATE: Duration = Duration::from_hours(24);

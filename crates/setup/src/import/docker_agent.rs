@@ -20,7 +20,7 @@ const FLAGS: [(&str, &[Event]); 4] = [
 ];
 
 /// Reads the hooks of the agent called `name`, and those that its flags stand for. Everything else
-/// in the file is docker-agent's to judge. Returns `None` if there is no such agent, or it has no
+/// in the file is docker-agent's to judge. Returns `None` if the file has no such agent, or it has no
 /// hooks, which is reported.
 pub(super) fn read<'n>(
     import: &mut Import<'n>,

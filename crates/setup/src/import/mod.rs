@@ -74,7 +74,7 @@ pub enum ImportError {
         /// The cause.
         cause: SettingsError,
     },
-    /// There are no hooks in it.
+    /// It has no hooks.
     #[error("{0}")]
     Hooks(Diagnostics),
 }

@@ -32,7 +32,7 @@ pub struct CallOptions {
 /// One call of hookexec.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// What all calls of the installation have.
+    /// Options that all calls of the installation have.
     pub options: CallOptions,
     /// The agent that calls.
     pub agent: Agent,

@@ -1,4 +1,4 @@
-//! The entries of an agent's settings that run commands, as they stand there.
+//! The entries of an agent's settings that run commands, as they are written there.
 
 use hookexec_agents::{EntryShape, HookSettings};
 use serde_json::Value;
@@ -21,8 +21,8 @@ pub struct Entry {
     pub call: Option<Call>,
     /// The `timeout` beside it, in seconds.
     pub timeout: Option<f64>,
-    /// The whole entry: the hook, and the other members of the object that holds it, but for a matcher
-    /// of every tool.
+    /// The whole entry: the hook, and the other members of the object that holds it, but for a
+    /// matcher of every tool.
     members: (Value, Value),
 }
 

@@ -25,7 +25,7 @@ pub struct AgentFile {
     pub is_package: bool,
     /// The keys that lead to the events.
     pub(super) root: &'static [&'static str],
-    /// The text; `None` if there is no file, or none that can be read.
+    /// The text; `None` if the file is missing or can't be read.
     pub text: Option<String>,
     /// The entries in it, or why the agent or hookexec can't read it. A plugin and a package count as
     /// one entry.

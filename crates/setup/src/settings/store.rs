@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use hookexec_files::files;
 use hookexec_files::platform::system;
 
-/// The largest settings file that is read.
-const MOST: u64 = 64 << 20;
-
 /// Reads a settings file; `None` when it does not exist.
 pub fn read(path: &Path) -> io::Result<Option<String>> {
-    match files::read_regular(path, MOST) {
+    // The largest settings file that is read.
+    match files::read_regular(path, 64 << 20) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(io::Error::other),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -28,7 +28,7 @@ pub struct ExplainedStep {
     /// The answer.
     #[serde(flatten)]
     pub step: Step,
-    /// What differs.
+    /// The differences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
 }

@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 
 use hookexec_project::log::{BEGINNING, Record, numbered};
 
-/// The most full files that are looked for.
-const MAX_KEPT: usize = 100;
-
 /// A record; `None` for a line that is not one: it was cut, or another program wrote it.
 pub type LogLine = Option<Box<Record>>;
 
@@ -18,7 +15,8 @@ pub type LogLine = Option<Box<Record>>;
 /// When there is none.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for number in 1..=MAX_KEPT {
+    // The most full files that are looked for.
+    for number in 1..=100 {
         let file = numbered(path, &number.to_string());
         if !file.exists() {
             break;

@@ -18,9 +18,6 @@ use hookexec::registry::Registry;
 use hookexec::wire::Verdict;
 use hookexec_files::{files, suggest};
 
-/// How long hooks in the background may go on after a case.
-const PATIENCE: Duration = Duration::from_mins(2);
-
 /// Files of cases, and the configurations they are for.
 #[derive(Default)]
 pub struct Suite {
@@ -219,7 +216,8 @@ impl Bench {
         let started = Instant::now();
         let verdict = case.subject.dispatch(&executor).await;
         let duration = started.elapsed();
-        executor.shutdown(PATIENCE).await;
+        // How long hooks in the background may go on after a case.
+        executor.shutdown(Duration::from_mins(2)).await;
 
         let explanations = case.subject.explain(&executor);
         self.reached.add(&explanations, &verdict);

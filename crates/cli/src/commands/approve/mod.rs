@@ -21,7 +21,7 @@ use crate::runtime::{self, Runtime};
 use crate::{Exit, plain};
 
 const UNENCRYPTED: &str =
-    "the page is not encrypted: who reads the traffic of its network can answer, too\n";
+    "the page is not encrypted: a reader of the traffic in its network can answer, too\n";
 
 const EXAMPLE: &str = "\
 In ~/.config/hookexec/hooks.yaml, for what other hooks answer with `ask`:
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     order: Option<order::Order>,
 
     /// Serves the page at this address of this machine, for a phone in the same network: an IP address,
-    /// also with a port. Who reads the traffic of that network can answer, too
+    /// also with a port. A reader of the traffic in that network can answer, too
     #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1")]
     listen: SocketAddr,
 

@@ -17,16 +17,11 @@ use crate::system;
 
 const BOLD: Style = Style::new().bold();
 
-/// The longest remark on a question.
-const REMARK: usize = 240;
-
 /// The beginning of a line of the call, and of a row that continues a line.
 const BAR: &str = "      | ";
 const FURTHER: &str = "      : ";
 /// The widest row.
 const COLUMNS: usize = 80;
-/// How many rows of a call are shown.
-const ROWS: usize = 60;
 
 /// The terminal that this command was started in.
 pub(super) struct Screen(Mutex<AutoStream<File>>);
@@ -70,7 +65,8 @@ impl approve::Screen for Screen {
     fn remark(&self, remark: &str) {
         let mut text = String::new();
         let remark = visible_line(remark);
-        rows(&mut text, "", &shortened(&remark, REMARK), self.columns());
+        // The longest remark on a question.
+        rows(&mut text, "", &shortened(&remark, 240), self.columns());
         self.say(&text);
     }
 
@@ -94,7 +90,8 @@ fn text(question: &Question, id: &str, columns: usize, is_whole: bool) -> String
         rows(&mut call, BAR, &part.text, columns);
     }
     let mut cut = "";
-    if !is_whole && let Some((end, _)) = call.match_indices('\n').nth(ROWS) {
+    // How many rows of a call are shown.
+    if !is_whole && let Some((end, _)) = call.match_indices('\n').nth(60) {
         call.truncate(end + 1);
         cut = "    ...\n";
     }

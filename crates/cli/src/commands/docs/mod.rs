@@ -135,7 +135,7 @@ fn print_page(topic: &str) -> Result<(), CommandError> {
             return output::print_data(text);
         }
     }
-    Err(CommandError::internal(format!("there is no page `{topic}`")))
+    Err(CommandError::internal(format!("the page `{topic}` does not exist")))
 }
 
 fn print_agent_page(agent: Agent) -> Result<(), CommandError> {
@@ -144,7 +144,7 @@ fn print_agent_page(agent: Agent) -> Result<(), CommandError> {
             return output::print_data(text);
         }
     }
-    Err(CommandError::internal(format!("there is no page about `{agent}`")))
+    Err(CommandError::internal(format!("the page about `{agent}` does not exist")))
 }
 
 fn list_pages() -> Result<(), CommandError> {

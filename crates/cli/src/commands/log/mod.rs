@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long)]
     stats: bool,
 
-    /// What hooks in `mode: shadow` or `warn` would have changed
+    /// Shows what hooks in `mode: shadow` or `warn` would have changed
     #[arg(long, conflicts_with = "stats")]
     shadow: bool,
 

@@ -16,9 +16,6 @@ use serde_json::{Value, json};
 use crate::console::markup::STYLE;
 use crate::error::{CommandError, OrCommandError as _};
 
-/// How many records can be opened; the newest.
-const RECORDS: usize = 500;
-
 const PAGE: &str = include_str!("report.html");
 const OWN_STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
@@ -82,7 +79,8 @@ impl Page {
                 }
             }
         }
-        if self.newest.len() == RECORDS {
+        // How many records can be opened; the newest.
+        if self.newest.len() == 500 {
             self.newest.pop_front();
         }
         self.newest.push_back(Row::of(record));

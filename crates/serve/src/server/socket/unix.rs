@@ -72,8 +72,8 @@ impl Socket {
         &self.path
     }
 
-    /// Waits for the next client; `None` when it went away, is another user's, or there are no file
-    /// descriptors left.
+    /// Waits for the next client; `None` when it went away, is another user's, or no file descriptor
+    /// is left.
     pub async fn accept(&self) -> Option<UnixStream> {
         match self.listener.accept().await {
             Ok((stream, _)) if is_own(&stream) => return Some(stream),

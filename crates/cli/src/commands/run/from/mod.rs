@@ -49,12 +49,6 @@ pub(crate) struct FromArgs {
     pub(crate) within: Option<Duration>,
 }
 
-/// Below the shortest timeout that any of the agents has by default.
-const WITHIN: Duration = Duration::from_secs(25);
-
-/// How much later than asked for the last resort answers: a stuck program, not a slow hook.
-const LAST_RESORT: Duration = Duration::from_millis(500);
-
 /// Why an argument is not a time.
 #[derive(Debug, thiserror::Error)]
 #[error("give it in seconds, more than none")]
@@ -82,11 +76,13 @@ impl FromArgs {
         shown: Shown,
     ) -> Exit {
         let started = Instant::now();
-        let within = self.within.unwrap_or(WITHIN);
+        // Below the shortest timeout that any of the agents has by default.
+        let within = self.within.unwrap_or(Duration::from_secs(25));
         let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
         let caller = Caller { agent: Some(agent), hint };
         let standing = Standing::default();
-        caller.clone().watch(within + LAST_RESORT, Arc::clone(&standing));
+        // How much later than asked for the last resort answers: a stuck program, not a slow hook.
+        caller.clone().watch(within + Duration::from_millis(500), Arc::clone(&standing));
         let mut work = Work {
             caller: &caller,
             agent,
