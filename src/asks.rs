@@ -303,17 +303,19 @@ impl Judged<'_> {
     }
 
     fn reasons(&self) -> Vec<ApprovalReason> {
-        let is_ask = |verdict: &&Verdict| verdict.decision == Some(Decision::Ask);
-        let asking = self.verdicts.iter().filter(is_ask);
-        let hooks = asking.flat_map(|verdict| {
-            let asks = verdict.hooks.iter().filter(|hook| hook.decision == Some(Decision::Ask));
-            asks.filter(|hook| hook.mode.is_none()).map(|hook| ApprovalReason {
-                hook: Some(hook.name.clone()),
-                event: Some(verdict.event),
-                reason: hook.reason.clone().unwrap_or_default(),
-            })
-        });
-        let mut reasons: Vec<ApprovalReason> = hooks.collect();
+        let ask = Some(Decision::Ask);
+        let mut reasons = Vec::new();
+        for verdict in self.verdicts.iter().filter(|verdict| verdict.decision == ask) {
+            for hook in &verdict.hooks {
+                if hook.decision == ask && hook.mode.is_none() {
+                    reasons.push(ApprovalReason {
+                        hook: Some(hook.name.clone()),
+                        event: Some(verdict.event),
+                        reason: hook.reason.clone().unwrap_or_default(),
+                    });
+                }
+            }
+        }
         let host = match self.host_asks {
             None if reasons.is_empty() => Some("the agent asks for approval"),
             host => host,

@@ -44,7 +44,11 @@ pub trait Dialect: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When the dialect can't express the event or the call.
-    fn payloads<'i>(&self, matcher: &Matcher, input: &'i Input) -> Result<Payloads<'i>, String>;
+    fn payloads<'i>(
+        &self,
+        matcher: &Matcher,
+        input: &'i Input,
+    ) -> Result<Payloads<'i>, NotInDialect>;
 
     /// Translates a hook's answer about the dialect's payload back to our words: its changes, and what
     /// only the agent itself understands.
@@ -56,8 +60,14 @@ pub trait Dialect: fmt::Debug + Send + Sync {
         matcher: &Matcher,
         input: &Input,
         output: &mut Output,
-    ) -> Result<(), String>;
+    ) -> Result<(), NotInDialect>;
 }
+
+/// Why an event, a call or a change can't be said in the words of an agent.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+#[expect(clippy::exhaustive_structs, reason = "a dialect says it in a sentence")]
+pub struct NotInDialect(pub String);
 
 /// The payloads for one hook.
 pub type Payloads<'i> = Box<dyn Iterator<Item = JsonObject> + Send + 'i>;

@@ -52,15 +52,21 @@ impl Matcher {
     /// # Errors
     /// When `pattern` is not a valid regular expression, or is too large.
     pub fn new(pattern: &str) -> Result<Self, MatcherError> {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'|');
+        let is_plain = pattern
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'|'));
         let kind = if pattern.is_empty() || pattern == "*" {
             Kind::Everything
-        } else if pattern.bytes().all(plain) && pattern.split('|').all(|name| !name.is_empty()) {
+        } else if is_plain && pattern.split('|').all(|name| !name.is_empty()) {
             Kind::Names
         } else {
-            Pattern::whole(pattern)
-                .map(Kind::Pattern)
-                .map_err(|cause| MatcherError { pattern: pattern.to_owned(), cause })?
+            match Pattern::whole(pattern) {
+                Ok(compiled) => Kind::Pattern(compiled),
+                Err(cause) => {
+                    let cause = cause.to_string();
+                    return Err(MatcherError { pattern: pattern.to_owned(), cause });
+                }
+            }
         };
         Ok(Self::of(pattern, kind))
     }
@@ -98,15 +104,14 @@ impl Matcher {
     }
 
     fn matches_underscored(&self, name: &str) -> bool {
-        let other = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
         let underscored = self.0.underscored.get_or_init(|| match self.0.kind {
             Kind::Everything => None,
             Kind::Names => Some(Self::of(&self.as_str().replace('-', "_"), Kind::Names)),
             Kind::Pattern(_) => Self::new(&underscored(self.as_str())).ok(),
         });
-        underscored
-            .as_ref()
-            .is_some_and(|matcher| matcher.matches_as_written(&name.replace(other, "_")))
+        let Some(matcher) = underscored else { return false };
+        let other = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+        matcher.matches_as_written(&other)
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::config::{Config, Diagnostic, Hook, Phase, config_schema};
 use crate::counts::{Counter, Counts};
 use crate::describe::DescribeCall;
-pub use crate::dialect::{Dialect, Payloads};
+pub use crate::dialect::{Dialect, NotInDialect, Payloads};
 use crate::handler::{BuildError, Handler};
 pub use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFunction, Parameters, too_long};
 use crate::handlers::command::expand::required_env_references;
@@ -329,13 +329,16 @@ impl Registry {
         let mut of_types = Vec::new();
         let mut schema = config_schema();
         let hook = &mut schema["definitions"]["hook"];
-        let own_keys = || self.types.values().flat_map(|factory| factory.own);
-        for key in own_keys() {
+        let mut own_keys = Vec::new();
+        for factory in self.types.values() {
+            own_keys.extend(factory.own);
+        }
+        for key in &own_keys {
             hook["properties"][key.name] = true.into();
         }
         for (kind, factory) in &self.types {
             let mut keys = factory.schema();
-            for key in own_keys() {
+            for key in &own_keys {
                 if keys["properties"].get(key.name).is_none() {
                     keys["properties"][key.name] = false.into();
                 }

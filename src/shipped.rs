@@ -1,6 +1,9 @@
 //! Registers the shipped hook types.
 
-use crate::config::Hook;
+use std::sync::Arc;
+
+use crate::config::{BuildError, Hook};
+use crate::handler::Handler;
 use crate::handlers::{builtin, command, process};
 use crate::registry::{CommandKey, HandlerEnv, HandlerFactory, Registry};
 
@@ -25,13 +28,14 @@ fn command_hooks() -> HandlerFactory {
     .refusing(&["with"], "it holds the parameters of other hook types; use `args`")
 }
 
+fn build_builtin(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
+    let registry = &env.registry;
+    let names = || registry.builtin_names();
+    builtin::build(|name| registry.builtin(name), names, env.counter(hook), hook)
+}
+
 fn builtin_hooks() -> HandlerFactory {
-    let build = |env: &HandlerEnv, hook: &Hook| {
-        let (find, names) =
-            (|name: &str| env.registry.builtin(name), || env.registry.builtin_names());
-        builtin::build(find, names, env.counter(hook), hook)
-    };
-    HandlerFactory::new(build)
+    HandlerFactory::new(build_builtin)
         .with_command(CommandKey::Name("the name of the builtin: `command: protect_paths`"))
         .refusing(
             &["env", "inherit_env", "working_dir", "shell", "strict_output"],

@@ -80,16 +80,21 @@ fn answer(bytes: &[u8]) -> Result<Output, String> {
 
 /// Returns whether the first thing to see in a line is a `{`. `jq -C` colours it.
 fn begins_an_object(line: &str) -> bool {
-    let is_hidden = |letter: char| letter.is_whitespace() || is_invisible(letter);
     let Some((before, _)) = line.split_once('{') else { return false };
     let mut parts = before.split('\u{1b}');
     let start = parts.next().unwrap_or_default();
-    start.chars().all(is_hidden)
-        && parts.all(|part| {
-            let digits = |letter: char| letter.is_ascii_digit() || letter == ';';
-            let colour = part.strip_prefix('[').map(|rest| rest.trim_start_matches(digits));
-            colour.and_then(|rest| rest.strip_prefix('m')).unwrap_or(part).chars().all(is_hidden)
-        })
+    is_hidden(start) && parts.all(|part| is_hidden(without_colour(part)))
+}
+
+/// Returns the text behind an escape character without the colour that it sets.
+fn without_colour(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix('[') else { return text };
+    let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
+    rest.strip_prefix('m').unwrap_or(text)
+}
+
+fn is_hidden(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter))
 }
 
 #[cfg(test)]

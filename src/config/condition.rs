@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::describe::Memo;
 use crate::platform::Platform;
 use crate::wire::{Input, JsonObject, same_json};
-use hookexec_files::pattern::Pattern;
+use hookexec_files::pattern::{Pattern, PatternError};
 
 /// A condition on an event's input: what stands below `when:`.
 #[derive(Clone, PartialEq)]
@@ -267,7 +267,7 @@ impl Field {
 impl Test {
     /// Returns the test of a glob, in which only `**` goes across a `/`. On Windows `\` in a value counts
     /// as `/`, and case does not count.
-    pub(super) fn glob(written: &str) -> Result<Self, String> {
+    pub(super) fn glob(written: &str) -> Result<Self, PatternError> {
         let pattern = Pattern::glob(written, Platform::HERE.has_drives)?;
         Ok(Self::Glob { written: written.into(), pattern })
     }

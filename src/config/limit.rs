@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::condition::Field;
 use super::keys::LimitKeys;
 use super::model::Hook;
-use crate::counts::{Counted, Counter, MAX_TIMES};
+use crate::counts::{CountError, Counted, Counter, MAX_TIMES};
 use crate::event::{Contract, Rewrite};
 use crate::files::digest;
 use crate::wire::Input;
@@ -45,17 +45,13 @@ impl Period {
     ///
     /// # Errors
     /// For a turn, when the input does not say in which turn it is.
-    pub fn window(self, input: &Input) -> Result<(String, Option<Duration>), String> {
+    pub fn window(self, input: &Input) -> Result<(String, Option<Duration>), CountError> {
         match self {
             Self::Session => Ok((String::new(), None)),
             Self::Hour => Ok((String::new(), Some(Duration::from_hours(1)))),
             Self::Turn => match &input.turn_id {
                 Some(turn) if !turn.is_empty() => Ok((digest(turn.as_bytes()), None)),
-                _ => {
-                    Err("the input has no `turn_id`, so nothing can be counted for a turn; count \
-                          for each session or hour"
-                        .to_owned())
-                }
+                _ => Err(CountError::NoTurn),
             },
         }
     }
@@ -81,7 +77,7 @@ impl RunLimit {
     ///
     /// # Errors
     /// When it can't be counted.
-    pub(crate) fn admits(&self, counter: &Counter, input: &Input) -> Result<bool, String> {
+    pub(crate) fn admits(&self, counter: &Counter, input: &Input) -> Result<bool, CountError> {
         let (window, span) = self.per.window(input)?;
         let value = match &self.key {
             Some(field) => value_of(field, input),

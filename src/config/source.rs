@@ -12,11 +12,11 @@ impl FromStr for Source {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_bad = |letter: char| letter.is_whitespace() || letter.is_control();
+        let has_space = text.contains(|letter: char| letter.is_whitespace() || letter.is_control());
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
         let host = rest.split('/').next().unwrap_or_default();
         match scheme {
-            _ if text.contains(is_bad) => Err("an address has no spaces"),
+            _ if has_space => Err("an address has no spaces"),
             "file" if rest.starts_with('/') => Ok(Self(text.to_owned())),
             "https" if host.contains('@') => Err("an address holds no user and no password"),
             "https" if rest.contains(['?', '#']) => {

@@ -12,7 +12,7 @@ use super::keys::ConditionKeys;
 use super::matcher::looks_around;
 use crate::suggest;
 use crate::wire::Input;
-use hookexec_files::pattern::Pattern;
+use hookexec_files::pattern::{Pattern, PatternError};
 
 const OPERATORS: [&str; 5] = ["equals", "in", "regex", "glob", "exists"];
 
@@ -95,15 +95,15 @@ impl Kind<'_> for Rule {
         let is_join = join.is_some();
         let keys = ConditionKeys::of(reader, fields);
         let condition = if is_join {
-            let conditions = |parts: Parts| match parts {
-                Parts::Conditions(parts) => Some(parts),
-                Parts::Items => None,
-            };
-            let all = keys.all.and_then(conditions).map(Self::All);
-            let any = || keys.any.and_then(conditions).map(Self::Any);
-            let not = || keys.not.map(|part| Self::Not(Box::new(part)));
-            let uncertain = || keys.uncertain.map(Self::Uncertain);
-            all.or_else(any).or_else(not).or_else(uncertain)
+            if let Some(Parts::Conditions(parts)) = keys.all {
+                Some(Self::All(parts))
+            } else if let Some(Parts::Conditions(parts)) = keys.any {
+                Some(Self::Any(parts))
+            } else if let Some(part) = keys.not {
+                Some(Self::Not(Box::new(part)))
+            } else {
+                keys.uncertain.map(Self::Uncertain)
+            }
         } else if reader.errors() == errors {
             leaf(reader, node, keys).map(Self::Leaf)
         } else {
@@ -118,8 +118,7 @@ fn part_of(reader: &mut Reader, key: &Node, fields: Fields<'_>, list: List) -> O
     if reader.names.is_some() {
         return reader.refuse(key, "a condition on an item can't look at another list");
     }
-    let beside = |name: &str| !["all", "any"].contains(&name);
-    let count = fields.iter().filter(|(name, ..)| beside(name)).count();
+    let count = fields.iter().filter(|(name, ..)| !["all", "any"].contains(name)).count();
     let has_part = fields.iter().any(|(name, ..)| name == "where");
     if count == 0 || has_part && count > 1 || fields.iter().count() > count + 1 {
         let message = "beside a list stands `where`, or one `field` and its operator";
@@ -165,7 +164,7 @@ fn checked<T>(
     reader: &mut Reader,
     node: &Node,
     what: &str,
-    pattern: Result<T, String>,
+    pattern: Result<T, PatternError>,
     hint: Option<&str>,
 ) -> Option<T> {
     match pattern {
@@ -212,8 +211,10 @@ impl Kind<'_> for Field {
         let known = [Input::FIELDS, &Input::CARRIED, &Input::OF_CONTROL_EVENTS];
         if !known.concat().contains(&top) {
             let warning = Diagnostic::warning(format!("no input of ours has a field `{top}`"));
-            let below = || format!("a tool's arguments are below `tool_input`: `tool_input.{top}`");
-            let hint = suggest::hint(top, Input::FIELDS.iter().copied()).unwrap_or_else(below);
+            let hint = match suggest::hint(top, Input::FIELDS.iter().copied()) {
+                Some(hint) => hint,
+                None => format!("a tool's arguments are below `tool_input`: `tool_input.{top}`"),
+            };
             reader.report(node, warning.hint(hint));
         }
         Some(field)

@@ -7,6 +7,7 @@ mod session;
 mod store;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,12 +15,51 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::directories::state_directory;
 use crate::files::digest;
 use crate::locks::locked;
-use session::Session;
+use session::{MAX_COUNTERS, Session};
 
 /// How many sessions are kept; the oldest go first.
 const MAX_SESSIONS: usize = 1000;
 /// How often a thing can be counted.
 pub const MAX_TIMES: u64 = 1000;
+
+/// Why nothing can be counted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CountError {
+    /// The session is not known.
+    #[error(
+        "the input has no `session_id`, so nothing can be counted for it; the host must set it"
+    )]
+    NoSession,
+    /// The turn is not known.
+    #[error(
+        "the input has no `turn_id`, so nothing can be counted for a turn; count for each session or hour"
+    )]
+    NoTurn,
+    /// No directory is known.
+    #[error("counts can't be kept, because no home directory is known; set HOME or XDG_STATE_HOME")]
+    NoHome,
+    /// The session is full.
+    #[error(
+        "more than {MAX_COUNTERS} different things are counted in this session; count by a field that \
+         has fewer values"
+    )]
+    TooMany,
+    /// A file can't be used.
+    #[error("`{}` can't be used to count: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The failure.
+        cause: io::Error,
+    },
+}
+
+impl From<CountError> for String {
+    fn from(error: CountError) -> Self {
+        error.to_string()
+    }
+}
 
 /// Where counts are kept.
 #[derive(Debug)]
@@ -76,7 +116,7 @@ impl Counter {
     ///
     /// # Errors
     /// When the session's counts can't be read or written.
-    pub fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, String> {
+    pub fn count(&self, session_id: &str, counted: &Counted<'_>) -> Result<bool, CountError> {
         self.counts.change(session_id, |session| session.count(&self.hook, counted, now()))
     }
 
@@ -90,7 +130,7 @@ impl Counter {
         session_id: &str,
         counted: &Counted<'_>,
         happened: bool,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, CountError> {
         self.counts.change(session_id, |session| {
             if happened {
                 return session.count_in_a_row(&self.hook, counted, now());
@@ -105,7 +145,7 @@ impl Counter {
     ///
     /// # Errors
     /// When the session's counts can't be read or written.
-    pub fn spend(&self, session_id: &str, units: i64, most: u64) -> Result<bool, String> {
+    pub fn spend(&self, session_id: &str, units: i64, most: u64) -> Result<bool, CountError> {
         self.counts.change(session_id, |session| Ok(session.spend(&self.hook, units, most)))
     }
 }
@@ -137,21 +177,17 @@ impl Counts {
     fn change<T>(
         &self,
         session_id: &str,
-        change: impl FnOnce(&mut Session) -> Result<T, String>,
-    ) -> Result<T, String> {
+        change: impl FnOnce(&mut Session) -> Result<T, CountError>,
+    ) -> Result<T, CountError> {
         if session_id.is_empty() {
-            return Err("the input has no `session_id`, so nothing can be counted for it; the \
-                        host must set it"
-                .to_owned());
+            return Err(CountError::NoSession);
         }
         // An id comes from outside and must not become a path.
         let session = digest(session_id.as_bytes());
         match &self.0 {
             Place::Directory(Some(directory)) => store::change(directory, &session, change),
             Place::OnlyRead(directory) => store::look(directory, &session, change),
-            Place::Directory(None) => Err("counts can't be kept, because no home directory is \
-                                           known; set HOME or XDG_STATE_HOME"
-                .to_owned()),
+            Place::Directory(None) => Err(CountError::NoHome),
             Place::Memory(sessions) => {
                 let mut sessions = locked(sessions);
                 if !sessions.contains_key(&session) && sessions.len() >= MAX_SESSIONS {

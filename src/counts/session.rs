@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Counted;
+use super::{CountError, Counted};
 
 /// How many things are counted in one session. Of a full list the oldest turn's counts go; without
 /// such it is an error, because to forget a count would let a guard begin anew.
-const MAX_COUNTERS: usize = 1000;
+pub(super) const MAX_COUNTERS: usize = 1000;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ impl Session {
         hook: &str,
         counted: &Counted<'_>,
         now: u64,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, CountError> {
         let Counted { window, row, span, most, again, .. } = counted;
         let name = name_of(hook, counted);
         if let Some(known) = self.counters.get(&name).filter(|_| *again) {
@@ -52,10 +52,7 @@ impl Session {
             self.drop_oldest_window(hook, window);
         }
         if is_full(self) {
-            return Err(format!(
-                "more than {MAX_COUNTERS} different things are counted in this session; count by \
-                 a field that has fewer values"
-            ));
+            return Err(CountError::TooMany);
         }
         let entry = self.counters.entry(name).or_default();
         (*window).clone_into(&mut entry.window);
@@ -76,7 +73,7 @@ impl Session {
         hook: &str,
         counted: &Counted<'_>,
         now: u64,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, CountError> {
         let name = name_of(hook, counted);
         if self.counters.get(&name).is_some_and(|known| known.full && !counted.again) {
             self.counters.remove(&name);

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::MAX_SESSIONS;
 use super::session::Session;
+use super::{CountError, MAX_SESSIONS};
 use crate::bounded::read_whole;
 use crate::files::{open_unlinked, private_directory, replace_private, try_lock};
 use crate::platform::system;
@@ -26,21 +26,21 @@ const ENDING: &str = "json";
 pub(super) fn change<T>(
     directory: &Path,
     session: &str,
-    change: impl FnOnce(&mut Session) -> Result<T, String>,
-) -> Result<T, String> {
+    change: impl FnOnce(&mut Session) -> Result<T, CountError>,
+) -> Result<T, CountError> {
     let path = directory.join(session).with_extension(ENDING);
     let lock = directory.join("lock");
-    check_directory(directory).map_err(|error| problem(directory, &error))?;
+    check_directory(directory).map_err(|cause| problem(directory, cause))?;
     // The lock ends when the file is closed, also when the process is killed.
-    let _held = hold(&lock, PATIENCE).map_err(|error| problem(&lock, &error))?;
-    let before = read(&path).map_err(|error| problem(&path, &error))?;
+    let _held = hold(&lock, PATIENCE).map_err(|cause| problem(&lock, cause))?;
+    let before = read(&path).map_err(|cause| problem(&path, cause))?;
     let mut after = before.clone().unwrap_or_default();
     let result = change(&mut after)?;
     if before.as_ref() != Some(&after) {
         if before.is_none() {
-            remove_oldest(directory).map_err(|error| problem(directory, &error))?;
+            remove_oldest(directory).map_err(|cause| problem(directory, cause))?;
         }
-        write(&path, &after).map_err(|error| problem(&path, &error))?;
+        write(&path, &after).map_err(|cause| problem(&path, cause))?;
     }
     Ok(result)
 }
@@ -50,15 +50,15 @@ pub(super) fn change<T>(
 pub(super) fn look<T>(
     directory: &Path,
     session: &str,
-    change: impl FnOnce(&mut Session) -> Result<T, String>,
-) -> Result<T, String> {
+    change: impl FnOnce(&mut Session) -> Result<T, CountError>,
+) -> Result<T, CountError> {
     let path = directory.join(session).with_extension(ENDING);
-    let found = read(&path).map_err(|error| problem(&path, &error))?;
+    let found = read(&path).map_err(|cause| problem(&path, cause))?;
     change(&mut found.unwrap_or_default())
 }
 
-fn problem(path: &Path, error: &io::Error) -> String {
-    format!("`{}` can't be used to count: {error}", path.display())
+fn problem(path: &Path, cause: io::Error) -> CountError {
+    CountError::File { path: path.to_owned(), cause }
 }
 
 /// Makes the directory, and checks that no other user can enter it.

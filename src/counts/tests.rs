@@ -122,9 +122,9 @@ fn a_session_never_becomes_a_path_and_an_input_without_one_is_an_error() {
         assert!(name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit()), "{name}");
     }
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    assert!(counts.count("", &counted(1)).unwrap_err().contains("no `session_id`"));
+    assert!(counts.count("", &counted(1)).unwrap_err().to_string().contains("no `session_id`"));
     let homeless = counter(Counts(Place::Directory(None)), "ab");
-    assert!(homeless.count("s", &counted(1)).unwrap_err().contains("HOME"));
+    assert!(homeless.count("s", &counted(1)).unwrap_err().to_string().contains("HOME"));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_broken_file_is_an_error_and_not_a_count_of_zero() {
     let more = br#"{"counters":{},"version":2}"#;
     for broken in [&b""[..], b"{", &whole[..whole.len() - 1], b"[]", b"\xff", more, &large] {
         fs::write(&path, broken).unwrap();
-        let error = counts.count("s", &counted(1)).unwrap_err();
+        let error = counts.count("s", &counted(1)).unwrap_err().to_string();
         assert!(error.contains("remove the file to count from 0"), "{error}");
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(error.contains(name), "{error}");
@@ -162,7 +162,7 @@ fn a_link_or_a_file_that_others_can_write_is_an_error() {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
     let fails = |cause: &str| {
-        let error = counts.count("s", &counted(2)).unwrap_err();
+        let error = counts.count("s", &counted(2)).unwrap_err().to_string();
         assert!(error.contains(cause), "{error}");
     };
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));

@@ -67,11 +67,11 @@ impl Evaluation<'_> {
             id: Some(asked.id.clone()),
             ..ApprovalReport::default()
         };
-        let answers = |outcome: &&Outcome| {
-            outcome.error.is_none() && outcome.output.decision == verdict.decision
-        };
         let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
-        if answered && let Some(outcome) = outcomes.iter().find(answers) {
+        let outcome = outcomes
+            .iter()
+            .find(|outcome| outcome.error.is_none() && outcome.output.decision == verdict.decision);
+        if answered && let Some(outcome) = outcome {
             report.decision = verdict.decision;
             report.by.clone_from(&outcome.output.by);
             report.channel = Some(hooks[outcome.index].hook.label());

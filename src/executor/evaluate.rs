@@ -197,14 +197,17 @@ impl<'e> Evaluation<'e> {
 
     /// Returns how many of the rewriters still to come are for the tool.
     fn waiting(&self, order: &[HookId]) -> usize {
-        let is_due = |hook: &&HookId| {
-            if self.failed_in_turn.contains(*hook) {
-                return false;
+        let mut waiting = 0;
+        for hook in order {
+            if self.failed_in_turn.contains(hook) {
+                continue;
             }
             let sight = self.moment.sight(hook.place, self.last);
-            self.moment.matching(sight).binary_search(&hook.index).is_ok()
-        };
-        order.iter().filter(is_due).count()
+            if self.moment.matching(sight).binary_search(&hook.index).is_ok() {
+                waiting += 1;
+            }
+        }
+        waiting
     }
 
     async fn call(&self, hook: HookId, share: Option<Instant>) -> Option<Answer> {
@@ -382,17 +385,19 @@ impl<'e> Evaluation<'e> {
 
     /// Returns the answer that a hook gave to a version: it is called once for each.
     fn kept(&self, hook: HookId, version: usize) -> Option<usize> {
-        let is_it = |answer: &Answer| answer.hook == hook && answer.version == version;
-        self.answers.iter().position(is_it)
+        self.answers.iter().position(|answer| answer.hook == hook && answer.version == version)
     }
 
     /// Returns whether a hook denied. A hook that ends the turn outranks one that keeps the model at work.
     fn is_denied(&self) -> bool {
-        let ends_turn = |answer: &Answer| {
-            self.contract(answer.hook).may_continue && answer.outcome.output.stop.is_some()
-        };
-        let mut answers = self.answers.iter();
-        answers.clone().any(|answer| answer.outcome.denied()) && !answers.any(ends_turn)
+        let mut is_denied = false;
+        for answer in &self.answers {
+            if self.contract(answer.hook).may_continue && answer.outcome.output.stop.is_some() {
+                return false;
+            }
+            is_denied |= answer.outcome.denied();
+        }
+        is_denied
     }
 
     fn contract(&self, hook: HookId) -> &'static Contract {

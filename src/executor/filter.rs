@@ -16,8 +16,9 @@ impl Interpreter<'_> {
         let event = contract.event;
 
         if let Some(dialect) = &self.bound.dialect
-            && let Err(cause) = dialect.take_back(&self.bound.hook.matcher, self.input, &mut output)
+            && let Err(error) = dialect.take_back(&self.bound.hook.matcher, self.input, &mut output)
         {
+            let cause = error.to_string();
             if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
                 return failed;
             }
@@ -167,36 +168,40 @@ impl Interpreter<'_> {
     fn keep_rewrites(&self, output: &mut Output, dropped: &mut Vec<String>) {
         let event = self.contract.event;
         let rewrite = self.contract.rewrite;
-        let mut drop = |present: bool, key: &str| {
-            if present {
-                dropped.push(format!("`{key}` can't be used at `{event}`"));
-            }
-        };
+        let mut keys = Vec::new();
         if rewrite != Rewrite::ToolInput {
-            if !self.may_approve_with_arguments {
-                drop(output.updated_input.take().is_some(), "updated_input");
+            if !self.may_approve_with_arguments && output.updated_input.take().is_some() {
+                keys.push("updated_input");
             }
-            drop(output.updated_tool_name.take().is_some(), "updated_tool_name");
+            if output.updated_tool_name.take().is_some() {
+                keys.push("updated_tool_name");
+            }
         }
         if rewrite == Rewrite::Request {
             // As in docker-agent, an empty list is not a rewrite: no model takes a call without messages.
             output.updated_messages =
                 output.updated_messages.take().filter(|messages| !messages.is_empty());
         } else {
-            drop(output.updated_messages.take().is_some(), "updated_messages");
-            drop(output.updated_request.take().is_some(), "updated_request");
+            if output.updated_messages.take().is_some() {
+                keys.push("updated_messages");
+            }
+            if output.updated_request.take().is_some() {
+                keys.push("updated_request");
+            }
         }
-        if rewrite != Rewrite::Response {
-            drop(output.updated_response.take().is_some(), "updated_response");
+        if rewrite != Rewrite::Response && output.updated_response.take().is_some() {
+            keys.push("updated_response");
         }
-        if rewrite != Rewrite::ToolResponse {
-            drop(output.updated_tool_response.take().is_some(), "updated_tool_response");
+        if rewrite != Rewrite::ToolResponse && output.updated_tool_response.take().is_some() {
+            keys.push("updated_tool_response");
+        }
+        for key in keys {
+            dropped.push(format!("`{key}` can't be used at `{event}`"));
         }
     }
 }
 
 /// Returns whether a name in an answer is the event's name, in any agent's spelling.
 fn same_event(name: &str, event: &str) -> bool {
-    let plain = |text: &str| text.replace('_', "").to_ascii_lowercase();
-    plain(name) == plain(event)
+    name.replace('_', "").eq_ignore_ascii_case(&event.replace('_', ""))
 }

@@ -28,8 +28,8 @@ impl Runs {
         call: &Call<'_>,
     ) -> Result<Option<String>, HandlerError> {
         let runs = Arc::clone(self);
-        let count = move |call: &Call<'_>| runs.limit.admits(&runs.counter, call.input);
-        match call.blocking(count).await? {
+        let counted = call.blocking(move |call| runs.limit.admits(&runs.counter, call.input));
+        match counted.await? {
             Ok(true) => Ok(None),
             Ok(false) => Ok(Some(self.limit.reached())),
             Err(cause) => Err(HandlerError::new(Failure::Other, format!("`limit`: {cause}"))),

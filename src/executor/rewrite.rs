@@ -51,8 +51,7 @@ pub(super) fn changes(input: &Input, output: &Output) -> bool {
     let arguments = input.tool_input.as_ref();
     let changes_arguments = match &output.updated_input {
         Some(InputChange::Patch(keys)) => {
-            let value = |key: &String| arguments.and_then(|arguments| arguments.get(key));
-            keys.iter().any(|(key, new)| value(key) != Some(new))
+            keys.iter().any(|(key, new)| arguments.and_then(|known| known.get(key)) != Some(new))
         }
         Some(InputChange::Replace(new)) => arguments != Some(new),
         None => false,

@@ -33,12 +33,11 @@ pub(super) async fn run(
     let started = now();
     let Until { answer, stop, late_message } = until;
     let timeout = bound.hook.timeout;
-    let text = || {
-        let own = || format!("timed out after {timeout:?}; raise its `timeout`");
-        late_message.map_or_else(own, str::to_owned)
-    };
     if answer <= started {
-        return (Err(HandlerError::new(Failure::TimedOut, text())), Duration::ZERO);
+        return (
+            Err(HandlerError::new(Failure::TimedOut, late(late_message, timeout))),
+            Duration::ZERO,
+        );
     }
     let call =
         Call { event, input, deadline: answer, original, place, shared: Sharing::All(shared) };
@@ -57,11 +56,19 @@ pub(super) async fn run(
     let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
         // The handler knows its deadline, but not where the deadline came from.
         Ok(Ok(Err(error))) if late_message.is_some() && error.failure == Failure::TimedOut => {
-            Err(HandlerError { message: text(), ..error })
+            Err(HandlerError { message: late(late_message, timeout), ..error })
         }
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => Err(HandlerError::panicked(&*panic)),
-        Err(_) => Err(HandlerError::new(Failure::TimedOut, text())),
+        Err(_) => Err(HandlerError::new(Failure::TimedOut, late(late_message, timeout))),
     };
     (result, now().saturating_duration_since(started))
+}
+
+/// Returns the error of a hook that is late.
+fn late(message: Option<&str>, timeout: Duration) -> String {
+    match message {
+        Some(message) => message.to_owned(),
+        None => format!("timed out after {timeout:?}; raise its `timeout`"),
+    }
 }

@@ -141,8 +141,10 @@ impl Plan {
     pub(crate) fn why_no_choice(&self, input: &Input) -> Option<String> {
         let (event, tool) = (self.contract.event, input.tool());
         // Nearly every name is plain.
-        let is_plain = || !tool.is_empty() && tool.bytes().all(|byte| byte.is_ascii_graphic());
-        if !self.contract.tool_matched || tool.len() <= LONGEST_MATCHED && is_plain() {
+        let is_short = !tool.is_empty() && tool.len() <= LONGEST_MATCHED;
+        if !self.contract.tool_matched
+            || is_short && tool.bytes().all(|byte| byte.is_ascii_graphic())
+        {
             None
         } else if tool.is_empty() {
             Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
@@ -170,14 +172,13 @@ impl Plan {
     pub(crate) fn matches(&self, index: usize, input: &Input) -> bool {
         let Bound { hook, dialect, .. } = &self.hooks[index];
         let matcher = &hook.matcher;
-        let has_name = |dialect: &'static dyn Dialect| {
-            dialect.tool_names(input).iter().any(|name| matcher.matches(name))
-        };
         // A name too long to match: an event that can't be denied runs every hook then.
         input.tool().len() > LONGEST_MATCHED
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
-            || dialect.is_some_and(has_name)
+            || dialect.is_some_and(|dialect| {
+                dialect.tool_names(input).iter().any(|name| matcher.matches(name))
+            })
     }
 
     /// Returns whether the hook is to be called as far as its condition says. That of a long input is
@@ -202,13 +203,14 @@ pub(super) async fn concerns(
     };
     let turn = ELSEWHERE[bound.rank()].acquire().await;
     let (input, memo) = (shared.owned(input), shared.memo().share());
-    let look = move || {
+    let looked = tokio::task::spawn_blocking(move || {
         // Kept until it is done, even if its dispatch is gone by then.
         let _turn = turn;
         when.holds(&input, &memo)
-    };
-    let looked = tokio::task::spawn_blocking(look).await;
-    looked.map_err(|error| HandlerError::new(Failure::Panic, format!("its `when` failed: {error}")))
+    });
+    looked
+        .await
+        .map_err(|error| HandlerError::new(Failure::Panic, format!("its `when` failed: {error}")))
 }
 
 fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {

@@ -42,7 +42,7 @@ impl Words {
         };
         let payloads = dialect
             .payloads(&self.matcher, call.input)
-            .map_err(|message| HandlerError::new(Failure::Protocol, message))?;
+            .map_err(|error| HandlerError::new(Failure::Protocol, error.to_string()))?;
         let (mut answers, mut warnings) = (Vec::new(), Vec::new());
         for payload in payloads {
             match ask(json_bytes(&payload).into()).await {

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::describe::{self, CallDescription, DescribeCall};
-    use crate::dialect::{Dialect, Payloads};
+    use crate::dialect::{Dialect, NotInDialect, Payloads};
     use crate::event::Event;
     use crate::executor::Executor;
     use crate::handler::{BoxFuture, Call, HandlerError, HandlerResult, Silent};
@@ -317,12 +317,21 @@ mod tests {
             vec![input.tool().to_uppercase()]
         }
 
-        fn payloads<'i>(&self, _: &Matcher, input: &'i Input) -> Result<Payloads<'i>, String> {
+        fn payloads<'i>(
+            &self,
+            _: &Matcher,
+            input: &'i Input,
+        ) -> Result<Payloads<'i>, NotInDialect> {
             let shouted = json!({ "TOOL": input.tool().to_uppercase() });
             Ok(Box::new(shouted.as_object().cloned().into_iter()))
         }
 
-        fn take_back(&self, _: &Matcher, _: &Input, output: &mut Output) -> Result<(), String> {
+        fn take_back(
+            &self,
+            _: &Matcher,
+            _: &Input,
+            output: &mut Output,
+        ) -> Result<(), NotInDialect> {
             output.reason = output.reason.take().map(|reason| reason.to_lowercase());
             Ok(())
         }

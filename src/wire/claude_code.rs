@@ -75,11 +75,10 @@ fn counts(
 /// verdicts decide so, they stay if both give them.
 pub(super) fn absorb(verdict: &mut Verdict, next: &mut Verdict) {
     let (mine, theirs) = (verdict.decision, next.decision);
-    let given = |keys: &BTreeMap<String, Value>, key: &str| keys.contains_key(key);
     verdict.claude_code.retain(|key, _| {
         decision_of(key).is_none()
             || mine > theirs
-            || mine == theirs && given(&next.claude_code, key)
+            || mine == theirs && next.claude_code.contains_key(key)
     });
     for (key, value) in std::mem::take(&mut next.claude_code) {
         if decision_of(&key).is_none() || theirs > mine {

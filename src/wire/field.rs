@@ -17,7 +17,8 @@ impl Fields {
     pub(super) fn take<F: Field>(&mut self, key: &'static str) -> Result<F, WireError> {
         match self.0.remove(key).filter(|value| !value.is_null()) {
             None => Ok(F::default()),
-            Some(value) => F::read(value).map_err(|problem| WireError { key: Some(key), problem }),
+            Some(value) => F::read(value)
+                .map_err(|error| WireError { key: Some(key), problem: error.to_string() }),
         }
     }
 }
@@ -25,14 +26,25 @@ impl Fields {
 /// A kind of field; its default is what an absent one means.
 pub(crate) trait Field: Default {
     /// Reads a value, and says what is wrong with it.
-    fn read(value: Value) -> Result<Self, String>;
+    fn read(value: Value) -> Result<Self, FieldError>;
 
     /// Returns the field as JSON, or `None` if it is not set.
     fn show(&self) -> Option<Cow<'_, Value>>;
 }
 
-pub(super) fn must_be(expected: &str, found: &Value) -> String {
-    format!("it must be {expected}, not {}", kind(found))
+/// Why a value can't be the value of a field.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FieldError {
+    /// It has another type.
+    #[error("it must be {expected}, not {found}")]
+    Type { expected: &'static str, found: String },
+    /// It is not the name of an event.
+    #[error(transparent)]
+    Event(#[from] UnknownEvent),
+}
+
+pub(super) fn must_be(expected: &'static str, found: &Value) -> FieldError {
+    FieldError::Type { expected, found: kind(found) }
 }
 
 /// A kind that `Option` adds to, so that its absence differs from every value.
@@ -49,7 +61,7 @@ pub(crate) trait Present: Serialize + Sized {
 }
 
 impl<P: Present> Field for Option<P> {
-    fn read(value: Value) -> Result<Self, String> {
+    fn read(value: Value) -> Result<Self, FieldError> {
         P::of(value).map(Some).map_err(|value| must_be(P::EXPECTED, &value))
     }
 
@@ -110,7 +122,7 @@ impl Present for Box<ApprovalQuestion> {
 
 /// A text that is always there.
 impl Field for String {
-    fn read(value: Value) -> Result<Self, String> {
+    fn read(value: Value) -> Result<Self, FieldError> {
         Self::of(value).map_err(|value| must_be(Self::EXPECTED, &value))
     }
 
@@ -121,7 +133,7 @@ impl Field for String {
 
 /// A flag of which only `true` is written.
 impl Field for bool {
-    fn read(value: Value) -> Result<Self, String> {
+    fn read(value: Value) -> Result<Self, FieldError> {
         Self::of(value).map_err(|value| must_be(Self::EXPECTED, &value))
     }
 
@@ -132,7 +144,7 @@ impl Field for bool {
 
 /// Texts, of which an empty list is not written.
 impl Field for Vec<String> {
-    fn read(value: Value) -> Result<Self, String> {
+    fn read(value: Value) -> Result<Self, FieldError> {
         let texts = match value {
             Value::Array(items) => items.into_iter().map(String::of).collect(),
             other => Err(other),
@@ -146,9 +158,8 @@ impl Field for Vec<String> {
 }
 
 impl Field for Option<Event> {
-    fn read(value: Value) -> Result<Self, String> {
-        let parsed = String::read(value)?.parse();
-        parsed.map(Some).map_err(|error: UnknownEvent| error.to_string())
+    fn read(value: Value) -> Result<Self, FieldError> {
+        Ok(Some(String::read(value)?.parse()?))
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {

@@ -304,9 +304,10 @@ impl Output {
     /// When `text` is not exactly one unambiguous JSON object, or a key that decides has an unknown
     /// word as its value.
     pub fn parse(text: &str) -> Result<Self, WireError> {
-        let value = parse_strict(text);
-        let invalid = |error| WireError::new(format!("its output is not valid JSON: {error}"));
-        Self::from_value(value.map_err(invalid)?)
+        match parse_strict(text) {
+            Ok(value) => Self::from_value(value),
+            Err(error) => Err(WireError::new(format!("its output is not valid JSON: {error}"))),
+        }
     }
 
     /// Reads an answer from a JSON value.

@@ -184,8 +184,10 @@ impl Reader {
                 _ => self.unknown(&name)?,
             }
         }
-        let missing = || wrong_type("decision.behavior", BEHAVIORS, &Value::Null);
-        self.decisions.push((decision.ok_or_else(missing)?, message));
+        let Some(decision) = decision else {
+            return Err(wrong_type("decision.behavior", BEHAVIORS, &Value::Null));
+        };
+        self.decisions.push((decision, message));
         Ok(())
     }
 

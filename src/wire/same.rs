@@ -27,12 +27,15 @@ pub(crate) fn same_json(left: &Value, right: &Value) -> bool {
 fn same_number(left: &Number, right: &Number) -> bool {
     /// Larger integers are not all distinct as floats.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    let integer = |number: &Number| !number.to_string().contains(['.', 'e', 'E']);
     let floats = left.as_f64().zip(right.as_f64());
     #[expect(clippy::float_cmp, reason = "the question is whether they are equal")]
     let equal = floats.is_some_and(|(left, right)| left == right);
     let exact = floats.is_none_or(|(float, _)| float.abs() < EXACT);
-    left == right || equal && (exact || !(integer(left) && integer(right)))
+    left == right || equal && (exact || !(is_integer(left) && is_integer(right)))
+}
+
+fn is_integer(number: &Number) -> bool {
+    !number.to_string().contains(['.', 'e', 'E'])
 }
 
 #[cfg(test)]

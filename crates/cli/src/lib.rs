@@ -162,8 +162,9 @@ pub fn main() -> ExitCode {
     // An agent takes every exit code but its own words for permission.
     let words: Vec<OsString> = std::env::args_os().collect();
     let caller = Caller::of(&words);
-    let answers = |command: &OsString| ["run", "serve", "mcp"].iter().any(|name| command == *name);
-    if words.get(1).is_some_and(answers) {
+    if let Some(command) = words.get(1)
+        && ["run", "serve", "mcp"].iter().any(|name| command == *name)
+    {
         output::never_block_on_stderr();
     }
     guarded(caller.as_ref(), || match (Cli::read(&words), &caller) {

@@ -137,16 +137,17 @@ fn replace(
     prepare: impl FnOnce(&Path) -> io::Result<()>,
 ) -> io::Result<()> {
     let draft = draft_of(path);
-    let write = || {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        let mut file = system::private(&mut options).open(&draft)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        prepare(&draft)?;
-        fs::rename(&draft, path)
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&draft)))
+    let written = write_draft(&draft, bytes).and_then(|()| prepare(&draft));
+    let replaced = written.and_then(|()| fs::rename(&draft, path));
+    replaced.inspect_err(|_| drop(fs::remove_file(&draft)))
+}
+
+fn write_draft(draft: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    let mut file = system::private(&mut options).open(draft)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// Opens a regular file by `options`, and no link. A pipe in its place must not hold every event up.

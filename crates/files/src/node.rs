@@ -63,10 +63,10 @@ impl Node<'_> {
                     && one.iter().zip(other).all(|(one, other)| one.is_same(other))
             }
             (Value::Map(one), Value::Map(other)) => {
-                let are_same = |(one, other): (&(Self, Self), &(Self, Self))| {
-                    one.0.is_same(&other.0) && one.1.is_same(&other.1)
-                };
-                one.len() == other.len() && one.iter().zip(other).all(are_same)
+                one.len() == other.len()
+                    && one.iter().zip(other).all(|((key, value), (other_key, other_value))| {
+                        key.is_same(other_key) && value.is_same(other_value)
+                    })
             }
             _ => false,
         }

@@ -74,9 +74,13 @@ fn root_of(path: &Path) -> PathBuf {
 }
 
 fn parts_reversed(path: &Path) -> Vec<OsString> {
-    let named = |part: &Component<'_>| matches!(part, Component::Normal(_) | Component::ParentDir);
-    let parts = path.components().rev().filter(named);
-    parts.map(|part| part.as_os_str().to_owned()).collect()
+    let mut parts = Vec::new();
+    for part in path.components().rev() {
+        if matches!(part, Component::Normal(_) | Component::ParentDir) {
+            parts.push(part.as_os_str().to_owned());
+        }
+    }
+    parts
 }
 
 #[cfg(test)]

@@ -20,6 +20,23 @@ const MAX_POSITIONS: usize = 40_000;
 /// How much memory a compiled pattern may take, in bytes.
 const SIZE_LIMIT: usize = 16 << 20;
 
+/// Why a text is not a valid pattern, on one line.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// It has more bytes than this.
+    #[error("it is longer than {0} bytes")]
+    TooLong(usize),
+    /// It could overflow the stack of a parser.
+    #[error("it opens more than {MAX_BRACES} braces")]
+    Braces,
+    /// A parser refuses it.
+    #[error("{0}")]
+    Syntax(String),
+    /// It would take too much memory.
+    #[error("it is too large: it repeats too much, too often")]
+    TooLarge,
+}
+
 /// A regular expression that was checked and may not be compiled yet.
 ///
 /// Parsing costs a few microseconds and finds the mistakes of an author; compiling costs a
@@ -53,14 +70,14 @@ impl PartialEq for Pattern {
 
 impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
-    pub fn new(text: &str) -> Result<Self, String> {
+    pub fn new(text: &str) -> Result<Self, PatternError> {
         check_size(bounded(text, MAX_REGEX)?)?;
         Ok(Self::of(text, Form::Contains))
     }
 
     /// Returns the pattern that matches only the whole of a text, or what is wrong with it. In it
     /// `.` is any character, newlines included: `.*` is every text.
-    pub fn whole(text: &str) -> Result<Self, String> {
+    pub fn whole(text: &str) -> Result<Self, PatternError> {
         if simple_beginnings(bounded(text, MAX_REGEX)?).is_some() {
             return Ok(Self::of(text, Form::SimpleWhole));
         }
@@ -71,11 +88,11 @@ impl Pattern {
     }
 
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
-    pub fn glob(text: &str, any_case: bool) -> Result<Self, String> {
+    pub fn glob(text: &str, any_case: bool) -> Result<Self, PatternError> {
         let mut glob = GlobBuilder::new(check_glob(text)?);
         let glob = glob.literal_separator(true).backslash_escape(true);
         let glob = glob.case_insensitive(any_case).build();
-        let glob = glob.map_err(|error| error.kind().to_string())?;
+        let glob = glob.map_err(|error| PatternError::Syntax(error.kind().to_string()))?;
         // `**` goes across every character; globset sets this beside its expression, not in it.
         let text = format!("(?s){}", glob.regex());
         check_size(&text)?;
@@ -97,11 +114,12 @@ impl Pattern {
     }
 
     fn regex(&self) -> Option<&Regex> {
-        let compiled = || match self.0.form {
-            Form::Contains => compile(&self.0.text).ok(),
-            Form::Whole | Form::SimpleWhole => compile(&whole(&self.0.text)).ok(),
-        };
-        self.0.compiled.get_or_init(compiled).as_ref()
+        let Inner { text, form, compiled } = &*self.0;
+        let compiled = compiled.get_or_init(|| match form {
+            Form::Contains => compile(text).ok(),
+            Form::Whole | Form::SimpleWhole => compile(&whole(text)).ok(),
+        });
+        compiled.as_ref()
     }
 
     /// Returns the pattern as written.
@@ -120,16 +138,16 @@ impl fmt::Debug for Pattern {
 ///
 /// # Errors
 /// With the mistake.
-pub fn check_glob(text: &str) -> Result<&str, String> {
+pub fn check_glob(text: &str) -> Result<&str, PatternError> {
     if text.bytes().filter(|byte| *byte == b'{').count() > MAX_BRACES {
-        return Err(format!("it opens more than {MAX_BRACES} braces"));
+        return Err(PatternError::Braces);
     }
     // The longest glob, in bytes: no path is longer.
     bounded(text, 4 << 10)
 }
 
-fn bounded(text: &str, limit: usize) -> Result<&str, String> {
-    if text.len() <= limit { Ok(text) } else { Err(format!("it is longer than {limit} bytes")) }
+fn bounded(text: &str, limit: usize) -> Result<&str, PatternError> {
+    if text.len() <= limit { Ok(text) } else { Err(PatternError::TooLong(limit)) }
 }
 
 /// Returns what every match of a simple pattern begins with, one of these: a pattern of words, `.`,
@@ -155,17 +173,17 @@ fn compile(text: &str) -> Result<Regex, regex::Error> {
 }
 
 /// Returns what is wrong with the expression `text`, on one line.
-fn check_size(text: &str) -> Result<(), String> {
+fn check_size(text: &str) -> Result<(), PatternError> {
     let hir = match ParserBuilder::new().utf8(false).build().parse(text) {
         Ok(hir) => hir,
         Err(error) => {
             let text = error.to_string();
             let last_line = text.lines().last().unwrap_or_default();
-            return Err(last_line.trim_start_matches("error: ").to_owned());
+            return Err(PatternError::Syntax(last_line.trim_start_matches("error: ").to_owned()));
         }
     };
     if positions(&hir) > MAX_POSITIONS {
-        return Err("it is too large: it repeats too much, too often".to_owned());
+        return Err(PatternError::TooLarge);
     }
     Ok(())
 }
@@ -217,20 +235,20 @@ mod tests {
 
     #[test]
     fn what_is_wrong_fits_on_a_line() {
-        assert_eq!(Pattern::new("a(").unwrap_err(), "unclosed group");
+        assert_eq!(Pattern::new("a(").unwrap_err().to_string(), "unclosed group");
         assert_eq!(
-            Pattern::new("(a{1000}){1000}").unwrap_err(),
+            Pattern::new("(a{1000}){1000}").unwrap_err().to_string(),
             "it is too large: it repeats too much, too often"
         );
         assert_eq!(
-            Pattern::new(&"(".repeat(100_000)).unwrap_err(),
+            Pattern::new(&"(".repeat(100_000)).unwrap_err().to_string(),
             "it is longer than 16384 bytes"
         );
         assert_eq!(
-            Pattern::glob(&"?".repeat(900_000), false).unwrap_err(),
+            Pattern::glob(&"?".repeat(900_000), false).unwrap_err().to_string(),
             "it is longer than 4096 bytes"
         );
-        let braces = Pattern::glob(&"{a,".repeat(20_000), false).unwrap_err();
+        let braces = Pattern::glob(&"{a,".repeat(20_000), false).unwrap_err().to_string();
         assert_eq!(braces, "it opens more than 64 braces");
     }
 

@@ -33,12 +33,13 @@ pub fn visible(text: &str) -> String {
 pub fn visible_line(text: &str) -> String {
     // Backslashes before an escape, and before what looks like one, are doubled: so an odd number of
     // them begins an escape, and an even number is what was written.
-    let escaped = |found: &Captures<'_>| {
-        let (backslashes, then) = (&found[1], &found[2]);
-        let then = if then == "u{" { then.to_owned() } else { then.escape_unicode().to_string() };
-        format!("{backslashes}{backslashes}{then}")
-    };
     HIDDEN.replace_all(text, escaped).into_owned()
+}
+
+fn escaped(found: &Captures<'_>) -> String {
+    let (backslashes, then) = (&found[1], &found[2]);
+    let then = if then == "u{" { then.to_owned() } else { then.escape_unicode().to_string() };
+    format!("{backslashes}{backslashes}{then}")
 }
 
 /// Marks are among them: a mark draws over a letter. Some letters and symbols draw nothing.

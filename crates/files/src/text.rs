@@ -70,8 +70,7 @@ pub fn name_length(text: &str) -> usize {
     if text.starts_with(|first: char| first.is_ascii_digit()) {
         return 0;
     }
-    let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    text.find(|letter| !part(letter)).unwrap_or(text.len())
+    text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(text.len())
 }
 
 #[cfg(test)]

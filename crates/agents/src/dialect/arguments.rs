@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use ArgumentError::{Missing, Several};
 use hookexec::wire::{InputChange, JsonObject};
 use hookexec_builtins::tools::patch::{self, Edit, Kind};
 use hookexec_builtins::tools::{Role, Roles, role_by_name};
@@ -30,12 +31,20 @@ pub(super) struct Call {
     partial: bool,
 }
 
-fn missing(name: &str) -> String {
-    format!("no `{name}` was found in its arguments")
-}
-
-fn several(name: &str) -> String {
-    format!("its arguments say `{name}` more than once, and not the same; say it once")
+/// Why Claude Code's words don't fit the arguments of a call.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub(super) enum ArgumentError {
+    #[error("no `{0}` was found in its arguments")]
+    Missing(&'static str),
+    #[error("its arguments say `{0}` more than once, and not the same; say it once")]
+    Several(&'static str),
+    #[error("it changed the call in a way that can't be carried over")]
+    NotByKey,
+    #[error(
+        "it changed `{0}`, which was put together from several arguments of the call, so the change \
+         can't be carried over"
+    )]
+    Made(String),
 }
 
 /// Returns the calls of Claude Code that one call of `tool`, which is of `kinds`, stands for.
@@ -47,7 +56,7 @@ pub(super) fn translate(
     kinds: &[String],
     arguments: &JsonObject,
     directory: &str,
-) -> Result<Vec<Call>, String> {
+) -> Result<Vec<Call>, ArgumentError> {
     let roles = Roles::of(tool, kinds);
     let mut call = Call::new(&roles, arguments)?;
     let is = |kind: &str| kinds.iter().any(|known| known == kind);
@@ -58,7 +67,7 @@ pub(super) fn translate(
         // A change may be in a list that the table does not have.
         let changes = is("write") || is("edit");
         if changes && calls.iter().any(|call| !call.has_text() && call.has_parts()) {
-            return Err(missing("new_string"));
+            return Err(Missing("new_string"));
         }
         return Ok(calls);
     } else if is("fetch") {
@@ -75,7 +84,7 @@ pub(super) fn translate(
 
 impl Call {
     /// Renames each argument that has a role to Claude Code's name.
-    fn new(roles: &Roles, arguments: &JsonObject) -> Result<Self, String> {
+    fn new(roles: &Roles, arguments: &JsonObject) -> Result<Self, ArgumentError> {
         let mut call = Self { original: arguments.clone(), ..Self::default() };
         for (key, value) in arguments {
             let Some((_, name)) = roles.get(key) else {
@@ -86,7 +95,7 @@ impl Call {
                 continue;
             }
             if call.arguments.get(name).is_some_and(|other| other != value) {
-                return Err(several(name));
+                return Err(Several(name));
             }
             call.arguments.insert(name.to_owned(), value.clone());
             call.names.push((name, key.clone()));
@@ -102,6 +111,10 @@ impl Call {
         TEXTS.iter().any(|name| self.has(name))
     }
 
+    fn has_patch(&self) -> bool {
+        self.arguments.keys().any(|key| role_by_name(key) == Some(Role::Patch))
+    }
+
     /// Returns whether one of the arguments has arguments of its own.
     fn has_parts(&self) -> bool {
         self.arguments.values().any(|value| match value {
@@ -110,8 +123,8 @@ impl Call {
         })
     }
 
-    fn text(&self, key: &'static str) -> Result<&str, String> {
-        self.arguments.get(key).and_then(Value::as_str).ok_or_else(|| missing(key))
+    fn text(&self, key: &'static str) -> Result<&str, ArgumentError> {
+        self.arguments.get(key).and_then(Value::as_str).ok_or(Missing(key))
     }
 
     fn make(&mut self, key: &'static str, value: impl Into<Value>) {
@@ -126,7 +139,7 @@ impl Call {
     }
 
     /// Appends the arguments of a command to it.
-    fn join_command(&mut self) -> Result<(), String> {
+    fn join_command(&mut self) -> Result<(), ArgumentError> {
         if let Some(joined) = self.arguments.get("command").and_then(joined) {
             self.make("command", joined);
         }
@@ -135,7 +148,7 @@ impl Call {
             None => return Ok(()),
             Some(Value::Array(items)) if items.is_empty() => return Ok(()),
             Some(Value::String(text)) => text.clone(),
-            Some(value) => joined(value).ok_or_else(|| several("command"))?,
+            Some(value) => joined(value).ok_or(Several("command"))?,
         };
         self.make("command", format!("{command} {args}"));
         Ok(())
@@ -143,7 +156,7 @@ impl Call {
 
     /// Takes the address from the prompt if the call has no other. Beside an address, the prompt
     /// must not name another one.
-    fn find_address(&mut self) -> Result<(), String> {
+    fn find_address(&mut self) -> Result<(), ArgumentError> {
         if let Some(joined) = self.arguments.get("url").and_then(joined) {
             self.make("url", joined);
         }
@@ -156,7 +169,7 @@ impl Call {
         let ends = ['(', ')', '<', '>', '"', '\'', '.', ',', '?'];
         let mut addresses = prompt.split_whitespace().filter(|word| word.contains("://"));
         let more = addresses.any(|word| !known.contains(&word.trim_matches(ends)));
-        if more { Err(several("url")) } else { Ok(()) }
+        if more { Err(Several("url")) } else { Ok(()) }
     }
 
     /// Returns one call for each file or place, whose name is the argument `key`.
@@ -165,7 +178,7 @@ impl Call {
         key: &'static str,
         roles: &Roles,
         directory: &str,
-    ) -> Result<Vec<Self>, String> {
+    ) -> Result<Vec<Self>, ArgumentError> {
         let patch = if roles.has(Role::Patch) { self.arguments.remove("input") } else { None };
         let paths = match self.arguments.remove("paths") {
             None => Vec::new(),
@@ -176,15 +189,14 @@ impl Call {
         let named = [self.has(key), !paths.is_empty(), patch.is_some()];
         match named.iter().filter(|named| **named).count() {
             0 if searches => return Ok(vec![self]),
-            0 => return Err(missing(key)),
+            0 => return Err(Missing(key)),
             1 => {}
-            _ => return Err(several(key)),
+            _ => return Err(Several(key)),
         }
         // A patch beside the arguments of another tool may be applied or not.
-        let is_patch = |key: &String| role_by_name(key) == Some(Role::Patch);
         // How many places one call may search. The other arguments are copied for each.
-        if searches && paths.len() > 32 || self.arguments.keys().any(is_patch) {
-            return Err(several(key));
+        if searches && paths.len() > 32 || self.has_patch() {
+            return Err(Several(key));
         }
         if self.has(key) {
             self.join_edits(roles)?;
@@ -193,12 +205,12 @@ impl Call {
         }
         // A text beside several files can't be assigned to one of them.
         if let Some(text) = TEXTS.iter().find(|text| self.has(text)) {
-            return Err(several(text));
+            return Err(Several(text));
         }
         let mut parts = Vec::new();
         if let Some(patch) = patch {
-            let patch = patch.as_str().ok_or_else(|| missing(key))?;
-            let edits = patch::edits(patch).ok_or_else(|| several(key))?;
+            let patch = patch.as_str().ok_or(Missing(key))?;
+            let edits = patch::edits(patch).ok_or(Several(key))?;
             parts.extend(edits.into_iter().map(Self::edit));
         }
         for item in paths {
@@ -216,34 +228,33 @@ impl Call {
         for part in &mut parts {
             part.partial = true;
             if part.has("paths") || part.has("input") && roles.has(Role::Patch) {
-                return Err(several(key));
+                return Err(Several(key));
             }
             part.join_edits(roles)?;
             part.make_absolute(key, directory)?;
         }
-        if parts.is_empty() { Err(missing(key)) } else { Ok(parts) }
+        if parts.is_empty() { Err(Missing(key)) } else { Ok(parts) }
     }
 
     /// Makes a path absolute, as Claude Code gives it.
-    fn make_absolute(&mut self, key: &'static str, directory: &str) -> Result<(), String> {
+    fn make_absolute(&mut self, key: &'static str, directory: &str) -> Result<(), ArgumentError> {
         let path = absolute(self.text(key)?, directory);
         self.arguments.insert(key.to_owned(), path.into());
         Ok(())
     }
 
     /// Joins several edits of one file, so that a guard finds every word of them.
-    fn join_edits(&mut self, roles: &Roles) -> Result<(), String> {
+    fn join_edits(&mut self, roles: &Roles) -> Result<(), ArgumentError> {
         let Some(list) = self.arguments.get("edits") else { return Ok(()) };
-        let nothing = || missing("new_string");
         let mut texts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for edit in list.as_array().ok_or_else(nothing)? {
-            let edit = Self::new(roles, edit.as_object().ok_or_else(nothing)?)?;
+        for edit in list.as_array().ok_or(Missing("new_string"))? {
+            let edit = Self::new(roles, edit.as_object().ok_or(Missing("new_string"))?)?;
             let path = edit.arguments.get("file_path");
             if path.is_some() && path != self.arguments.get("file_path") {
-                return Err(several("file_path"));
+                return Err(Several("file_path"));
             }
             if !edit.has_text() {
-                return Err(nothing());
+                return Err(Missing("new_string"));
             }
             for key in TEXTS.into_iter().filter(|key| edit.has(key)) {
                 texts.entry(key).or_default().push(edit.text(key)?.to_owned());
@@ -254,7 +265,7 @@ impl Call {
             match self.arguments.get(key) {
                 None => self.make(key, text),
                 Some(known) if known.as_str() == Some(&text) => {}
-                Some(_) => return Err(several(key)),
+                Some(_) => return Err(Several(key)),
             }
         }
         Ok(())
@@ -276,9 +287,9 @@ impl Call {
     /// Returns the arguments that a changed copy of this call stands for.
     ///
     /// An argument that the hook left out stays: perhaps only the other agent has it.
-    pub(super) fn take_back(&self, change: InputChange) -> Result<JsonObject, String> {
+    pub(super) fn take_back(&self, change: InputChange) -> Result<JsonObject, ArgumentError> {
         let (InputChange::Patch(changed) | InputChange::Replace(changed)) = change else {
-            return Err("it changed the call in a way that can't be carried over".to_owned());
+            return Err(ArgumentError::NotByKey);
         };
         let mut result = self.original.clone();
         for (key, value) in changed {
@@ -286,10 +297,7 @@ impl Call {
                 continue;
             }
             if self.partial || self.made.contains(&&*key) {
-                return Err(format!(
-                    "it changed `{key}`, which was put together from several arguments of the \
-                     call, so the change can't be carried over"
-                ));
+                return Err(ArgumentError::Made(key));
             }
             let mut names: Vec<&String> =
                 self.names.iter().filter(|(name, _)| *name == key).map(|(_, name)| name).collect();

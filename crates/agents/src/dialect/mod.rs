@@ -9,7 +9,7 @@ mod view;
 
 use hookexec::event::Event;
 use hookexec::matcher::Matcher;
-use hookexec::registry::{Dialect, Payloads};
+use hookexec::registry::{Dialect, NotInDialect, Payloads};
 use hookexec::wire::{Input, InputChange, Output};
 use view::View;
 
@@ -71,9 +71,13 @@ impl Dialect for ClaudeCode {
         view::names(input)
     }
 
-    fn payloads<'i>(&self, matcher: &Matcher, input: &'i Input) -> Result<Payloads<'i>, String> {
+    fn payloads<'i>(
+        &self,
+        matcher: &Matcher,
+        input: &'i Input,
+    ) -> Result<Payloads<'i>, NotInDialect> {
         if payload::event_name(input).is_none() {
-            return Err(format!("{TITLE} has no such event"));
+            return Err(NotInDialect(format!("{TITLE} has no such event")));
         }
         let views = views(matcher, input)?;
         Ok(Box::new(views.into_iter().map(move |(name, view)| payload::write(input, &name, &view))))
@@ -84,7 +88,7 @@ impl Dialect for ClaudeCode {
         matcher: &Matcher,
         input: &Input,
         output: &mut Output,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInDialect> {
         if output.hook_event_name.as_deref() == payload::event_name(input) {
             output.hook_event_name = None;
         }
@@ -93,14 +97,16 @@ impl Dialect for ClaudeCode {
         let Some(change) = output.updated_input.take() else { return Ok(()) };
         let views = views(matcher, input)?;
         let [(_, view)] = &views[..] else {
-            return Err(format!(
+            return Err(NotInDialect(format!(
                 "it changed one of the {} calls that `{}` stands for in the words of {TITLE}, which can't be carried over",
                 views.len(),
                 input.tool(),
-            ));
+            )));
         };
         output.updated_input = Some(match &view.call {
-            Some(call) => InputChange::Replace(call.take_back(change)?),
+            Some(call) => InputChange::Replace(
+                call.take_back(change).map_err(|error| NotInDialect(error.to_string()))?,
+            ),
             None => change,
         });
         Ok(())
@@ -120,7 +126,7 @@ fn keep_context(input: &Input, output: &mut Output) {
 }
 
 /// Returns the views of the call that `matcher` matches, each with the name to show.
-fn views(matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, String> {
+fn views(matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, NotInDialect> {
     let views = view::views(input)?;
     let named = |view: &View| view.names.iter().find(|name| matcher.matches(name)).cloned();
     if views.iter().any(|view| named(view).is_some()) {

@@ -92,11 +92,9 @@ fn with_defaults(mut payload: JsonObject, defaults: Vec<(&str, Value)>) -> JsonO
 
 /// Returns the agent's own payload with the rewrites of earlier hooks.
 fn current(mut payload: JsonObject, input: &Input) -> JsonObject {
-    let now = |arguments: &JsonObject| Value::Object(arguments.clone());
-    for (key, value) in [
-        ("tool_input", input.tool_input.as_ref().map(now)),
-        ("tool_response", input.tool_response.clone()),
-    ] {
+    let arguments = input.tool_input.clone().map(Value::Object);
+    for (key, value) in [("tool_input", arguments), ("tool_response", input.tool_response.clone())]
+    {
         if let (Some(said), Some(value)) = (payload.get_mut(key), value) {
             *said = value;
         }

@@ -2,6 +2,7 @@
 
 use super::arguments::{self, Call};
 use super::{NAME, TITLE};
+use hookexec::registry::NotInDialect;
 use hookexec::wire::Input;
 use hookexec_builtins::tools::{self, TOOL_KINDS};
 
@@ -29,14 +30,16 @@ pub(super) fn names(input: &Input) -> Vec<String> {
     names
 }
 
+fn not_in_dialect(input: &Input, why: &str) -> NotInDialect {
+    NotInDialect(format!("`{}` can't be said in the words of {TITLE}: {why}", input.tool()))
+}
+
 /// Returns the calls of the agent that this call stands for.
 ///
 /// # Errors
 /// When the agent's words can't express the call.
-pub(super) fn views(input: &Input) -> Result<Vec<View>, String> {
+pub(super) fn views(input: &Input) -> Result<Vec<View>, NotInDialect> {
     let names = names(input);
-    let cannot =
-        |why: String| format!("`{}` can't be said in the words of {}: {why}", input.tool(), TITLE);
     if is_own(input) {
         return Ok(vec![View { names, call: None }]);
     }
@@ -48,39 +51,45 @@ pub(super) fn views(input: &Input) -> Result<Vec<View>, String> {
         if tool.is_empty() || !input.tool_kinds.is_empty() || tools::is_listed(tool) {
             return Ok(vec![View { names, call: None }]);
         }
-        return Err(cannot(
-            "no agent in the table of tools has it; say what it does in `tool_kinds`, or narrow the hook's matcher".to_owned(),
+        return Err(not_in_dialect(
+            input,
+            "no agent in the table of tools has it; say what it does in `tool_kinds`, or narrow the hook's matcher",
         ));
     }
     let arguments = input.tool_input.clone().unwrap_or_default();
-    let calls =
-        arguments::translate(input.tool(), &kinds, &arguments, &input.cwd).map_err(cannot)?;
-    let view = |call: Call| {
+    let calls = arguments::translate(input.tool(), &kinds, &arguments, &input.cwd)
+        .map_err(|error| not_in_dialect(input, &error.to_string()))?;
+    let mut views = Vec::new();
+    for call in calls {
         let names = match call.tools {
             Some(tools) => tools.iter().map(|name| (*name).to_owned()).collect(),
             None => names.clone(),
         };
-        View { names, call: Some(call) }
-    };
-    Ok(calls.into_iter().map(view).collect())
+        views.push(View { names, call: Some(call) });
+    }
+    Ok(views)
 }
 
 /// Returns whether the input is the agent's own, in its own words.
 ///
 /// Other programs call the hooks of an agent as well, with names of tools that its hooks don't know.
 pub(super) fn is_own(input: &Input) -> bool {
-    let toolset = tools::of_agent(NAME);
-    let listed = || toolset.named().any(|(name, _)| name == input.tool());
-    input.native.is_some()
-        && input.agent_name.as_deref() == Some(NAME)
-        && (listed() || known(&kinds(input)).is_empty())
+    if input.native.is_none() || input.agent_name.as_deref() != Some(NAME) {
+        return false;
+    }
+    let is_listed = tools::of_agent(NAME).named().any(|(name, _)| name == input.tool());
+    is_listed || known(&kinds(input)).is_empty()
 }
 
 /// Returns the agent's names for tools of these kinds.
 fn known(kinds: &[String]) -> Vec<&'static str> {
-    let of_kind = |kind: &str| kinds.iter().any(|known| known == kind);
-    let found = TOOL_KINDS.iter().filter(|(kind, _)| of_kind(kind));
-    found.flat_map(|(kind, _)| tools::of_agent(NAME).first_of_kind(kind)).copied().collect()
+    let mut found = Vec::new();
+    for (kind, _) in TOOL_KINDS {
+        if kinds.iter().any(|known| known == kind) {
+            found.extend(tools::of_agent(NAME).first_of_kind(kind));
+        }
+    }
+    found
 }
 
 /// Returns the kinds of the tool, and its name, which may be one.

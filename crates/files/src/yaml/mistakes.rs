@@ -219,8 +219,10 @@ impl<'t> Mistake<'t> {
         if !rest.starts_with(['*', '&']) {
             return self.at..self.at + first;
         }
-        let ends = |letter: char| letter.is_whitespace() || matches!(letter, ',' | ']' | '}');
-        self.at..self.at + rest.find(ends).unwrap_or(rest.len())
+        let end = rest
+            .find(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ']' | '}'))
+            .unwrap_or(rest.len());
+        self.at..self.at + end
     }
 
     fn line_number(&self, at: usize) -> usize {
@@ -285,9 +287,9 @@ fn missing_space(start: usize, line: &str) -> Option<Problem> {
         let end = line.ceil_char_boundary(at + 1);
         return problem(odd, start + at..start + end, "replace it with a normal space");
     }
-    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let (word, rest) = item.split_once(':')?;
-    if word.is_empty() || !word.chars().all(is_word) {
+    let is_word = word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if word.is_empty() || !is_word {
         return None;
     }
     let key = start + before.len();

@@ -297,11 +297,15 @@ fn cut(text: &mut String) {
 pub(super) fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let ["00", trace, span, flags] = parts[..] else { return false };
-    let is_id = |part: &str, length: usize| {
-        part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    let is_set = |part: &str| part.bytes().any(|byte| byte != b'0');
-    is_id(trace, 32) && is_id(span, 16) && is_id(flags, 2) && is_set(trace) && is_set(span)
+    is_hexadecimal(trace, 32)
+        && is_hexadecimal(span, 16)
+        && is_hexadecimal(flags, 2)
+        && !trace.trim_matches('0').is_empty()
+        && !span.trim_matches('0').is_empty()
+}
+
+fn is_hexadecimal(part: &str, length: usize) -> bool {
+    part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Returns the fields of a verdict that change something, by name.

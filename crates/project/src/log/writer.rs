@@ -95,7 +95,7 @@ impl Auditor {
         let has_inputs = self.0.logs.iter().any(|log| log.inputs);
         let input =
             if has_inputs { Some((input.clone(), verdict.updated_input.clone())) } else { None };
-        let write = move || {
+        let writing = tokio::task::spawn_blocking(move || {
             let problems = inner.write(record, input.as_ref(), is_hooked);
             // Also those that come too late for the verdict.
             for problem in &problems {
@@ -104,9 +104,9 @@ impl Auditor {
             inner.is_slow.store(false, Ordering::Relaxed);
             drop(permit);
             problems
-        };
+        });
         // If the future is dropped, the record is written all the same.
-        match timeout(patience, tokio::task::spawn_blocking(write)).await {
+        match timeout(patience, writing).await {
             Ok(Ok(problems)) => problems,
             Ok(Err(error)) => vec![format!("the audit log could not be written: {error}")],
             Err(_) => {

@@ -138,8 +138,10 @@ impl McpHandler {
             #[cfg(feature = "http")]
             Server::Remote(server) => {
                 let (place, server) = (server.host().to_owned(), Arc::clone(server));
-                let ask = move |deadline| server.call(&params, deadline);
-                (place, crate::endpoint::on_thread(call, ask).await?)
+                let asked = crate::endpoint::on_thread(call, move |deadline| {
+                    server.call(&params, deadline)
+                });
+                (place, asked.await?)
             }
         };
         let from = format!("the tool `{}` of {place}", self.tool);

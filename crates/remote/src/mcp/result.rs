@@ -21,25 +21,29 @@ pub(super) fn call_params(tool: &str, arguments: &str) -> Vec<u8> {
 /// # Errors
 /// When the tool failed, or gave no single answer. A denial in the text of a failed tool counts.
 pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerError> {
-    let unusable = |problem: String| {
-        let message = format!("the result of {from} can't be used: {problem}");
-        HandlerError::new(Failure::Protocol, message)
+    let result = match object(text) {
+        Ok(result) => result,
+        Err(problem) => return Err(unusable(from, &problem)),
     };
-    let result = object(text).map_err(unusable)?;
     if result.get("resultType").is_some_and(|kind| kind != "complete") {
-        return Err(unusable("it asks for more, and a hook has no one to ask".to_owned()));
+        return Err(unusable(from, "it asks for more, and a hook has no one to ask"));
     }
     let answer = answer(&result);
     match result.get("isError") {
-        None | Some(Value::Bool(false)) => answer.map_err(unusable),
+        None | Some(Value::Bool(false)) => answer.map_err(|problem| unusable(from, &problem)),
         Some(Value::Bool(true)) => {
             let answer = answer.unwrap_or_default();
             let said = String::from_utf8_lossy(&answer);
             let message = format!("{from} failed: {}", excerpt(&said));
             Err(HandlerError::new(Failure::Other, message).with_stdout(answer))
         }
-        Some(_) => Err(unusable("`isError` must be true or false".to_owned())),
+        Some(_) => Err(unusable(from, "`isError` must be true or false")),
     }
+}
+
+fn unusable(from: &str, problem: &str) -> HandlerError {
+    let message = format!("the result of {from} can't be used: {problem}");
+    HandlerError::new(Failure::Protocol, message)
 }
 
 /// Returns the structured content of a result, else its only content, if that is a text.

@@ -1,6 +1,7 @@
 //! The backup of a settings file: its text before hookexec came into it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hookexec_files::directories::state_directory;
@@ -74,11 +75,9 @@ impl Backup {
             before: before.map(str::to_owned),
             installed: installed.to_owned(),
         };
-        let write = || {
-            let json = serde_json::to_string_pretty(&kept)?;
-            files::replace_private(&self.path, json.as_bytes())
-        };
-        write().map_err(KeepError::writing(&self.path))
+        let json = serde_json::to_string_pretty(&kept).map_err(io::Error::from);
+        let written = json.and_then(|json| files::replace_private(&self.path, json.as_bytes()));
+        written.map_err(KeepError::writing(&self.path))
     }
 
     /// Removes the backup.

@@ -10,7 +10,7 @@ fn object(value: Value) -> JsonObject {
 }
 
 /// Translates a call of the first of `tools`, or of a tool that is of these kinds.
-fn translated(tool: &str, arguments: Value) -> Result<Value, String> {
+fn translated(tool: &str, arguments: Value) -> Result<Value, super::ArgumentError> {
     let mut kinds = kinds_anywhere(tool);
     kinds.extend(tool.split(' ').map(str::to_owned));
     let calls = translate(tool, &kinds, &object(arguments), "/p")?;
@@ -106,7 +106,7 @@ fn what_a_guard_would_look_for_in_vain_is_an_error() {
     ] {
         assert_eq!(
             translated(kinds, arguments.clone()),
-            Err(super::missing(missing)),
+            Err(super::Missing(missing)),
             "{kinds} {arguments}"
         );
     }

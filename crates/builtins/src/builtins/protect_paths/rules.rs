@@ -208,7 +208,7 @@ fn expand(
 }
 
 fn compile(glob: &str, case_insensitive: bool) -> Result<globset::Glob, String> {
-    GlobBuilder::new(check_glob(glob)?)
+    GlobBuilder::new(check_glob(glob).map_err(|problem| problem.to_string())?)
         .literal_separator(true)
         .case_insensitive(case_insensitive)
         .backslash_escape(true)

@@ -132,10 +132,12 @@ impl Row {
 /// Returns what an event was about: the command, the path, or all arguments of the tool.
 fn about(record: &Record) -> Option<String> {
     let input = record.input.as_ref()?;
-    let text = |name: &str| input.get(name).and_then(Value::as_str);
-    let Some(arguments) = input.get("tool_input") else { return text("prompt").map(str::to_owned) };
+    let Some(arguments) = input.get("tool_input") else {
+        return Some(input.get("prompt")?.as_str()?.to_owned());
+    };
+    let tool = input.get("tool_name").and_then(Value::as_str).unwrap_or_default();
     if let Some(arguments) = arguments.as_object()
-        && let Some(subject) = tools::subject(text("tool_name").unwrap_or_default(), arguments)
+        && let Some(subject) = tools::subject(tool, arguments)
     {
         return Some(subject.to_owned());
     }

@@ -88,14 +88,15 @@ pub(crate) fn numbers(numbers: &Statistics) -> String {
             let verdicts = counted(hook.would_change, "verdict");
             let _ = writeln!(remarks, "{name} ({source}) would have changed {verdicts}");
         }
-        let count = |word| hook.decisions.get(word).copied().unwrap_or_default().to_string();
+        let [denied, asked, allowed] = ["deny", "ask", "allow"]
+            .map(|word| hook.decisions.get(word).copied().unwrap_or_default().to_string());
         table.row([
             name,
             source.clone(),
             hook.ran.to_string(),
-            count("deny"),
-            count("ask"),
-            count("allow"),
+            denied,
+            asked,
+            allowed,
             hook.failed.to_string(),
             hook.failed_open.to_string(),
             format!("{:.1}", hook.p50_ms),

@@ -99,9 +99,8 @@ impl Drop for Socket {
 
 /// Returns whether a process listens at `path`. A socket that a killed process left refuses connections.
 fn is_in_use(path: &Path) -> bool {
-    let refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
     match UnixStream::connect(path).now_or_never() {
-        Some(Err(error)) => !refused(error),
+        Some(Err(error)) => error.kind() != ErrorKind::ConnectionRefused,
         Some(Ok(_)) | None => true,
     }
 }

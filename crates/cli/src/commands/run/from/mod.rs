@@ -387,8 +387,8 @@ fn note_firing(call: &NativeCall) {
         // Some payloads name no directory; the agent then started hookexec where it works.
         cwd = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
     }
-    let write = || std::fs::write(directory.join(call.native.name), format!("{cwd}\n"));
-    if write().is_err() && std::fs::create_dir_all(&directory).is_ok() {
-        let _ = write();
+    let (file, line) = (directory.join(call.native.name), format!("{cwd}\n"));
+    if std::fs::write(&file, &line).is_err() && std::fs::create_dir_all(&directory).is_ok() {
+        let _ = std::fs::write(&file, &line);
     }
 }
