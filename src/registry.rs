@@ -17,6 +17,7 @@ use crate::describe::DescribeCall;
 pub use crate::dialect::{Dialect, NotInDialect, Payloads};
 use crate::handler::{BuildError, Handler};
 pub use crate::handlers::builtin::{Builtin, BuiltinError, BuiltinFunction, Parameters, too_long};
+pub use crate::handlers::command::expand::MissingVariable;
 use crate::handlers::command::expand::required_env_references;
 pub use crate::handlers::command::{
     expand::path as expand_path, shells::is_posix as is_posix_shell,
@@ -74,8 +75,8 @@ impl HandlerEnv {
     /// Expands `${env.NAME}` in a text, such as a secret.
     ///
     /// # Errors
-    /// With the name of a variable that is not set to a text.
-    pub fn expand(&self, text: &str) -> Result<String, String> {
+    /// When a variable is not set to a text.
+    pub fn expand(&self, text: &str) -> Result<String, MissingVariable> {
         required_env_references(text, &self.env)
     }
 

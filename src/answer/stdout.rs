@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::text::LINE_ENDS;
 use crate::text::is_invisible;
-use crate::wire::{Output, parse_strict, repair_lone_surrogates};
+use crate::wire::{Output, WireError, parse_strict, repair_lone_surrogates};
 use hookexec_files::json::trimmed;
 
 /// The stdout of a program.
@@ -32,8 +32,10 @@ impl Stdout {
             return Self::Background;
         }
         if bytes.starts_with(b"{") {
-            return answer(bytes)
-                .map_or_else(Self::Malformed, |output| Self::Answer(Box::new(output)));
+            return match answer(bytes) {
+                Ok(output) => Self::Answer(Box::new(output)),
+                Err(error) => Self::Malformed(error.to_string()),
+            };
         }
         if bytes.contains(&0) {
             let problem = "its output has zero bytes; write UTF-8, not UTF-16";
@@ -69,13 +71,14 @@ pub(crate) fn asks_for_background(output: &[u8]) -> bool {
             .is_some_and(|line| line.get("async") == Some(&Value::Bool(true)))
 }
 
-fn answer(bytes: &[u8]) -> Result<Output, String> {
+fn answer(bytes: &[u8]) -> Result<Output, WireError> {
     // JavaScript writes a lone surrogate where it cut a text.
     let mut bytes = bytes.to_vec();
     repair_lone_surrogates(&mut bytes);
-    let text =
-        String::from_utf8(bytes).map_err(|_| "its JSON output is not valid UTF-8".to_owned())?;
-    Output::parse(&text).map_err(|error| error.to_string())
+    match String::from_utf8(bytes) {
+        Ok(text) => Output::parse(&text),
+        Err(_) => Err(WireError::new("its JSON output is not valid UTF-8")),
+    }
 }
 
 /// Returns whether the first thing to see in a line is a `{`. `jq -C` colours it.

@@ -150,7 +150,8 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
 
 /// Checks that no hook called this process for the hook itself to run again.
 pub(crate) fn not_too_deep() -> Result<(), CommandError> {
-    depth::check(std::env::var_os(depth::VARIABLE).as_deref()).map_err(CommandError::usage)
+    depth::check(std::env::var_os(depth::VARIABLE).as_deref())
+        .map_err(|error| CommandError::usage(error.to_string()))
 }
 
 /// The use that a configuration is loaded for.

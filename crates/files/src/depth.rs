@@ -8,20 +8,23 @@ pub const VARIABLE: &str = "HOOKEXEC_DEPTH";
 /// The deepest call that still runs hooks: room for a hook that starts an agent with hooks of its own.
 const DEEPEST: u32 = 3;
 
+/// A call of `hookexec` that hooks have made too deep. It holds the value of the variable.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "a hook calls `hookexec` again, which runs the hook again: {VARIABLE} is `{0}`, and at most {DEEPEST} \
+     calls may be nested; remove the hook that runs `hookexec`, or unset the variable"
+)]
+pub struct TooDeep(String);
+
 /// Checks that this process may run hooks, given the value of `HOOKEXEC_DEPTH` in its environment.
 ///
 /// # Errors
 /// When more than three calls are nested, or the value is not a number.
-pub fn check(value: Option<&OsStr>) -> Result<(), String> {
+pub fn check(value: Option<&OsStr>) -> Result<(), TooDeep> {
     if matches!(depth(value), Some(0..=DEEPEST)) {
         return Ok(());
     }
-    let depth = value.unwrap_or_default().display();
-    Err(format!(
-        "a hook calls `hookexec` again, which runs the hook again: {VARIABLE} is `{depth}`, and at \
-         most {DEEPEST} calls may be nested; remove the hook that runs `hookexec`, or unset the \
-         variable"
-    ))
+    Err(TooDeep(value.unwrap_or_default().display().to_string()))
 }
 
 /// Returns the value of the variable for the children of a process that has `value`.

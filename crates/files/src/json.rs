@@ -33,6 +33,9 @@ pub enum StrictJsonError {
     /// The document nests too deep.
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
+    /// The document is another value than an object.
+    #[error("it is not an object")]
+    NotAnObject,
     /// The document holds too many values.
     #[error("more than {MAX_VALUES} values and keys")]
     TooMany,
@@ -60,12 +63,15 @@ pub fn parse_json(text: &str) -> Result<Value, StrictJsonError> {
 }
 
 /// Reads a text that is one JSON object, or `null`.
-pub fn parse_object(text: &str) -> Result<Option<JsonObject>, String> {
+///
+/// # Errors
+/// Why it is not.
+pub fn parse_object(text: &str) -> Result<Option<JsonObject>, StrictJsonError> {
     match parse_json(text) {
         Ok(Value::Null) => Ok(None),
         Ok(Value::Object(object)) => Ok(Some(object)),
-        Ok(_) => Err("it is not an object".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Ok(_) => Err(StrictJsonError::NotAnObject),
+        Err(error) => Err(error),
     }
 }
 

@@ -48,7 +48,7 @@ impl Endpoint {
                 Ok(_) => {
                     return Err(wrong(&format!("`{name}: {text}` is not a header"), example));
                 }
-                Err(variable) => missing = Some(variable),
+                Err(variable) => missing = Some(variable.0),
             }
         }
         if !client.has_header("content-type") {

@@ -57,7 +57,7 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
                     return Err(BuildError::new(problem).at("with").hint(SECRET));
                 }
             }
-            Err(variable) => endpoint.lacks(variable),
+            Err(variable) => endpoint.lacks(variable.0),
         }
     }
     let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));

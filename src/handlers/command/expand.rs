@@ -17,11 +17,20 @@ pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
     expand(text, variables, false)
 }
 
+/// A variable that is not set to a text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the variable `{0}` is not set to a text")]
+#[expect(clippy::exhaustive_structs, reason = "it is a name")]
+pub struct MissingVariable(pub String);
+
 /// Expands `${env.NAME}`, each of which must be set to a text, such as a secret.
 ///
 /// # Errors
-/// With the name of the variable that is not.
-pub(crate) fn required_env_references(text: &str, variables: &Variables) -> Result<String, String> {
+/// When a variable is not.
+pub(crate) fn required_env_references(
+    text: &str,
+    variables: &Variables,
+) -> Result<String, MissingVariable> {
     let mut missing = None;
     let expanded = expand_with(text, false, |name| match value_of(name, variables) {
         Some(value) if value.to_str().is_some() => Some(value),
@@ -31,7 +40,7 @@ pub(crate) fn required_env_references(text: &str, variables: &Variables) -> Resu
         }
     });
     match missing {
-        Some(name) => Err(name),
+        Some(name) => Err(MissingVariable(name)),
         // Each part of it is a text.
         None => Ok(expanded.to_string_lossy().into_owned()),
     }

@@ -138,7 +138,7 @@ impl CommandHandler {
         let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
         let exchange = match group.await {
             Ok(group) => Exchange::new(group, self.max_output),
-            Err(message) => return Err(HandlerError::new(Failure::Start, message)),
+            Err(error) => return Err(HandlerError::new(Failure::Start, error.to_string())),
         };
         let deadline = call.deadline;
         let (ending, left) = exchange.run(&stdin, deadline, self.may_leave).await;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use tokio::process::Command;
 
 use super::environment::Environment;
-use super::program::Program;
+use super::program::{Program, ProgramError};
 use super::start_error::start_error;
 use hookexec_files::group::{Group, add_raw};
 
@@ -23,16 +23,28 @@ pub(crate) struct Launch {
     pub(crate) directory: Arc<Path>,
 }
 
+/// Why a child could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchError {
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The system's error, with what it means here.
+    #[error("{0}")]
+    System(String),
+    #[error("its pipes are missing")]
+    NoPipes,
+}
+
 impl Launch {
     /// Starts the child, with pipes; `prepare` adds what is known only now.
     ///
     /// # Errors
-    /// When the system can't start it: the cause, in words.
+    /// When the system can't start it.
     pub(crate) async fn start(
         &self,
         deadline: Instant,
         prepare: impl FnOnce(&mut Command),
-    ) -> Result<Group, String> {
+    ) -> Result<Group, LaunchError> {
         let program = self.program.file()?;
         // An absolute path and no `pre_exec`: see `program`.
         let mut command = Command::new(program);
@@ -45,7 +57,7 @@ impl Launch {
         prepare(&mut command);
         match Group::spawn_patiently(&mut command, deadline).await {
             Ok(group) => Ok(group),
-            Err(error) => Err(start_error(&error, program, &self.directory)),
+            Err(error) => Err(LaunchError::System(start_error(&error, program, &self.directory))),
         }
     }
 }

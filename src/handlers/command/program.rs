@@ -22,6 +22,21 @@ pub(crate) struct Program {
     file: OnceLock<PathBuf>,
 }
 
+/// Why a program has no file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProgramError {
+    #[error(
+        "the program `{name}` was not found in PATH ({}): install it, or give its absolute path",
+        path.display()
+    )]
+    NotFound { name: String, path: OsString },
+    #[error(
+        "the program `{name}` was not found in PATH ({}); `{1}` may not be executed: run `chmod +x {1}`",
+        path.display(), file.display()
+    )]
+    NotExecutable { name: String, path: OsString, file: PathBuf },
+}
+
 impl Program {
     /// Returns the program called `name`, to be looked for in `path`, the `PATH` of the child.
     ///
@@ -40,8 +55,8 @@ impl Program {
         program
     }
 
-    /// Returns the absolute path of its file; an error in words when there is none.
-    pub(crate) fn file(&self) -> Result<&Path, String> {
+    /// Returns the absolute path of its file; an error when there is none.
+    pub(crate) fn file(&self) -> Result<&Path, ProgramError> {
         if let Some(file) = self.file.get() {
             return Ok(file);
         }
@@ -49,7 +64,7 @@ impl Program {
         Ok(self.file.get_or_init(|| found))
     }
 
-    fn find(&self) -> Result<PathBuf, String> {
+    fn find(&self) -> Result<PathBuf, ProgramError> {
         let mut barred = None;
         let files = files::programs(OsStr::new(&self.name), &self.path);
         for file in files.filter(|file| file.is_file()) {
@@ -58,13 +73,10 @@ impl Program {
             }
             barred.get_or_insert(file);
         }
-        let hint = match barred {
-            Some(file) => {
-                format!("; `{0}` may not be executed: run `chmod +x {0}`", file.display())
-            }
-            None => ": install it, or give its absolute path".to_owned(),
-        };
-        let (name, path) = (&self.name, self.path.display());
-        Err(format!("the program `{name}` was not found in PATH ({path}){hint}"))
+        let (name, path) = (self.name.clone(), self.path.clone());
+        Err(match barred {
+            Some(file) => ProgramError::NotExecutable { name, path, file },
+            None => ProgramError::NotFound { name, path },
+        })
     }
 }

@@ -296,7 +296,7 @@ impl Process {
         locked(counters).starts += 1;
         let child = Child::start(launch, definition, notifications, counters)
             .await
-            .map_err(|cause| self.not_started(&cause))?;
+            .map_err(|error| self.not_started(&error.to_string()))?;
         let params = self.roles().greeting(definition.protocol, &definition.name);
         match greeting::greet(&child.connection, definition, &params).await {
             Ok(cancels) => {

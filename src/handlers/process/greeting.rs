@@ -87,7 +87,7 @@ pub(super) async fn greet(
         Ok(server) => {
             tracing::debug!(process = %process.name, says = ?server.name, "MCP server started");
         }
-        Err(problem) => return Err(unusable(method, &problem)),
+        Err(problem) => return Err(unusable(method, &problem.to_string())),
     }
     let line = rpc::notification(mcp::INITIALIZED, b"{}");
     // If it can't be written, the next call finds out why.
@@ -96,7 +96,7 @@ pub(super) async fn greet(
 }
 
 fn read_greeting(result: &str) -> Result<bool, HandlerError> {
-    let answer = parse_object(result).map_err(|problem| unusable(HELLO, &problem))?;
+    let answer = parse_object(result).map_err(|error| unusable(HELLO, &error.to_string()))?;
     let answer = Value::Object(answer.unwrap_or_default());
     let greeting =
         Greeting::deserialize(answer).map_err(|error| unusable(HELLO, &error.to_string()))?;

@@ -21,7 +21,7 @@ use super::notifications::NotificationQueue;
 use super::processes::Counters;
 use super::stream::Stream;
 use crate::config::Process;
-use crate::handlers::command::launch::Launch;
+use crate::handlers::command::launch::{Launch, LaunchError};
 use crate::locks::locked;
 use crate::platform::system::ending_signal;
 
@@ -44,11 +44,11 @@ impl Child {
         process: &Process,
         notifications: &Arc<NotificationQueue>,
         counters: &Arc<Counters>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, LaunchError> {
         let deadline = Instant::now() + process.start_timeout;
         let mut group = launch.start(deadline, |_| {}).await?;
         let (Some(stdin), Some(stdout), Some(stderr)) = group.take_pipes() else {
-            return Err("its pipes are missing".to_owned());
+            return Err(LaunchError::NoPipes);
         };
         let (connection, requests) = Connection::new(group, stdin);
         let minder = Minder {

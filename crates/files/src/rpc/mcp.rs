@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::json::{JsonObject, parse_object};
+use crate::json::{StrictJsonError, parse_object};
 
 /// The methods of a conversation.
 pub const INITIALIZE: &str = "initialize";
@@ -27,6 +27,23 @@ pub struct Server {
     pub version: String,
 }
 
+/// Why a server can't be used after the handshake.
+#[derive(Debug, thiserror::Error)]
+pub enum HandshakeError {
+    /// Its answer can't be read.
+    #[error(transparent)]
+    Json(#[from] StrictJsonError),
+    /// It names no version.
+    #[error("it has no `protocolVersion`")]
+    NoVersion,
+    /// It speaks a version that is not known.
+    #[error("it speaks version `{0}` of MCP, and hookexec {}", VERSIONS.join(", "))]
+    Version(String),
+    /// It offers nothing to call.
+    #[error("it is a server without tools")]
+    NoTools,
+}
+
 /// Returns the params of the handshake.
 pub fn initialize_params() -> Vec<u8> {
     json!({
@@ -39,25 +56,22 @@ pub fn initialize_params() -> Vec<u8> {
 }
 
 /// Reads the result of the handshake.
-pub fn read_initialized(result: &str) -> Result<Server, String> {
-    let result = Value::Object(object(result)?);
-    let version = result["protocolVersion"].as_str().ok_or("it has no `protocolVersion`")?;
+pub fn read_initialized(result: &str) -> Result<Server, HandshakeError> {
+    let Some(object) = parse_object(result)? else {
+        return Err(StrictJsonError::NotAnObject.into());
+    };
+    let result = Value::Object(object);
+    let Some(version) = result["protocolVersion"].as_str() else {
+        return Err(HandshakeError::NoVersion);
+    };
     if !VERSIONS.contains(&version) {
-        let known = VERSIONS.join(", ");
-        return Err(format!("it speaks version `{version}` of MCP, and hookexec {known}"));
+        return Err(HandshakeError::Version(version.to_owned()));
     }
     if !result["capabilities"]["tools"].is_object() {
-        return Err("it is a server without tools".to_owned());
+        return Err(HandshakeError::NoTools);
     }
     let name = result["serverInfo"]["name"].as_str();
     Ok(Server { name: name.map(str::to_owned), version: version.to_owned() })
-}
-
-fn object(text: &str) -> Result<JsonObject, String> {
-    match parse_object(text)? {
-        Some(object) => Ok(object),
-        None => Err("it is not an object".to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -75,7 +89,7 @@ mod tests {
             ("{}".to_owned(), "no `protocolVersion`"),
             ("[]".to_owned(), "not an object"),
         ] {
-            let problem = read_initialized(&result).unwrap_err();
+            let problem = read_initialized(&result).unwrap_err().to_string();
             assert!(problem.contains(cause), "{result}: {problem}");
         }
     }

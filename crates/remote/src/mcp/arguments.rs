@@ -4,12 +4,17 @@ use serde_json::Value;
 
 use hookexec_files::template::{self, Part};
 
+/// A value that the arguments need and the input lacks.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("the input has no `{0}`, which the `arguments` refer to")]
+pub(super) struct MissingValue(String);
+
 /// Fills each `${a.b}` in a text of `arguments` with that value of `payload`. A text that is only a
 /// reference becomes the value itself.
 ///
 /// # Errors
 /// When the payload has no such value: a guard must not judge an argument that is not there.
-pub(super) fn fill(arguments: &mut Value, payload: &Value) -> Result<(), String> {
+pub(super) fn fill(arguments: &mut Value, payload: &Value) -> Result<(), MissingValue> {
     match arguments {
         Value::String(text) => *arguments = filled_text(text, payload)?,
         Value::Array(items) => {
@@ -27,7 +32,7 @@ pub(super) fn fill(arguments: &mut Value, payload: &Value) -> Result<(), String>
     Ok(())
 }
 
-fn filled_text(text: &str, payload: &Value) -> Result<Value, String> {
+fn filled_text(text: &str, payload: &Value) -> Result<Value, MissingValue> {
     let parts = template::parts(text, "${", "}");
     if let [Part::Field(path)] = *parts {
         return value_at(payload, path).cloned();
@@ -45,11 +50,11 @@ fn filled_text(text: &str, payload: &Value) -> Result<Value, String> {
     Ok(Value::String(filled))
 }
 
-fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, String> {
+fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, MissingValue> {
     let mut value = payload;
     for key in path.split('.') {
         let Some(found) = value.get(key) else {
-            return Err(format!("the input has no `{path}`, which the `arguments` refer to"));
+            return Err(MissingValue(path.to_owned()));
         };
         value = found;
     }
@@ -75,7 +80,10 @@ mod tests {
             assert_eq!(filled(given.clone()), Ok(expected), "{given}");
         }
         for missing in ["${tool_input.file}", "${tool_input.path.x}", "x ${}"] {
-            assert!(filled(json!(missing)).unwrap_err().contains("the input has no"), "{missing}");
+            assert!(
+                filled(json!(missing)).unwrap_err().to_string().contains("the input has no"),
+                "{missing}"
+            );
         }
     }
 }

@@ -121,11 +121,10 @@ impl McpHandler {
         let arguments = match self.arguments.clone() {
             None => payload.into_owned(),
             Some(mut arguments) => {
-                let filled = match parse_strict(&payload) {
-                    Ok(payload) => arguments::fill(&mut arguments, &payload),
-                    Err(error) => Err(error.to_string()),
-                };
-                filled.map_err(|problem| HandlerError::new(Failure::Other, problem))?;
+                let payload = parse_strict(&payload)
+                    .map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
+                arguments::fill(&mut arguments, &payload)
+                    .map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
                 arguments.to_string()
             }
         };

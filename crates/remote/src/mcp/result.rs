@@ -4,7 +4,7 @@
 //! takes the last of `{"decision": "deny", "decision": "allow"}`.
 
 use hookexec::handler::{Failure, HandlerError};
-use hookexec::wire::{JsonObject, parse_strict};
+use hookexec::wire::{JsonObject, WireError, parse_strict};
 use serde_json::Value;
 
 use crate::request::excerpt;
@@ -23,14 +23,16 @@ pub(super) fn call_params(tool: &str, arguments: &str) -> Vec<u8> {
 pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerError> {
     let result = match object(text) {
         Ok(result) => result,
-        Err(problem) => return Err(unusable(from, &problem)),
+        Err(problem) => return Err(unusable(from, &problem.to_string())),
     };
     if result.get("resultType").is_some_and(|kind| kind != "complete") {
         return Err(unusable(from, "it asks for more, and a hook has no one to ask"));
     }
     let answer = answer(&result);
     match result.get("isError") {
-        None | Some(Value::Bool(false)) => answer.map_err(|problem| unusable(from, &problem)),
+        None | Some(Value::Bool(false)) => {
+            answer.map_err(|problem| unusable(from, &problem.to_string()))
+        }
         Some(Value::Bool(true)) => {
             let answer = answer.unwrap_or_default();
             let said = String::from_utf8_lossy(&answer);
@@ -46,21 +48,40 @@ fn unusable(from: &str, problem: &str) -> HandlerError {
     HandlerError::new(Failure::Protocol, message)
 }
 
+/// Why the result of a call is not an answer.
+#[derive(Debug, thiserror::Error)]
+enum ResultError {
+    #[error(transparent)]
+    Json(#[from] WireError),
+    #[error("it is not an object")]
+    NotAnObject,
+    #[error("it has neither `structuredContent` nor `content`")]
+    Nothing,
+    #[error("its `content` is not a list")]
+    ContentNotAList,
+    #[error("its text is another answer than its `structuredContent`")]
+    TwoAnswers,
+    #[error("its text is missing")]
+    NoText,
+    #[error("it is not one text")]
+    NotOneText,
+}
+
 /// Returns the structured content of a result, else its only content, if that is a text.
 ///
 /// Servers repeat a structured content as a text. One that says something else there has given two
 /// answers.
-fn answer(result: &JsonObject) -> Result<Vec<u8>, String> {
+fn answer(result: &JsonObject) -> Result<Vec<u8>, ResultError> {
     let structured = match result.get("structuredContent") {
         None | Some(Value::Null) => None,
         Some(content) => Some(unwrapped(content)),
     };
     let content = match (result.get("content"), structured) {
         (Some(Value::Array(content)), _) => content,
-        (Some(_), _) => return Err("its `content` is not a list".to_owned()),
+        (Some(_), _) => return Err(ResultError::ContentNotAList),
         (None, Some(structured)) => return Ok(written(structured)),
         (None, None) => {
-            return Err("it has neither `structuredContent` nor `content`".to_owned());
+            return Err(ResultError::Nothing);
         }
     };
     if let Some(structured) = structured {
@@ -69,7 +90,7 @@ fn answer(result: &JsonObject) -> Result<Vec<u8>, String> {
             if text.trim_start().starts_with('{')
                 && parse_strict(text).ok().as_ref() != Some(structured)
             {
-                return Err("its text is another answer than its `structuredContent`".to_owned());
+                return Err(ResultError::TwoAnswers);
             }
         }
         return Ok(written(structured));
@@ -78,9 +99,9 @@ fn answer(result: &JsonObject) -> Result<Vec<u8>, String> {
         [] => Ok(Vec::new()),
         [only] if only["type"] == "text" => match only["text"].as_str() {
             Some(text) => Ok(text.as_bytes().to_vec()),
-            None => Err("its text is missing".to_owned()),
+            None => Err(ResultError::NoText),
         },
-        _ => Err("it is not one text".to_owned()),
+        _ => Err(ResultError::NotOneText),
     }
 }
 
@@ -101,11 +122,11 @@ fn written(answer: &Value) -> Vec<u8> {
     }
 }
 
-fn object(text: &str) -> Result<JsonObject, String> {
+fn object(text: &str) -> Result<JsonObject, ResultError> {
     match parse_strict(text) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is not an object".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Ok(_) => Err(ResultError::NotAnObject),
+        Err(error) => Err(error.into()),
     }
 }
 

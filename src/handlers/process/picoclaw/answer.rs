@@ -17,10 +17,14 @@ pub(in crate::handlers::process) type Misread = String;
 
 /// Reads the answer to `hook.<event>` for an event that PicoClaw does not know.
 pub(in crate::handlers::process) fn read_output(text: &str) -> Result<Output, Misread> {
-    match parse_object(text)? {
+    match object(text)? {
         Some(answer) => checked(own_words(answer)?),
         None => Ok(Output::default()),
     }
+}
+
+fn object(text: &str) -> Result<Option<JsonObject>, Misread> {
+    parse_object(text).map_err(|error| error.to_string())
 }
 
 impl Stage {
@@ -33,7 +37,7 @@ impl Stage {
         text: &str,
         input: &Input,
     ) -> Result<Output, Misread> {
-        let answer = parse_object(text)?.unwrap_or_default();
+        let answer = object(text)?.unwrap_or_default();
         if answer.is_empty() && self != Self::ApproveTool {
             return Ok(Output::default());
         }
