@@ -204,7 +204,7 @@ fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
     let problem = match shell.file() {
         Ok(file) if file.is_file() => return Ok(file.to_string_lossy().into_owned()),
         Ok(file) => format!("the shell `{}` does not exist", file.display()),
-        Err(problem) => problem,
+        Err(problem) => problem.to_string(),
     };
     let error = BuildError::new(problem).at("shell");
     if let Some(hint) = system::shell_hint(name) {

@@ -63,11 +63,13 @@ impl<S: Screen> Counter<S> {
             write(&mut writer, &self.obey(&order, columns).await).await;
             return;
         }
-        let question = Question::read(&line).map(Arc::new);
-        let asked = question.and_then(|question| Ok((self.desk.ask(&question)?, question)));
-        let ((id, answer), question) = match asked {
+        let question = match Question::read(&line) {
+            Ok(question) => Arc::new(question),
+            Err(error) => return self.deny(&mut writer, &error.to_string()).await,
+        };
+        let (id, answer) = match self.desk.ask(&question) {
             Ok(asked) => asked,
-            Err(problem) => return self.deny(&mut writer, &problem).await,
+            Err(error) => return self.deny(&mut writer, &error.to_string()).await,
         };
         self.screen.ask(&question, &id);
         tokio::pin!(gone);
@@ -107,9 +109,10 @@ impl<S: Screen> Counter<S> {
                 self.desk.question(id).map(|question| S::whole(&question, id, columns))
             }
         };
+        let reply = reply.map_err(|error| error.to_string());
         if let Err(problem) = &reply {
             self.screen.remark(&format!("an order was refused: {problem}"));
-            // How long the answer to a refused order takes: a program that tries IDs has the time of few of them.
+            // A program that tries IDs gets few answers.
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         reply

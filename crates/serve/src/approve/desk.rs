@@ -1,5 +1,6 @@
 //! The questions that are open. They are in memory only.
 
+use std::io;
 use std::sync::{Arc, Mutex};
 
 use hookexec::wire::Decision;
@@ -13,6 +14,25 @@ use super::question::Question;
 /// How many hexadecimal digits the ID of a question has. Who knows the ID may answer, so it is
 /// random: a program that was not shown the question can't guess it.
 const ID: usize = 8;
+
+/// Why a question is not taken in, or an answer does not count.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DeskError {
+    #[error(transparent)]
+    NoRandomNumbers(#[from] io::Error),
+    #[error("the request has no answer; nothing was answered")]
+    NoAnswer,
+    #[error("another question has the same ID; ask again")]
+    SameId,
+    #[error(
+        "no open question has the ID `{0}`: it was answered, was withdrawn, or waited too long"
+    )]
+    NotOpen(String),
+    #[error("question {0} is about another call; nothing was answered")]
+    OtherCall(String),
+    #[error("question {0}: the answer came too late")]
+    TooLate(String),
+}
 
 /// The decision of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,12 +66,12 @@ impl Desk {
     pub(super) fn ask(
         &self,
         question: &Arc<Question>,
-    ) -> Result<(String, oneshot::Receiver<Answer>), String> {
-        let mut id = files::random_id().map_err(|error| error.to_string())?;
+    ) -> Result<(String, oneshot::Receiver<Answer>), DeskError> {
+        let mut id = files::random_id()?;
         id.truncate(ID);
         let mut open = locked(&self.0);
         if find(&open, &id).is_ok() {
-            return Err("another question has the same ID; ask again".to_owned());
+            return Err(DeskError::SameId);
         }
         let (answer, receiver) = oneshot::channel();
         open.push(Open { id: id.clone(), question: Arc::clone(question), answer });
@@ -69,15 +89,15 @@ impl Desk {
         digest: Option<&str>,
         choice: &Choice,
         place: &str,
-    ) -> Result<String, String> {
+    ) -> Result<String, DeskError> {
         let mut open = locked(&self.0);
         let at = find(&open, id)?;
         let question = &open[at].question;
         if digest.is_some_and(|digest| digest != question.digest) {
-            return Err(format!("question {id} is about another call; nothing was answered"));
+            return Err(DeskError::OtherCall(id.to_owned()));
         }
         if question.left().is_zero() {
-            return Err(format!("question {id}: the answer came too late"));
+            return Err(DeskError::TooLate(id.to_owned()));
         }
         let answer = answer(question, choice, place);
         let said = answer.said.clone();
@@ -92,7 +112,7 @@ impl Desk {
     }
 
     /// Returns an open question, or why it is not open.
-    pub(super) fn question(&self, id: &str) -> Result<Arc<Question>, String> {
+    pub(super) fn question(&self, id: &str) -> Result<Arc<Question>, DeskError> {
         let open = locked(&self.0);
         Ok(Arc::clone(&open[find(&open, id)?].question))
     }
@@ -113,13 +133,9 @@ impl Desk {
     }
 }
 
-fn find(open: &[Open], id: &str) -> Result<usize, String> {
+fn find(open: &[Open], id: &str) -> Result<usize, DeskError> {
     let at = open.iter().position(|open| open.id == id);
-    at.ok_or_else(|| {
-        format!(
-            "no open question has the ID `{id}`: it was answered, was withdrawn, or waited too long"
-        )
-    })
+    at.ok_or_else(|| DeskError::NotOpen(id.to_owned()))
 }
 
 fn answer(question: &Question, choice: &Choice, place: &str) -> Answer {

@@ -7,7 +7,7 @@ use hookexec_files::files;
 use hookexec_files::template::filled;
 use tokio::net::TcpListener;
 
-use super::desk::{Choice, Desk};
+use super::desk::{Choice, Desk, DeskError};
 use super::http::{Request, Response};
 
 const PAGE: &str = include_str!("page.html");
@@ -75,7 +75,7 @@ impl Page {
             },
             ("POST", path) => match answer(path, &request.query, peer, desk) {
                 Ok(said) => Response::text("200 OK", &said),
-                Err(problem) => Response::text("409 Conflict", &problem),
+                Err(error) => Response::text("409 Conflict", &error.to_string()),
             },
             _ => Response::text("404 Not Found", "there is nothing here"),
         }
@@ -100,13 +100,13 @@ fn page(style: &str) -> Response {
 }
 
 /// Answers a question. The address is `CHOICE/ID/DIGEST`, and the reason of a denial behind it.
-fn answer(path: &str, reason: &str, peer: IpAddr, desk: &Desk) -> Result<String, String> {
+fn answer(path: &str, reason: &str, peer: IpAddr, desk: &Desk) -> Result<String, DeskError> {
     let (choice, question) = path.split_once('/').unwrap_or_default();
     let (id, digest) = question.split_once('/').unwrap_or_default();
     let choice = match choice {
         "allow" => Choice::Allow,
         "deny" => Choice::Deny(reason.trim().to_owned()),
-        _ => return Err("the request has no answer; nothing was answered".to_owned()),
+        _ => return Err(DeskError::NoAnswer),
     };
     // The log of decisions has where an answer comes from.
     let place = if peer.is_loopback() { "page".to_owned() } else { format!("page, from {peer}") };

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hookexec::Input;
-use hookexec::wire::{ApprovalReason, JsonObject, call_digest, parse_strict};
+use hookexec::wire::{ApprovalReason, JsonObject, WireError, call_digest, parse_strict};
 use hookexec_files::plain::{visible, visible_line};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -35,25 +35,42 @@ pub struct Part {
     is_old: bool,
 }
 
+/// Why a line is not a question.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum QuestionError {
+    #[error(transparent)]
+    Text(#[from] std::str::Utf8Error),
+    #[error(transparent)]
+    Json(#[from] WireError),
+    #[error("it is not an object")]
+    NotAnObject,
+    #[error("`approval` is missing")]
+    NoApproval,
+    #[error("its digest is that of another call")]
+    OtherCall,
+    #[error("`expires`: {0}")]
+    Expires(#[from] jiff::Error),
+    #[error("`expires` is too far away")]
+    TooFar,
+}
+
 impl Question {
     /// Reads the line that a caller sent. The digest must be that of the call which is shown.
-    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
-        let input = parse_strict(text).map_err(|error| error.to_string())?;
-        let Value::Object(input) = input else { return Err("it is not an object".to_owned()) };
-        let input = Input::from_json(input).map_err(|error| error.to_string())?;
+    pub(super) fn read(line: &[u8]) -> Result<Self, QuestionError> {
+        let input = parse_strict(std::str::from_utf8(line)?)?;
+        let Value::Object(input) = input else { return Err(QuestionError::NotAnObject) };
+        let input = Input::from_json(input)?;
         let digest = call_digest(&input);
         let tool = visible_line(input.tool());
         let Input { session_id, cwd, agent_name, tool_input, approval, .. } = input;
-        let asked = approval.ok_or("`approval` is missing")?;
+        let asked = approval.ok_or(QuestionError::NoApproval)?;
         if asked.digest != digest {
-            return Err("its digest is that of another call".to_owned());
+            return Err(QuestionError::OtherCall);
         }
-        let expires: Timestamp =
-            asked.expires.parse().map_err(|error| format!("`expires`: {error}"))?;
+        let expires: Timestamp = asked.expires.parse()?;
         // A duration that is negative is over.
         let left = Duration::try_from(expires.duration_since(Timestamp::now())).unwrap_or_default();
-        let deadline = Instant::now().checked_add(left).ok_or("`expires` is too far away")?;
+        let deadline = Instant::now().checked_add(left).ok_or(QuestionError::TooFar)?;
         let mut parts: Vec<Part> = asked.reasons.iter().map(reason).collect();
         let agent = agent_name.as_deref().filter(|name| !name.is_empty()).unwrap_or("an agent");
         let session = if session_id.is_empty() { "" } else { ", session " };
