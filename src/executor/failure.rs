@@ -6,9 +6,6 @@ use crate::config::{FailedFile, OnError};
 use crate::event::{Event, FailureMode, Permission};
 use crate::wire::{Decision, HookStatus, Output};
 
-/// The exit code that docker-agent shows for a hook that could not give an answer.
-const FAILED: i32 = -1;
-
 pub(super) const KEPT_BACK: &str =
     "what it wrote may hold the response and is shown with `--verbose` only";
 
@@ -35,7 +32,8 @@ impl Interpreter<'_> {
         }
         let remedy = untrusted.map(|untrusted| &*untrusted.remedy);
         outcome.notices.extend(remedy.or(self.bound.handler.remedy()).map(str::to_owned));
-        outcome.exit_code = Some(FAILED);
+        // The exit code that docker-agent shows for a hook that could not give an answer.
+        outcome.exit_code = Some(-1);
         outcome
     }
 

@@ -19,8 +19,6 @@ const LONGEST_MATCHED: usize = 1024;
 /// For how many tool names an event caches the matching hooks. Names come from a model, so the
 /// cache must be bounded.
 const CACHED_NAMES: usize = 1024;
-/// The longest tool name that is cached, in bytes. Real names are shorter.
-const LONGEST_CACHED: usize = 256;
 
 /// A hook with the handler that was built for it.
 #[derive(Clone)]
@@ -131,10 +129,10 @@ impl Plan {
         by_tool.get(input.tool()).cloned()
     }
 
-    /// Returns whether the result may be cached: it must depend on the tool's name alone, and the name
-    /// be short. Kinds come from adapters, which live for one event.
+    /// Returns whether the result may be cached: it must depend on the tool's name alone, and a
+    /// matcher look at the name. Kinds come from adapters, which live for one event.
     fn is_cached(&self, input: &Input) -> bool {
-        self.by_name_alone && input.tool_kinds.is_empty() && input.tool().len() <= LONGEST_CACHED
+        self.by_name_alone && input.tool_kinds.is_empty() && input.tool().len() <= LONGEST_MATCHED
     }
 
     /// Returns why no hook can be chosen for `input` by its tool.
@@ -233,8 +231,8 @@ mod tests {
             let _ = plan.matching(&Input::for_tool(name, serde_json::Map::new()));
             plan.by_tool.read().unwrap().len()
         };
-        assert_eq!(look("t".repeat(LONGEST_CACHED + 1)), 0);
-        assert_eq!(look("t".repeat(LONGEST_CACHED)), 1);
+        assert_eq!(look("t".repeat(LONGEST_MATCHED + 1)), 0);
+        assert_eq!(look("t".repeat(LONGEST_MATCHED)), 1);
         for number in 0..=CACHED_NAMES {
             assert!(look(number.to_string()) <= CACHED_NAMES);
         }

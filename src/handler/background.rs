@@ -7,9 +7,6 @@ use tokio::task::JoinSet;
 use super::seats::{Seat, Seats};
 use crate::config::Layer;
 
-/// How many hooks of one layer run in the background at once.
-pub(super) const MAX_RUNNING: usize = 32;
-
 /// Why a hook does not run in the background.
 pub(crate) const BACKGROUND_FULL: &str =
     "32 hooks of its layer run in the background already; let them end sooner, or wait for them";
@@ -23,7 +20,8 @@ pub(crate) struct Background {
 
 impl Default for Background {
     fn default() -> Self {
-        Self { tasks: Mutex::default(), seats: Seats::new([MAX_RUNNING; Layer::RANKS]) }
+        // How many hooks of one layer run in the background at once.
+        Self { tasks: Mutex::default(), seats: Seats::new([32; Layer::RANKS]) }
     }
 }
 

@@ -1,30 +1,18 @@
 //! Limits on what an unapproved project, or a file that others could have written, may cost.
 
-use std::time::Duration;
-
 /// How deep a working directory may be. A project's files are looked for in the directories around it at
 /// every event, before it is known whether a person approved them.
 pub(crate) const MAX_LEVELS: usize = 100;
-/// How many entries all `hooks.d` may have together, files of other names included.
-pub(crate) const MAX_ENTRIES: usize = 10_000;
-/// How many files of a `hooks.d` are reported that are not read for their names.
-pub(crate) const MAX_MISNAMED: usize = 20;
 /// How many bytes the files of a project may have together: they are read before it is known
 /// whether a person approved them, at every event.
 pub(crate) const MAX_PROJECT_BYTES: usize = 1 << 20;
 /// How many files a project may have: each is looked up among the approvals.
 pub(crate) const MAX_PROJECT_FILES: usize = 32;
-/// How deep commands may nest, as in `timeout 5 sh -c "..."`: they are read before a person approves them.
-pub(crate) const MAX_DEPTH: usize = 16;
 /// The largest file that an approval can cover, in bytes. It is read at every event.
 pub(crate) const MAX_NAMED: u64 = 64 << 20;
 /// The largest file whose change is shown line by line, in bytes.
 pub(crate) const MAX_SHOWN: u64 = 1 << 20;
 /// How much of all changes is shown, in bytes.
 pub(crate) const MAX_DIFF: usize = 64 << 10;
-/// How long a comparison may take before it becomes a rough one.
-pub(crate) const DIFF_TIME: Duration = Duration::from_millis(500);
 /// The largest record of an approval, and the largest state of a policy, in bytes.
 pub(crate) const MAX_RECORD: u64 = 4 << 20;
-/// How many bytes of a policy are hashed when the hooks are loaded: an archive has no more.
-pub(crate) const MAX_POLICY: u64 = 16 << 20;

@@ -21,9 +21,6 @@ const HELLO: &str = "hook.hello";
 const HINT: &str =
     "does it flush its stdout after each line? If it needs longer, raise its `start_timeout`";
 
-/// The version of the protocol.
-const VERSION: u32 = 1;
-
 /// The modes of PicoClaw, in the order in which it names them.
 const MODES: [&str; 4] = ["observe", "llm", "tool", "approve"];
 
@@ -48,7 +45,8 @@ impl Roles {
         }
         let modes: Vec<&str> = MODES.into_iter().filter(|mode| self.modes.contains(mode)).collect();
         let events: Vec<&str> = self.events.iter().map(|event| event.name()).collect();
-        json!({ "name": name, "version": VERSION, "modes": modes, "events": events })
+        // The version of the protocol.
+        json!({ "name": name, "version": 1, "modes": modes, "events": events })
             .to_string()
             .into_bytes()
     }

@@ -5,9 +5,6 @@ use std::sync::Mutex;
 
 use crate::locks::locked;
 
-/// How many notifications may wait.
-const MAX_COUNT: usize = 1024;
-
 /// How many bytes of notifications may wait.
 const MAX_BYTES: usize = 4 << 20;
 
@@ -25,7 +22,7 @@ impl NotificationQueue {
     pub(super) fn push(&self, line: Vec<u8>) -> Result<(), usize> {
         let mut waiting = locked(&self.0);
         let bytes: usize = waiting.iter().map(Vec::len).sum();
-        let fits = waiting.len() < MAX_COUNT && bytes + line.len() <= MAX_BYTES;
+        let fits = bytes + line.len() <= MAX_BYTES;
         // One that is larger than the whole queue is accepted when the queue is empty.
         if !fits && !waiting.is_empty() {
             return Err(waiting.len());
@@ -61,18 +58,19 @@ mod tests {
     #[test]
     fn the_oldest_come_first_and_the_newest_is_turned_away() {
         let queue = NotificationQueue::default();
-        for number in 0..MAX_COUNT {
-            assert_eq!(queue.push(number.to_string().into_bytes()), Ok(()));
+        let quarter = vec![0; MAX_BYTES / 4];
+        for number in 0..4 {
+            assert_eq!(queue.push([&[number], &quarter[1..]].concat()), Ok(()));
         }
-        assert_eq!(queue.push(b"late".to_vec()), Err(MAX_COUNT));
-        assert_eq!(queue.pop(), Some(b"0".to_vec()));
+        assert_eq!(queue.push(b"late".to_vec()), Err(4));
+        assert_eq!(queue.pop().map(|line| line[0]), Some(0));
         assert_eq!(queue.push(b"again".to_vec()), Ok(()));
-        assert_eq!(queue.clear(), MAX_COUNT);
+        assert_eq!(queue.clear(), 4);
         assert!(queue.is_empty());
     }
 
     #[test]
-    fn bytes_count_too_and_a_huge_one_passes_alone() {
+    fn a_huge_one_passes_alone() {
         let queue = NotificationQueue::default();
         assert_eq!(queue.push(vec![0; MAX_BYTES + 1]), Ok(()));
         assert_eq!(queue.push(vec![0; 1]), Err(1));

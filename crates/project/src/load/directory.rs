@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::loading::Loading;
-use crate::limits::MAX_MISNAMED;
 use crate::trust::check_plain;
 use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::{DROP_INS, DropIn};
@@ -71,7 +70,8 @@ impl Loading {
         }
         found.sort();
         misnamed.sort();
-        for path in misnamed.iter().take(MAX_MISNAMED) {
+        // How many files of a `hooks.d` are reported that are not read for their names.
+        for path in misnamed.iter().take(20) {
             self.misnamed(layer, path, "let its name end in `.yaml`, or begin with a dot");
         }
         Ok(found)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::directory::is_present;
 use super::file;
 use super::options::{LoadOptions, Surroundings, hooks_directories};
-use crate::limits::{MAX_ENTRIES, MAX_PROJECT_BYTES, MAX_PROJECT_FILES};
+use crate::limits::{MAX_PROJECT_BYTES, MAX_PROJECT_FILES};
 use crate::policy::Policy;
 use crate::trust::{Coverage, ProjectFile, TrustStore};
 use hookexec::config::{
@@ -75,7 +75,8 @@ impl Loading {
                 .named_may_fail(options.named_may_fail),
             options: options.clone(),
             store: options.trust_store(),
-            entries_left: MAX_ENTRIES,
+            // How many entries all `hooks.d` may have together, files of other names included.
+            entries_left: 10_000,
             ..Self::default()
         }
     }

@@ -14,8 +14,6 @@ use hookexec_builtins::builtins::audit_log::clean;
 use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_files::text;
 
-/// The format that is written; a later one may add fields.
-const VERSION: u8 = 1;
 /// How each record begins, by which the rest of a record that was cut is found. Inside a text the
 /// quotes would be escaped.
 pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
@@ -157,7 +155,8 @@ impl Record {
             report.warnings.clear();
         }
         let mut record = Self {
-            v: VERSION,
+            // The format that is written; a later one may add fields.
+            v: 1,
             time,
             event: verdict.event,
             session: input.session_id.clone(),

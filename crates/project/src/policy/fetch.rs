@@ -18,7 +18,6 @@ use super::failure::{OrFailure as _, PolicyFailure};
 const MAX_SIGNATURE: u64 = 4 << 10;
 /// How long a request may take.
 #[cfg(feature = "http")]
-const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
 /// The ending of a signature's name, behind the archive's name.
 const ENDING: &str = ".minisig";
 
@@ -103,7 +102,7 @@ fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, PolicyFailu
     let config = ureq::Agent::config_builder()
         .https_only(true)
         .tls_config(tls_for(address))
-        .timeout_global(Some(PATIENCE))
+        .timeout_global(Some(std::time::Duration::from_mins(1)))
         .user_agent(concat!("hookexec/", env!("CARGO_PKG_VERSION")));
     let mut request = config.build().new_agent().get(address);
     if let Some(known) = known {

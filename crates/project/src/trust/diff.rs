@@ -1,13 +1,14 @@
 //! Shows the changes since an approval, as text for a person.
 
 use std::path::Path;
+use std::time::Duration;
 
 use similar::TextDiff;
 
 use super::named::Found;
 use super::project_file::ProjectFile;
 use super::store::TrustStore;
-use crate::limits::{DIFF_TIME, MAX_DIFF, MAX_SHOWN};
+use crate::limits::{MAX_DIFF, MAX_SHOWN};
 use hookexec_files::files;
 
 impl TrustStore {
@@ -43,7 +44,10 @@ impl TrustStore {
         };
         let old = if old.is_some() { &format!("{name} (approved)") } else { "/dev/null" };
         let new = if new.is_some() { &format!("{name} (now)") } else { "/dev/null" };
-        let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&old_text, &new_text);
+        // How long a comparison may take before it becomes a rough one.
+        let diff = TextDiff::configure()
+            .timeout(Duration::from_millis(500))
+            .diff_lines(&old_text, &new_text);
         diff.unified_diff().header(old, new).to_string()
     }
 }
