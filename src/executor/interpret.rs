@@ -465,7 +465,7 @@ mod tests {
             (Guard, 0, "{}", "", Ok, None, ""),
             (Guard, 0, "some text", "", Ok, None, ""),
             // A redactor that prints the text alone has redacted nothing.
-            (Event::ToolResponseTransform, 0, "some text", "", Failed, Some(Deny), "no JSON"),
+            (Event::ToolResponseTransform, 0, "some text", "", Failed, Some(Deny), "not JSON"),
             (Guard, 0, ALLOW, "", Ok, Some(Allow), ""),
             (Guard, 0, DENY, "", Blocked, Some(Deny), "J"),
             (Guard, 0, r#"{"reason":"J"}"#, "", Failed, Some(Deny), "no decision"),
