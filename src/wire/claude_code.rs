@@ -1,10 +1,6 @@
 //! Keys of an answer that only Claude Code understands. Some belong to a decision: such a key counts only
 //! together with that decision of the hook that gave it.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
 use super::{Decision, JsonObject, Verdict};
 
 /// Why a key that belongs to a decision is ignored.

@@ -31,8 +31,8 @@ pub(crate) enum ProgramError {
     )]
     NotFound { name: String, path: OsString },
     #[error(
-        "the program `{name}` was not found in PATH ({}); `{1}` may not be executed: run `chmod +x {1}`",
-        path.display(), file.display()
+        "the program `{name}` was not found in PATH ({}); `{file}` may not be executed: run `chmod +x {file}`",
+        path.display(), file = file.display()
     )]
     NotExecutable { name: String, path: OsString, file: PathBuf },
 }

@@ -37,7 +37,7 @@ pub enum HandshakeError {
     #[error("it has no `protocolVersion`")]
     NoVersion,
     /// It speaks a version that is not known.
-    #[error("it speaks version `{0}` of MCP, and hookexec {}", VERSIONS.join(", "))]
+    #[error("it speaks version `{0}` of MCP, and hookexec {known}", known = VERSIONS.join(", "))]
     Version(String),
     /// It offers nothing to call.
     #[error("it is a server without tools")]

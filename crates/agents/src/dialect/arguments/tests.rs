@@ -174,7 +174,7 @@ fn what_is_said_twice_and_not_the_same_is_an_error() {
             "edits",
         ),
     ] {
-        assert_eq!(translated(kinds, arguments.clone()), Err(several(name)), "{kinds} {arguments}");
+        assert_eq!(translated(kinds, arguments.clone()), Err(Several(name)), "{kinds} {arguments}");
     }
 }
 
