@@ -9,10 +9,6 @@ use std::time::Duration;
 
 use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
 
-/// The child has no console, and Ctrl-C in the one of this process does not reach it.
-const DETACHED_PROCESS: u32 = 0x0000_0008;
-const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
-
 /// Opens the terminal for reading and writing, whatever stdin is.
 pub(crate) fn terminal() -> io::Result<(File, File)> {
     let keyboard = File::options().read(true).write(true).open("CONIN$")?;
@@ -66,7 +62,8 @@ pub(crate) fn wait_until_stdout_is_closed() {
 
 /// Makes a child that Ctrl-C in this process's console does not reach.
 pub(crate) fn detach(command: &mut Command) -> &mut Command {
-    command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP)
+    // DETACHED_PROCESS: the child has no console. CREATE_NEW_PROCESS_GROUP: Ctrl-C does not reach it.
+    command.creation_flags(0x0000_0008 | 0x0000_0200)
 }
 
 /// Does nothing: Windows has no such limit.

@@ -13,17 +13,6 @@ use tokio::time::timeout;
 
 use super::Pipes;
 
-/// No console window appears, and Ctrl-C in the agent's console does not reach the hook.
-const CREATE_NO_WINDOW: u32 = 0x0800_0000;
-/// The child runs once it is in its job, so that nothing it starts is outside.
-const CREATE_SUSPENDED: u32 = 0x0000_0004;
-
-/// A program that another process is writing can't be opened.
-const ERROR_SHARING_VIOLATION: i32 = 32;
-
-/// How long a pipe may take to hand over what an ended child left in it.
-const LEFT_TIME: Duration = Duration::from_millis(100);
-
 /// A child in a job object, with everything that it starts.
 #[derive(Debug)]
 pub(super) struct Leader {
@@ -37,7 +26,10 @@ struct WithoutWindow;
 
 impl CommandWrapper for WithoutWindow {
     fn pre_spawn(&mut self, command: &mut Command, _core: &CommandWrap) -> io::Result<()> {
-        command.creation_flags(CREATE_NO_WINDOW | CREATE_SUSPENDED);
+        // CREATE_NO_WINDOW: no console window appears, and Ctrl-C in the agent's console does not reach
+        // the hook. CREATE_SUSPENDED: the child runs once it is in its job, so that nothing it starts is
+        // outside.
+        command.creation_flags(0x0800_0000 | 0x0000_0004);
         Ok(())
     }
 }
@@ -102,7 +94,8 @@ fn check_name(program: &Path) -> io::Result<()> {
 
 /// Returns whether a program could not be started because it is being written to.
 pub(super) fn is_busy(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
+    // ERROR_SHARING_VIOLATION: a program that another process is writing can't be opened.
+    error.raw_os_error() == Some(32)
 }
 
 /// Adds text to the command line as it is.
@@ -122,5 +115,6 @@ impl<T: AsyncRead + Unpin> Output for T {}
 
 /// Reads what the child left in a pipe, and waits for it for a moment; 0 at the end of it.
 pub async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
-    timeout(LEFT_TIME, pipe.read(buffer)).await.map_or(0, Result::unwrap_or_default)
+    let patience = Duration::from_millis(100);
+    timeout(patience, pipe.read(buffer)).await.map_or(0, Result::unwrap_or_default)
 }

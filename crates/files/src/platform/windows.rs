@@ -17,9 +17,6 @@ pub const DEFAULT_PATH: &str = r"C:\Windows\System32;C:\Windows";
 /// Variables that every child gets: without them many programs of Windows do not start.
 pub const NEEDED_VARIABLES: &[&str] = &["SystemRoot", "SystemDrive"];
 
-/// Opens a link itself and not its target.
-const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
-
 /// The endings of what Windows starts as a program, in the order in which they are tried.
 const PROGRAM_ENDINGS: [&str; 4] = ["exe", "com", "cmd", "bat"];
 
@@ -40,7 +37,8 @@ pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// Opens a link itself, which is not a regular file then.
 pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
+    // FILE_FLAG_OPEN_REPARSE_POINT
+    options.custom_flags(0x0020_0000)
 }
 
 /// Returns whether opening failed because a link is there.

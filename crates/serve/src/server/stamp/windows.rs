@@ -6,9 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hookexec_files::files;
 
-/// The largest file whose state is a digest of its bytes: the largest hooks file.
-const MOST: u64 = 1 << 20;
-
 /// Tells one state of a file or a directory from another. A program can set the times back, so
 /// the bytes of a file count, too.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +20,8 @@ impl Stamp {
     pub(in crate::server) fn new(path: &Path, found: &Metadata) -> Self {
         let mut digest = None;
         if found.is_file()
-            && let Ok(bytes) = files::read_regular(path, MOST)
+            // No hooks file is larger.
+            && let Ok(bytes) = files::read_regular(path, 1 << 20)
         {
             digest = Some(files::digest(&bytes));
         }
