@@ -16,8 +16,6 @@ use super::failure::{OrFailure as _, PolicyFailure};
 
 /// The largest signature, in bytes; one takes some 300.
 const MAX_SIGNATURE: u64 = 4 << 10;
-/// How long a request may take.
-#[cfg(feature = "http")]
 /// The ending of a signature's name, behind the archive's name.
 const ENDING: &str = ".minisig";
 
