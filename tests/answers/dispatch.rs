@@ -5,7 +5,7 @@ use hookexec::wire::HookStatus;
 use hookexec::{Decision, Event};
 use serde_json::{Value, json};
 
-use crate::harness::{HANG, Project, input};
+use super::harness::{HANG, Project, input};
 use crate::state::{state, until};
 
 fn hook(command: &str) -> Value {

@@ -3,7 +3,7 @@
 use hookexec::Input;
 use serde_json::json;
 
-use crate::harness::{Project, argv, shell, text};
+use super::harness::{Project, argv, shell, text};
 
 #[tokio::test]
 async fn a_shell_string_gets_the_input_and_answers_with_streams_and_a_code() {

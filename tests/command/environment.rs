@@ -6,7 +6,7 @@ use hookexec::config::{Hook, InheritEnv, Location};
 use hookexec::{Event, Input};
 use hookexec_files::source::SourceFile;
 
-use crate::harness::{Project, argv, shell, text};
+use super::harness::{Project, argv, shell, text};
 
 /// Returns all that `env` prints, by name.
 async fn variables(project: &Project, hook: &Hook, input: &Input) -> BTreeMap<String, String> {

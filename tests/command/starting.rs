@@ -4,7 +4,7 @@ use hookexec::Input;
 use hookexec::config::Hook;
 use hookexec::handler::{Failure, HandlerError};
 
-use crate::harness::{Project, argv, call, shell, text};
+use super::harness::{Project, argv, call, shell, text};
 
 async fn start_error(project: &Project, hook: &Hook) -> HandlerError {
     let error = project.run(hook, &Input::default()).await.unwrap_err();

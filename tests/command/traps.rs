@@ -7,7 +7,7 @@ use hookexec::config::Hook;
 use hookexec::handler::{Failure, HandlerError};
 use serde_json::json;
 
-use crate::harness::{HANG, Project, argv, call, read_number, shell, text};
+use super::harness::{HANG, Project, argv, call, read_number, shell, text};
 use crate::state::{state, until};
 
 const MIB: usize = 1 << 20;

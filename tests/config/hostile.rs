@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hookexec::Config;
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 fn refusal(path: &Path) -> String {
     let problems = Config::load_file(path).unwrap_err();
@@ -110,8 +111,12 @@ fn patterns_cannot_take_stack_or_memory() {
     }
 }
 
+/// The inputs that failed once.
+const FAILED_BEFORE: FileFailurePersistence =
+    FileFailurePersistence::Direct("tests/proptest-regressions/hostile.txt");
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig { failure_persistence: Some(Box::new(FAILED_BEFORE)), ..ProptestConfig::with_cases(256) })]
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::invalid::files;
+use super::invalid::files;
 use crate::registry::everything;
 
 fn parse(file: &Path) -> Option<Value> {

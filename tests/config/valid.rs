@@ -6,7 +6,7 @@ use hookexec::config::{Command, Hook, InheritEnv, OnError, Phase};
 use hookexec::{Config, Event};
 use hookexec_project::LoadOptions;
 
-use crate::invalid::files;
+use super::invalid::files;
 
 fn load(name: &str) -> Config {
     Config::load_file(format!("tests/configs/valid/{name}"))

@@ -2,7 +2,7 @@
 
 use hookexec::Config;
 
-use crate::invalid::{files, snapshots};
+use super::invalid::{files, snapshots};
 
 #[test]
 fn every_warned_file_says_what_is_probably_not_meant() {

@@ -9,7 +9,7 @@ use hookexec::wire::ToolResult;
 use hookexec::{Decision, Event, Output};
 use serde_json::json;
 
-use crate::support::{Act, at, nothing, object, session, shell, silent, weather};
+use super::support::{Act, at, nothing, object, session, shell, silent, weather};
 
 /// Answers several events, each in its own way.
 fn by_event(

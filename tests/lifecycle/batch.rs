@@ -8,7 +8,7 @@ use hookexec::wire::{Stop, StopScope};
 use hookexec::{Event, Input, Output};
 use tokio::sync::{Notify, oneshot};
 
-use crate::support::{Act, nothing, session, shell, silent};
+use super::support::{Act, nothing, session, shell, silent};
 
 fn cmd(outcome: &ToolOutcome) -> &str {
     outcome.call.arguments["cmd"].as_str().unwrap()

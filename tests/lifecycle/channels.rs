@@ -4,7 +4,7 @@ use hookexec::lifecycle::{DeniedBy, Session, SessionSource, ToolEnd, ToolOutcome
 use hookexec::{Decision, Event, Input, Output};
 use serde_json::json;
 
-use crate::support::{Act, Log, executor, nothing, object, shell};
+use super::support::{Act, Log, executor, nothing, object, shell};
 
 /// Returns a session in which every event has a hook; that of `approval` answers with `answer`.
 async fn session(

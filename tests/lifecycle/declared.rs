@@ -4,7 +4,7 @@ use hookexec::Event;
 use hookexec::config::{Command, Hook};
 use hookexec::lifecycle::{DeclaredEvents, Session, SessionSource};
 
-use crate::support::{executor, silent};
+use super::support::{executor, silent};
 
 #[tokio::test]
 async fn a_hook_on_an_event_that_the_host_does_not_fire_is_named() {

@@ -4,7 +4,7 @@ use hookexec::lifecycle::{Session, SessionSource, TurnEnd};
 use hookexec::{Event, Output};
 use tokio::sync::oneshot;
 
-use crate::support::{at, executor, session, shell, silent};
+use super::support::{at, executor, session, shell, silent};
 use crate::warnings::Warnings;
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use hookexec::{Decision, Event, Input};
 use serde_json::json;
 
-use crate::support::object;
+use super::support::object;
 
 #[path = "../../examples/custom_handler.rs"]
 #[expect(dead_code, reason = "its `main` is not called")]

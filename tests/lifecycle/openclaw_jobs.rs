@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hookexec::lifecycle::{Session, SessionSource, ToolEnd};
 use hookexec::{Config, Executor};
 
-use crate::support::shell;
+use super::support::shell;
 
 async fn session(example: &str) -> (Session, Arc<Executor>) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/openclaw-jobs");

@@ -6,7 +6,7 @@ use hookexec::{Event, Output};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::support::{Act, at, nothing, session, shell, silent, weather};
+use super::support::{Act, at, nothing, session, shell, silent, weather};
 
 const BEFORE: [&str; 3] = ["tool_input_transform", "tool_guard", "pre_tool_use"];
 const DECIDED: &str = "on_tool_approval_decision";
@@ -156,7 +156,7 @@ async fn an_approval_that_nobody_can_give() {
 
 #[tokio::test]
 async fn arguments_that_are_rewritten_are_guarded_again() {
-    let patch = Output::patch_input(crate::support::object(json!({ "cmd": "ls -l" })));
+    let patch = Output::patch_input(super::support::object(json!({ "cmd": "ls -l" })));
     let (session, log) = session(at(Event::PreToolUse, patch)).await;
     let outcome =
         session.tool_call(shell("ls")).run(async |call| Ok(call.text("cmd")?.into())).await;
@@ -306,7 +306,7 @@ async fn a_call_that_is_cancelled_after_it_was_allowed_never_reaches_the_tool() 
 
 #[tokio::test]
 async fn a_call_that_is_cancelled_from_the_start_never_reaches_the_tool() {
-    let (executor, log) = crate::support::executor([Event::PostToolUse], silent());
+    let (executor, log) = super::support::executor([Event::PostToolUse], silent());
     let session = hookexec::lifecycle::Session::builder("s-1").attach(executor);
     let outcome = session
         .tool_call(shell("ls"))

@@ -6,7 +6,7 @@ use hookexec::wire::JsonObject;
 use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
 use serde_json::json;
 
-use crate::support::{at, nothing, object, session, shell};
+use super::support::{at, nothing, object, session, shell};
 
 fn rename(name: &str) -> Output {
     let mut output = Output::default();
@@ -245,7 +245,7 @@ async fn guidance_comes_along_with_an_allowed_call() {
 
 #[tokio::test]
 async fn numbers_in_arguments_keep_their_digits() {
-    let (session, _) = session(crate::support::silent()).await;
+    let (session, _) = session(super::support::silent()).await;
     let call =
         hookexec::lifecycle::ToolCall::parse("pay", r#"{"amount":123456789012345678901234567890}"#);
     let outcome = session

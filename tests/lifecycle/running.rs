@@ -7,7 +7,7 @@ use hookexec::wire::{Stop, StopScope};
 use hookexec::{Builtin, Config, Event, Executor, Input, Output, Registry};
 use serde_json::json;
 
-use crate::support::{at, executor, nothing, session, shell, silent};
+use super::support::{at, executor, nothing, session, shell, silent};
 
 fn stop(scope: StopScope) -> Output {
     let mut output = Output::deny("the key leaked");

@@ -10,7 +10,7 @@ use hookexec::wire::{RequestChange, Stop, StopScope};
 use hookexec::{Event, Input, Output};
 use serde_json::{Value, json};
 
-use crate::support::{Act, at, executor, nothing, session, shell, silent};
+use super::support::{Act, at, executor, nothing, session, shell, silent};
 
 fn request() -> ModelRequest {
     ModelRequest::new(vec![json!({"role": "user", "content": "hi"})]).with_model("small")

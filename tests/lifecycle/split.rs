@@ -4,7 +4,7 @@ use hookexec::lifecycle::{ModelRequest, Stage, ToolEnd, ToolError, TurnEnd};
 use hookexec::{Event, Input, Output};
 use serde_json::json;
 
-use crate::support::{Act, at, nothing, session, shell, silent, weather};
+use super::support::{Act, at, nothing, session, shell, silent, weather};
 use crate::warnings::Warnings;
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use hookexec::{Config, Decision, Event, Executor};
 
-use crate::harness::{HANG, Project, ask, dispatch, one, shell, shutdown, statistics};
+use super::harness::{HANG, Project, ask, dispatch, one, shell, shutdown, statistics};
 
 const GUARD: &str = "
 def answer(method, params):

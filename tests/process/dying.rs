@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use hookexec::executor::ProcessStatistics;
 use hookexec::{Decision, Event, Executor};
 
-use crate::harness::{Project, ask, dispatch, error, lives, one, shell, shutdown, statistics};
+use super::harness::{Project, ask, dispatch, error, lives, one, shell, shutdown, statistics};
 use crate::state::until;
 use crate::warnings::Warnings;
 

@@ -8,7 +8,7 @@ use hookexec::wire::StopScope;
 use hookexec::{Decision, Event, Executor, Input};
 use serde_json::{Value, json};
 
-use crate::harness::{Project, dispatch, shell, shutdown, tool};
+use super::harness::{Project, dispatch, shell, shutdown, tool};
 
 /// Returns an executor for one of the examples, in a project of its own.
 fn example(project: &Project, name: &str) -> Executor {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use hookexec::Event;
 
-use crate::harness::{HANG, Project, ask, dispatch, error, one, shell, shutdown, statistics};
+use super::harness::{HANG, Project, ask, dispatch, error, one, shell, shutdown, statistics};
 
 #[tokio::test]
 async fn a_child_that_stops_reading_holds_nobody_beyond_the_deadline() {

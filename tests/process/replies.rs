@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use hookexec::{Decision, Event, Executor};
 
-use crate::harness::{HANG, Project, ask, error, one, shutdown, statistics};
+use super::harness::{HANG, Project, ask, error, one, shutdown, statistics};
 use crate::state::until;
 
 fn guard(project: &Project) -> Executor {

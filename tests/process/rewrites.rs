@@ -4,8 +4,8 @@ use hookexec::wire::ToolResult;
 use hookexec::{Event, Input};
 use serde_json::{Value, json};
 
-use crate::harness::{Project, dispatch, error, shutdown, tool};
-use crate::stage::{Stage, call, input};
+use super::harness::{Project, dispatch, error, shutdown, tool};
+use super::stage::{Stage, call, input};
 
 fn request() -> Input {
     input(json!({

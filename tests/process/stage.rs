@@ -4,7 +4,7 @@ use hookexec::wire::StopScope;
 use hookexec::{Decision, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
 
-use crate::harness::{Project, dispatch, one};
+use super::harness::{Project, dispatch, one};
 
 /// A child that answers what a file says and notes what it was told.
 const PARROT: &str = "

@@ -4,8 +4,8 @@ use hookexec::wire::{StopScope, ToolResult};
 use hookexec::{Decision, Event};
 use serde_json::{Value, json};
 
-use crate::harness::{Project, dispatch, error, shutdown, tool};
-use crate::stage::{Stage, call, input};
+use super::harness::{Project, dispatch, error, shutdown, tool};
+use super::stage::{Stage, call, input};
 
 #[tokio::test]
 async fn before_tool_is_told_as_picoclaw_does() {

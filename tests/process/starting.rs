@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hookexec::{Decision, Event};
 
-use crate::harness::{Project, ask, error, shell, shutdown, statistics};
+use super::harness::{Project, ask, error, shell, shutdown, statistics};
 use crate::state::until;
 
 /// Runs `script` as a guard, asks it once, and returns the error and the stderr of the report.
@@ -142,7 +142,7 @@ async fn calls_share_one_start() {
 async fn a_start_that_its_caller_gave_up_serves_the_next() {
     let project = Project::with("time.sleep(0.5)\nserve(lambda m, p: None)");
     let executor = project.executor(
-        &crate::harness::one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 100ms"),
+        &super::harness::one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 100ms"),
     );
     let verdict = ask(&executor, "ls").await;
     assert!(error(&verdict).contains("was still starting"), "{verdict:#?}");

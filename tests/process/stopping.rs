@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hookexec::Event;
 
-use crate::harness::{HANG, Project, ask, error, lives, one, shutdown, statistics};
+use super::harness::{HANG, Project, ask, error, lives, one, shutdown, statistics};
 use crate::state::until;
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn host() {
     let project = Project::new();
     let directory = std::env::var("HOOKEXEC_TEST_PROJECT").unwrap();
     let yaml =
-        crate::harness::one(&[Event::PreToolUse], "").replace("p.py", &format!("{directory}/p.py"));
+        super::harness::one(&[Event::PreToolUse], "").replace("p.py", &format!("{directory}/p.py"));
     let executor = project.executor(&yaml);
     assert!(ask(&executor, "ls").await.allowed);
     std::fs::write(format!("{directory}/ready"), "").unwrap();
@@ -157,7 +157,7 @@ async fn the_children_of_a_killed_host_see_the_end_of_their_input() {
         &format!("os.chdir({directory:?})\nnote('pid', os.getpid())\nserve(lambda m, p: None)\nnote('end', 1)"),
     );
     let mut host = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stopping::host", "--ignored", "--nocapture"])
+        .args(["--exact", "process::stopping::host", "--ignored", "--nocapture"])
         .env("HOOKEXEC_TEST_PROJECT", &directory)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use hookexec::{Event, Input};
 use serde_json::{Value, json};
 
-use crate::harness::{Project, dispatch, shutdown};
+use super::harness::{Project, dispatch, shutdown};
 
 /// The lines of the transcript: who speaks, and what.
 fn transcript() -> Vec<(&'static str, Value)> {

@@ -1,5 +1,4 @@
 //! The drivers, seen from outside: which events fire, in which order, with what.
-#![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
 
 mod approval;
 mod batch;
@@ -14,5 +13,3 @@ mod running;
 mod session;
 mod split;
 mod support;
-#[path = "../support/warnings.rs"]
-mod warnings;

@@ -1,5 +1,4 @@
 //! Configuration files as people write them: good, bad and hostile.
-#![expect(clippy::unwrap_used, reason = "the helpers of a test fail by panicking")]
 
 mod defaults;
 #[cfg(feature = "schema")]
@@ -9,8 +8,6 @@ mod invalid;
 mod layers;
 mod mistakes;
 mod policy;
-#[path = "../support/registry.rs"]
-mod registry;
 #[cfg(feature = "schema")]
 mod schema;
 mod valid;

@@ -1,11 +1,8 @@
 //! What a command hook says: each row of the table in `tests/cases/answers.yaml`, run by real
 //! shells, for an event that fails closed, one that may be blocked and one that only observes.
-#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod dispatch;
 mod harness;
-#[path = "../support/state.rs"]
-mod state;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
