@@ -80,7 +80,7 @@ impl Hook {
     /// Reads the parameters in `with`; without it they are an empty object.
     ///
     /// # Errors
-    /// What serde says of them, at `with`.
+    /// The mistakes that serde finds in them, at `with`.
     pub fn parameters<P: DeserializeOwned>(&self) -> Result<P, BuildError> {
         let with = self.with.clone().unwrap_or_else(|| json!({}));
         P::deserialize(with).map_err(|error| BuildError::new(format!("`with`: {error}")).at("with"))
