@@ -4,14 +4,11 @@ use std::io::{ErrorKind, IsTerminal};
 
 use hookexec::wire::{JsonObject, parse_strict};
 use hookexec::{Event, Input};
-use hookexec_files::bounded::read_whole;
+use hookexec_files::bounded::{MAX_MESSAGE, read_whole};
 use serde_json::Value;
 
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, warn};
-
-/// The largest input, in bytes: many times the largest that any agent was seen to send.
-const MAX_INPUT: usize = 64 << 20;
 
 /// Reads stdin to its end, so that the writer never gets an error, whatever goes wrong later.
 pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
@@ -21,9 +18,9 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
             "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
         );
     }
-    match read_whole(stdin, MAX_INPUT) {
+    match read_whole(stdin, MAX_MESSAGE) {
         Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-            let most = MAX_INPUT >> 20;
+            let most = MAX_MESSAGE >> 20;
             Err(CommandError::data(format!("the input on stdin is larger than {most} MiB")))
         }
         read => read.or_data("can't read stdin"),

@@ -4,6 +4,10 @@ use std::io::{self, ErrorKind, Read};
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
+/// The largest event, answer and message that is read, in bytes: many times the largest that any agent was
+/// seen to send.
+pub const MAX_MESSAGE: usize = 64 << 20;
+
 /// The beginning of a stream.
 #[derive(Debug)]
 pub struct Beginning {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use hookexec::wire::JsonObject;
+use hookexec_files::bounded::MAX_MESSAGE;
 use hookexec_files::locks::locked;
 use serde_json::Value;
 use tokio::io::AsyncRead;
@@ -15,9 +16,6 @@ use super::requests::{Requests, Response};
 use crate::server::connection::{Lines, TooLong};
 use crate::server::protocol::{Refusal, refuse};
 use crate::server::{Engine, ErrorCode};
-
-/// The longest line of either side.
-const MAX_LINE: usize = 64 << 20;
 
 /// Requests that would get the result of a call past the hooks.
 const PAST_HOOKS: [&str; 2] = ["tasks/get", "tasks/result"];
@@ -40,7 +38,7 @@ impl Proxy {
         client: impl AsyncRead + Unpin,
         to_server: Sender<Vec<u8>>,
     ) {
-        let mut lines = Lines::new(client, MAX_LINE);
+        let mut lines = Lines::new(client, MAX_MESSAGE);
         while let Some(line) = lines.next().await {
             let passed = match line {
                 Ok(line) => self.pass_to_server(line, &to_server),
@@ -59,7 +57,7 @@ impl Proxy {
 
     /// Passes on the lines of the server, to their end.
     pub(super) async fn read_server(self: Arc<Self>, server: impl AsyncRead + Unpin) {
-        let mut lines = Lines::new(server, MAX_LINE);
+        let mut lines = Lines::new(server, MAX_MESSAGE);
         while let Some(line) = lines.next().await {
             match line {
                 Ok(line) => self.pass_to_client(line).await,
@@ -171,6 +169,6 @@ impl Proxy {
 }
 
 fn too_long() -> Refusal {
-    let problem = format!("a line is longer than {} MiB", MAX_LINE >> 20);
+    let problem = format!("a line is longer than {} MiB", MAX_MESSAGE >> 20);
     Refusal::new(ErrorCode::InvalidRequest, problem)
 }

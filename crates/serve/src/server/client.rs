@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hookexec::Event;
 use hookexec::wire::{Decision, Input, Verdict};
 use hookexec_agents::NativeCall;
-use hookexec_files::bounded::read_line;
+use hookexec_files::bounded::{MAX_MESSAGE, read_line};
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
@@ -23,8 +23,6 @@ use super::socket::{self, Stream};
 
 /// How long a server may take to accept a connection, to read a request, or to answer a `ping`.
 const FIRST_SIGN: Duration = Duration::from_secs(4);
-/// The longest line that is read, in bytes.
-const LONGEST: usize = 64 << 20;
 
 /// The `id` of the request, and that of each `ping`.
 const REQUEST: u64 = 1;
@@ -151,7 +149,7 @@ async fn call(
 async fn ask(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
     let (reader, mut writer) = tokio::io::split(stream);
     in_time(FIRST_SIGN, writer.write_all(request)).await?;
-    let mut lines = Lines::new(reader, LONGEST);
+    let mut lines = Lines::new(reader, MAX_MESSAGE);
     let mut is_asked = false;
     loop {
         // How long a server may be silent before it is asked whether it still works.
@@ -225,7 +223,7 @@ pub async fn exchange(path: &Path, line: &[u8]) -> Result<Vec<u8>, NoVerdict> {
     let mut stream = socket::connect(path, FIRST_SIGN).await?;
     let exchanged = async {
         stream.write_all(line).await?;
-        read_line(&mut BufReader::new(stream), LONGEST).await
+        read_line(&mut BufReader::new(stream), MAX_MESSAGE).await
     };
     Ok(in_time(FIRST_SIGN, exchanged).await?)
 }
