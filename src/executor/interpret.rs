@@ -167,10 +167,12 @@ impl Interpreter<'_> {
                 "its output is not JSON: print {\"updated_tool_response\": ...} to rewrite the response, or nothing",
             ),
             (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
-            // Whether it was still running when its line was read is chance.
-            (_, Stdout::Background) => {
-                Outcome { status: HookStatus::Background, ..Outcome::none(self.bound.index) }
-            }
+            // Whether it was still running when its line was read is chance, and so is its exit code.
+            (_, Stdout::Background) => Outcome {
+                status: HookStatus::Background,
+                exit_code: Some(0),
+                ..Outcome::none(self.bound.index)
+            },
             (0, Stdout::Empty) => Outcome::none(self.bound.index),
             (code, _) => self.erred(code, stderr),
         };
