@@ -23,6 +23,11 @@ static SETTINGS: HookSettings = HookSettings {
     directory_variable: Some("COPILOT_HOME"),
     file: "hooks/hookexec.json",
     project: Some((".github/hooks", "hookexec.json")),
+    switch_files: &[
+        "../copilot/settings.json",
+        "../copilot/settings.local.json",
+        "../../.claude/settings.json",
+    ],
     lenient: false,
     version: Some("1"),
     trusted_folders: Some(TrustedFolders {

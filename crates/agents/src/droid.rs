@@ -1,7 +1,8 @@
 //! Factory's Droid.
 
 use super::{
-    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, claude_dialect, events,
+    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, OffSwitch, Plan, claude_dialect,
+    events,
 };
 use hookexec::wire::Input;
 
@@ -16,7 +17,12 @@ static SETTINGS: HookSettings = HookSettings {
     directory: ".factory",
     file: "hooks.json",
     older_file: Some("settings.json"),
+    switch_files: &["settings.json"],
     root: &[],
+    off_switches: &[
+        OffSwitch::is(&["hooksDisabled"], true),
+        OffSwitch::is(&["hooks", "hooksDisabled"], true),
+    ],
     next_step: "Restart Droid and review the hooks in `/hooks`.",
     ..HookSettings::GROUPS
 };

@@ -21,7 +21,8 @@ pub struct HookSettings {
     /// A file beside `file` that the agent ignores once `file` exists, with its hooks under
     /// `hooks`.
     pub older_file: Option<&'static str>,
-    /// The files beside `file` that may turn hooks off as well.
+    /// The files that may turn hooks off as well, from the directory of `file`. A path with `..` is of a
+    /// project only.
     pub switch_files: &'static [&'static str],
     /// The keys that lead to the events.
     pub root: &'static [&'static str],

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::section::Section;
 use crate::settings::inspect::AgentFile;
-use crate::settings::value_of;
+use crate::settings::{Scope, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
@@ -18,7 +18,9 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
     let mut paths = BTreeSet::new();
     for file in files {
         for name in layout.switch_files {
-            paths.insert(file.path.with_file_name(name));
+            if file.scope == Scope::Project || !name.starts_with("..") {
+                paths.insert(beside(&file.path, name));
+            }
         }
         paths.insert(file.path.clone());
     }
@@ -28,6 +30,20 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
     for path in managed_files(layout, root) {
         find(section, layout, &path, true);
     }
+}
+
+/// Returns the path `name`, from the directory of `file`.
+fn beside(file: &Path, name: &str) -> PathBuf {
+    let mut path = file.to_path_buf();
+    path.pop();
+    for part in name.split('/') {
+        if part == ".." {
+            path.pop();
+        } else {
+            path.push(part);
+        }
+    }
+    path
 }
 
 /// Says which switch in a file turns hooks off.
@@ -92,7 +108,6 @@ mod tests {
     use hookexec_agents::Agent;
 
     use super::*;
-    use crate::settings::Scope;
 
     #[test]
     fn the_switch_is_found_where_codex_looks_for_it() {
@@ -128,6 +143,22 @@ mod tests {
         add(&mut section, &[project], root.path());
         let lines: Vec<String> = section.findings.into_iter().map(|found| found.text).collect();
         lines.join("\n")
+    }
+
+    // Each was measured in a trusted folder: the client ran a tool call that hookexec denies.
+    #[test]
+    fn the_switches_of_a_project_are_found() {
+        for (agent, path, text) in [
+            (Agent::Copilot, ".github/copilot/settings.json", r#"{"disableAllHooks": true}"#),
+            (Agent::Copilot, ".github/copilot/settings.local.json", r#"{"disableAllHooks": true}"#),
+            (Agent::Copilot, ".claude/settings.json", r#"{"disableAllHooks": true}"#),
+            (Agent::Droid, ".factory/hooks.json", r#"{"hooksDisabled": true}"#),
+            (Agent::Droid, ".factory/settings.json", r#"{"hooks": {"hooksDisabled": true}}"#),
+        ] {
+            let said = said(agent, path, text);
+            assert!(said.contains("turns every hook off"), "{path}: {said}");
+            assert!(said.contains(&format!("{path}: ")), "{path}: {said}");
+        }
     }
 
     // Each was measured: the client ran a tool call that hookexec denies.
