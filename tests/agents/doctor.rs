@@ -618,7 +618,16 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     ] {
         assert!(!guard(matcher).0.contains("fits no tool"), "{matcher}");
     }
+    // A matcher that nearly is a kind.
+    let (doctor, check) = guard("shel");
+    assert!(doctor.contains("`shel` is not a kind of tools"), "{doctor}");
+    assert!(check.contains("did you mean `shell`?"), "{check}");
     let _ = hookexec(&sandbox, &["install", "gemini"]).exits(0);
+    // Claude Code's names fit in its dialect, under every agent.
+    let hook = "{ type: command, command: exit 2, dialect: claude-code }";
+    sandbox.write_users_hooks(&format!("pre_tool_use: [ {{ matcher: Bash, hooks: {hook} }} ]"));
+    let check = hookexec(&sandbox, &["check", "--host", "gemini"]).exits(0);
+    assert!(!check.stderr.contains("fits no tool"), "{}", check.stderr);
     let (_, check) = guard("bash|execute_bash");
     assert!(check.contains("fits no tool of Claude Code, Gemini CLI: "), "{check}");
     // What a host is said to be counts more than what is installed.
