@@ -134,7 +134,7 @@ def pack_wheel(dist, facts, description, target, program):
         "Description-Content-Type: text/markdown; charset=UTF-8\n\n"
     ).encode() + text_of("README.md")
     package = ROOT / "hosts/python/hookexec"
-    files = [(f"hookexec/{it.name}", it.read_bytes(), 0o644) for it in sorted(package.glob("*.py*"))
+    files = [(f"hookexec/{it.name}", it.read_bytes(), 0o644) for it in sorted(package.glob("*py*"))
              if it.is_file()]
     files += [
         (f"hookexec-{version}.data/scripts/{program.name}", program.read_bytes(), 0o755),

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 
+import { guardTools } from "../../hosts/node/lib/ai.mjs";
 import { Cancelled, Hooks, HooksError, NotRun, Refused } from "../../hosts/node/lib/index.mjs";
 
 const PROGRAM = resolve(process.env.HOOKEXEC);
@@ -420,4 +421,23 @@ test("a running server answers at its socket, and its absence denies", async () 
   await ended;
   assert.equal(await end("ls"), "denied");
   assert.throws(() => new Hooks([], { socket, isolated: true }), HooksError);
+});
+
+test("a tool of the AI SDK does not run once the user has pressed stop", async () => {
+  const pressed = new AbortController();
+  const ran = [];
+  const approve = () => {
+    pressed.abort();
+    return true;
+  };
+  const hooks = judgedBy(() => ({ decision: "ask", reason: "may it?" }), GUARD, { approve });
+  const tool = { execute: ({ cmd }) => ran.push(cmd) };
+  await hooks.session().run((session) =>
+    session.turn("go").run(async () => {
+      const tools = guardTools(session, { shell: tool });
+      const call = tools.shell.execute({ cmd: "ls" }, { abortSignal: pressed.signal });
+      await assert.rejects(call, NotRun);
+    }),
+  );
+  assert.deepEqual(ran, []);
 });

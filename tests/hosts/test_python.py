@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "hosts/python"))
 
+import hookexec  # noqa: E402
 from hookexec import Hooks, HooksError, NotRun, Refused  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ["HOOKEXEC"])
@@ -72,6 +73,11 @@ class Case(unittest.TestCase):
         hooks = self.hooks(text, **options)
         hooks.builtin("judge")(answer)
         return hooks
+
+
+class Package(unittest.TestCase):
+    def test_its_names_are_listed_before_they_are_loaded(self):
+        self.assertLessEqual({"Hooks", "ApprovalRequest", "find_hookexec_bin"}, set(dir(hookexec)))
 
 
 class ToolCalls(Case):

@@ -1,6 +1,6 @@
 // The AI SDK of Vercel: `generateText({ model, tools: guardTools(session, { shell }), ... })`.
 
-import { NotRun } from "./drivers.mjs";
+import { Cancelled, NotRun } from "./drivers.mjs";
 
 /**
  * Returns tools whose calls run through the hooks of a session. What the model must not read as a
@@ -23,7 +23,11 @@ export function isStopped(session) {
 
 async function run(session, name, tool, input, options) {
   const call = session.toolCall(name, input, { id: options?.toolCallId, canRename: false });
-  const outcome = await call.run(async (rewritten) => last(await tool.execute(rewritten, options)));
+  const outcome = await call.run(async (rewritten) => {
+    // The user may have pressed stop while an approval was pending.
+    if (options?.abortSignal?.aborted) throw new Cancelled("stopped before the tool ran");
+    return last(await tool.execute(rewritten, options));
+  });
   if (!outcome.wasRewritten && outcome.exception !== undefined) throw outcome.exception;
   if (outcome.isError) throw new NotRun(outcome);
   return outcome.wasRewritten ? rewrittenResponse(outcome) : outcome.response;

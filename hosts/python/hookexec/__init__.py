@@ -53,3 +53,7 @@ def __getattr__(name: str) -> object:
         if name in vars(module):
             return vars(module)[name]
     raise AttributeError(name)
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
