@@ -63,6 +63,14 @@ fn one_event_is_shown_alone() {
         let shown = sandbox.hookexec(["docs", "events", event.name()]).run().exits(0).stdout;
         assert!(shown.starts_with(&format!("{event}\n    ")), "{shown}");
         assert!(shown.contains(&format!("| hookexec run {event}")), "{shown}");
+        assert!(shown.contains("\nhook_event_name") && !shown.contains('\u{fffd}'), "{shown}");
+        if event == Event::PostToolUse {
+            assert!(
+                shown.contains("tool_error        true, false  Whether the tool call failed\n"),
+                "{shown}"
+            );
+            assert!(shown.contains("Claude Code (PostToolUse, PostToolUseFailure)"), "{shown}");
+        }
     }
     let json =
         sandbox.hookexec(["docs", "events", "stop", "--format", "json"]).run().exits(0).stdout;

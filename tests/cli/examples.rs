@@ -36,12 +36,13 @@ fn root() -> &'static Path {
     Path::new(crate::support::ROOT)
 }
 
-/// Returns the YAML files in `directory`, in the order of their names.
+/// Returns the YAML files in `directory`, in the order of their names, without those of test cases.
 fn yaml_files(directory: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+        .filter(|path| !path.to_str().unwrap().ends_with(".test.yaml"))
         .collect();
     files.sort();
     files
@@ -130,5 +131,22 @@ fn every_example_decides_the_events_of_its_cases() {
                 assert_eq!(&found, text, "{title}: {}", path.display());
             }
         }
+    }
+}
+
+#[test]
+fn the_recipes_pass_their_cases_and_stand_on_their_page() {
+    let page = std::fs::read_to_string(root().join("docs/recipes.md")).unwrap();
+    let recipes = yaml_files(&root().join("examples/recipes"));
+    assert!(recipes.len() >= 15, "{recipes:?}");
+    for recipe in recipes {
+        let name = recipe.file_name().unwrap().to_str().unwrap();
+        assert!(page.contains(&format!("`{name}`")), "docs/recipes.md lacks {name}");
+        let sandbox = Sandbox::new();
+        let cases = recipe.with_extension("test.yaml");
+        sandbox.write("hooks.yaml", &std::fs::read_to_string(&recipe).unwrap());
+        sandbox.write("hooks.test.yaml", &std::fs::read_to_string(cases).unwrap());
+        let tested = sandbox.hookexec(["test", "--min-coverage", "100"]).run();
+        assert_eq!(tested.code(), Some(0), "{name}: {}{}", tested.stdout, tested.stderr);
     }
 }

@@ -2,10 +2,10 @@
 
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
 
-use super::Shown;
+use super::{Shown, fields};
 use crate::CommandError;
 use crate::commands::run::event_name;
-use crate::console::table::Table;
+use crate::console::table::{SCREEN, Table, wrap};
 use crate::input::example_of;
 
 /// Shows the events and what hooks can do at each
@@ -30,7 +30,12 @@ impl Args {
         self.shown.show("events", contract, || {
             let input = example_of(event);
             let row = table(&[contract]).text();
-            format!("{row}\nTry it: echo '{input}' | hookexec run {event} --format text\n")
+            let mut text = format!("{row}\n{}\n", fields::table(event).text());
+            for line in wrap(&format!("Fired by: {}.", fields::fired_by(event)), SCREEN) {
+                text.push_str(&line);
+                text.push('\n');
+            }
+            format!("{text}\nTry it: echo '{input}' | hookexec run {event} --format text\n")
         })
     }
 }

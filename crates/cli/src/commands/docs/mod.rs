@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod builtins;
 pub(crate) mod events;
+mod fields;
 mod schema;
 
 use clap::Subcommand;
@@ -75,7 +76,7 @@ macro_rules! pages {
     };
 }
 
-const PAGES: [(&str, &str, &str); 27] = pages! {
+const PAGES: [(&str, &str, &str); 28] = pages! {
     "quickstart": "From nothing to a guard with a test";
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
@@ -87,6 +88,7 @@ const PAGES: [(&str, &str, &str); 27] = pages! {
     "rules": "Commands and files that are denied or allowed";
     "commands": "The commands and the files of a tool call";
     "builtins": "Guards and helpers without a process";
+    "recipes": "Policies to copy, with their tests";
     "agents": "Claude Code, Codex, Cursor and others";
     "agent-reference": "How agents are installed, called and answered";
     "import": "Hooks written for Claude Code and others";

@@ -1,0 +1,96 @@
+//! `hookexec docs events NAME`: the fields of the event's input, and the agents that fire it.
+
+use hookexec::{Event, schema};
+use hookexec_agents::Agent;
+use serde_json::Value;
+
+use crate::console::table::Table;
+
+/// Fields that the input of every event has, where the agent tells them.
+const ALWAYS: [&str; 6] =
+    ["session_id", "cwd", "hook_event_name", "agent_name", "model_id", "turn_id"];
+
+/// Fields of an event about a tool.
+const OF_TOOLS: [&str; 4] = ["tool_name", "tool_use_id", "tool_input", "tool_kinds"];
+
+/// Returns the fields that few events have.
+fn own_fields(event: Event) -> &'static [&'static str] {
+    match event {
+        Event::PostToolUse | Event::ToolResponseTransform => {
+            &["tool_response", "tool_error", "tool_duration_ms"]
+        }
+        Event::BeforeLlmCall => &["iteration", "last_user_message", "messages", "tools", "options"],
+        Event::AfterLlmCall => &["iteration", "response"],
+        Event::SessionStart | Event::PreCompact | Event::BeforeCompaction => &["source"],
+        Event::SessionEnd | Event::TurnEnd => &["reason"],
+        Event::TurnStart
+        | Event::UserPromptSubmit
+        | Event::UserSteeringMessagesSubmit
+        | Event::UserFollowupSubmit => &["prompt"],
+        Event::Stop | Event::SubagentStop => &["stop_response"],
+        Event::Notification | Event::OnError => &["notification_level", "notification_message"],
+        Event::AfterCompaction => &["summary"],
+        Event::Approval => &["approval"],
+        Event::OnToolApprovalDecision => &["approval_decision", "approval_source"],
+        _ => &[],
+    }
+}
+
+/// Returns the table of the fields, with their types and meanings.
+pub(super) fn table(event: Event) -> Table<3> {
+    let schema = schema::input();
+    let of_tools = if event.contract().tool_matched { OF_TOOLS.as_slice() } else { &[] };
+    let mut table = Table::new(["field", "type", "meaning"]);
+    for name in ALWAYS.iter().chain(of_tools).chain(own_fields(event)) {
+        let field = &schema["properties"][name];
+        let described = field["description"].as_str().unwrap_or_default();
+        let meaning = described.split([';', '.']).next().unwrap_or_default().replace('\n', " ");
+        table.row([*name, kind(field), &*meaning].map(str::to_owned));
+    }
+    table
+}
+
+/// Names the type of a field.
+fn kind(field: &Value) -> &'static str {
+    let named = match &field["type"] {
+        Value::Array(types) => types.first(),
+        named => Some(named),
+    };
+    match named.and_then(Value::as_str) {
+        Some("string") => "text",
+        Some("boolean") => "true, false",
+        Some("integer" | "number") => "number",
+        Some("array") => "list",
+        Some("object") => "mapping",
+        _ if field.to_string().contains("definitions/Event\"") => "text",
+        _ if field.to_string().contains("#/definitions/") => "mapping",
+        _ => "any value",
+    }
+}
+
+/// Returns the event of whose moment this one is: docs/agent-reference.md lists them.
+fn leading_event(event: Event) -> Event {
+    match event {
+        Event::ToolInputTransform | Event::ToolGuard | Event::Approval => Event::PreToolUse,
+        Event::ToolResponseTransform => Event::PostToolUse,
+        Event::TurnStart => Event::UserPromptSubmit,
+        Event::OnSessionResume => Event::SessionStart,
+        Event::TurnEnd => Event::Stop,
+        Event::BeforeCompaction => Event::PreCompact,
+        other => other,
+    }
+}
+
+/// Names the agents that fire the event, each with its own name for the event.
+pub(super) fn fired_by(event: Event) -> String {
+    let mut agents: Vec<String> = Vec::new();
+    let fires = [Some(event), Some(leading_event(event))];
+    for agent in Agent::all() {
+        let natives = agent.events().iter().filter(|native| fires.contains(&native.event));
+        let names: Vec<&str> = natives.map(|native| native.name).collect();
+        if !names.is_empty() {
+            agents.push(format!("{} ({})", agent.title(), names.join(", ")));
+        }
+    }
+    if agents.is_empty() { "no coding agent".to_owned() } else { agents.join(", ") }
+}
