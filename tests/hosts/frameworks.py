@@ -279,7 +279,7 @@ def paste(name, program, hookexec):
         done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True,
                               timeout=300, check=False)
         ran = (project / "ran").read_text() if (project / "ran").exists() else ""
-    expected = ["`rm -r build` is denied", "ran ls"]
+    expected = ["`rm -r build` fits", "ran ls"]
     # The host says in its own words that a call was denied, and a client of MCP has no model.
     expected += [] if name == "agent-hooks" else ["Tool call denied: "]
     expected += [] if name.startswith("mcp") else ["It is clean."]

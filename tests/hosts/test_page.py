@@ -20,14 +20,14 @@ PROGRAM = os.path.abspath(os.environ["HOOKEXEC"])
 EXPECTED = {
     "def approve(request)": [
         "(the output of ls)",
-        "Tool call denied: `rm -r build` is denied: `rm -r`",
+        "Tool call denied: directories are removed by people: `rm -r build` fits `rm -r`",
         "may it run? shell {'cmd': 'git push'}",
         "Tool call denied: ",
     ],
     "office_hours(input, args)": ["Tool call denied: not before nine"],
     "const approve =": [
         "(the output of ls)",
-        "Tool call denied: `rm -r build` is denied: `rm -r`",
+        "Tool call denied: directories are removed by people: `rm -r build` fits `rm -r`",
         "may it run? shell { cmd: 'git push' }",
         "Tool call denied: ",
     ],

@@ -39,13 +39,27 @@ fn section(agent: Agent) -> String {
     for [name, event, _] in &mut table.rows[1..] {
         (*name, *event) = (format!("`{name}`"), format!("`{event}`"));
     }
+    let silent: Vec<[String; 3]> = table.rows.extract_if(1.., |row| row[2] == "-").collect();
     let mut text = format!("{}\n\n{}", agents::measured(agent), markdown(&table));
-    let mut unmapped = agent.events().iter().filter(|native| native.event.is_none()).peekable();
-    if unmapped.peek().is_some() {
+    if !silent.is_empty() {
+        let names: Vec<String> =
+            silent.iter().map(|[name, event, _]| format!("{name} ({event})")).collect();
+        let _ = writeln!(text, "\nOnly observed: {}.", names.join(", "));
+    }
+    let unmapped: Vec<_> = agent.events().iter().filter(|native| native.event.is_none()).collect();
+    if !unmapped.is_empty() {
         text.push_str("\nAnswered with silence:\n\n");
     }
-    for native in unmapped {
-        let _ = writeln!(text, "* `{}`: {}", native.name, native.unmapped);
+    let mut reasons: Vec<&str> = Vec::new();
+    for reason in unmapped.iter().map(|native| native.unmapped) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    for reason in reasons {
+        let of_reason = unmapped.iter().filter(|native| native.unmapped == reason);
+        let names: Vec<String> = of_reason.map(|native| format!("`{}`", native.name)).collect();
+        let _ = writeln!(text, "* {}: {reason}", names.join(", "));
     }
     let mut kinds: Vec<String> = Vec::new();
     for (kind, _) in hookexec_builtins::tools::TOOL_KINDS {
@@ -62,14 +76,11 @@ fn section(agent: Agent) -> String {
 fn builtin(builtin: &Shipped) -> String {
     let mut section = format!("### {}\n\n{}.\n", builtin.name, builtin.about());
     if !builtin.arguments().is_empty() {
-        let mut table = Table::new(["argument", "", "what it says"]);
-        for argument in builtin.arguments() {
-            let optional = if argument.optional { "optional" } else { "required" };
-            // A bar would end the cell.
-            let usage = format!("`{}`", argument.usage.replace('|', "\\|"));
-            table.row([usage, optional.to_owned(), argument.about]);
-        }
-        let _ = write!(section, "\n{}", markdown(&table));
+        section.push('\n');
+    }
+    for argument in builtin.arguments() {
+        let optional = if argument.optional { " (optional)" } else { "" };
+        let _ = writeln!(section, "* `{}`{optional}: {}", argument.usage, argument.about);
     }
     if !builtin.details().is_empty() {
         let _ = write!(section, "\n{}\n", builtin.details().trim_end());
