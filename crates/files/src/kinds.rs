@@ -121,6 +121,10 @@ impl Kind<'_> for String {
         let text = match &node.value {
             Value::Text(text) => text.to_string(),
             Value::Bool(_) | Value::Number(_) => reader.written(node).to_owned(),
+            Value::Null if reader.written(node) == "~" => {
+                let hint = "put quotes around it: `\"~\"`";
+                return reader.refuse_with_hint(node, format!("{what} has no value"), hint);
+            }
             Value::Null => return reader.refuse(node, format!("{what} has no value")),
             Value::List(_) | Value::Map(_) => return reader.expected(what, "text", node),
         };

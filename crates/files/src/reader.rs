@@ -255,6 +255,8 @@ impl Reader {
         {
             let hint = format!("put it below `{parent}:`: `{parent}: {{ {name}: ... }}`");
             (Some(parent.to_owned()), hint)
+        } else if name.contains(' ') {
+            (None, "put quotes around a text that has a comma in it".to_owned())
         } else if let Some(near) = suggest::closest(name, known.iter().copied()) {
             (Some(near.to_owned()), suggest::question(near))
         } else {
