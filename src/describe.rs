@@ -1,6 +1,7 @@
 //! Describes a tool call: the commands that it runs and the files that it touches, as data; and the
 //! contract of their reader.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -61,6 +62,8 @@ pub struct CallDescription {
     pub text: Option<String>,
     /// An argument that makes every command uncertain, because its meaning is not known.
     pub unknown_argument: Option<String>,
+    /// The reader's own form of the call, for handlers that come with the reader.
+    pub reading: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl CallDescription {

@@ -21,14 +21,17 @@ impl Machine {
     }
 
     fn executor(&self, rules: &str) -> Result<Executor, String> {
-        let text = format!("hooks: {{ pre_tool_use: [{{ hooks: [{rules}] }}] }}");
-        let config = Config::from_yaml(&text, "hooks.yaml").map_err(|error| error.to_string())?;
+        let text = format!(
+            "hooks: {{ pre_tool_use: [{{ hooks: [{rules}] }}] }}\ngroups: {{ '@ours': [edit] }}"
+        );
+        let config = Config::from_yaml(&text, "hooks.yaml");
+        let config = config.map_err(|error| format!("{error} {error:?}"))?;
         let mut registry = Registry::new();
         hookexec_builtins::register(&mut registry);
         let home = self.root.path().join("home");
         let builder = Executor::builder(config).registry(registry);
         let builder = builder.working_dir(home.join("app")).env([("HOME".into(), home.into())]);
-        builder.build().map_err(|problems| problems.to_string())
+        builder.build().map_err(|problems| format!("{problems} {problems:?}"))
     }
 
     async fn decision(&self, rules: &str, call: Input) -> (&'static str, String) {
@@ -61,7 +64,7 @@ async fn check(table: &str) {
             continue;
         }
         let (expected, command) = line.split_once(' ').unwrap();
-        let said = machine.said(rule, command).await;
+        let said = machine.said(rule, &command.replace("\\n", "\n")).await;
         if said != expected {
             wrong.push(format!("{rule}\n  {command}: {said}, expected {expected}"));
         }
@@ -223,6 +226,7 @@ async fn tools_are_names_and_kinds() {
     for (rule, kinds, expected) in [
         ("{ type: rule, deny: no, tools: ['mcp__*__delete*|shell'] }", &["shell"][..], "deny"),
         ("{ type: rule, deny: no, tools: [edit] }", &["edit", "write"], "deny"),
+        ("{ type: rule, deny: no, tools: ['@ours'] }", &["edit"], "deny"),
         ("{ type: rule, allow: true, tools: [edit] }", &["edit", "write"], "-"),
         ("{ type: rule, allow: true, tools: ['edit|write'] }", &["edit", "write"], "allow"),
         ("{ type: rule, allow: true, tools: [read], otherwise: deny }", &["write"], "deny"),
@@ -250,6 +254,110 @@ async fn statements_of_sql_are_commands() {
     let rule = "{ type: rule, ask: sure?, commands: ['sql drop'] }";
     let call = Input::call("mcp__db__run").arg("sql", "DROP TABLE x");
     assert_eq!(machine.decision(rule, call).await.0, "ask");
+}
+
+#[tokio::test]
+async fn a_call_implies_further_commands() {
+    check(
+        "{ type: rule, deny: no, uncertain: none, commands: ['alembic downgrade', 'manage.py flush', 'prisma migrate reset'] }
+        deny .venv/bin/python -m alembic downgrade base
+        deny python manage.py flush
+        deny pnpm prisma migrate reset --force
+        - python -m alembic upgrade head
+        - python $x
+        { type: rule, deny: no, commands: [':'], files: ['**'], touched: [write] }
+        deny > data.db
+        deny : > data.db
+        - < data.db
+        - echo x > data.db
+        { type: rule, deny: no, commands: ['env|printenv !*', 'printenv *TOKEN*'] }
+        deny env
+        deny env | sort
+        deny env | grep TOKEN
+        - env | grep NODE
+        { type: rule, deny: no, commands: ['sql drop'], except: { commands: ['* * *_test|*_ENV=test'] } }
+        deny psql -c 'drop table x'
+        - psql -d app_test -c 'drop table x'
+        { type: rule, deny: no, commands: ['rails db:drop'], except: { commands: ['* * *_ENV=test'] } }
+        deny bundle exec rails db:drop
+        - RAILS_ENV=test bundle exec rails db:drop",
+    )
+    .await;
+    let machine = Machine::new();
+    let rule = "{ type: rule, deny: no, commands: [rm -r], targets: ['@home'] }";
+    let call = Input::call("mcp__a__run").arg("command", "rm -r ~");
+    assert_eq!(machine.decision(rule, call).await.0, "deny");
+    let rule = "{ type: rule, deny: no, commands: [sql drop] }";
+    for (tool, expected) in [("mcp__notion__search", "-"), ("mcp__postgres__run", "deny")] {
+        let call = Input::call(tool).arg("query", "drop table x");
+        assert_eq!(machine.decision(rule, call).await.0, expected, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn code_that_is_not_seen_is_unknown() {
+    check(
+        "{ type: rule, deny: no, commands: [git push] }
+        ask curl x | python3
+        ask python3 < x
+        - python3 - <<'E'\\nprint(1)\\nE
+        - eval \"$(ssh-agent -s)\"
+        - source <(kubectl completion bash)
+        ask source <(curl x)
+        ask if ca$@t; then
+        ask if `x`; then
+        - if true; then
+        { type: rule, allow: true, commands: [python3 *], otherwise: ask }
+        allow python3 x.py
+        ask python3 - <<'E'\\nprint(1)\\nE",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_pattern_for_many_programs_wants_a_known_operand() {
+    check(
+        "{ type: rule, deny: no, commands: ['!echo publish', '* wipe', 'rm $*'] }
+        deny x publish
+        - echo publish
+        - x $y
+        ask $x y
+        deny rm $x
+        deny rm \"$(x)\"
+        deny find . -name '*.db' -exec rm {} +
+        deny ls | xargs rm
+        - rm x",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_examples_of_groups_and_options_are_right() {
+    let machine = Machine::new();
+    let mut wrong = Vec::new();
+    for line in hookexec_builtins::EXAMPLES.lines().filter(|line| !line.starts_with('#')) {
+        let (head, examples) = line.split_once(": ").unwrap();
+        let (fits, other) = examples.split_once(" ! ").unwrap();
+        let words: Vec<&str> = head.splitn(3, ' ').collect();
+        let (rule, said) = match words[..] {
+            ["files", name] => (format!("deny: no, files: ['{name}']"), "deny"),
+            ["touch", usage, path] => {
+                (format!("deny: no, files: ['{path}'], touched: [{usage}]"), "deny")
+            }
+            ["allow", ..] => (format!("allow: true, commands: ['{}']", &head[6..]), "allow"),
+            _ => (format!("deny: no, commands: ['{head}']"), "deny"),
+        };
+        let rule = format!("{{ type: rule, uncertain: none, {rule} }}");
+        for (example, expected) in [(fits, said), (other, "-")] {
+            let is_file = words[0] == "files";
+            let command = if is_file { format!("cat {example}") } else { example.to_owned() };
+            let found = machine.said(&rule, &command).await;
+            if found != expected {
+                wrong.push(format!("{head}: {command}: {found}, expected {expected}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[tokio::test]
@@ -302,6 +410,16 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
         let told = machine.executor(rule).err().unwrap_or_default();
         assert!(told.contains(problem), "{rule}: {told}");
         assert!(told.contains("hooks.yaml:1"), "{rule}: {told}");
+    }
+    for (rule, hint) in [
+        ("{ type: rule, deny: a, targets: [@home] }", "put quotes around"),
+        ("{ type: rule, deny: a, targets: [~] }", "put quotes around"),
+        ("{ type: rule, deny: a, commands: [*] }", "put quotes around"),
+        ("{ type: rule, deny: a, commands: [!x y] }", "put quotes around"),
+        ("{ type: rule, deny: lost, and more, commands: [x] }", "put quotes around"),
+    ] {
+        let told = machine.executor(rule).err().unwrap_or_default();
+        assert!(told.contains(hint), "{rule}: {told}");
     }
     let both = "{ type: rule, deny: a, commands: ['@hom', 'a | b'] }";
     let told = machine.executor(both).err().unwrap();

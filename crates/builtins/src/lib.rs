@@ -18,6 +18,7 @@ pub mod tools;
 
 pub use builtins::{Argument, Prepared, Shipped, Surroundings, shipped};
 pub use calls::KnownTools;
+pub use rule::{EXAMPLES, GROUPS, OPTIONS};
 
 use hookexec::Registry;
 

@@ -1,11 +1,10 @@
 //! One reading of a call: a list of commands whose words know how far they are known.
 
-use super::word::is_printable;
 use crate::shell::unquoted;
 use hookexec::describe;
+use hookexec_files::text::is_invisible;
 
 /// How much of a word is known before a shell reads it.
-#[allow(dead_code, reason = "rules read it")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Certainty {
     /// The program gets exactly this text.
@@ -88,8 +87,12 @@ pub(crate) enum Hidden {
 }
 
 impl Hidden {
-    /// Returns the words that stand in a text that can't be read.
+    /// Returns the words that stand in a text that can't be read. An expansion may put any word
+    /// together: `ca$@t` is `cat`.
     pub(super) fn words_of(text: &str) -> Self {
+        if may_compose(text) {
+            return Self::Anything;
+        }
         let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,$".contains(letter);
         let text = unquoted(&text.replace("\\\n", ""));
         let mut words: Vec<String> = Vec::new();
@@ -112,6 +115,30 @@ impl Hidden {
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         Self::words_of(&texts.join(" "))
     }
+}
+
+/// Returns whether a shell may put a word together that does not stand in a text.
+fn may_compose(text: &str) -> bool {
+    let is_name = |letter: char| letter.is_alphanumeric() || "_{('\"@*#?!$-[^=~+".contains(letter);
+    let is_path = |word: &str| word.contains('/') && word.contains(['*', '?', '[']);
+    let joined = text.replace("\\\n", "");
+    let mut expansions = joined.split('$').skip(1);
+    text.contains('`')
+        || expansions.any(|behind| behind.starts_with(is_name))
+        || unquoted(text).split_whitespace().any(|word| is_path(word) || has_list(word))
+}
+
+/// Returns whether a word has a list in braces that letters stand beside: `c{a,b}t`.
+fn has_list(word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
+    let mut lists = word.match_indices('{');
+    lists.any(|(start, _)| {
+        let Some(length) = word[start..].find('}') else { return false };
+        let (inside, behind) = word[start..].split_at(length);
+        let behind = behind.trim_start_matches('}');
+        let is_list = inside.contains(',') || inside.contains("..");
+        is_list && (word[..start].ends_with(is_part) || behind.starts_with(is_part))
+    })
 }
 
 /// One simple command of a call, such as `grep -n x file` in `grep -n x file | head`.
@@ -187,7 +214,7 @@ impl Word {
     }
 
     /// Returns whether the program may get something else than one known text or paths.
-    fn may_vary(&self) -> bool {
+    pub(crate) fn may_vary(&self) -> bool {
         match self.certainty {
             Certainty::Known => false,
             Certainty::Paths => self.may_be_option(),
@@ -223,4 +250,9 @@ impl Redirection {
             certain: self.word.is_known(),
         }
     }
+}
+
+/// Returns whether no letter of a text is invisible or ends a line for some program.
+pub(super) fn is_printable(text: &str) -> bool {
+    !text.contains(|letter: char| !matches!(letter, '\n' | '\t') && is_invisible(letter))
 }

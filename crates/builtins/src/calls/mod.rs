@@ -6,19 +6,23 @@
 mod arguments;
 mod command;
 mod files;
+mod names;
 mod reader;
 mod shells;
 mod simple;
-mod word;
 mod wrappers;
 
 pub(crate) use arguments::kinds;
-#[allow(unused_imports, reason = "rules use them")]
-pub(crate) use command::{Certainty, Hidden, Redirection, SimpleCommand, Word};
+pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word};
+pub(crate) use reader::commands_of_text;
+pub(crate) use shells::is_interpreter;
 pub(crate) use simple::base_name;
+
+use std::sync::{Arc, OnceLock};
 
 use crate::tools::kinds_of;
 use hookexec::describe::{CallDescription, DescribeCall};
+use hookexec::handler::Call;
 use hookexec::wire::Input;
 
 /// Reads tool calls by the one table of tools.
@@ -26,32 +30,47 @@ use hookexec::wire::Input;
 pub struct KnownTools;
 
 /// A tool call as it is read: what it runs, and an argument whose meaning is not known.
-#[allow(dead_code, reason = "rules read it")]
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) commands: Vec<SimpleCommand>,
+    /// The commands with those that they imply, once a rule asked for them.
+    pub(crate) implied: OnceLock<Vec<SimpleCommand>>,
     /// An argument that makes every command uncertain, because its meaning is not known.
     pub(crate) unknown_argument: Option<String>,
 }
 
-#[allow(dead_code, reason = "rules read it")]
 impl Reading {
-    /// Reads the tool call of `input`. It has no commands if the tool runs none.
-    pub(crate) fn of(input: &Input) -> Self {
-        let Some(call) = arguments::Arguments::of(input) else { return Self::default() };
-        let unknown_argument = call.unknown_argument().map(str::to_owned);
-        Self { commands: call.commands(), unknown_argument }
+    /// Returns the reading of a call. All hooks share it.
+    pub(crate) fn of(call: &Call<'_>) -> Arc<Self> {
+        let shared = call.description().reading.clone();
+        if let Some(Ok(reading)) = shared.map(Arc::downcast) {
+            return reading;
+        }
+        // The host reads calls in its own way.
+        let reading = KnownTools.describe(call.input).reading.map(Arc::downcast);
+        reading.and_then(Result::ok).unwrap_or_default()
     }
 }
 
 impl DescribeCall for KnownTools {
     fn describe(&self, input: &Input) -> CallDescription {
         let Some(call) = arguments::Arguments::of(input) else { return CallDescription::default() };
-        let commands = call.commands();
-        let commands: Vec<_> = commands.iter().map(SimpleCommand::described).collect();
-        let files = files::of_call(&call, &commands);
         let unknown_argument = call.unknown_argument().map(str::to_owned);
-        CallDescription { commands, files, text: call.text(), unknown_argument }
+        let commands = call.commands();
+        let described: Vec<_> = commands.iter().map(SimpleCommand::described).collect();
+        let files = files::of_call(&call, &described);
+        let reading = Reading {
+            commands,
+            implied: OnceLock::new(),
+            unknown_argument: unknown_argument.clone(),
+        };
+        CallDescription {
+            commands: described,
+            files,
+            text: call.text(),
+            unknown_argument,
+            reading: Some(Arc::new(reading)),
+        }
     }
 
     fn kinds(&self, agent: Option<&str>, tool: &str) -> Vec<String> {

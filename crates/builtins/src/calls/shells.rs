@@ -1,7 +1,10 @@
 //! Shells, their builtins and interpreters: programs that take a text and run it.
 
 use super::command::Word;
-use super::wrappers::is_listed;
+use super::names::{
+    CODE_OPTIONS, COUNTERS, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, SETTERS,
+    SHELLS, SPECIAL_VARIABLES,
+};
 
 /// Variables that a shell evaluates, or that change what a command is.
 const EVALUATED: [&str; 8] = [
@@ -18,19 +21,25 @@ pub(super) enum Code<'w> {
     File(&'w Word),
     /// The commands in this text.
     Text(String),
+    /// Settings that a program prints for a shell.
+    Settings,
 }
 
 /// Returns whether a program is a shell whose text is read.
 pub(super) fn is_read(program: &str) -> bool {
     let name = super::base_name(program);
-    is_listed("shells", without_version(&name))
+    SHELLS.contains(&without_version(&name))
+}
+
+/// Returns whether a program runs code in a language of its own.
+pub(crate) fn is_interpreter(name: &str) -> bool {
+    INTERPRETERS.contains(&without_version(name))
 }
 
 /// Returns whether words that are added to a command of the program may be code.
 pub(super) fn runs_words(name: &str) -> bool {
-    let name = without_version(name);
-    is_listed("shells", name)
-        || is_listed("interpreters", name)
+    SHELLS.contains(&without_version(name))
+        || is_interpreter(name)
         || matches!(
             name,
             "eval" | "trap" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su"
@@ -45,7 +54,7 @@ fn without_version(name: &str) -> &str {
 pub(super) fn is_plain_variable(name: &str) -> bool {
     let is_plain =
         |letter: char| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit();
-    name.chars().all(is_plain) && !is_listed("special", name)
+    name.chars().all(is_plain) && !SPECIAL_VARIABLES.contains(&name)
 }
 
 /// Returns whether a text may set a variable that a shell evaluates.
@@ -59,7 +68,7 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     let mut sets = Vec::new();
     for word in assignments {
         let name = word.text.split(['=', '[', '+']).next().unwrap_or_default();
-        if !is_listed("harmless", name) && !name.starts_with("LC_") {
+        if !HARMLESS_VARIABLES.contains(&name) && !name.starts_with("LC_") {
             sets.push(name.to_owned());
         }
     }
@@ -67,12 +76,12 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     let name = program.text.as_str();
     for (place, word) in arguments.iter().enumerate() {
         let follows_v = place > 0 && arguments[place - 1].text == "-v";
-        let is_set = is_listed("setters", name) && !word.text.starts_with('-')
+        let is_set = SETTERS.contains(&name) && !word.text.starts_with('-')
             || name == "let"
             || name == "printf" && (follows_v || word.text.starts_with("-v"));
         let variable = word.text.split(['=', '[', '+']).next().unwrap_or_default();
         let is_local = word.is_known() && is_plain_variable(variable) && name != "let";
-        if is_set && !is_local && !is_listed("harmless", variable) {
+        if is_set && !is_local && !HARMLESS_VARIABLES.contains(&variable) {
             sets.push(variable.to_owned());
         }
     }
@@ -103,8 +112,8 @@ pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
             let is_plain = format.is_known() && format.text.split('%').skip(1).all(is_text);
             !is_plain && !words[1..].iter().all(is_number)
         }
-        _ if is_listed("counters", name) => !words.iter().all(is_number),
-        _ if is_listed("evaluators", name) => {
+        _ if COUNTERS.contains(&name) => !words.iter().all(is_number),
+        _ if EVALUATORS.contains(&name) => {
             words.iter().any(|word| !word.is_known() && word.known == 0 || word.text.contains('['))
         }
         _ => false,
@@ -137,7 +146,7 @@ pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> bool {
 /// Returns what a call of the program `name` runs.
 pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code<'w> {
     let evaluates = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
-    if is_listed("evaluators", name) && words.iter().any(evaluates) {
+    if EVALUATORS.contains(&name) && words.iter().any(evaluates) {
         return Code::Unknown;
     }
     match name {
@@ -154,6 +163,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
             _ => Code::Unknown,
         },
         "source" | "." => match words.first() {
+            Some(script) if is_settings(script) => Code::Settings,
             Some(script) => file(script),
             None => Code::Nothing,
         },
@@ -162,8 +172,8 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
             Code::Unknown
         }
         _ => match without_version(name) {
-            shell if is_listed("shells", shell) => shell_code(words),
-            program if is_listed("interpreters", program) => interpreter(words, reads_input),
+            shell if SHELLS.contains(&shell) => shell_code(words),
+            program if INTERPRETERS.contains(&program) => interpreter(words, reads_input),
             _ => Code::Nothing,
         },
     }
@@ -175,15 +185,10 @@ fn may_have(word: &Word, letter: char) -> bool {
 }
 
 fn joined(words: &[Word]) -> Code<'_> {
-    // `eval "$(ssh-agent -s)"`
     if let [word] = words
-        && let Some(inside) = word.text.strip_prefix("$(")
-        && !inside.contains(['|', ';', '&', '\n', '$', '`'])
+        && is_settings(word)
     {
-        let program = inside.split([' ', ')']).next().unwrap_or_default();
-        if is_listed("printers", &super::base_name(program)) {
-            return Code::Nothing;
-        }
+        return Code::Settings;
     }
     if words.iter().all(Word::is_known) {
         let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
@@ -191,6 +196,17 @@ fn joined(words: &[Word]) -> Code<'_> {
     } else {
         Code::Unknown
     }
+}
+
+/// Returns whether a word is the output of a program that prints settings: `$(ssh-agent -s)`,
+/// `<(kubectl completion bash)`.
+fn is_settings(word: &Word) -> bool {
+    let text = word.text.strip_prefix("$(").or_else(|| word.text.strip_prefix("<("));
+    let Some(inside) = text.and_then(|text| text.strip_suffix(')')) else { return false };
+    let mut words = inside.split(' ');
+    let is_printer = words.next().is_some_and(|name| PRINTERS.contains(&&*super::base_name(name)));
+    let is_one = !inside.contains(['|', ';', '&', '\n', '$', '`', '(', '<']);
+    is_one && (is_printer || words.next() == Some("completion"))
 }
 
 /// Returns what a shell runs: the text behind `-c`, a file, or its input.
@@ -227,7 +243,7 @@ fn shell_code(words: &[Word]) -> Code<'_> {
 fn interpreter(words: &[Word], reads_input: bool) -> Code<'_> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let is_code = is_listed("code", &word.text);
+        let is_code = CODE_OPTIONS.contains(&&*word.text);
         if is_code || word.text.starts_with("--eval=") {
             let code = if is_code { words.next() } else { Some(word) };
             let is_known = code.is_some_and(|code| !is_substituted(code));

@@ -1,6 +1,7 @@
 //! One simple command, and the commands that it runs.
 
 use super::command::{Hidden, Redirection, SimpleCommand, Word};
+use super::names::FETCHERS;
 use super::reader::{Found, Frame};
 use super::shells::{self, Code};
 use super::wrappers::{self, Inner};
@@ -41,8 +42,16 @@ impl Found {
             let is_fetched = self.is_fetched(program);
             command.assignments = assignments;
             command.words.clone_from(&words);
-            let reads_input = frame.piped || command.redirections.iter().any(Redirection::is_input);
-            if wrappers::is_listed("fetchers", &name) {
+            let mut reads_input = frame.piped;
+            for input in command.redirections.iter().filter(|one| one.is_input()) {
+                if shells::is_interpreter(&name) && !input.is_file() {
+                    // The call shows the code, but not in a word.
+                    command.is_certain = false;
+                } else {
+                    reads_input = true;
+                }
+            }
+            if FETCHERS.contains(&&*name) {
                 self.note_fetched(&command);
             }
             self.commands.push(command);
@@ -75,6 +84,12 @@ impl Found {
                 return if self.is_fetched(file) { Hidden::Anything } else { Hidden::Nothing };
             }
             Code::Text(text) => return self.inner_text(&text, inner),
+            Code::Settings => {
+                if let Some(command) = self.commands.last_mut() {
+                    command.is_certain = false;
+                }
+                return Hidden::Nothing;
+            }
         }
         match wrappers::inner(name, words) {
             Inner::Nothing => Hidden::Nothing,

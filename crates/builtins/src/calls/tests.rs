@@ -256,7 +256,7 @@ fn each_word_knows_how_far_it_is_known() {
             "cat | git commit -m $(cat <<'EOF'\nDon't push (yet)\nEOF\n)°",
         ),
         ("[ $? -eq 0 ] && echo ok", "[ $?° -eq 0 ] | echo ok"),
-        ("eval \"$(ssh-agent -s)\"", "ssh-agent -s | eval $(ssh-agent -s)°"),
+        ("eval \"$(ssh-agent -s)\"", "ssh-agent -s | eval $(ssh-agent -s)° ~"),
         ("python3 -m json.tool < f", "python3 -m json.tool"),
         ("cat x | python3 -c 'print(1)'", "cat x | python3 -c print(1)"),
     ] {
@@ -374,13 +374,17 @@ fn the_words_of_a_text_that_can_not_be_read_are_known() {
     for (text, words) in [
         ("sudo --what rm -rf x", "--what,rm,-rf,x"),
         ("echo 'x; rm y", "echo,x,rm,y"),
-        ("a={x,y} (b) 'c-d'=e", "a=,a,x,y,x,y,b,c-d=e,c-d,e"),
+        ("a=x,y (b) 'c-d'=e", "a=x,y,a,x,y,b,c-d=e,c-d,e"),
     ] {
         let hidden = commands_of_text(text).into_iter().find_map(|command| match command.hidden {
             Hidden::Words(words) => Some(words.join(",")),
             _ => None,
         });
         assert_eq!(hidden.unwrap_or_default(), words, "{text}");
+    }
+    for text in ["echo 'x; ca$@t", "if `x`", "c{a,b}t (b)", "(/bin/r? x"] {
+        let is_open = |command: SimpleCommand| command.hidden == Hidden::Anything;
+        assert!(commands_of_text(text).into_iter().any(is_open), "{text}");
     }
 }
 

@@ -4,8 +4,6 @@ use super::command::Word;
 
 /// The rows of the table; the head of the file describes their form.
 const TABLE: &str = include_str!("../../data/wrappers.txt");
-/// Lists of names.
-const NAMES: &str = include_str!("../../data/names.txt");
 
 /// The options of a search that a command stands behind.
 const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
@@ -62,16 +60,18 @@ struct Row {
 }
 
 /// Returns the rows of a program: the words behind its name, and the row.
+///
+/// Each start of hookexec may ask for one row, so no other row is read.
 fn rows(name: &str) -> impl Iterator<Item = (&'static str, Row)> {
-    let rows = TABLE.lines().filter(|line| !line.starts_with('#'));
-    rows.filter_map(move |line| {
-        let (head, row) = line.split_once(": ")?;
-        let (programs, subcommand) = head.split_once(' ').unwrap_or((head, ""));
-        if programs.split('|').any(|program| program == name) {
-            Some((subcommand, parse(row)))
-        } else {
-            None
+    TABLE.lines().filter_map(move |line| {
+        let length = line.bytes().position(|byte| matches!(byte, b' ' | b':'))?;
+        let programs = &line[..length];
+        let has_several = programs.as_bytes().contains(&b'|');
+        if programs != name && !(has_several && programs.split('|').any(|one| one == name)) {
+            return None;
         }
+        let (subcommand, row) = line[programs.len()..].split_once(": ")?;
+        Some((subcommand.trim_start(), parse(row)))
     })
 }
 
@@ -88,16 +88,6 @@ fn parse(text: &'static str) -> Row {
         }
     }
     row
-}
-
-/// Returns whether a name stands in a list.
-pub(super) fn is_listed(list: &str, name: &str) -> bool {
-    for line in NAMES.lines() {
-        if let Some(names) = line.strip_prefix(list).and_then(|rest| rest.strip_prefix(": ")) {
-            return names.split(' ').any(|known| known == name);
-        }
-    }
-    false
 }
 
 /// Returns the commands that a call of the program `name` runs.

@@ -32,7 +32,12 @@ pub(super) struct GivenOption<'c> {
 
 impl<'c> Arguments<'c> {
     pub(super) fn of(command: &'c SimpleCommand) -> Self {
-        let program = command.words.first().and_then(program_name);
+        let program = match command.words.first() {
+            Some(word) => program_name(word),
+            // `> file` does what `: > file` does.
+            None if !command.redirections.is_empty() => Some(":".to_owned()),
+            None => None,
+        };
         let row = Row::of(program.as_deref().unwrap_or_default(), None);
         let mut arguments =
             Self { command, program, row, options: Vec::new(), operands: Vec::new() };

@@ -15,7 +15,7 @@ use crate::builtins::Surroundings;
 use crate::builtins::protect_paths::texts::TOO_MANY;
 use crate::builtins::protect_paths::wildcards::{Finder, has_wildcard};
 use crate::builtins::protect_paths::words::UNKNOWN;
-use crate::calls::Reading;
+use crate::calls::SimpleCommand;
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 use hookexec_files::platform::Platform;
@@ -42,12 +42,12 @@ pub(super) struct CallReading<'c> {
 impl<'c> CallReading<'c> {
     pub(super) fn of(
         input: &Input,
-        reading: &'c Reading,
+        commands: &'c [SimpleCommand],
         machine: &'c Machine,
         surroundings: &Surroundings,
     ) -> Result<Self, BuiltinError> {
         let tool = CalledTool::of(input);
-        let commands: Vec<Arguments<'_>> = reading.commands.iter().map(Arguments::of).collect();
+        let commands: Vec<Arguments<'_>> = commands.iter().map(Arguments::of).collect();
         let platform = machine.platform;
         let cwd = platform.rooted(&input.cwd);
         let start = if cwd.starts_with('/') {
@@ -56,11 +56,10 @@ impl<'c> CallReading<'c> {
             rooted(&std::env::current_dir()?, platform)
         };
         let variables = Variables::of(&commands, surroundings, &start, platform);
-        let mentions = if tool.is("shell") {
-            mentions::of_commands(&commands, &start, &variables)?
-        } else {
-            tool_files::of_tool(input, &tool, &variables)?
-        };
+        let mut mentions = mentions::of_commands(&commands, &start, &variables)?;
+        if !tool.is("shell") {
+            mentions.extend(tool_files::of_tool(input, &tool, &variables)?);
+        }
         let goes = |given: &Arguments<'_>| {
             matches!(given.program.as_deref(), Some("cd" | "pushd" | "popd"))
         };
@@ -69,7 +68,7 @@ impl<'c> CallReading<'c> {
             tool,
             commands,
             mentions,
-            unknown_argument: reading.unknown_argument.as_deref(),
+            unknown_argument: None,
             machine,
             bases: OnceCell::new(),
             start,

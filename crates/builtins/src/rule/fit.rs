@@ -104,9 +104,8 @@ impl Pattern {
             }
             let is_first = self.words[..at].iter().all(|word| !word.is_operand() && !word.is_any());
             if is_first {
-                let is_for_every = self.programs.iter().any(|name| name == "*");
                 match first_operand(word, given) {
-                    Fit::Unknown(_) if is_for_every => return Fit::No,
+                    Fit::Unknown(_) if self.is_for_many() => return Fit::No,
                     Fit::No => return Fit::No,
                     Fit::Yes => {}
                     Fit::Unknown(part) => unknown = Some(part),
@@ -134,8 +133,8 @@ impl Pattern {
 
     /// Returns whether a program that is not known may be one of the pattern, with its other words.
     fn may_be_program(&self, word: &Word, given: &Arguments<'_>) -> Fit {
-        // A pattern for every program is about its words.
-        if self.programs.iter().any(|name| name == "*") {
+        // A pattern for many programs is about its words.
+        if self.is_for_many() {
             return self.finds_words(given);
         }
         let known = &word.text[..word.known];
@@ -156,11 +155,9 @@ impl Pattern {
     fn stands_in(&self, words: &[String]) -> bool {
         let stands = |text: &str| words.iter().any(|word| glob(text, word));
         let program = self.programs.iter().any(|name| {
-            let name = base(name);
-            name == "*"
-                || words.iter().any(|word| glob(name, word.rsplit('/').next().unwrap_or(word)))
+            words.iter().any(|word| glob(base(name), word.rsplit('/').next().unwrap_or(word)))
         });
-        program
+        (program || self.is_for_many())
             && self.words.iter().filter(|word| !word.negated).all(|word| {
                 word.alternatives.iter().any(|one| match one {
                     Alternative::Any | Alternative::Variable(_) => true,
@@ -227,7 +224,11 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
             let mut words = given.operands.iter().copied().chain(&given.command.assignments);
             words.any(|operand| fits(one, operand))
         }
-        Alternative::Variable(_) => given.command.words.iter().any(|operand| fits(one, operand)),
+        Alternative::Variable(name) => {
+            // `xargs` adds words that are not known.
+            name == "*" && given.command.more
+                || given.operands.iter().any(|operand| fits(one, operand))
+        }
         Alternative::Option(name, value) => has_option(name, value.as_deref(), given),
     })
 }
@@ -251,11 +252,17 @@ fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
             let is_it = option.name == given.row.first_name(name) || glob(name, word);
             is_it && fits_value
         }),
-        _ => given.operands.iter().any(|operand| fits(one, operand)),
+        Alternative::Word(text) => {
+            // Statements of SQL have the words that name their database as assignments.
+            let counts = text.contains('=') || given.program.as_deref() == Some("sql");
+            given.operands.iter().any(|operand| fits(one, operand))
+                || counts && given.command.assignments.iter().any(|word| fits(one, word))
+        }
+        Alternative::Variable(_) => given.operands.iter().any(|operand| fits(one, operand)),
     })
 }
 
-fn word_fits(word: &PatternWord, operand: &Word) -> bool {
+pub(super) fn word_fits(word: &PatternWord, operand: &Word) -> bool {
     word.alternatives.iter().any(|one| fits(one, operand))
 }
 
@@ -269,7 +276,15 @@ fn fits(one: &Alternative, operand: &Word) -> bool {
             let is_path = operand.certainty == Certainty::Paths && !text.contains('$');
             (is_path || text.contains('$')) && glob(text, &operand.text)
         }
-        Alternative::Variable(name) => !operand.is_known() && holds_variable(&operand.text, name),
+        Alternative::Variable(name) => {
+            let is_open = matches!(operand.certainty, Certainty::OneWord | Certainty::Unknown);
+            if name == "*" {
+                return is_open;
+            }
+            // A variable in a substitution is a word of another command.
+            let text = without_substitutions(&operand.text);
+            !operand.is_known() && holds_variable(&text, name)
+        }
         Alternative::Option(..) => false,
     }
 }
@@ -278,10 +293,13 @@ fn fits(one: &Alternative, operand: &Word) -> bool {
 fn holds_variable(text: &str, pattern: &str) -> bool {
     let mut parts = text.split('$').skip(1);
     parts.any(|part| {
-        let part = part.trim_start_matches(['{', '!', '#']);
-        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let end = part.find(|letter| !is_name(letter)).unwrap_or(part.len());
-        end > 0 && glob(pattern, &part[..end])
+        let name = part.trim_start_matches(['{', '!']);
+        let rest =
+            name.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+        // `${NAME:+set}` is another text.
+        let is_other = part.starts_with('{') && (rest.starts_with(":+") || rest.starts_with('+'));
+        let name = &name[..name.len() - rest.len()];
+        !name.is_empty() && !is_other && glob(pattern, name)
     })
 }
 
@@ -339,80 +357,4 @@ fn is_cluster_with(word: &str, option: &str) -> bool {
     let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
     let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
     matches!((letter, letters), (Some(letter), Some(letters)) if letters.contains(letter))
-}
-
-/// Why an allow does not fit a command.
-pub(super) type Refusal = String;
-
-impl Pattern {
-    /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
-    pub(super) fn lists(&self, given: &Arguments<'_>) -> Result<bool, Refusal> {
-        let Some(program) = given.command.words.first() else { return Ok(false) };
-        let is_it = |name: &str| {
-            glob(name, &program.text) && (name.contains('/') || !program.text.contains('/'))
-        };
-        if !self.programs.iter().any(|name| is_it(name)) {
-            return Ok(false);
-        }
-        let is_option = |one: &Alternative| matches!(one, Alternative::Option(..));
-        let wanted = self.words.iter().filter(|word| word.alternatives.iter().any(is_option));
-        let wanted: Vec<&PatternWord> = wanted.collect();
-        if !wanted
-            .iter()
-            .all(|word| given.options.iter().any(|option| is_listed(word, option, given)))
-        {
-            return Ok(false);
-        }
-        let words = self.words.iter().filter(|word| !word.alternatives.iter().any(is_option));
-        let words: Vec<&PatternWord> = words.collect();
-        let is_open = words.last().is_some_and(|word| word.is_any());
-        let named = words.iter().take_while(|word| !word.is_any()).count();
-        if !operands_fit(&words, &given.operands) {
-            return Ok(false);
-        }
-        for option in &given.options {
-            if wanted.iter().any(|word| is_listed(word, option, given)) {
-                continue;
-            }
-            if !is_open || option.operands_before == 0 && named > 0 {
-                return Ok(false);
-            }
-            let value = option.value.map(|(_, value)| value);
-            if given.row.is_hazard(&option.name, value) {
-                return Err(option.word.text.clone());
-            }
-        }
-        let taken = given.operands.iter().enumerate().skip(named);
-        for (at, operand) in taken {
-            if given.row.is_hazardous_operand(&operand.text, at == 0) {
-                return Err(operand.text.clone());
-            }
-        }
-        if is_open && given.row.hazards.contains(&"all") {
-            return Err(program.text.clone());
-        }
-        Ok(true)
-    }
-}
-
-/// Returns whether an option of the command is one that a word of an allow names.
-fn is_listed(word: &PatternWord, option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Option(name, None) => given.row.first_name(name) == option.name,
-        Alternative::Option(name, Some(wanted)) => {
-            let fits = option.value.is_some_and(|(_, value)| glob(wanted, value));
-            given.row.first_name(name) == option.name && fits
-        }
-        _ => false,
-    })
-}
-
-/// Returns whether operands are those of a pattern, in their order.
-fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
-    let Some((word, rest)) = words.split_first() else { return operands.is_empty() };
-    if word.is_any() {
-        return (0..=operands.len()).any(|taken| operands_fit(rest, &operands[taken..]));
-    }
-    let Some((operand, behind)) = operands.split_first() else { return false };
-    word_fits(word, operand) && operands_fit(rest, behind)
 }

@@ -1,13 +1,15 @@
 //! Groups of words and paths, which patterns name as `@name`.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use hookexec_files::suggest;
 
 use super::pattern::Mistake;
 use hookexec::config::Groups as OwnGroups;
 
-const GROUPS: &str = include_str!("../../data/groups.txt");
+/// The groups that come with the program, one a row.
+pub const GROUPS: &str = include_str!("../../data/groups.txt");
 
 /// How deep groups may stand in groups.
 const DEEPEST: usize = 4;
@@ -47,7 +49,14 @@ impl Groups<'_> {
             let hint = suggest::hint_or_list(text, known, "known groups:");
             return Err((format!("unknown group `{text}`"), hint));
         };
-        shipped.iter().try_for_each(|item| self.add(item, depth - 1, items))
+        for item in shipped {
+            if is_group(item) {
+                self.add(item, depth - 1, items)?;
+            } else {
+                items.push(Cow::Borrowed(item));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -58,18 +67,31 @@ pub(super) fn is_group(text: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_plain)
 }
 
+/// The groups that come with the program, each with its items in one line.
+static SHIPPED: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
+    let mut groups: Vec<(&str, String)> = Vec::new();
+    for line in GROUPS.lines().filter(|line| !line.starts_with('#')) {
+        match (line.strip_prefix("  "), groups.last_mut()) {
+            (Some(more), Some((_, items))) => {
+                // A word that ends with `|` goes on.
+                if !items.ends_with('|') {
+                    items.push(' ');
+                }
+                items.push_str(more);
+            }
+            _ => groups.extend(line.split_once(": ").map(|(name, items)| (name, items.to_owned()))),
+        }
+    }
+    groups
+});
+
 /// Returns the names of the groups that come with the program.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    GROUPS.lines().filter(|line| line.starts_with('@')).filter_map(|line| line.split(':').next())
+    SHIPPED.iter().map(|(name, _)| *name)
 }
 
 /// Returns the items of a group that comes with the program.
-pub(super) fn shipped(name: &str) -> Option<Vec<Cow<'static, str>>> {
-    let head = format!("\n{name}:");
-    let start = GROUPS.find(&head)? + head.len();
-    let end = GROUPS[start..].find("\n@").map_or(GROUPS.len(), |end| start + end);
-    // A word that ends with `|` goes on in the next line.
-    let text = GROUPS[start..end].replace("|\n  ", "|").replace('\n', "");
-    let items = text.split(", ").flat_map(|items| items.split(",  "));
-    Some(items.map(|item| Cow::Owned(item.trim().to_owned())).collect())
+pub(super) fn shipped(name: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let (_, items) = SHIPPED.iter().find(|(known, _)| *known == name)?;
+    Some(items.split(", "))
 }

@@ -1,89 +1,133 @@
-//! Commands that others imply: statements of SQL, and code that comes from elsewhere.
+//! Commands that others imply: statements of SQL, and programs that a program runs.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::arguments::{Arguments, program_name};
 use super::glob::glob;
 use super::groups::shipped;
-use crate::calls::{Hidden, SimpleCommand, Word};
+use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
 use hookexec::wire::Input;
+use hookexec_files::text::name_length;
 
-/// Programs that run the code in a file or in their input.
-static RUNS_CODE: LazyLock<Vec<Cow<'static, str>>> = LazyLock::new(|| {
-    let mut programs = shipped("@interpreters").unwrap_or_default();
-    programs.extend(SHELLS.map(Cow::Borrowed));
-    programs
-});
+/// Programs that run statements of SQL.
+static DATABASES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| shipped("@databases").into_iter().flatten().collect());
 
-const SHELLS: [&str; 10] =
-    ["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh", "source", "."];
-/// Programs that print harmless code, for `eval`.
-const PRINTS_CODE: [&str; 16] = [
-    "ssh-agent",
-    "direnv",
-    "pyenv",
-    "rbenv",
-    "nodenv",
-    "fnm",
-    "brew",
-    "opam",
-    "starship",
-    "zoxide",
-    "mise",
-    "asdf",
-    "dircolors",
-    "conda",
-    "luarocks",
-    "register-python-argcomplete",
-];
-
-/// Marks code that comes from a pipe or from a file that the call fetches, and returns the commands
-/// with the statements of SQL behind them.
+/// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
-    let fetched: Vec<String> = commands.iter().flat_map(fetched).collect();
-    for command in &mut commands {
-        if runs_unknown(command, &fetched) {
-            command.hidden = Hidden::Anything;
-        } else if command.hidden == Hidden::Anything && is_printed_code(command) {
-            command.hidden = Hidden::Nothing;
-        }
-    }
-    let mut statements: Vec<SimpleCommand> = Vec::new();
+    pass_assignments(&mut commands);
+    let mut implied: Vec<SimpleCommand> = Vec::new();
     for (at, command) in commands.iter().enumerate() {
-        if is_one_of(command, "@databases") {
-            let before = at.checked_sub(1).map(|before| &commands[before]);
-            let piped =
-                before.filter(|before| command.piped && before.pipeline == command.pipeline);
-            for source in [Some(command), piped].into_iter().flatten() {
-                let texts = source.redirections.iter().filter(|one| !one.is_file());
-                let texts = source.words.iter().skip(1).chain(texts.map(|one| &one.word));
-                for text in texts.filter(|word| word.text.contains(char::is_whitespace)) {
-                    statements.extend(statements_of(&text.text));
-                }
+        implied.extend(named(command));
+        if !is_database(command) {
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| &commands[before]);
+        let piped = before.filter(|before| command.piped && before.pipeline == command.pipeline);
+        for source in [Some(command), piped].into_iter().flatten() {
+            let texts = source.redirections.iter().filter(|one| !one.is_file());
+            let texts = source.words.iter().skip(1).chain(texts.map(|one| &one.word));
+            for text in texts.filter(|word| word.text.contains(char::is_whitespace)) {
+                implied.extend(statements_of(&text.text, &command.words));
             }
         }
     }
+    filter_environment(&mut commands);
     for (key, value) in input.tool_input.iter().flatten() {
-        if matches!(&**key, "sql" | "query" | "statement")
-            && let Some(text) = value.as_str()
-        {
-            statements.extend(statements_of(text));
+        if let Some(text) = value.as_str() {
+            implied.extend(commands_of_argument(input.tool(), key, text));
         }
     }
-    commands.extend(statements);
+    commands.extend(implied);
     commands
 }
 
-fn is_one_of(command: &SimpleCommand, group: &str) -> bool {
-    let name = command.words.first().and_then(program_name);
-    name.is_some_and(|name| {
-        shipped(group).unwrap_or_default().iter().any(|known| glob(known, &name))
+/// Returns the commands in an argument of a tool that is no shell.
+fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
+    const DATABASES: [&str; 8] =
+        ["sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake"];
+    let tool = tool.to_lowercase();
+    match key {
+        "sql" | "statement" => statements_of(text, &[]),
+        "query" if DATABASES.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
+        "command" | "cmd" | "script" if tool.starts_with("mcp__") => commands_of_text(text),
+        _ => Vec::new(),
+    }
+}
+
+/// Gives each command the assignments of the program that runs it.
+fn pass_assignments(commands: &mut [SimpleCommand]) {
+    for at in 1..commands.len() {
+        let depth = commands[at].wrappers.len();
+        if depth == 0 {
+            continue;
+        }
+        let outer = commands[..at].iter().rfind(|outer| outer.wrappers.len() + 1 == depth);
+        if let Some(outer) = outer {
+            let assignments = outer.assignments.clone();
+            commands[at].assignments.extend(assignments);
+        }
+    }
+}
+
+/// Makes `printenv NODE` of `env | grep NODE`, which does not show all.
+fn filter_environment(commands: &mut [SimpleCommand]) {
+    for at in 1..commands.len() {
+        let (before, filter) = commands.split_at_mut(at);
+        let (before, filter) = (&mut before[at - 1], &filter[0]);
+        let name = |command: &SimpleCommand| command.words.first().and_then(program_name);
+        let is_shown = matches!(name(before).as_deref(), Some("env" | "printenv" | "set"));
+        let is_filter = matches!(name(filter).as_deref(), Some("grep" | "egrep" | "rg"));
+        let is_pipe = filter.piped && filter.pipeline == before.pipeline;
+        if !is_shown || !is_filter || !is_pipe || before.words.len() > 1 {
+            continue;
+        }
+        let given = Arguments::of(filter);
+        let wanted = given.operands.first().filter(|_| !given.has("-v"));
+        // A single letter stands in most lines.
+        if let Some(wanted) = wanted.filter(|word| name_length(&word.text) > 1) {
+            before.words = vec![Word::known("printenv"), (*wanted).clone()];
+        }
+    }
+}
+
+/// Programs of which an operand is a program that they run.
+const RUNNERS: [&str; 3] = ["pnpm", "yarn", "bun"];
+
+/// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
+/// `pnpm prisma`.
+fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
+    let name = program_name(command.words.first()?)?;
+    let is_runner = RUNNERS.contains(&name.as_str());
+    if !is_runner && !is_interpreter(&name) {
+        return None;
+    }
+    let given = Arguments::of(command);
+    let module = given.options.iter().find(|option| option.name == "-m" && !is_runner);
+    let program = match module.and_then(|option| option.value) {
+        Some((word, _)) => word,
+        None => given.operands.first().filter(|word| word.text != "rm")?,
+    };
+    program_name(program)?;
+    let at = command.words.iter().position(|word| std::ptr::eq(word, program))?;
+    let words = command.words[at..].to_vec();
+    Some(SimpleCommand {
+        words,
+        redirections: Vec::new(),
+        hidden: Hidden::Nothing,
+        ..command.clone()
     })
 }
 
-/// Returns the statements of a text as commands of a program `sql`, in small letters.
-fn statements_of(text: &str) -> Vec<SimpleCommand> {
+/// Returns whether a command runs statements of SQL.
+fn is_database(command: &SimpleCommand) -> bool {
+    let name = command.words.first().and_then(program_name);
+    name.is_some_and(|name| DATABASES.iter().any(|known| glob(known, &name)))
+}
+
+/// Returns the statements of a text as commands of a program `sql`, in small letters. The words of the
+/// program that runs them stand before each, as its assignments: they name the database.
+fn statements_of(text: &str, program: &[Word]) -> Vec<SimpleCommand> {
     let plain: Vec<&str> =
         text.lines().map(|line| line.split("--").next().unwrap_or(line)).collect();
     let mut statements = Vec::new();
@@ -92,67 +136,10 @@ fn statements_of(text: &str) -> Vec<SimpleCommand> {
         let words = statement.split(|letter| !is_part(letter)).filter(|word| !word.is_empty());
         let words: Vec<Word> = std::iter::once("sql").chain(words).map(Word::known).collect();
         if words.len() > 1 {
-            statements.push(SimpleCommand { words, is_certain: true, ..SimpleCommand::default() });
+            let assignments = program.to_vec();
+            let is_certain = true;
+            statements.push(SimpleCommand { words, assignments, is_certain, ..Default::default() });
         }
     }
     statements
-}
-
-/// Returns whether a command runs code that nobody has seen.
-fn runs_unknown(command: &SimpleCommand, fetched: &[String]) -> bool {
-    let Some(program) = command.words.first() else { return false };
-    let name = program_name(program).unwrap_or_default();
-    let is_fetched = |text: &str| {
-        let text = text.strip_prefix("./").unwrap_or(text);
-        fetched.iter().any(|file| file == text)
-    };
-    if program.text.contains('/') && is_fetched(&program.text) {
-        return true;
-    }
-    if !RUNS_CODE.iter().any(|known| glob(known, &name)) {
-        return false;
-    }
-    let given = Arguments::of(command);
-    match given.operands.iter().find(|word| word.text != "-") {
-        Some(script) => is_fetched(&script.text),
-        None => command.piped && given.options.iter().all(|option| option.value.is_none()),
-    }
-}
-
-/// Returns whether the code of a command is printed by a program that is known to print harmless code:
-/// `eval "$(ssh-agent -s)"`.
-fn is_printed_code(command: &SimpleCommand) -> bool {
-    let [_, words @ ..] = &command.words[..] else { return false };
-    let is_harmless = |word: &Word| {
-        let text = word.text.trim_matches('"');
-        let code = text.strip_prefix("$(").or_else(|| text.strip_prefix("<("));
-        let name = code.and_then(|code| code.split([' ', ')']).next()).unwrap_or_default();
-        PRINTS_CODE.contains(&name) && text.matches('(').count() == 1
-    };
-    words.iter().any(is_harmless) && words.iter().all(|word| word.is_known() || is_harmless(word))
-}
-
-/// Returns the files that a command fetches.
-fn fetched(command: &SimpleCommand) -> Vec<String> {
-    if !is_one_of(command, "@fetchers") {
-        return Vec::new();
-    }
-    let given = Arguments::of(command);
-    let mut files = Vec::new();
-    for option in &given.options {
-        if matches!(&*option.name, "-o" | "-O" | "--output" | "--output-document")
-            && let Some((_, file)) = option.value
-        {
-            files.push(file.to_owned());
-        }
-    }
-    // `curl -O` and `wget` name the file as the address does.
-    files.extend(given.operands.iter().filter_map(|word| {
-        let (_, name) = word.text.rsplit_once('/')?;
-        Some(name.split(['?', '#']).next()?.to_owned())
-    }));
-    let written = command.redirections.iter().filter(|one| one.operator.starts_with('>'));
-    files.extend(written.map(|one| one.word.text.clone()));
-    files.retain(|file| !file.is_empty() && file != "-");
-    files
 }

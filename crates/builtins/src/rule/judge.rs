@@ -1,6 +1,5 @@
 //! A rule, and what it says of a call.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use super::arguments::Arguments;
@@ -13,7 +12,7 @@ use super::paths::{Here, Machine, PathPattern};
 use super::pattern::Pattern;
 use super::uses::Touch;
 use crate::builtins::Surroundings;
-use crate::calls::{Certainty, Hidden, Reading, Word};
+use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
@@ -77,11 +76,13 @@ impl Finding {
 impl Rule {
     /// Returns the rule's answer to a call.
     pub(super) fn judge(&self, call: &Call<'_>) -> Result<Option<Output>, BuiltinError> {
-        let mut reading = Reading::of(call.input);
-        if !matches!(self.answer, Answer::Allow) {
-            reading.commands = with_implied(call.input, reading.commands);
-        }
-        let read = CallReading::of(call.input, &reading, &self.machine, &self.surroundings)?;
+        let reading = Reading::of(call);
+        let commands = match self.answer {
+            Answer::Allow => &reading.commands,
+            _ => reading.implied.get_or_init(|| with_implied(call.input, reading.commands.clone())),
+        };
+        let mut read = CallReading::of(call.input, commands, &self.machine, &self.surroundings)?;
+        read.unknown_argument = reading.unknown_argument.as_deref();
         match &self.answer {
             Answer::Allow => Ok(self.allowed(&read)),
             Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),
@@ -132,20 +133,13 @@ impl Rule {
         }
         let has = |get: fn(&Conditions) -> bool| sets.iter().any(|set| get(set));
         let has_files = has(|set| !set.files.is_empty() || set.touched != Touch::NONE);
-        if has(|set| !set.commands.is_empty()) {
+        if has(|set| !set.commands.is_empty() || !set.targets.is_empty()) {
             let mut best = NOTHING;
             for at in 0..read.commands.len() {
                 best = best.better(self.command(read, sets, at)?);
                 if best.fit == Fit::Yes {
                     break;
                 }
-            }
-            return Ok(best);
-        }
-        if has(|set| !set.targets.is_empty()) {
-            let mut best = NOTHING;
-            for at in 0..read.commands.len() {
-                best = best.better(self.command(read, sets, at)?);
             }
             return Ok(best);
         }
@@ -254,6 +248,11 @@ impl Rule {
         sets: &[&Conditions],
         command: Option<usize>,
     ) -> Result<Finding, BuiltinError> {
+        let is_asked = |one: &&Mention| command.is_none_or(|command| one.command == Some(command));
+        let mentions: Vec<&Mention> = read.mentions.iter().filter(is_asked).collect();
+        if mentions.is_empty() {
+            return Ok(NOTHING);
+        }
         let excepted = |path: &Path| self.except.files.iter().any(|pattern| pattern.holds(path));
         let platform = self.machine.platform;
         let sets: Vec<(&Conditions, Here<'_>)> = sets
@@ -262,10 +261,7 @@ impl Rule {
             .map(|set| (*set, Here::of(&set.files, platform)))
             .collect();
         let mut best = NOTHING;
-        for mention in &read.mentions {
-            if command.is_some() && mention.command != command {
-                continue;
-            }
+        for mention in mentions {
             if command.is_none()
                 && let Some(at) = mention.command
                 && self.is_excepted(&read.commands[at])
@@ -303,220 +299,4 @@ impl Rule {
         }
         Ok(best)
     }
-
-    fn allowed(&self, read: &CallReading<'_>) -> Option<Output> {
-        let sets: Vec<Vec<&Conditions>> = if self.any.is_empty() {
-            vec![vec![&self.base]]
-        } else {
-            self.any.iter().map(|set| vec![&self.base, set]).collect()
-        };
-        match self.refusal(read, &sets) {
-            Ok(()) => Some(Output::allow()),
-            Err(None) => None,
-            Err(Some(reason)) => match self.otherwise? {
-                Otherwise::Ask => Some(Output::ask(reason)),
-                Otherwise::Deny => Some(Output::deny(reason)),
-            },
-        }
-    }
-
-    /// Returns why a call is not allowed; nothing if the rule does not concern it.
-    fn refusal(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[Vec<&Conditions>],
-    ) -> Result<(), Option<String>> {
-        let all = || sets.iter().flatten();
-        let has_commands = all().any(|set| !set.commands.is_empty());
-        let has_files = all().any(|set| !set.files.is_empty() || set.touched != Touch::NONE);
-        let lists_tools = !self.base.tools.is_empty();
-        let is_listed = !lists_tools || read.tool.is_certainly_one_of(&self.base.tools);
-        if has_commands || has_files {
-            let concerns = !lists_tools || read.tool.is_one_of(&self.base.tools);
-            if !concerns || has_commands && !read.tool.is("shell") {
-                return Err(None);
-            }
-        }
-        if !is_listed {
-            return Err(Some("the tool is not on the list of allowed tools".to_owned()));
-        }
-        if has_commands {
-            return self.commands_refused(read, sets).map_or(Ok(()), |reason| Err(Some(reason)));
-        }
-        if has_files {
-            return self.files_refused(read, sets).map_or(Ok(()), |reason| Err(Some(reason)));
-        }
-        if !lists_tools {
-            return Err(None);
-        }
-        Ok(())
-    }
-
-    fn files_refused(&self, read: &CallReading<'_>, sets: &[Vec<&Conditions>]) -> Option<String> {
-        if !read.tool.is_of_files() {
-            return Some("the tool may do more than use files".to_owned());
-        }
-        if read.mentions.is_empty() {
-            return Some("the call names no file".to_owned());
-        }
-        for mention in &read.mentions {
-            let fits = sets.iter().any(|set| self.file_is_listed(read, set, mention));
-            if !fits {
-                return Some(format!("`{}` is not on the list of allowed files", mention.shown));
-            }
-        }
-        None
-    }
-
-    fn file_is_listed(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[&Conditions],
-        mention: &Mention,
-    ) -> bool {
-        let Some(path) = &mention.path else { return false };
-        let names = read.real_names(path);
-        let holds = |patterns: &[PathPattern]| {
-            names.iter().all(|name| patterns.iter().any(|pattern| pattern.holds(name)))
-        };
-        sets.iter().all(|set| {
-            let touches = set.touched == Touch::NONE || set.touched.covers(mention.touch);
-            touches && (set.files.is_empty() || holds(&set.files))
-        }) && !(self
-            .except
-            .files
-            .iter()
-            .any(|pattern| names.iter().any(|name| pattern.holds(name))))
-    }
-
-    fn commands_refused(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[Vec<&Conditions>],
-    ) -> Option<String> {
-        if read.commands.is_empty() {
-            return Some("the call names no command".to_owned());
-        }
-        for (at, given) in read.commands.iter().enumerate() {
-            if let Some(reason) = doubt(given) {
-                return Some(reason);
-            }
-            let mut refused = None;
-            let mut is_listed = false;
-            for set in sets {
-                for pattern in set.iter().flat_map(|set| &set.commands) {
-                    match pattern.lists(given) {
-                        Ok(true) => is_listed = true,
-                        Ok(false) => {}
-                        Err(word) => refused = refused.or(Some((word, &pattern.written))),
-                    }
-                }
-            }
-            let name = name_of(given);
-            if self.is_excepted_from_allow(given) {
-                return Some(format!("{name} is excepted"));
-            }
-            if !is_listed {
-                return Some(match refused {
-                    Some((word, pattern)) => {
-                        format!(
-                            "{name} is not listed: `*` in `{pattern}` does not stand for `{}`",
-                            cut(&word)
-                        )
-                    }
-                    None => format!("{name} is not listed"),
-                });
-            }
-            if let Some(reason) = uncertain(given, read) {
-                return Some(reason);
-            }
-            let files = sets.iter().flatten().any(|set| !set.files.is_empty());
-            if files {
-                let mentions = read.mentions.iter().filter(|mention| mention.command == Some(at));
-                for mention in mentions {
-                    if !sets.iter().any(|set| self.file_is_listed(read, set, mention)) {
-                        return Some(format!(
-                            "`{}` is not on the list of allowed files",
-                            mention.shown
-                        ));
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    fn is_excepted_from_allow(&self, given: &Arguments<'_>) -> bool {
-        self.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No)
-    }
-}
-
-/// Returns what no pattern lists.
-fn doubt(given: &Arguments<'_>) -> Option<String> {
-    let command = given.command;
-    if command.words.is_empty() && command.hidden != Hidden::Nothing {
-        return Some(
-            "the command can't be read: it has a syntax error, is too long or is not for a POSIX \
-             shell"
-                .to_owned(),
-        );
-    }
-    if command.hidden != Hidden::Nothing {
-        return Some(format!("{} runs what can't be known", name_of(given)));
-    }
-    let has = |what: String| {
-        if command.words.is_empty() { what } else { format!("{} has {what}", name_of(given)) }
-    };
-    if !command.sets.is_empty() {
-        let assignment = command.assignments.first().map(|word| word.text.clone());
-        let assignment = assignment.unwrap_or_else(|| command.sets.join(", "));
-        return Some(has(format!("an assignment: `{}`", cut(&assignment))));
-    }
-    for redirection in command.redirections.iter().filter(|redirection| redirection.is_file()) {
-        let is_known = redirection.word.is_known();
-        let reads = matches!(&*redirection.operator, "<" | "<&");
-        if is_known && redirection.word.text == "/dev/null" {
-            continue;
-        }
-        let direction = if reads { "from" } else { "to" };
-        return Some(has(format!("a redirection {direction} `{}`", cut(&redirection.word.text))));
-    }
-    None
-}
-
-fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
-    let command = given.command;
-    let unknown = format!("{} can't be known before it runs", name_of(given));
-    let words = command.words.iter().chain(&command.assignments);
-    let texts = command.redirections.iter().map(|redirection| &redirection.word);
-    let word = words.chain(texts).find(|word| may_vary(word));
-    if let Some(word) = word {
-        return Some(format!("{unknown}: `{}`", cut(&word.text)));
-    }
-    if let Some(argument) = read.unknown_argument {
-        return Some(format!("the argument `{}` of the call is not known", cut(argument)));
-    }
-    if command.more || !command.is_certain { Some(unknown) } else { None }
-}
-
-/// Returns whether the program may get something else than one known text or paths.
-fn may_vary(word: &Word) -> bool {
-    match word.certainty {
-        Certainty::Known => false,
-        Certainty::Paths => word.may_be_option(),
-        Certainty::OneWord | Certainty::Unknown => true,
-    }
-}
-
-/// Returns what a message calls a command of which not everything is known.
-fn name_of(given: &Arguments<'_>) -> String {
-    if given.command.words.is_empty() {
-        return "the command".to_owned();
-    }
-    format!("`{}`", cut(&shown(given)))
-}
-
-/// Returns a part of a call for a message.
-fn cut(text: &str) -> Cow<'_, str> {
-    shortened(text, 200)
 }

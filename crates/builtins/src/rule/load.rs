@@ -112,7 +112,12 @@ impl Loading<'_> {
             }
         }
         for item in keys.tools.unwrap_or_default().0 {
-            conditions.tools.extend(item.value.split('|').map(|name| plain(name.trim())));
+            for name in item.value.split('|') {
+                match self.groups.expanded(name.trim()) {
+                    Ok(names) => conditions.tools.extend(names.iter().map(|name| plain(name))),
+                    Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
+                }
+            }
         }
         conditions
     }

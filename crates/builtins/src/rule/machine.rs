@@ -39,7 +39,10 @@ impl<'v> Variables<'v> {
                     && name_length(name) == name.len()
                     && !name.is_empty()
                 {
-                    set.push((name.to_owned(), value.to_owned()));
+                    let pair = (name.to_owned(), value.to_owned());
+                    if !set.contains(&pair) {
+                        set.push(pair);
+                    }
                 }
             }
         }

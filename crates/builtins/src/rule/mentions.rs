@@ -173,7 +173,11 @@ impl Finder<'_, '_> {
         for one in &words {
             add_versions(one, self.variables, is_literal, &mut texts)?;
         }
-        let (path, last) = self.path(word, &plain);
+        let (mut path, last) = self.path(word, &plain);
+        // An address is in no directory.
+        if plain.contains("://") && !is_target {
+            path = Some(PathBuf::from(plain));
+        }
         let given = self.given;
         self.mentions.push(Mention {
             shown: word.text.clone(),

@@ -1,5 +1,6 @@
 //! `type: rule`: denies, asks about or allows tool calls by what they run and touch.
 
+mod allow;
 mod arguments;
 mod call;
 mod fit;
@@ -11,12 +12,19 @@ mod keys;
 mod load;
 mod machine;
 mod mentions;
+mod part;
 mod paths;
 mod pattern;
 mod table;
 mod tool_files;
 mod tools;
 mod uses;
+
+pub use groups::GROUPS;
+pub use table::OPTIONS;
+
+/// Examples of the two, for tests and readers: what fits and what does not.
+pub const EXAMPLES: &str = include_str!("../../data/examples.txt");
 
 use std::sync::Arc;
 

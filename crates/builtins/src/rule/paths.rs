@@ -1,15 +1,14 @@
 //! Patterns of paths and addresses, and whether a path fits them.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::glob::glob_any_case;
+use super::part::{Part, braces, fit, fit_whole};
 use super::pattern::Mistake;
 use crate::builtins::protect_paths::texts::Texts;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
-
-/// The most patterns that the braces of one may stand for.
-const MOST_BRACES: usize = 64;
 
 /// The places that patterns name.
 #[derive(Debug, Clone)]
@@ -28,19 +27,21 @@ pub(super) struct PathPattern {
     pub(super) written: String,
     /// The address, if it is one: `*://**?token=**`.
     address: Option<String>,
+    /// The directory that it begins with; empty if it counts in each.
+    base: PathBuf,
+    /// What follows the directory.
+    rest: String,
+    compiled: OnceLock<Compiled>,
+}
+
+/// A pattern of a path in its parts.
+#[derive(Debug)]
+struct Compiled {
     parts: Vec<Part>,
     /// The directory or file before its first wildcard.
     root: Option<PathBuf>,
     /// How many parts the root has.
     root_parts: usize,
-}
-
-/// A part of a path between two `/`, with the letters that stand for others replaced.
-#[derive(Debug, Clone)]
-struct Part {
-    exact: Vec<char>,
-    /// The same in small letters.
-    folded: Vec<char>,
 }
 
 /// The patterns of one key, and where what they name really lies now.
@@ -66,8 +67,8 @@ impl PathPattern {
         let platform = machine.platform;
         let written = written.to_owned();
         if item.contains("://") {
-            let (parts, root, root_parts) = (Vec::new(), None, 0);
-            return Ok(Self { written, address: Some(item.to_owned()), parts, root, root_parts });
+            let (base, rest, compiled) = (PathBuf::new(), String::new(), OnceLock::new());
+            return Ok(Self { written, address: Some(item.to_owned()), base, rest, compiled });
         }
         let glob = platform.rooted(item);
         let behind = |name: &str| {
@@ -97,27 +98,13 @@ impl PathPattern {
         if rest.split('/').any(|part| part == "..") {
             return wrong("must not contain `..`", "write the path that it stands for");
         }
-        let is_absolute = !base.as_os_str().is_empty();
-        let mut parts: Vec<Part> =
-            parts_of(&lexical(&base)).iter().map(|part| Part::literal(part)).collect();
-        if !is_absolute {
-            parts = vec![Part::of("**")];
-        }
-        let rest = rest.split('/').filter(|part| !part.is_empty() && *part != ".");
-        parts.extend(rest.map(Part::of));
-        // A directory stands for all that is in it, so these ends say nothing.
-        while parts.last().is_some_and(Part::is_deep) {
-            parts.pop();
-        }
-        let root_parts = parts.iter().take_while(|part| !part.is_wild()).count();
-        let root = if is_absolute {
-            let names =
-                parts[..root_parts].iter().map(|part| part.exact.iter().collect::<String>());
-            Some(Path::new("/").join(names.collect::<PathBuf>()))
-        } else {
-            None
-        };
-        Ok(Self { written, address: None, parts, root, root_parts })
+        let (rest, compiled) = (rest.to_owned(), OnceLock::new());
+        Ok(Self { written, address: None, base, rest, compiled })
+    }
+
+    /// Returns its parts. Most patterns are never compared with a path.
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| Compiled::of(&self.base, &self.rest))
     }
 
     pub(super) fn fits_address(&self, text: &str) -> bool {
@@ -131,7 +118,10 @@ impl PathPattern {
 
     /// Returns whether a path, or a directory that it is in, is like the pattern in the same case.
     pub(super) fn holds(&self, path: &Path) -> bool {
-        self.address.is_none() && fit(&self.parts, &parts_of(path), true)
+        match path.to_str().filter(|text| text.contains("://")) {
+            Some(address) => self.fits_address(address),
+            None => self.address.is_none() && fit(&self.compiled().parts, &parts_of(path), true),
+        }
     }
 
     /// Returns whether a path is the named one, lies above it, or is a wildcard directly in it.
@@ -152,22 +142,48 @@ impl PathPattern {
             path = parent;
         }
         let parts = parts_of(path);
-        fit_whole(&self.parts, &parts)
-            || self.root.as_ref().is_some_and(|root| strip_base(root, path, false).is_some())
+        fit_whole(&self.compiled().parts, &parts)
+            || self
+                .compiled()
+                .root
+                .as_ref()
+                .is_some_and(|root| strip_base(root, path, false).is_some())
     }
 
     /// Returns whether a path of which only the last part is known may be at stake.
     pub(super) fn may_be_at_stake(&self, last: &str) -> bool {
         let is_open = last.is_empty() || last.contains(['*', '?', '[']);
-        is_open || self.parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
+        is_open
+            || self.compiled().parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
+    }
+}
+
+impl Compiled {
+    fn of(base: &Path, rest: &str) -> Self {
+        let is_absolute = !base.as_os_str().is_empty();
+        let mut parts = vec![Part::of("**")];
+        if is_absolute {
+            parts = parts_of(&lexical(base)).iter().map(|part| Part::literal(part)).collect();
+        }
+        let rest = rest.split('/').filter(|part| !part.is_empty() && *part != ".");
+        parts.extend(rest.map(Part::of));
+        // A directory stands for all that is in it, so these ends say nothing.
+        while parts.last().is_some_and(Part::is_deep) {
+            parts.pop();
+        }
+        let root_parts = parts.iter().take_while(|part| !part.is_wild()).count();
+        let names = parts[..root_parts].iter().map(|part| part.0.iter().collect::<String>());
+        let root = Path::new("/").join(names.collect::<PathBuf>());
+        let root = Some(root).filter(|_| is_absolute);
+        Self { parts, root, root_parts }
     }
 }
 
 impl<'p> Here<'p> {
     pub(super) fn of(patterns: &'p [PathPattern], platform: Platform) -> Self {
         let here = |pattern: &'p PathPattern| {
-            let real = pattern.root.as_deref().map(|root| real(root, platform));
-            (pattern, real.filter(|real| Some(real) != pattern.root.as_ref()))
+            let real = pattern.compiled().root.as_deref().map(|root| real(root, platform));
+            (pattern, real.filter(|real| Some(real) != pattern.compiled().root.as_ref()))
         };
         Self { patterns: patterns.iter().map(here).collect() }
     }
@@ -180,8 +196,9 @@ impl<'p> Here<'p> {
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
         for name in names {
+            let parts = parts_of(name);
             for (pattern, real) in &self.patterns {
-                if pattern.address.is_some() || !pattern.leads_to(real.as_deref(), name) {
+                if pattern.address.is_some() || !pattern.leads_to(real.as_deref(), name, &parts) {
                     continue;
                 }
                 if !excepted(name) {
@@ -196,17 +213,17 @@ impl<'p> Here<'p> {
 impl PathPattern {
     /// Returns whether a path, or a directory that it is in, is like the pattern; `real` is where its
     /// root really lies.
-    fn leads_to(&self, real: Option<&Path>, name: &Path) -> bool {
+    fn leads_to(&self, real: Option<&Path>, name: &Path, parts: &[String]) -> bool {
         // `/` alone is the root, and not every file.
-        if self.parts.is_empty() && !self.written.starts_with("**") {
+        if self.compiled().parts.is_empty() && !self.written.starts_with("**") {
             return name.parent().is_none();
         }
-        if fit(&self.parts, &parts_of(name), false) {
+        if fit(&self.compiled().parts, parts, false) {
             return true;
         }
         // `~/.ssh` may be a link itself: what it leads to counts, too.
         let Some(rest) = real.and_then(|real| strip_base(name, real, false)) else { return false };
-        fit(&self.parts[self.root_parts..], &parts_of(&rest), false)
+        fit(&self.compiled().parts[self.compiled().root_parts..], &parts_of(&rest), false)
     }
 }
 
@@ -214,7 +231,7 @@ impl<'p> Here<'p> {
     /// Returns the pattern that names something below a directory.
     pub(super) fn below(&self, names: &[PathBuf]) -> Option<&'p PathPattern> {
         let found = self.patterns.iter().find(|(pattern, real)| {
-            let mut roots = pattern.root.iter().chain(real);
+            let mut roots = pattern.compiled().root.iter().chain(real);
             roots.any(|root| names.iter().any(|name| strip_base(root, name, false).is_some()))
         });
         found.map(|(pattern, _)| *pattern)
@@ -222,7 +239,8 @@ impl<'p> Here<'p> {
 
     /// Returns the directories above what is named.
     pub(super) fn above(&self) -> impl Iterator<Item = &Path> {
-        let roots = self.patterns.iter().filter_map(|(pattern, _)| pattern.root.as_deref());
+        let roots =
+            self.patterns.iter().filter_map(|(pattern, _)| pattern.compiled().root.as_deref());
         roots.flat_map(|root| root.ancestors().skip(1))
     }
 
@@ -266,134 +284,4 @@ fn text_of(part: impl AsRef<std::ffi::OsStr>) -> String {
 fn parts_of(path: &Path) -> Vec<String> {
     let parts = path.iter().map(text_of);
     parts.filter(|part| part != "/").collect()
-}
-
-// Letters of a compiled part that stand for others.
-const DEEP: char = '\u{1}';
-const MANY: char = '\u{2}';
-const ONE: char = '\u{3}';
-const SET: char = '\u{4}';
-const NOT_SET: char = '\u{5}';
-const END: char = '\u{6}';
-
-fn is_special(letter: char) -> bool {
-    matches!(letter, DEEP..=END)
-}
-
-impl Part {
-    fn literal(name: &str) -> Self {
-        Self { exact: name.chars().collect(), folded: name.to_lowercase().chars().collect() }
-    }
-
-    fn of(written: &str) -> Self {
-        Self { exact: compiled(written), folded: compiled(&written.to_lowercase()) }
-    }
-
-    fn is_deep(&self) -> bool {
-        self.exact == [DEEP]
-    }
-
-    fn is_wild(&self) -> bool {
-        self.exact.iter().any(|letter| is_special(*letter))
-    }
-
-    fn fits(&self, name: &str, same_case: bool) -> bool {
-        if same_case {
-            return name_fits(&self.exact, &name.chars().collect::<Vec<char>>());
-        }
-        name_fits(&self.folded, &name.to_lowercase().chars().collect::<Vec<char>>())
-    }
-}
-
-/// Returns a part of a pattern with the letters that stand for others replaced.
-fn compiled(part: &str) -> Vec<char> {
-    if part == "**" {
-        return vec![DEEP];
-    }
-    let mut letters = Vec::new();
-    let mut rest = part;
-    while let Some(letter) = rest.chars().next() {
-        rest = &rest[letter.len_utf8()..];
-        match letter {
-            '*' if letters.last() == Some(&MANY) => {}
-            '*' => letters.push(MANY),
-            '?' => letters.push(ONE),
-            '[' => match rest.get(1..).and_then(|tail| tail.find(']')) {
-                Some(end) => {
-                    let (set, behind) = rest.split_at(end + 1);
-                    let is_negated = set.starts_with(['!', '^']);
-                    letters.push(if is_negated { NOT_SET } else { SET });
-                    letters.extend(set.trim_start_matches(['!', '^']).chars());
-                    letters.push(END);
-                    rest = behind.strip_prefix(']').unwrap_or(behind);
-                }
-                None => letters.push('['),
-            },
-            letter => letters.push(letter),
-        }
-    }
-    letters
-}
-
-/// Returns whether a name is like a compiled part.
-fn name_fits(part: &[char], name: &[char]) -> bool {
-    match part {
-        [] => name.is_empty(),
-        [MANY, rest @ ..] => (0..=name.len()).any(|from| name_fits(rest, &name[from..])),
-        [ONE, rest @ ..] => !name.is_empty() && name_fits(rest, &name[1..]),
-        [start @ (SET | NOT_SET), rest @ ..] => {
-            let end = rest.iter().position(|letter| *letter == END).unwrap_or(rest.len());
-            let Some((first, behind)) = name.split_first() else { return false };
-            is_in(&rest[..end], *first) == (*start == SET)
-                && name_fits(rest.get(end + 1..).unwrap_or_default(), behind)
-        }
-        [letter, rest @ ..] => name.first() == Some(letter) && name_fits(rest, &name[1..]),
-    }
-}
-
-fn is_in(set: &[char], letter: char) -> bool {
-    let in_range =
-        set.windows(3).any(|range| range[1] == '-' && (range[0]..=range[2]).contains(&letter));
-    in_range || set.contains(&letter)
-}
-
-/// Returns whether a pattern fits the beginning of a path.
-fn fit(pattern: &[Part], path: &[String], same_case: bool) -> bool {
-    let Some((part, rest)) = pattern.split_first() else { return true };
-    if part.is_deep() {
-        return (0..=path.len()).any(|from| fit(rest, &path[from..], same_case));
-    }
-    let Some((name, behind)) = path.split_first() else { return false };
-    part.fits(name, same_case) && fit(rest, behind, same_case)
-}
-
-/// Returns whether a pattern fits the whole of a path.
-fn fit_whole(pattern: &[Part], path: &[String]) -> bool {
-    let Some((part, rest)) = pattern.split_first() else { return path.is_empty() };
-    if part.is_deep() {
-        return (0..=path.len()).any(|from| fit_whole(rest, &path[from..]));
-    }
-    let Some((name, behind)) = path.split_first() else { return false };
-    part.fits(name, false) && fit_whole(rest, behind)
-}
-
-/// Returns the patterns that one with `{a,b}` stands for.
-fn braces(text: &str) -> Vec<String> {
-    let mut found = vec![text.to_owned()];
-    while let Some(at) = found.iter().position(|text| inner_braces(text).is_some()) {
-        let text = found.remove(at);
-        let Some((start, end)) = inner_braces(&text) else { break };
-        for part in text[start + 1..end].split(',') {
-            found.push(format!("{}{part}{}", &text[..start], &text[end + 1..]));
-        }
-        if found.len() > MOST_BRACES {
-            break;
-        }
-    }
-    found
-}
-
-fn inner_braces(text: &str) -> Option<(usize, usize)> {
-    let end = text.find('}')?;
-    Some((text[..end].rfind('{')?, end))
 }

@@ -34,7 +34,8 @@ pub(super) enum Alternative {
     Word(Cow<'static, str>),
     /// An option, and its value if one is wanted.
     Option(Cow<'static, str>, Option<Cow<'static, str>>),
-    /// A word that holds the value of a variable with such a name.
+    /// A word that holds the value of a variable with such a name; `*` for every word of which a
+    /// part is not known.
     Variable(String),
 }
 
@@ -103,12 +104,6 @@ impl Pattern {
         let negated = written.starts_with('!') && written.len() > 1;
         let mut alternatives = Vec::new();
         for text in written.strip_prefix('!').filter(|_| negated).unwrap_or(written).split('|') {
-            if let Some(name) = text.strip_prefix('$')
-                && !name.starts_with('(')
-            {
-                alternatives.push(Alternative::Variable(name.to_owned()));
-                continue;
-            }
             match text.split_once('=').filter(|(name, _)| name.starts_with('-')) {
                 Some((name, value)) => {
                     for value in groups.expanded(value)? {
@@ -154,15 +149,20 @@ impl Pattern {
         self.programs.iter().any(|name| glob(base(name), program)) != self.other
     }
 
+    /// Returns whether it is for every program, or for all but some.
+    pub(super) fn is_for_many(&self) -> bool {
+        self.other || self.programs.iter().any(|name| name == "*")
+    }
+
     /// Refuses a subcommand that the program does not have.
     fn check_subcommand(&self) -> Result<(), Mistake> {
         let [program] = &self.programs[..] else { return Ok(()) };
         let Some(first) = self.words.iter().find(|word| word.is_operand() || word.is_any()) else {
             return Ok(());
         };
+        let row = Row::of(program, None);
         for one in &first.alternatives {
             let Alternative::Word(name) = one else { continue };
-            let row = Row::of(program, None);
             let is_here = row.subcommands.iter().any(|known| glob(name, known));
             if row.subcommands.is_empty() || is_here {
                 continue;
@@ -185,6 +185,9 @@ fn plain(text: Cow<'static, str>) -> Alternative {
     match &*text {
         "*" => Alternative::Any,
         option if option.starts_with('-') && option.len() > 1 => Alternative::Option(text, None),
+        variable if variable.starts_with('$') && !variable.starts_with("$(") => {
+            Alternative::Variable(variable[1..].to_owned())
+        }
         _ => Alternative::Word(text),
     }
 }

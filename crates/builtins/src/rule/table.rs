@@ -9,7 +9,8 @@ use std::sync::{LazyLock, OnceLock};
 use super::glob::glob;
 use super::uses::Use;
 
-const OPTIONS: &str = include_str!("../../data/options.txt");
+/// The table of options, one program a row.
+pub const OPTIONS: &str = include_str!("../../data/options.txt");
 
 /// The rows of one program and subcommand, joined.
 #[derive(Debug, Default, Clone)]

@@ -272,12 +272,12 @@ impl<'t> Reader<'t, '_> {
 
     /// Reads `[[ ... ]]`. A shell that has no such command reads the operators as its own.
     fn conditional(&mut self, frame: &Frame) -> Read<()> {
-        let start = self.at;
         let mut words = Vec::new();
-        let mut has_operator = false;
+        // What other shells run as commands.
+        let mut others = None;
         while self.keyword() != "]]" {
             if let Some(b'&' | b'|' | b'(' | b')' | b'<' | b'>') = self.peek() {
-                has_operator = true;
+                others.get_or_insert(self.at);
                 self.at += 1;
             } else {
                 words.push(self.word(frame)?);
@@ -289,8 +289,8 @@ impl<'t> Reader<'t, '_> {
             matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
         };
         self.found.evaluates |= words.iter().any(evaluates);
-        let inside = &self.text[start..self.at];
-        let hidden = if has_operator { Hidden::words_of(inside) } else { Hidden::Nothing };
+        let others = others.map(|start| Hidden::words_of(&self.text[start..self.at]));
+        let hidden = others.unwrap_or_default();
         self.found.commands.push(SimpleCommand {
             words,
             is_certain: false,

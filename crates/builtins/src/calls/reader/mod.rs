@@ -62,7 +62,7 @@ pub(super) struct Found {
 }
 
 /// Returns the commands of a shell text.
-pub(super) fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
+pub(crate) fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
     let mut found = Found::default();
     if found.text(text, &Frame::default()).is_err() {
         found.is_doubtful = true;

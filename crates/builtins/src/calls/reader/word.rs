@@ -1,7 +1,7 @@
 //! Words and quotes.
 
 use super::{Certainty, Frame, Read, Reader, Unread, Word};
-use crate::calls::word::is_printable;
+use crate::calls::command::is_printable;
 
 /// A word that is being read.
 pub(super) struct Building {

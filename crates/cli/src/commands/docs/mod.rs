@@ -39,6 +39,12 @@ enum Reference {
     Events(events::Args),
     Agents(agents::Args),
     Builtins(builtins::Args),
+    /// Prints the groups of words and paths that rules can name, such as `@secrets`
+    #[command(after_help = "Example: hookexec docs groups | less")]
+    Groups,
+    /// Prints the options that rules know: twins, values, and the files that a program touches
+    #[command(after_help = "Example: hookexec docs options | less")]
+    Options,
     Schema(schema::Args),
 }
 
@@ -124,6 +130,8 @@ impl Args {
             (Some(Reference::Events(args)), _) => args.execute(),
             (Some(Reference::Agents(args)), _) => args.execute(),
             (Some(Reference::Builtins(args)), _) => args.execute(),
+            (Some(Reference::Groups), _) => output::print_data(hookexec_builtins::GROUPS),
+            (Some(Reference::Options), _) => output::print_data(hookexec_builtins::OPTIONS),
             (Some(Reference::Schema(args)), _) => args.execute(),
             (None, Some(topic)) => print_page(&topic),
             (None, None) => list_pages(),
@@ -156,7 +164,8 @@ fn list_pages() -> Result<(), CommandError> {
     }
     output::print(&format!(
         "{}\n`hookexec docs TOPIC` prints a page. `events`, `builtins` and `agents` print\n\
-         a table, and the whole page with `--page`. `docs schema` prints JSON schemas\n",
+         a table, and the whole page with `--page`. `groups` and `options` print the\n\
+         tables of rules, `docs schema` prints JSON schemas\n",
         table.text()
     ))
 }

@@ -1,0 +1,148 @@
+//! Parts of the patterns of paths, compared with the parts of a path.
+
+/// The most patterns that the braces of one may stand for.
+const MOST_BRACES: usize = 64;
+
+/// A part of a path between two `/`, with the letters that stand for others replaced.
+#[derive(Debug, Clone)]
+pub(super) struct Part(pub(super) Vec<char>);
+
+// Letters of a compiled part that stand for others.
+const DEEP: char = '\u{1}';
+const MANY: char = '\u{2}';
+const ONE: char = '\u{3}';
+const SET: char = '\u{4}';
+const NOT_SET: char = '\u{5}';
+const END: char = '\u{6}';
+
+fn is_special(letter: char) -> bool {
+    matches!(letter, DEEP..=END)
+}
+
+impl Part {
+    pub(super) fn literal(name: &str) -> Self {
+        Self(name.chars().collect())
+    }
+
+    pub(super) fn of(written: &str) -> Self {
+        Self(compiled(written))
+    }
+
+    pub(super) fn is_deep(&self) -> bool {
+        self.0 == [DEEP]
+    }
+
+    pub(super) fn is_wild(&self) -> bool {
+        self.0.iter().any(|letter| is_special(*letter))
+    }
+
+    pub(super) fn fits(&self, name: &str, same_case: bool) -> bool {
+        let name: Vec<char> = name.chars().collect();
+        name_fits(&self.0, &name, same_case)
+    }
+}
+
+/// Returns a part of a pattern with the letters that stand for others replaced.
+fn compiled(part: &str) -> Vec<char> {
+    if part == "**" {
+        return vec![DEEP];
+    }
+    let mut letters = Vec::new();
+    let mut rest = part;
+    while let Some(letter) = rest.chars().next() {
+        rest = &rest[letter.len_utf8()..];
+        match letter {
+            '*' if letters.last() == Some(&MANY) => {}
+            '*' => letters.push(MANY),
+            '?' => letters.push(ONE),
+            '[' => match rest.get(1..).and_then(|tail| tail.find(']')) {
+                Some(end) => {
+                    let (set, behind) = rest.split_at(end + 1);
+                    let is_negated = set.starts_with(['!', '^']);
+                    letters.push(if is_negated { NOT_SET } else { SET });
+                    letters.extend(set.trim_start_matches(['!', '^']).chars());
+                    letters.push(END);
+                    rest = behind.strip_prefix(']').unwrap_or(behind);
+                }
+                None => letters.push('['),
+            },
+            letter => letters.push(letter),
+        }
+    }
+    letters
+}
+
+/// Returns whether a name is like a compiled part.
+fn name_fits(part: &[char], name: &[char], same_case: bool) -> bool {
+    match part {
+        [] => name.is_empty(),
+        [MANY, rest @ ..] => (0..=name.len()).any(|from| name_fits(rest, &name[from..], same_case)),
+        [ONE, rest @ ..] => !name.is_empty() && name_fits(rest, &name[1..], same_case),
+        [start @ (SET | NOT_SET), rest @ ..] => {
+            let end = rest.iter().position(|letter| *letter == END).unwrap_or(rest.len());
+            let Some((first, behind)) = name.split_first() else { return false };
+            let mut forms = vec![*first];
+            if !same_case {
+                forms.extend(first.to_lowercase().chain(first.to_uppercase()));
+            }
+            let is_here = forms.iter().any(|letter| is_in(&rest[..end], *letter));
+            is_here == (*start == SET)
+                && name_fits(rest.get(end + 1..).unwrap_or_default(), behind, same_case)
+        }
+        [letter, rest @ ..] => {
+            name.first().is_some_and(|first| is_same(*letter, *first, same_case))
+                && name_fits(rest, &name[1..], same_case)
+        }
+    }
+}
+
+fn is_same(letter: char, other: char, same_case: bool) -> bool {
+    letter == other || !same_case && letter.to_lowercase().eq(other.to_lowercase())
+}
+
+fn is_in(set: &[char], letter: char) -> bool {
+    let in_range =
+        set.windows(3).any(|range| range[1] == '-' && (range[0]..=range[2]).contains(&letter));
+    in_range || set.contains(&letter)
+}
+
+/// Returns whether a pattern fits the beginning of a path.
+pub(super) fn fit(pattern: &[Part], path: &[String], same_case: bool) -> bool {
+    let Some((part, rest)) = pattern.split_first() else { return true };
+    if part.is_deep() {
+        return (0..=path.len()).any(|from| fit(rest, &path[from..], same_case));
+    }
+    let Some((name, behind)) = path.split_first() else { return false };
+    part.fits(name, same_case) && fit(rest, behind, same_case)
+}
+
+/// Returns whether a pattern fits the whole of a path.
+pub(super) fn fit_whole(pattern: &[Part], path: &[String]) -> bool {
+    let Some((part, rest)) = pattern.split_first() else { return path.is_empty() };
+    if part.is_deep() {
+        return (0..=path.len()).any(|from| fit_whole(rest, &path[from..]));
+    }
+    let Some((name, behind)) = path.split_first() else { return false };
+    part.fits(name, false) && fit_whole(rest, behind)
+}
+
+/// Returns the patterns that one with `{a,b}` stands for.
+pub(super) fn braces(text: &str) -> Vec<String> {
+    let mut found = vec![text.to_owned()];
+    while let Some(at) = found.iter().position(|text| inner_braces(text).is_some()) {
+        let text = found.remove(at);
+        let Some((start, end)) = inner_braces(&text) else { break };
+        for part in text[start + 1..end].split(',') {
+            found.push(format!("{}{part}{}", &text[..start], &text[end + 1..]));
+        }
+        if found.len() > MOST_BRACES {
+            break;
+        }
+    }
+    found
+}
+
+fn inner_braces(text: &str) -> Option<(usize, usize)> {
+    let end = text.find('}')?;
+    Some((text[..end].rfind('{')?, end))
+}
