@@ -46,7 +46,7 @@ async fn conditions_look_at_each_command_and_file() {
     for (text, command, expected) in cases {
         let mut input = Input::call("Bash").arg("command", command);
         input.cwd = "/p".into();
-        let hook = format!("{{ type: builtin, command: deny_tools, args: ['*'], when: {text} }}");
+        let hook = format!("{{ type: rule, deny: no, tools: ['*'], when: {text} }}");
         let file = format!("pre_tool_use: [{{ hooks: [{hook}] }}]");
         let config = Config::from_yaml(&file, "hooks.yaml").unwrap();
         let executor = Executor::builder(config).registry(everything()).build().unwrap();

@@ -5,13 +5,15 @@ mod audit_log;
 mod commands;
 mod conditions;
 mod context;
+mod files;
 mod git;
 mod http_post;
 mod limit_calls;
+mod max_iterations;
 #[cfg(feature = "http")]
 #[path = "../support/one_post.rs"]
 mod one_post;
-mod protect_paths;
+
 mod redact_secrets;
 mod registered;
 #[path = "../support/registry.rs"]
@@ -20,4 +22,3 @@ mod responses;
 mod rules;
 mod secrets;
 mod support;
-mod tools;

@@ -31,11 +31,10 @@ fn dispatch(hooks: Vec<Hook>, event: Event, input: &Input) -> Verdict {
 
 #[test]
 fn a_builtin_decides_as_any_hook_does() {
-    let call = input(json!({ "tool_name": "shell", "tool_input": { "cmd": "cat ~/.ssh/id" } }));
-    let guard = hook(Event::PreToolUse, "protect_paths", &["**/.ssh/**"]);
-    let verdict = dispatch(vec![guard], Event::PreToolUse, &call);
-    assert_eq!(verdict.decision, Some(Decision::Deny));
-    assert!(verdict.message.unwrap().ends_with("is protected by `**/.ssh/**`"));
+    let limit = hook(Event::BeforeLlmCall, "max_iterations", &["3"]);
+    let verdict = dispatch(vec![limit], Event::BeforeLlmCall, &input(json!({ "iteration": 4 })));
+    assert!(!verdict.allowed);
+    assert!(verdict.message.unwrap().contains("3 model calls, which is the limit"));
 
     let date = hook(Event::TurnStart, "add_date", &[]);
     let user = hook(Event::TurnStart, "add_user_info", &[]);
@@ -85,16 +84,14 @@ fn what_a_redactor_can_not_look_through_is_withheld() {
 #[test]
 fn what_can_not_work_is_found_when_the_configuration_is_built() {
     let problems = executor(vec![
-        hook(Event::PreToolUse, "protect_paths", &[]),
+        hook(Event::PreToolUse, "limit_calls", &[]),
         hook(Event::SessionEnd, "add_date", &[]),
-        hook(Event::PreToolUse, "deny_tools", &["a("]),
         hook(Event::BeforeLlmCall, "max_iterations", &["none"]),
     ])
     .unwrap_err();
     for part in [
-        "builtin `protect_paths`: it needs at least one glob to protect",
+        "builtin `limit_calls`: it needs a number, `N`",
         "builtin `add_date`: it can do nothing on `session_end`; it is for pre_tool_use, post_tool_use, session_start",
-        "builtin `deny_tools`: matcher `a(` is not a valid regular expression",
         "builtin `max_iterations`: N must be a whole number of at least 1, found `none`",
     ] {
         assert!(problems.contains(part), "{part}\nnot in\n{problems}");

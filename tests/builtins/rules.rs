@@ -223,20 +223,59 @@ async fn an_allow_is_the_whole_command() {
 #[tokio::test]
 async fn tools_are_names_and_kinds() {
     let machine = Machine::new();
-    for (rule, kinds, expected) in [
-        ("{ type: rule, deny: no, tools: ['mcp__*__delete*|shell'] }", &["shell"][..], "deny"),
-        ("{ type: rule, deny: no, tools: [edit] }", &["edit", "write"], "deny"),
-        ("{ type: rule, deny: no, tools: ['@ours'] }", &["edit"], "deny"),
-        ("{ type: rule, allow: true, tools: [edit] }", &["edit", "write"], "-"),
-        ("{ type: rule, allow: true, tools: ['edit|write'] }", &["edit", "write"], "allow"),
-        ("{ type: rule, allow: true, tools: [read], otherwise: deny }", &["write"], "deny"),
-        ("{ type: rule, deny: no, tools: ['*'], except: { tools: [read] } }", &["read"], "-"),
-        ("{ type: rule, deny: no, tools: ['*'], except: { tools: [read] } }", &["write"], "deny"),
+    let deny = |list: &str| format!("{{ type: rule, deny: no, tools: [{list}] }}");
+    let only = |list: &str| {
+        format!("{{ type: rule, deny: no, tools: ['*'], except: {{ tools: [{list}] }} }}")
+    };
+    let allow = |list: &str| format!("{{ type: rule, allow: true, tools: [{list}] }}");
+    for (name, kinds, list, denied, listed) in [
+        ("Tool", &["shell"][..], "shell", true, true),
+        ("Tool", &["shell"], "'mcp__*__delete*|shell'", true, true),
+        ("Tool", &["edit", "write"], "edit", true, false),
+        ("Tool", &["edit", "write"], "'edit|write'", true, true),
+        ("Tool", &["edit", "write"], "edit, write", true, true),
+        ("Tool", &["mcp", "mcp__a__b"], "'mcp__a__*'", true, true),
+        ("Tool", &["mcp", "mcp__a__b"], "mcp", true, true),
+        // A name that can be cut in two ways.
+        ("Tool", &["mcp", "mcp__a__b_c", "mcp__a_b__c"], "'mcp__a__*'", true, false),
+        ("Tool", &["mcp", "mcp__a__b_c", "mcp__a_b__c"], "'mcp__a__*', 'mcp__a_b__*'", true, true),
+        ("Tool", &[], "shell", false, false),
+        // Kiro's `write` also edits; its own name is not among its kinds.
+        ("write", &["edit"], "edit", true, false),
+        ("write", &["edit"], "edit, write", true, true),
+        ("read_file", &[], "'read_file|grep', 'mcp__docs__*'", true, true),
+        ("grep", &[], "'read_file|grep', 'mcp__docs__*'", true, true),
+        ("mcp__docs__search", &[], "'read_file|grep', 'mcp__docs__*'", true, true),
+        ("read_file2", &[], "'read_file|grep', 'mcp__docs__*'", false, false),
+        ("xmcp__docs__a", &[], "'read_file|grep', 'mcp__docs__*'", false, false),
+        ("Read_File", &[], "read_file", true, true),
+        ("mcp__x__delete_repo", &[], "'shell|bash', '*__delete_*'", true, true),
+        ("shell2", &[], "'shell|bash', '*__delete_*'", false, false),
     ] {
-        let call = json!({ "tool_name": "Tool", "tool_kinds": kinds, "tool_input": {} });
-        let call = serde_json::from_value(call).unwrap();
-        assert_eq!(machine.decision(rule, call).await.0, expected, "{rule} {kinds:?}");
+        let call = json!({ "tool_name": name, "tool_kinds": kinds, "tool_input": {} });
+        let call: Input = serde_json::from_value(call).unwrap();
+        for (rule, expected) in [
+            (deny(list), if denied { "deny" } else { "-" }),
+            (only(list), if listed { "-" } else { "deny" }),
+            (allow(list), if listed { "allow" } else { "-" }),
+        ] {
+            let said = machine.decision(&rule, call.clone()).await.0;
+            assert_eq!(said, expected, "{rule} {name:?} {kinds:?}");
+        }
     }
+    // A host that trims a name would call another tool.
+    for name in ["", " shell", "shell\n", "a\u{9b}b", "she\u{200b}ll", "shell\u{fe0f}"] {
+        for rule in [deny("shell"), only("shell"), deny("other")] {
+            assert_eq!(machine.decision(&rule, Input::call(name)).await.0, "deny", "{name:?}");
+        }
+    }
+    assert_eq!(machine.decision(&deny("shell"), Input::default()).await.0, "deny");
+    let call = serde_json::from_value(json!({ "tool_name": "Tool", "tool_kinds": ["edit"] })).unwrap();
+    assert_eq!(machine.decision(&deny("'@ours'"), call).await.0, "deny");
+    let rule = "{ type: rule, allow: true, tools: [read], otherwise: deny }";
+    let call = json!({ "tool_name": "Tool", "tool_kinds": ["write"], "tool_input": {} });
+    let call = serde_json::from_value(call).unwrap();
+    assert_eq!(machine.decision(rule, call).await.0, "deny");
 }
 
 #[tokio::test]

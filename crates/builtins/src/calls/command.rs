@@ -93,7 +93,7 @@ impl Hidden {
         if may_compose(text) {
             return Self::Anything;
         }
-        let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,$".contains(letter);
+        let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,$~".contains(letter);
         let text = unquoted(&text.replace("\\\n", ""));
         let mut words: Vec<String> = Vec::new();
         for word in text.split(|letter| !is_part(letter)).filter(|word| !word.is_empty()) {

@@ -26,10 +26,16 @@ impl Rule {
         match self.refusal(read, &sets) {
             Ok(()) => Some(Output::allow()),
             Err(None) => None,
-            Err(Some(reason)) => match self.otherwise? {
-                Otherwise::Ask => Some(Output::ask(reason)),
-                Otherwise::Deny => Some(Output::deny(reason)),
-            },
+            Err(Some(reason)) => Some(match self.otherwise {
+                Some(Otherwise::Ask) => Output::ask(reason),
+                Some(Otherwise::Deny) => Output::deny(reason),
+                // It has no opinion, and `explain` says why.
+                None => {
+                    let mut output = Output::default();
+                    output.reason = Some(reason);
+                    output
+                }
+            }),
         }
     }
 

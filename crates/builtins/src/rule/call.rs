@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, GivenOption};
 use super::fit::Fit;
 use super::machine::Variables;
 use super::mentions::{self, Mention};
@@ -60,10 +60,7 @@ impl<'c> CallReading<'c> {
         if !tool.is("shell") {
             mentions.extend(tool_files::of_tool(input, &tool, &variables)?);
         }
-        let goes = |given: &Arguments<'_>| {
-            matches!(given.program.as_deref(), Some("cd" | "pushd" | "popd"))
-        };
-        let strays = commands.iter().any(goes);
+        let strays = commands.iter().any(goes_elsewhere);
         Ok(Self {
             tool,
             commands,
@@ -86,7 +83,7 @@ impl<'c> CallReading<'c> {
         self.machine.platform
     }
 
-    /// Returns whether a mentioned file is one of those that patterns name, and not excepted.
+    /// Returns how a mentioned file fits one of the patterns that is not excepted: for people.
     pub(super) fn fits(
         &self,
         mention: &Mention,
@@ -94,7 +91,7 @@ impl<'c> CallReading<'c> {
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Result<Option<String>, BuiltinError> {
         if let Some(pattern) = here.address(&mention.texts) {
-            return Ok(Some(pattern.written.clone()));
+            return Ok(Some(format!("is in `{}`", pattern.written)));
         }
         let bases = self.bases()?;
         let guesses: BTreeSet<PathBuf> =
@@ -112,13 +109,13 @@ impl<'c> CallReading<'c> {
                 for meant in self.meant(&path, text, dots)? {
                     let names = names(&meant, self.platform());
                     if let Some(pattern) = here.fitting(&names, excepted) {
-                        return Ok(Some(pattern.written.clone()));
+                        return Ok(Some(format!("is in `{}`", pattern.written)));
                     }
                     if descends
                         && self.is_dir(&meant)
                         && let Some(pattern) = here.below(&names)
                     {
-                        return Ok(Some(pattern.written.clone()));
+                        return Ok(Some(format!("holds `{}`", pattern.written)));
                     }
                 }
             }
@@ -245,6 +242,15 @@ impl<'c> CallReading<'c> {
     fn is_dir(&self, path: &Path) -> bool {
         self.platform().native(path).is_dir()
     }
+}
+
+/// Returns whether a command goes to another directory, or to one that only the shell knows.
+fn goes_elsewhere(given: &Arguments<'_>) -> bool {
+    let is_unknown = |option: &GivenOption<'_>| {
+        option.name == "-C" && option.value.is_some_and(|(word, _)| !word.is_known())
+    };
+    matches!(given.program.as_deref(), Some("cd" | "pushd" | "popd"))
+        || given.options.iter().any(is_unknown)
 }
 
 /// Returns what to look for in a directory when `text` is a relative path. The rest of a word that

@@ -268,14 +268,14 @@ impl Rule {
             {
                 continue;
             }
-            let mut written = None;
+            let mut found = None;
             let mut fits = true;
             for (set, here) in &sets {
                 if !mention.touch.meets(set.touches()) {
                     fits = false;
                 } else if !set.files.is_empty() {
                     match read.fits(mention, here, &excepted)? {
-                        Some(found) => written = Some(found),
+                        Some(how) => found = Some(how),
                         None => fits = false,
                     }
                 }
@@ -288,8 +288,8 @@ impl Rule {
             }
             let fit = if mention.unsure { Fit::Unknown(mention.shown.clone()) } else { Fit::Yes };
             let shown = shortened(&mention.shown, 200).into_owned();
-            let text = match written {
-                Some(written) => format!("`{shown}` is in `{written}`"),
+            let text = match found {
+                Some(how) => format!("`{shown}` {how}"),
                 None => format!("`{shown}`"),
             };
             best = best.better(Finding { fit, text });

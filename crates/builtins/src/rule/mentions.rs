@@ -286,15 +286,29 @@ fn descends(given: &Arguments<'_>, words: &BTreeSet<String>) -> bool {
     let program = given.program.as_deref().unwrap_or_default();
     let is_recursive = ["-r", "-R", "--recursive"].iter().any(|option| given.has(option));
     let copies = program == "cp" && given.has("-a");
-    let in_code = words.iter().any(|word| {
-        let last = word.rsplit('.').next().unwrap_or(word);
-        DESCENDING_FUNCTIONS.contains(&last)
-    });
-    DESCENDING.contains(&program)
-        || program.strip_suffix("tar").is_some_and(|kind| !kind.contains('.'))
-        || program.starts_with("7z")
-        || is_recursive
+    let module = given.command.words.iter().any(|word| is_descending_function(&word.text));
+    is_recursive
         || copies
-        || in_code
-        || given.command.words.iter().any(|word| word.text == "tarfile" || word.text == "zipfile")
+        || module
+        || is_descending_program(program)
+        || words.iter().any(|word| is_descending_function(word))
+}
+
+/// Returns whether a word of code says that it goes through directories.
+pub(super) fn goes_deep(word: &str) -> bool {
+    let letters = word.strip_prefix('-').filter(|letters| letters.len() <= 8);
+    is_descending_program(word.rsplit('/').next().unwrap_or(word))
+        || is_descending_function(word)
+        || letters.is_some_and(|letters| !letters.starts_with('-') && letters.contains(['r', 'R']))
+        || word.starts_with("--recurs")
+}
+
+fn is_descending_program(name: &str) -> bool {
+    DESCENDING.contains(&name)
+        || name.strip_suffix("tar").is_some_and(|kind| !kind.contains('.'))
+        || name.starts_with("7z")
+}
+
+fn is_descending_function(word: &str) -> bool {
+    DESCENDING_FUNCTIONS.contains(&word.rsplit('.').next().unwrap_or(word))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::machine::Variables;
-use super::mentions::{Mention, add_versions};
+use super::mentions::{Mention, add_versions, goes_deep};
 use super::tools::CalledTool;
 use super::uses::Touch;
 use crate::builtins::protect_paths::texts::Texts;
@@ -35,6 +35,8 @@ pub(super) fn of_tool(
         roles,
         touch: touch(input, tool),
         descends,
+        has_command: false,
+        goes_deep: false,
         is_of_files: tool.is_of_files(),
         variables,
         length: 0,
@@ -42,6 +44,10 @@ pub(super) fn of_tool(
     };
     if let Some(arguments) = &input.tool_input {
         found.object(arguments)?;
+    }
+    let descends = found.descends || found.has_command && found.goes_deep;
+    for mention in &mut found.mentions {
+        mention.descends = descends;
     }
     Ok(found.mentions)
 }
@@ -57,30 +63,17 @@ fn touch(input: &Input, tool: &CalledTool) -> Touch {
     if only_writes(input) {
         return Touch::WRITE;
     }
-    let is = |kind: &str| tool.is(kind);
-    match (is("edit"), is("write")) {
-        (true, true) => Touch::READ.with(Touch::EDIT).with(Touch::WRITE),
-        (true, false) => Touch::READ.with(Touch::EDIT),
-        _ => by_name(input.tool()),
-    }
-}
-
-/// Returns what the name of a tool outside of the table says that it does.
-fn by_name(name: &str) -> Touch {
-    const READS: [&str; 12] = [
-        "read", "get", "list", "find", "search", "view", "show", "fetch", "query", "describe",
-        "grep", "open",
-    ];
-    let name = name.rsplit("__").next().unwrap_or(name).to_lowercase();
-    let first = name.split(['_', '-', '.']).next().unwrap_or_default();
-    let is_read = READS.iter().any(|verb| first.starts_with(verb));
-    if is_read { Touch::READ } else { Touch::ANY }
+    if tool.is_of_files() { Touch::READ.with(Touch::EDIT).with(Touch::WRITE) } else { Touch::ANY }
 }
 
 struct Collector<'c> {
     roles: Roles,
     touch: Touch,
     descends: bool,
+    /// Whether a command is among the arguments.
+    has_command: bool,
+    /// Whether a word of them says that it goes through directories.
+    goes_deep: bool,
     /// Whether it is certain which arguments are files.
     is_of_files: bool,
     variables: &'c Variables<'c>,
@@ -145,7 +138,9 @@ impl Collector<'_> {
         }
         // What a tool does with an argument outside of the table is not known.
         if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
-            self.add(text, Touch::ANY, true)?;
+            let words = self.add(text, self.touch, true)?;
+            self.has_command |= is_command;
+            self.goes_deep |= words.iter().any(|word| goes_deep(word));
         }
         Ok(())
     }
@@ -168,12 +163,18 @@ impl Collector<'_> {
         Ok(!files.is_empty())
     }
 
-    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Result<(), BuiltinError> {
-        if text.is_empty() {
-            return Ok(());
-        }
+    /// Adds what a text may mean, and returns its words.
+    fn add(
+        &mut self,
+        text: &str,
+        touch: Touch,
+        is_code: bool,
+    ) -> Result<BTreeSet<String>, BuiltinError> {
         let mut texts = Texts::default();
         let mut words = BTreeSet::new();
+        if text.is_empty() {
+            return Ok(words);
+        }
         let other = foreign(text, self.variables.platform);
         for text in std::iter::once(text).chain(other.as_deref()) {
             if is_code {
@@ -196,9 +197,9 @@ impl Collector<'_> {
             last: String::new(),
             texts,
             unsure: false,
-            descends: self.descends,
+            descends: false,
         });
-        Ok(())
+        Ok(words)
     }
 }
 
