@@ -47,7 +47,7 @@ pre_tool_use:
         command: 'grep -q -- --force && { echo "no force" >&2; exit 2; } || true'
   - matcher: edit|Edit|Write
     hooks:
-      - { type: builtin, command: protect_paths, args: [.git/**, .env] }
+      - { type: rule, deny: no, files: [.git, .env] }
 post_tool_use:
   - hooks: [{ type: command, command: "echo '{\"additionalContext\": \"seen\"}'" }]
 YAML

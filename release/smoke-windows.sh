@@ -120,7 +120,7 @@ echo "== protected paths, however they are written"
 hooks <<'YAML'
 pre_tool_use:
   - hooks:
-      - { type: builtin, command: protect_paths, args: ['~\.ssh\**', 'C:\secrets', '**/.env'] }
+      - { type: rule, deny: protected, files: ['~\.ssh', 'C:\secrets', .env] }
 YAML
 profile='%USERPROFILE%\\.ssh\\key'
 for path in 'C:\\secrets\\x' 'c:/SECRETS/x' '/c/secrets/x' '\\\\?\\C:\\secrets' 'D:\\work\\.ENV' 'C:\\windows\\..\\secrets.\\x::$DATA'; do
@@ -130,7 +130,7 @@ done
 for command in "type $profile" 'cat $env:USERPROFILE\\.ssh\\key' 'cat ~/.ssh/key' 'type \"C:\\secrets\\x\"' 'cd C:\\ && type secrets\\x'; do
     call "$command"
     expect 2 "${hookexec[@]}" run pre_tool_use --config hooks.yaml
-    says 'protected by'
+    says 'protected'
 done
 call 'type C:\\windows\\win.ini'
 expect 0 "${hookexec[@]}" run pre_tool_use --config hooks.yaml

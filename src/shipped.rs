@@ -36,7 +36,7 @@ fn build_builtin(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, Buil
 
 fn builtin_hooks() -> HandlerFactory {
     HandlerFactory::new(build_builtin)
-        .with_command(CommandKey::Name("the name of the builtin: `command: protect_paths`"))
+        .with_command(CommandKey::Name("the name of the builtin: `command: add_date`"))
         .refusing(
             &["env", "inherit_env", "working_dir", "shell", "strict_output"],
             "a builtin starts no program and prints nothing",

@@ -37,7 +37,7 @@ hooks:
   pre_tool_use:
     - matcher: shell
       hooks:
-        - { name: no-rm, type: builtin, command: deny_commands, args: ["rm -r"] }
+        - { name: no-rm, type: rule, deny: no, commands: [rm -r] }
 """
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 BEGINNING = '{"v":1,"time":"'

@@ -271,10 +271,10 @@ def starts(place, binary):
 
 @contextlib.contextmanager
 def server(place, binary):
-    """Runs a server with one builtin, and returns its socket."""
+    """Runs a server with one rule, and returns its socket."""
     directory = place.path / ".config/hookexec"
     directory.mkdir(parents=True)
-    hook = "{ type: builtin, command: allow_tools, args: [shell] }"
+    hook = "{ type: rule, deny: no, tools: [fetch] }"
     (directory / "hooks.yaml").write_text(f"pre_tool_use: [{{ hooks: [{hook}] }}]\n")
     path = place.path / "private/socket"
     command = [binary, "serve", "--socket", path]

@@ -51,12 +51,12 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     }
     let work = "peers: hookexec with a builtin guard / an empty Rust program";
     options.add(findings, work, |samples| {
-        let agent = Agent::with(BUILTIN);
+        let agent = Agent::with(RULE);
         let empty = compile(agent.home.path(), "empty", Linking::Dynamic);
         agent.compare(work, samples, empty.to_str().unwrap(), &agent.hookexec)
     });
     let beside = |work: &str, guard: &str, samples| {
-        let agent = Agent::with(BUILTIN);
+        let agent = Agent::with(RULE);
         agent.check(guard);
         agent.compare(work, samples, &agent.hookexec, guard)
     };
@@ -97,7 +97,7 @@ fn python_guard() -> String {
 }
 
 /// The guard of the command itself, which reads the call as a shell would.
-const BUILTIN: &str = "{ type: builtin, command: deny_commands, args: [rm] }";
+const RULE: &str = "{ type: rule, deny: no, commands: [rm] }";
 
 /// A user of Claude Code with hookexec installed.
 struct Agent {

@@ -20,11 +20,10 @@ const CLIENTS: usize = 16;
 const LOAD: Duration = Duration::from_mins(1);
 
 pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
-    let work = "decision through the socket, one builtin / an empty Rust program";
+    let work = "decision through the socket, one rule / an empty Rust program";
     options.add(findings, work, |samples| {
-        let server = Server::start(
-            "pre_tool_use:\n  - hooks: [{ type: builtin, command: allow_tools, args: [shell] }]\n",
-        );
+        let server =
+            Server::start("pre_tool_use:\n  - hooks: [{ type: rule, deny: no, tools: [fetch] }]\n");
         let json = serde_json::to_vec(&support::input(2_000)).unwrap();
         let empty = compile(server.home.path(), "empty", Linking::Dynamic);
         server.check(&json);

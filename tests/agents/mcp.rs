@@ -40,15 +40,15 @@ fn one_matcher_denies_the_tool_of_an_mcp_server_under_every_agent() {
         (json!([{ "matcher": "mcp", "hooks": [no("")] }]), true),
         (json!([{ "matcher": "mcp__my-kit__do-it", "hooks": [no("claude-code")] }]), true),
         (json!([{ "matcher": "mcp__other__.*", "hooks": [no("")] }]), false),
-        (json!([deny_tools("mcp__my-kit__do-it")]), true),
-        (json!([deny_tools("mcp__my-kit__do")]), false),
+        (json!([rule("mcp__my-kit__do-it")]), true),
+        (json!([rule("mcp__my-kit__do")]), false),
     ] {
         sandbox.write("hooks.yaml", &json!({ "pre_tool_use": hook }).to_string());
         for (agent, event, payload) in calls() {
             let args = ["run", "--config", "hooks.yaml", "--from", agent, "--event", event];
             let done = sandbox.hookexec(args).stdin(payload.to_string()).run();
             let said = format!("{}{}", done.stdout, done.stderr);
-            let reason = ["not by this tool", "is denied by"];
+            let reason = ["not by this tool", "not by this rule"];
             let found = reason.iter().any(|reason| said.contains(reason));
             assert_eq!(found, denied, "{agent} {hook}: {done:#?}");
         }
@@ -63,6 +63,6 @@ fn no(dialect: &str) -> Value {
     hook
 }
 
-fn deny_tools(tool: &str) -> Value {
-    json!({ "hooks": [{ "type": "builtin", "command": "deny_tools", "args": [tool] }] })
+fn rule(tool: &str) -> Value {
+    json!({ "hooks": [{ "type": "rule", "deny": "not by this rule", "tools": [tool] }] })
 }

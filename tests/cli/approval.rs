@@ -565,7 +565,7 @@ pre_tool_use:
   - matcher: shell
     when: { field: tool_input.command, regex: "^git" }
     hooks:
-      - { type: builtin, command: allow_commands, args: ["git *", ls], mode: shadow }
+      - { type: builtin, command: limit_calls, args: ["2", --per=turn], mode: shadow }
       - { type: command, command: "true", env: { A: "b c" }, on_error: warn, mutates: true }
       - { type: process, command: gate, enabled: false }
 post_tool_use:
@@ -577,10 +577,10 @@ stop: { type: command, command: "true" }
     let shown = sandbox.hookexec(["trust"]).run().exits(1).stdout;
     insta::assert_snapshot!(shown, @r#"
     hooks.yaml: not approved
-      pre_tool_use `allow_commands`
+      pre_tool_use `limit_calls`
         matches: shell
         type: builtin
-        args: 'git *' ls
+        args: 2 '--per=turn'
         mode: shadow
         when: tool_input.command regex "^git"
       pre_tool_use `true`

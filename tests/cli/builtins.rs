@@ -29,9 +29,9 @@ fn one_builtin_is_told_in_full() {
 #[test]
 fn a_name_that_no_builtin_has_is_a_usage_error_that_names_the_one_meant() {
     let sandbox = Sandbox::new();
-    let done = sandbox.hookexec(["docs", "builtins", "protect_path"]).run().exits(64);
+    let done = sandbox.hookexec(["docs", "builtins", "redact_secret"]).run().exits(64);
     assert_eq!(done.stdout, "");
-    assert!(done.stderr.contains("a similar value exists: 'protect_paths'"), "{}", done.stderr);
+    assert!(done.stderr.contains("a similar value exists: 'redact_secrets'"), "{}", done.stderr);
 }
 
 #[test]

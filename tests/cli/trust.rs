@@ -369,7 +369,7 @@ fn an_unapproved_file_cannot_take_the_guards_of_the_user_with_it() {
         "session_end: [{{ type: command, command: x, when: {{ field: a, glob: '{open}{close}' }} }}]"
     );
     let protected = format!(
-        "pre_tool_use: [{{ hooks: [{{ type: builtin, command: protect_paths, args: ['{open}{close}'] }}] }}]"
+        "pre_tool_use: [{{ hooks: [{{ type: rule, deny: no, files: ['{open}{close}'] }}] }}]"
     );
     for hostile in [glob, protected] {
         sandbox.write("hooks.yaml", &hostile);

@@ -58,8 +58,8 @@ hooks:
   pre_tool_use:
     - matcher: shell
       hooks:
-        - { type: builtin, command: deny_commands, args: ["rm -r"] }
-        - { type: builtin, command: ask_commands, args: ["git push"] }
+        - { type: rule, deny: not so, commands: [rm -r] }
+        - { type: rule, ask: sure, commands: [git push] }
         - { type: builtin, command: judge, mutates: true }
   tool_response_transform:
     - matcher: "*"
@@ -114,7 +114,7 @@ def check(said):
             problems.append(what)
 
     expect(f"ran {said['ran']}, not {RAN}", said["ran"] == RAN)
-    expect("the denial", "`rm -r x` is denied" in texts["rm -r x"])
+    expect("the denial", "`rm -r x` fits `rm -r`" in texts["rm -r x"])
     expect("the context", "ran ls -l" in texts["ls"] and "be brief" in texts["ls"])
     expect("the approval", "ran git push" in texts["git push"])
     expect("the refusal", "not with force" in texts["git push --force"])
@@ -199,7 +199,7 @@ def claude(program, hookexec):
 
     problems = []
     hooks = HOOKS.replace("        - { type: builtin, command: judge, mutates: true }\n", "")
-    for prompt, expected in [("rm -r kept", "`rm -r kept` is denied"), ("echo it ran", "it ran")]:
+    for prompt, expected in [("rm -r kept", "`rm -r kept` fits `rm -r`"), ("echo it ran", "it ran")]:
         with tempfile.TemporaryDirectory() as directory, model.Model([prompt]) as played:
             home, project = [pathlib.Path(directory).resolve() / it for it in ("home", "project")]
             (home / ".config/hookexec").mkdir(parents=True)

@@ -340,9 +340,9 @@ test("a builtin that does not answer in the hook's time denies", async () => {
 });
 
 test("a builtin may not take the place of a shipped one", async () => {
-  const hooks = judgedBy(undefined, "hooks: {}").builtin("deny_commands", () => null);
-  assert.throws(() => hooks.builtin("deny_commands", () => null), HooksError);
-  assert.match(await denied(hooks.session()), /`deny_commands` is the name of another builtin/);
+  const hooks = judgedBy(undefined, "hooks: {}").builtin("add_date", () => null);
+  assert.throws(() => hooks.builtin("add_date", () => null), HooksError);
+  assert.match(await denied(hooks.session()), /`add_date` is the name of another builtin/);
 });
 
 test("fifty calls at once", async () => {

@@ -428,11 +428,11 @@ class Faults(Case):
 
     def test_a_builtin_may_not_take_the_place_of_a_shipped_one(self):
         hooks = self.hooks("hooks: {}")
-        hooks.builtin("deny_commands")(lambda input: None)
+        hooks.builtin("add_date")(lambda input: None)
         with self.assertRaisesRegex(HooksError, "twice"):
-            hooks.builtin("deny_commands")(lambda input: None)
+            hooks.builtin("add_date")(lambda input: None)
         with contextlib.redirect_stderr(io.StringIO()):
-            self.assertIn("`deny_commands` is the name of another builtin",
+            self.assertIn("`add_date` is the name of another builtin",
                           self.denied(hooks.session()))
 
     def test_fifty_calls_at_once(self):

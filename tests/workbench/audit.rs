@@ -529,11 +529,11 @@ fn mistakes_in_audit_are_named() {
 }
 
 #[test]
-fn lists_of_commands_run_in_a_replay() {
+fn rules_run_in_a_replay() {
     let sandbox = recorded();
     for hook in [
-        "{ type: builtin, command: deny_commands, args: [ls] }",
-        "{ type: builtin, command: allow_commands, args: [--otherwise=deny, rm *] }",
+        "{ type: rule, deny: no, commands: [ls] }",
+        "{ type: rule, allow: true, commands: [rm *], otherwise: deny }",
     ] {
         let new = format!("hooks: {{ pre_tool_use: [{{ matcher: shell, hooks: [{hook}] }}] }}\n");
         sandbox.write("new.yaml", &new);

@@ -163,9 +163,10 @@ fn broken_files_are_errors_with_their_place_and_nothing_runs() {
 }
 
 #[test]
-fn builtins_of_the_command_are_known_and_files_may_name_their_configuration() {
+fn rules_are_known_and_files_may_name_their_configuration() {
     let sandbox = Sandbox::new();
-    let hooks = "hooks:\n  pre_tool_use:\n    - hooks: [{ type: builtin, command: deny_tools, args: [shell] }]\n";
+    let hooks =
+        "hooks:\n  pre_tool_use:\n    - hooks: [{ type: rule, deny: no shell, tools: [shell] }]\n";
     sandbox.write("policy/agent.yaml", hooks);
     let cases = "config: ../policy/agent.yaml\ncases:\n- name: no shell\n  event: pre_tool_use\n  input: { tool_name: shell }\n  expect: { decision: deny }\n";
     sandbox.write("tests/a.test.yaml", cases);
@@ -256,8 +257,8 @@ fn a_failed_case_says_why_a_list_of_commands_had_no_opinion() {
     let sandbox = Sandbox::new();
     sandbox.write(
         "hooks.yaml",
-        "hooks: { pre_tool_use: [{ matcher: shell, hooks: [{ type: builtin, name: safe, command: \
-         allow_commands, args: [ls *] }] }] }",
+        "hooks: { pre_tool_use: [{ matcher: shell, hooks: [{ type: rule, name: safe, allow: true, \
+         commands: [ls *] }] }] }",
     );
     let case = |expected: &str, stubs: &str| {
         let input = "{ tool_name: shell, tool_input: { cmd: ls > b } }";

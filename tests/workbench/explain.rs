@@ -95,7 +95,7 @@ const ALLOWED: &str = r#"hooks:
   pre_tool_use:
     - matcher: shell
       hooks:
-        - { type: builtin, name: safe, command: allow_commands, args: [ls *, "git status"] }
+        - { type: rule, name: safe, allow: true, commands: [ls *, git status] }
 "#;
 
 #[test]
@@ -128,7 +128,7 @@ fn the_reason_is_about_the_call_that_was_judged() {
     let input = json!({ "tool_name": "shell", "tool_input": { "cmd": "ls" } }).to_string();
     let explained = sandbox.hookexec(explain).stdin(input).run().exits(0).stdout;
     let explained: Value = serde_json::from_str(&explained).unwrap();
-    assert_eq!(hook(&explained, "safe")["no_opinion"], "`make x` is not listed");
+    assert_eq!(hook(&explained, "safe")["report"]["reason"], "`make x` is not listed");
 }
 
 #[test]

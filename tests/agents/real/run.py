@@ -226,9 +226,9 @@ def guard(script, matcher="shell"):
     return f"pre_tool_use: [ {{ matcher: {matcher}, hooks: {{ type: command, timeout: 600, command: '{MARK}{script}' }} }} ]"
 
 
-def commands(builtin, *patterns):
-    """Returns a list of commands."""
-    hook = {"type": "builtin", "command": builtin, "args": patterns}
+def commands(answer, *patterns):
+    """Returns a rule about commands."""
+    hook = {"type": "rule", **answer, "commands": patterns}
     return json.dumps({"pre_tool_use": [{"matcher": "shell", "hooks": [hook]}]})
 
 
@@ -302,8 +302,8 @@ SCENARIOS = {
     "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
     "redact": (redact, "post_tool_use: [ { hooks: { type: command, command: '" + MARK
                        + 'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
-    "command_denied": (command_denied, commands("deny_commands", "touch")),
-    "command_allowed": (command_allowed, commands("allow_commands", "touch *", "echo *")),
+    "command_denied": (command_denied, commands({"deny": "no touch"}, "touch")),
+    "command_allowed": (command_allowed, commands({"allow": True}, "touch *", "echo *")),
     "allow_list": (asked_about, lambda: beside("allow_list.yaml")),
     "formats": (formatted, lambda: beside("formats.yaml")),
     "mcp": (mcp_denied, guard(FORBID, "mcp__my-kit__do-it")),

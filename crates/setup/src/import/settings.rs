@@ -32,10 +32,8 @@ pub(super) fn read<'n>(
     let Some(format) = format(agent) else { return import.finish(None, None) };
     let Some(hooks) = import.key(root, "hooks") else { return import.finish(None, None) };
     if let Some(permissions) = get(root, "permissions") {
-        let warning = Diagnostic::warning("`permissions` is left out").hint(
-            "leave it in the settings; for other agents write `deny_commands`, `ask_commands` or \
-             `protect_paths` by hand",
-        );
+        let warning = Diagnostic::warning("`permissions` is left out")
+            .hint("leave it in the settings; for other agents write hooks of `type: rule` by hand");
         import.reader.report(permissions, warning);
     }
     let mut importer = Importer { agent, format, import };

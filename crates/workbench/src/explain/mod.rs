@@ -6,7 +6,6 @@ use hookexec::executor::{Course, Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::Subject;
-use hookexec_builtins::builtins::Shipped;
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
@@ -55,8 +54,6 @@ pub struct ExplainedHook {
     pub report: Option<HookReport>,
     /// The effect of its answer on the verdict.
     pub effect: Option<Effect>,
-    /// Why it had no opinion.
-    pub no_opinion: Option<String>,
 }
 
 /// The effect of a hook's decision on the verdict.
@@ -98,17 +95,9 @@ impl Explained {
                 continue;
             }
             let rollout = rollout(&explanation.hook, &subject.input().session_id);
-            let mut hook = ExplainedHook {
-                explanation,
-                rollout,
-                report: None,
-                effect: None,
-                no_opinion: None,
-            };
+            let mut hook = ExplainedHook { explanation, rollout, report: None, effect: None };
             if let (Some(report), Some(verdict)) = (report, &verdict) {
                 hook.effect = effect(report, verdict);
-                hook.no_opinion =
-                    why_no_opinion(subject, executor, &hook.explanation, report, verdict);
                 hook.report = Some(report.clone());
             }
             hooks.push(hook);
@@ -139,20 +128,12 @@ fn effect(report: &HookReport, verdict: &Verdict) -> Option<Effect> {
     })
 }
 
-/// Returns why a hook had no opinion, if it is a builtin that can say that.
-pub(crate) fn why_no_opinion(
-    subject: &Subject,
-    executor: &Executor,
-    hook: &Explanation,
-    report: &HookReport,
-    verdict: &Verdict,
-) -> Option<String> {
+/// Returns why a hook had no opinion, if it says that.
+pub fn why_no_opinion(report: &HookReport) -> Option<&str> {
     if report.status != HookStatus::Ok || report.decision.is_some() {
         return None;
     }
-    let builtin = Shipped::of_hook(&hook.hook)?;
-    // Guards judge what the rewriters made of the call.
-    builtin.why_no_opinion(&hook.hook.args, &executor.final_call(subject.input(), verdict))
+    report.reason.as_deref()
 }
 
 /// Returns, for each of `explanations`, what the hook did; `None` when it did not run. `verdict` is from

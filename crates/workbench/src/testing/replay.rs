@@ -97,6 +97,9 @@ impl Replay {
 }
 
 fn only_looks(hook: &Hook) -> bool {
+    if hook.kind == "rule" {
+        return true;
+    }
     if hook.kind == "builtin" && !hook.key_locations.contains_key("side_effects") {
         return Shipped::of_hook(hook).is_some_and(Shipped::only_looks);
     }

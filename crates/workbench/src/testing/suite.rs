@@ -10,10 +10,8 @@ use super::cases::{Case, CaseFile};
 use super::compare::{Difference, differences};
 use super::coverage::{Coverage, Reached};
 use super::stand_in::{Answers, executor};
-use crate::explain::{reports_of, why_no_opinion};
-use hookexec::Executor;
+use crate::explain::why_no_opinion;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
-use hookexec::executor::Explanation;
 use hookexec::registry::Registry;
 use hookexec::wire::Verdict;
 use hookexec_files::{files, suggest};
@@ -229,11 +227,7 @@ impl Bench {
             line: case.location.line(),
             passed,
             differences,
-            notes: if passed {
-                Vec::new()
-            } else {
-                notes(case, &executor, &explanations, &verdict)
-            },
+            notes: if passed { Vec::new() } else { notes(case, &verdict) },
             duration_ms: (duration.as_secs_f64() * 1e6).round() / 1e3,
             verdict,
         })
@@ -241,25 +235,16 @@ impl Bench {
 }
 
 /// Returns the errors and silences of hooks, which often say why a case failed.
-fn notes(
-    case: &Case,
-    executor: &Executor,
-    explanations: &[Explanation],
-    verdict: &Verdict,
-) -> Vec<String> {
+fn notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let mut notes = Vec::new();
-    for (hook, report) in explanations.iter().zip(reports_of(explanations, verdict)) {
-        let is_stubbed = case.stubs.0.iter().any(|(name, ..)| *name == hook.name);
-        if let Some(report) = report
-            && !is_stubbed
-            && let Some(why) = why_no_opinion(&case.subject, executor, hook, report, verdict)
-        {
-            notes.push(format!("hook {} ({}): no opinion: {why}", hook.name, hook.source));
-        }
-    }
     for hook in &verdict.hooks {
+        let is_stubbed = case.stubs.0.iter().any(|(name, ..)| *name == hook.name);
         if let Some(error) = &hook.error {
             notes.push(format!("hook {} ({}): {error}", hook.name, hook.source));
+        } else if let Some(why) = why_no_opinion(hook)
+            && !is_stubbed
+        {
+            notes.push(format!("hook {} ({}): no opinion: {why}", hook.name, hook.source));
         }
     }
     notes

@@ -13,7 +13,7 @@ use crate::console::table::{SCREEN, Table, wrap};
 
 /// Shows the builtins: functions that hooks call by name, without a process
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: hookexec docs builtins protect_paths")]
+#[command(after_help = "Example: hookexec docs builtins audit_log")]
 pub(crate) struct Args {
     /// Everything about this one
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names())]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::HookReport;
 use hookexec::{Decision, Event, Verdict};
-use hookexec_workbench::explain::{Effect, Explained, ExplainedHook};
+use hookexec_workbench::explain::{Effect, Explained, ExplainedHook, why_no_opinion};
 
 use super::course;
 use crate::console::report::{
@@ -111,7 +111,7 @@ fn push_report(
             }
         });
     }
-    if let Some(why) = &hook.no_opinion {
+    if let Some(why) = why_no_opinion(report) {
         push_labelled(lines, "no opinion", why);
     }
     if report.rewrote {
