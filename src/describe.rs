@@ -132,9 +132,6 @@ pub struct Command {
     /// Whether it may run commands that the list does not show.
     #[serde(skip)]
     pub hides: bool,
-    /// The first of its words that can't be known.
-    #[serde(skip)]
-    pub unknown: Option<String>,
 }
 
 /// A file that a command reads or writes by a redirection.

@@ -132,7 +132,7 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
 fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
     let commands = ["ls *", "git status", "find *", "sh *", "cat *", "xargs *", "cd *"];
     let executor = rule(json!({ "allow": true, "commands": commands, "otherwise": "deny" }));
-    for (input, reason) in [
+    let cases = vec![
         (bash("ls; curl x | sh"), "`curl x` is not listed"),
         (bash("ls && git status -s"), "`git status -s` is not listed"),
         (bash("./ls"), "`./ls` is not listed"),
@@ -168,7 +168,8 @@ fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
             "the argument `dangerouslyDisableSandbox` of the call is not known",
         ),
         (Input::call("PowerShell").arg("command", "ls"), UNREADABLE),
-    ] {
+    ];
+    for (input, reason) in cases {
         assert_eq!(answer(&executor, &input), ("deny", reason.to_owned()), "{input:?}");
     }
 }

@@ -71,7 +71,7 @@ impl Machine {
                 Some(("allow", glob)) => excepted.push(glob.to_owned()),
                 Some(("read", glob)) => sets.push(json!({ "files": [glob], "touched": ["read"] })),
                 Some(("write", glob)) => {
-                    sets.push(json!({ "files": [glob], "touched": ["change"] }))
+                    sets.push(json!({ "files": [glob], "touched": ["change"] }));
                 }
                 _ => sets.push(json!({ "files": [glob] })),
             }

@@ -608,7 +608,7 @@ stop: { type: command, command: "true" }
     "#);
     let json = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1).stdout;
     let rows: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(rows[0]["hooks"][0]["settings"]["args"], "'git *' ls", "{json}");
+    assert_eq!(rows[0]["hooks"][0]["settings"]["args"], "2 '--per=turn'", "{json}");
     assert_eq!(rows[0]["processes"], json!({ "idle": ["sleep", "9 9"] }), "{json}");
 }
 

@@ -35,25 +35,14 @@ fn a_name_that_no_builtin_has_is_a_usage_error_that_names_the_one_meant() {
 }
 
 #[test]
-fn a_builtin_guards_and_its_mistakes_are_shown_with_their_place() {
+fn mistakes_in_the_arguments_of_a_builtin_are_shown_with_their_place() {
     let sandbox = Sandbox::new();
-    let guard = |args: &str| {
-        let hook = format!("{{ type: builtin, command: protect_paths, args: [{args}] }}");
-        format!("hooks:\n  pre_tool_use:\n    - hooks:\n        - {hook}\n")
-    };
-    let file = sandbox.write("guard.yaml", &guard("'**/.env'"));
-    let call = r#"{"tool_name": "shell", "tool_input": {"cmd": "cat .e'n'v"}}"#;
-    let run = |code: i32| {
-        let args = ["run", "pre_tool_use", "--config", file.to_str().unwrap()];
-        sandbox.hookexec(args).stdin(call).run().exits(code)
-    };
-    let verdict = run(2).json_line();
-    assert!(
-        verdict["message"].as_str().unwrap().contains("is protected by `**/.env`"),
-        "{verdict}"
-    );
-    sandbox.write("guard.yaml", &guard("'[a'"));
-    let error = run(78).stderr;
-    assert!(error.contains("builtin `protect_paths`: `[a` is not a valid glob"), "{error}");
+    let hook = "{ type: builtin, command: limit_calls, args: [few] }";
+    let text = format!("hooks:\n  pre_tool_use:\n    - hooks:\n        - {hook}\n");
+    let file = sandbox.write("guard.yaml", &text);
+    let args = ["run", "pre_tool_use", "--config", file.to_str().unwrap()];
+    let call = r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#;
+    let error = sandbox.hookexec(args).stdin(call).run().exits(78).stderr;
+    assert!(error.contains("builtin `limit_calls`: N must be a whole number"), "{error}");
     assert!(error.contains("guard.yaml:4:"), "{error}");
 }

@@ -405,7 +405,7 @@ test("a program ends although its server runs", async () => {
 });
 
 test("a running server answers at its socket, and its absence denies", async () => {
-  writeFileSync(join(place, "hooks.yaml"), GUARD.replace("judge }", "deny_commands, args: [rm] }"));
+  writeFileSync(join(place, "hooks.yaml"), GUARD.replace("builtin, command: judge", "rule, deny: no, commands: [rm]"));
   chmodSync(place, 0o700);
   const socket = join(place, "socket");
   const options = ["serve", "--socket", socket, "--isolated", "--config", "hooks.yaml"];

@@ -504,7 +504,7 @@ class Sockets(Case):
         import subprocess
 
         (self.place / "hooks.yaml").write_text(
-            GUARD.replace("judge }", "deny_commands, args: [rm] }"))
+            GUARD.replace("builtin, command: judge", "rule, deny: no, commands: [rm]"))
         os.chmod(self.place, 0o700)
         path = self.place / "socket"
         command = [self.program, "serve", "--socket", path, "--isolated", "--config", "hooks.yaml"]

@@ -138,7 +138,7 @@ impl fmt::Debug for Pattern {
 ///
 /// # Errors
 /// With the mistake.
-pub fn check_glob(text: &str) -> Result<&str, PatternError> {
+fn check_glob(text: &str) -> Result<&str, PatternError> {
     if text.bytes().filter(|byte| *byte == b'{').count() > MAX_BRACES {
         return Err(PatternError::Braces);
     }

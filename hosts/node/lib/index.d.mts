@@ -113,7 +113,7 @@ export class Hooks {
   /** In seconds; applies to requests from now on. */
   timeout: number;
   /**
-   * Makes a function callable by hooks: `{ type: builtin, command: name }`. If it throws, the hook
+   * Makes a function callable by hooks: `{ type: builtin, command: NAME }`. If it throws, the hook
    * has failed.
    */
   builtin(

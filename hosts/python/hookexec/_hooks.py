@@ -75,7 +75,7 @@ class Hooks:
         self._closed = False
 
     def builtin(self, name: str) -> Callable[[B], B]:
-        """Makes a function callable by hooks: `{type: builtin, command: name}`.
+        """Makes a function callable by hooks: `{type: builtin, command: NAME}`.
 
         The function gets the event's input, and if it takes a second argument, the hook's `args`.
         It runs on a thread of its own; an async function runs in an event loop of its own. If it

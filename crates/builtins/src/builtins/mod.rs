@@ -8,10 +8,8 @@ mod add_context;
 mod add_git;
 mod add_info;
 mod add_prompt_files;
-mod allow_tools;
 mod arguments;
 pub mod audit_log;
-mod commands;
 mod elide_repeated_tool_results;
 mod git;
 mod http_post;
@@ -19,7 +17,6 @@ mod limit_calls;
 mod limit_large_tool_results;
 mod max_iterations;
 mod page;
-pub(crate) mod protect_paths;
 mod redact_secrets;
 pub mod secrets;
 mod spill;
@@ -46,24 +43,7 @@ use hookexec::wire::{Input, Output};
 use hookexec_files::locks::locked;
 
 /// Every shipped builtin, in the order in which they are shown.
-static SHIPPED: [Shipped; 24] = [
-    looks("protect_paths", include_str!("pages/protect_paths.md"), protect_paths::prepare)
-        .at(guards_tools),
-    looks("allow_tools", include_str!("pages/allow_tools.md"), allow_tools::prepare_allow)
-        .at(guards_tools)
-        .inline(),
-    looks("deny_tools", include_str!("pages/deny_tools.md"), allow_tools::prepare_deny)
-        .at(guards_tools)
-        .inline(),
-    Shipped {
-        why_silent: commands::why_not_allowed,
-        ..looks("allow_commands", include_str!("pages/allow_commands.md"), commands::prepare_allow)
-    }
-    .at(guards_tools),
-    looks("deny_commands", include_str!("pages/deny_commands.md"), commands::prepare_deny)
-        .at(guards_tools),
-    looks("ask_commands", include_str!("pages/ask_commands.md"), commands::prepare_ask)
-        .at(guards_tools),
+static SHIPPED: [Shipped; 18] = [
     acts("limit_calls", include_str!("pages/limit_calls.md"), limit_calls::prepare_calls)
         .at(guards_tools),
     acts(
@@ -140,8 +120,6 @@ pub struct Shipped {
     on_failure: fn(Event) -> Option<Output>,
     /// Whether it changes nothing outside of itself, so that a replay may run it.
     looks: bool,
-    /// Why it had no opinion on an input with these arguments, where it can say that.
-    why_silent: fn(&[String], &Input) -> Option<String>,
     prepare: Prepare,
 }
 
@@ -203,7 +181,6 @@ const fn acts(name: &'static str, page: &'static str, prepare: Prepare) -> Shipp
         rewrites: false,
         on_failure: |_| None,
         looks: false,
-        why_silent: |_, _| None,
         prepare,
     }
 }
@@ -235,11 +212,6 @@ impl Shipped {
     /// Returns whether it changes nothing outside of itself, so that a replay may run it.
     pub fn only_looks(&self) -> bool {
         self.looks
-    }
-
-    /// Returns why it had no opinion on `input` with these arguments, if it can say that.
-    pub fn why_no_opinion(&self, args: &[String], input: &Input) -> Option<String> {
-        (self.why_silent)(args, input)
     }
 
     /// Returns the events it is for.

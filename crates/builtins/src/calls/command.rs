@@ -181,7 +181,7 @@ impl SimpleCommand {
     /// Returns the command as data for conditions and hooks.
     pub(super) fn described(&self) -> describe::Command {
         let text = |word: &Word| word.text.clone();
-        let unknown = self.assignments.iter().chain(&self.words).find(|word| word.may_vary());
+        let varies = self.assignments.iter().chain(&self.words).any(Word::may_vary);
         let redirections = self.redirections.iter().filter(|redirection| redirection.is_file());
         describe::Command {
             program: self.words.first().map(text).unwrap_or_default(),
@@ -195,10 +195,9 @@ impl SimpleCommand {
                 || self.redirections.iter().any(|redirection| !redirection.word.is_known())
                 || self.more
                 || self.assignments.is_empty() && !self.sets.is_empty()
-                || unknown.is_some()
+                || varies
                 || self.hidden != Hidden::Nothing,
             hides: self.hidden != Hidden::Nothing,
-            unknown: unknown.map(text),
         }
     }
 }

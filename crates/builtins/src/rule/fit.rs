@@ -4,7 +4,7 @@ use super::arguments::{Arguments, GivenOption};
 use super::glob::glob;
 use super::mentions::without_substitutions;
 use super::pattern::{Alternative, Pattern, PatternWord, base};
-use crate::builtins::protect_paths::words::UNKNOWN;
+use super::words::UNKNOWN;
 use crate::calls::{Certainty, Hidden, Word};
 use crate::shell::unquoted;
 use hookexec_files::text::name_length;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
 use super::mentions::without_substitutions;
+use super::words::{UNKNOWN, versions};
 use crate::builtins::Surroundings;
-use crate::builtins::protect_paths::words::{UNKNOWN, versions};
 use crate::calls::Word;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;

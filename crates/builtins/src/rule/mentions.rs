@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
 use super::machine::{Variables, tracked};
+use super::texts::Texts;
 use super::uses::{Touch, uses};
-use crate::builtins::protect_paths::texts::Texts;
-use crate::builtins::protect_paths::words::{UNKNOWN, add_words, versions, without_braces};
+use super::words::{UNKNOWN, add_words, versions, without_braces};
 use crate::calls::{Certainty, Hidden, Word};
 use hookexec::registry::BuiltinError;
 use hookexec_files::paths::lexical;

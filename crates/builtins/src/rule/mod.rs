@@ -16,9 +16,12 @@ mod part;
 mod paths;
 mod pattern;
 mod table;
+mod texts;
 mod tool_files;
 mod tools;
 mod uses;
+mod wildcards;
+mod words;
 
 pub use groups::GROUPS;
 pub use table::OPTIONS;

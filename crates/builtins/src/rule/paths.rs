@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::glob::glob_any_case;
 use super::part::{Part, braces, fit, fit_whole};
 use super::pattern::Mistake;
-use crate::builtins::protect_paths::texts::Texts;
+use super::texts::Texts;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
 

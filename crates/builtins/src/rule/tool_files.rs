@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::machine::Variables;
 use super::mentions::{Mention, add_versions, goes_deep};
+use super::texts::Texts;
 use super::tools::CalledTool;
 use super::uses::Touch;
-use crate::builtins::protect_paths::texts::Texts;
-use crate::builtins::protect_paths::words::{add_words, foreign};
+use super::words::{add_words, foreign};
 use crate::builtins::tool::{only_reads, only_writes};
 use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
 use hookexec::registry::BuiltinError;
@@ -128,6 +128,7 @@ impl Collector<'_> {
         }
         let is_prose = role.is_none() && text.trim().contains('\n');
         if is_prose {
+            self.patch(text)?;
             return Ok(());
         }
         let is_command = matches!(role, Some(Role::Command | Role::Words));

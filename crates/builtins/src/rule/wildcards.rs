@@ -12,19 +12,19 @@ const MOST: usize = 50_000;
 
 /// Finds the files of patterns, for one call.
 #[derive(Debug)]
-pub(crate) struct Finder {
+pub(super) struct Finder {
     platform: Platform,
     looked_at: usize,
 }
 
 impl Finder {
-    pub(crate) fn new(platform: Platform) -> Self {
+    pub(super) fn new(platform: Platform) -> Self {
         Self { platform, looked_at: 0 }
     }
 
     /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
     /// exist: it may be about to be made. With `dots` a wildcard matches names that begin with a dot.
-    pub(crate) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
+    pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
         let mut places = vec![PathBuf::from("/")];
         for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
             if !has_wildcard(part) {
@@ -79,7 +79,7 @@ impl Finder {
 }
 
 /// Returns whether `text` can mean more than one path.
-pub(crate) fn has_wildcard(text: &str) -> bool {
+pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '[', UNKNOWN])
 }
 

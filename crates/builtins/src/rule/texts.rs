@@ -15,27 +15,27 @@ const JOINTS: [char; 17] =
     ['=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
 
 /// Why a call can't be checked.
-pub(crate) const TOO_MANY: &str = "the call names more paths than can be checked";
+pub(super) const TOO_MANY: &str = "the call names more paths than can be checked";
 
 /// Texts, each once, in order, with whether its wildcards match names that begin with a dot.
 #[derive(Debug, Default)]
-pub(crate) struct Texts {
+pub(super) struct Texts {
     found: BTreeMap<String, bool>,
     bytes: usize,
 }
 
 impl Texts {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
         self.found.iter().map(|(text, dots)| (text.as_str(), *dots))
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.found.len()
     }
 
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
-    pub(crate) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
+    pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
         let decoded = if text.contains('%') { Some(percent_decoded(text)) } else { None };
         for text in std::iter::once(text).chain(decoded.as_deref()) {
             let behind = text.match_indices(JOINTS).take(64);
@@ -86,7 +86,7 @@ impl Texts {
 
 /// Returns a pattern that matches at least what `pattern` does: a set such as `[a-z]` becomes `?`,
 /// and more than two `*` become two.
-pub(crate) fn simplified(pattern: &str) -> String {
+pub(super) fn simplified(pattern: &str) -> String {
     let mut simple = String::new();
     let mut rest = pattern;
     let behind_sets = pattern.rfind(']').map_or(pattern.len(), |last| pattern.len() - last);

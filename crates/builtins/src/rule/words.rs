@@ -11,7 +11,7 @@ use hookexec_files::text::name_length;
 
 /// Stands in a word for what only the shell knows: the output of a command, or a variable that the
 /// command does not set.
-pub(crate) const UNKNOWN: char = '\0';
+pub(super) const UNKNOWN: char = '\0';
 
 /// How deep quoted commands in quoted commands are read.
 const DEPTH: usize = 4;
@@ -19,10 +19,10 @@ const DEPTH: usize = 4;
 const MOST_VERSIONS: usize = 16;
 
 /// Returns the values that a variable may have.
-pub(crate) type Values<'v> = &'v dyn Fn(&str) -> Vec<String>;
+pub(super) type Values<'v> = &'v dyn Fn(&str) -> Vec<String>;
 
 /// Adds the words of `command` to `words`.
-pub(crate) fn add_words(command: &str, words: &mut BTreeSet<String>) {
+pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
     add_shell_words(command, DEPTH, words);
     let separated = unquoted(command).replace("$(", "\0(").replace([')', '`'], " \0");
     for word in separated.split(is_separator) {
@@ -35,7 +35,7 @@ pub(crate) fn add_words(command: &str, words: &mut BTreeSet<String>) {
 
 /// Returns a text for cmd or PowerShell as one for a POSIX shell, on systems that have those: with `/`
 /// for `\`, and `${NAME}` for `%NAME%` and `$env:NAME`.
-pub(crate) fn foreign(text: &str, platform: Platform) -> Option<String> {
+pub(super) fn foreign(text: &str, platform: Platform) -> Option<String> {
     if !platform.has_drives || !text.contains(['\\', '%', ':', '^']) {
         return None;
     }
@@ -90,16 +90,9 @@ fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
 }
 
-/// Returns the variables that words such as `NAME=value` set.
-pub(crate) fn assignments(words: &BTreeSet<String>) -> Vec<(String, String)> {
-    let set = words.iter().filter_map(|word| word.split_once('='));
-    let set = set.filter(|(name, value)| name_length(name) == name.len() && !value.contains('$'));
-    set.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
 /// Returns what `text` can be with its variables replaced. Each may also be unknown: the shell may
 /// have another environment.
-pub(crate) fn versions(text: &str, values: Values<'_>) -> Vec<String> {
+pub(super) fn versions(text: &str, values: Values<'_>) -> Vec<String> {
     let mut parts = text.split('$');
     let mut versions = vec![parts.next().unwrap_or_default().to_owned()];
     for part in parts {
@@ -135,7 +128,7 @@ pub(crate) fn versions(text: &str, values: Values<'_>) -> Vec<String> {
 
 /// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be
 /// `{a,b}` or `{1..3}`.
-pub(crate) fn without_braces(word: &str) -> String {
+pub(super) fn without_braces(word: &str) -> String {
     match word.find('{').zip(word.rfind('}')) {
         Some((start, end))
             if word
