@@ -270,7 +270,8 @@ async fn tools_are_names_and_kinds() {
         }
     }
     assert_eq!(machine.decision(&deny("shell"), Input::default()).await.0, "deny");
-    let call = serde_json::from_value(json!({ "tool_name": "Tool", "tool_kinds": ["edit"] })).unwrap();
+    let call =
+        serde_json::from_value(json!({ "tool_name": "Tool", "tool_kinds": ["edit"] })).unwrap();
     assert_eq!(machine.decision(&deny("'@ours'"), call).await.0, "deny");
     let rule = "{ type: rule, allow: true, tools: [read], otherwise: deny }";
     let call = json!({ "tool_name": "Tool", "tool_kinds": ["write"], "tool_input": {} });
