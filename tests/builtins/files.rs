@@ -403,8 +403,6 @@ fn an_ordinary_command_is_left_alone() {
         "sed -i 's/a/b/' src/main.rs",
         "",
         "'",
-        "$(",
-        "${",
         "{a,{b,",
     ];
     let denied = commands.iter().filter_map(|command| machine.shell(&RULES, command));
@@ -563,7 +561,9 @@ fn what_cannot_be_checked_is_a_failure_and_not_an_answer() {
     // Braces and quotes without end cost no more than their length.
     for piece in ["{a,b}", "}", "$(", "\"'", "$X", "${a:-", "{},", "a/../"] {
         let verdict = call(piece.repeat(10_000));
-        assert_eq!(verdict.decision, None, "{piece}: {verdict:#?}");
+        // A text that can't be read may name any file.
+        assert!(verdict.decision.is_none() || piece.starts_with('$'), "{piece}: {verdict:#?}");
+        assert_eq!(verdict.hooks[0].error, None, "{piece}");
     }
 }
 

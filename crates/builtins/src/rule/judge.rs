@@ -250,8 +250,19 @@ impl Rule {
     ) -> Result<Finding, BuiltinError> {
         let is_asked = |one: &&Mention| command.is_none_or(|command| one.command == Some(command));
         let mentions: Vec<&Mention> = read.mentions.iter().filter(is_asked).collect();
+        // A text that can't be read may name any file.
+        let mut best = NOTHING;
+        for (at, given) in read.commands.iter().enumerate() {
+            let is_unreadable = given.command.words.is_empty();
+            if is_unreadable
+                && given.command.hidden == Hidden::Anything
+                && command.is_none_or(|asked| asked == at)
+            {
+                best = Finding { fit: Fit::Unknown(shown(given)), text: String::new() };
+            }
+        }
         if mentions.is_empty() {
-            return Ok(NOTHING);
+            return Ok(best);
         }
         let excepted = |path: &Path| self.except.files.iter().any(|pattern| pattern.holds(path));
         let platform = self.machine.platform;
@@ -260,7 +271,6 @@ impl Rule {
             .filter(|set| !set.files.is_empty() || set.touched != Touch::NONE)
             .map(|set| (*set, Here::of(&set.files, platform)))
             .collect();
-        let mut best = NOTHING;
         for mention in mentions {
             if command.is_none()
                 && let Some(at) = mention.command
