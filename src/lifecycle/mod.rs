@@ -66,7 +66,7 @@ pub use outcome::{DeniedBy, Outcome, Stage, ToolEnd, ToolOutcome};
 pub use scope::CallerDeadline;
 pub use scope::Scope;
 pub use session::{Session, SessionBuilder, SessionSource};
-pub use tool_call::{AuthorizedCall, Panic, ToolCall, ToolError, ToolFacts};
+pub use tool_call::{AuthorizedCall, ToolCall, ToolError, ToolFacts};
 pub use tool_run::{PendingTool, ToolRun};
 pub use trail::{Refused, Trail};
 pub use turn::{Finished, Turn, TurnEnd, TurnState};

@@ -49,12 +49,6 @@ impl ModelRequest {
         self
     }
 
-    /// Sets the options.
-    pub fn with_options(mut self, options: JsonObject) -> Self {
-        self.options = options;
-        self
-    }
-
     fn fill(&self, input: &mut Input) {
         input.messages = Some(self.messages.clone());
         input.model_id.clone_from(&self.model);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::tool_call::{Panic, ToolCall};
+use super::tool_call::ToolCall;
 use super::trail::{Refused, Trail};
 use super::turn::TurnEnd;
 use crate::event::Event;
@@ -58,8 +58,6 @@ pub enum ToolEnd {
         rewritten: bool,
         /// The objection of a `post_tool_use` hook, for the model.
         objection: Option<String>,
-        /// The panic, for a host that wants to resume it.
-        panic: Option<Panic>,
     },
     /// A hook answered in the tool's place; the tool did not run.
     Responded {

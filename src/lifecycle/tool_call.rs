@@ -1,14 +1,10 @@
 //! A tool call: as the model made it, as it may be executed, and its error.
 
 use std::any::Any;
-use std::fmt;
-use std::panic;
-use std::sync::Mutex;
 
 use serde_json::Value;
 
 use crate::handler::panic_text;
-use crate::locks::locked;
 use crate::wire::{Input, JsonObject, WireError, parse_strict};
 
 /// A tool call as the model made it.
@@ -49,12 +45,6 @@ impl ToolFacts {
     /// Returns the facts of a tool of the given kind.
     pub fn kind(kind: impl Into<String>) -> Self {
         Self { kinds: vec![kind.into()], ..Self::default() }
-    }
-
-    /// Sets whether the tool only reads.
-    pub const fn read_only(mut self, read_only: bool) -> Self {
-        self.read_only = Some(read_only);
-        self
     }
 }
 
@@ -191,32 +181,6 @@ impl ToolError {
 impl<E: std::error::Error> From<E> for ToolError {
     fn from(error: E) -> Self {
         Self::new(error.to_string())
-    }
-}
-
-/// A panic that was caught.
-pub struct Panic(Mutex<Box<dyn Any + Send>>);
-
-impl Panic {
-    pub(super) const fn new(payload: Box<dyn Any + Send>) -> Self {
-        Self(Mutex::new(payload))
-    }
-
-    /// Returns what the panic said.
-    pub fn message(&self) -> String {
-        let payload = locked(&self.0);
-        message_of(payload.as_ref())
-    }
-
-    /// Resumes the panic.
-    pub fn resume(self) -> ! {
-        panic::resume_unwind(self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
-    }
-}
-
-impl fmt::Debug for Panic {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Panic").field(&self.message()).finish()
     }
 }
 

@@ -13,7 +13,7 @@ use super::decide::Decider;
 use super::outcome::{Stage, ToolEnd, ToolOutcome};
 use super::owed::Owed;
 use super::scope::Scope;
-use super::tool_call::{AuthorizedCall, Panic, ToolCall, ToolError};
+use super::tool_call::{AuthorizedCall, ToolCall, ToolError, message_of};
 use super::trail::reason;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
@@ -99,7 +99,7 @@ impl<'a> ToolRun<'a> {
         let owed = Owed::new(&call.name, DROPPED);
         if decider.cancel.is_wished().await {
             let pending = PendingTool { decider, started: None, owed };
-            return Err(Box::new(pending.conclude(Ran::Cancelled(Stage::Start)).await));
+            return Err(Box::new(pending.cancelled(Stage::Start).await));
         }
         let pending = PendingTool { decider, started: Some(Instant::now()), owed };
         Ok((AuthorizedCall::new(call), pending))
@@ -122,7 +122,10 @@ impl<'a> ToolRun<'a> {
             biased;
             result = tool => match result {
                 Ok(result) => pending.finish(result).await,
-                Err(payload) => pending.conclude(Ran::Panicked(Panic::new(payload))).await,
+                Err(payload) => {
+                    let said = format!("the tool panicked: {}", message_of(payload.as_ref()));
+                    pending.conclude(Ran::Panicked, said.into()).await
+                }
             },
             () = pending.decider.cancel.wished() => pending.cancel().await,
         }
@@ -139,51 +142,50 @@ pub struct PendingTool<'a> {
 }
 
 /// How the tool itself ended.
+#[derive(Clone, Copy, PartialEq)]
 enum Ran {
-    Returned(Value),
-    Failed(Value),
-    Panicked(Panic),
+    Returned,
+    Failed,
+    Panicked,
     Cancelled(Stage),
 }
 
 impl PendingTool<'_> {
     /// Fires `post_tool_use` and `tool_response_transform` after the tool ran or failed.
     pub async fn finish(self, result: Result<Value, ToolError>) -> ToolOutcome {
-        let ran = match result {
-            Ok(response) => Ran::Returned(response),
-            Err(error) => Ran::Failed(error.into_response()),
-        };
-        self.conclude(ran).await
+        match result {
+            Ok(response) => self.conclude(Ran::Returned, response).await,
+            Err(error) => self.conclude(Ran::Failed, error.into_response()).await,
+        }
     }
 
     /// Ends the call after the host cancelled the running tool; `post_tool_use` fires.
     pub async fn cancel(self) -> ToolOutcome {
-        self.conclude(Ran::Cancelled(Stage::Execution)).await
+        self.cancelled(Stage::Execution).await
     }
 
-    async fn conclude(self, ran: Ran) -> ToolOutcome {
+    async fn cancelled(self, during: Stage) -> ToolOutcome {
+        self.conclude(Ran::Cancelled(during), "the tool call was cancelled".into()).await
+    }
+
+    async fn conclude(self, ran: Ran, given: Value) -> ToolOutcome {
         let duration = self.started.map(|started| started.elapsed());
-        let given: Value = match &ran {
-            Ran::Returned(response) | Ran::Failed(response) => response.clone(),
-            Ran::Panicked(panic) => format!("the tool panicked: {}", panic.message()).into(),
-            Ran::Cancelled(_) => "the tool call was cancelled".into(),
-        };
         let fill = |input: &mut Input| {
             self.decider.call.fill(input);
             input.tool_response = Some(given.clone());
-            input.tool_error = Some(!matches!(ran, Ran::Returned(_)));
+            input.tool_error = Some(ran != Ran::Returned);
             input.tool_duration_ms =
                 duration.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
-            input.reason = match &ran {
+            input.reason = match ran {
                 Ran::Cancelled(_) => Some("canceled".to_owned()),
-                Ran::Panicked(_) => Some("panic".to_owned()),
-                Ran::Returned(_) | Ran::Failed(_) => None,
+                Ran::Panicked => Some("panic".to_owned()),
+                Ran::Returned | Ran::Failed => None,
             };
         };
         // A tool that was cancelled said nothing that could be transformed.
-        let once_rewritten: &[Event] = match &ran {
+        let once_rewritten: &[Event] = match ran {
             Ran::Cancelled(_) => &[Event::ToolResponseTransform],
-            Ran::Returned(_) | Ran::Failed(_) | Ran::Panicked(_) => &[],
+            Ran::Returned | Ran::Failed | Ran::Panicked => &[],
         };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
         let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
@@ -202,12 +204,9 @@ impl PendingTool<'_> {
                 let objection = objection.filter(|why| *why != stop.reason);
                 ToolEnd::Aborted { by, stop, response, objection }
             }
-            (None, Ran::Returned(_)) => ToolEnd::Ran { response, rewritten, objection },
-            (None, Ran::Failed(_)) => {
-                ToolEnd::Failed { response, rewritten, objection, panic: None }
-            }
-            (None, Ran::Panicked(panic)) => {
-                ToolEnd::Failed { response, rewritten, objection, panic: Some(panic) }
+            (None, Ran::Returned) => ToolEnd::Ran { response, rewritten, objection },
+            (None, Ran::Failed | Ran::Panicked) => {
+                ToolEnd::Failed { response, rewritten, objection }
             }
             (None, Ran::Cancelled(during)) => ToolEnd::Cancelled { during },
         };

@@ -22,7 +22,7 @@ async fn a_tool_runs_between_two_calls_of_the_driver() {
 
     let (_, pending) = session.tool_call(shell("ls")).begin().await.unwrap();
     let outcome = pending.finish(Err(ToolError::new("no such directory"))).await;
-    assert!(matches!(&outcome.end, ToolEnd::Failed { panic: None, rewritten: false, .. }));
+    assert!(matches!(&outcome.end, ToolEnd::Failed { rewritten: false, .. }));
     assert_eq!(log.of(Event::PostToolUse).tool_error, Some(true));
 
     let (_, pending) = session.tool_call(shell("ls")).begin().await.unwrap();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use hookexec::config::{Diagnostics, Hook};
 use hookexec::handler::{BoxFuture, BuildError};
 use hookexec::lifecycle::{Approval, ApprovalRequest};
-use hookexec::wire::{InputChange, RequestChange, Stop, StopScope, ToolResult};
+use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{
     Builtin, Call, Config, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory,
     HandlerResult, Input, Output, Registry,
@@ -80,12 +80,8 @@ struct Offered {
     tool: String,
 }
 
-fn offer(_: &Input, offered: &Offered) -> Answer {
-    let mut change = RequestChange::default();
-    change.tools = Some(vec![json!({ "name": offered.tool })]);
-    let mut output = Output::default();
-    output.updated_request = Some(change);
-    Ok(Some(output))
+fn offer(input: &Input, offered: &Offered) -> Answer {
+    Ok(Some(Output::add_tools(input, [json!({ "name": offered.tool })])))
 }
 
 fn tell_time(_: &Input, _: &[String]) -> Answer {
@@ -98,11 +94,8 @@ fn text_of(input: &Input) -> &str {
 }
 
 fn upper(input: &Input, _: &[String]) -> Answer {
-    let mut output = Output::default();
     let text = Value::from(text_of(input).to_uppercase());
-    output.updated_input =
-        Some(InputChange::Patch([("text".to_owned(), text)].into_iter().collect()));
-    Ok(Some(output))
+    Ok(Some(Output::patch_input([("text".to_owned(), text)].into_iter().collect())))
 }
 
 fn deny_word(input: &Input, words: &[String]) -> Answer {
