@@ -168,7 +168,7 @@ impl PendingModel<'_> {
         scope.set_error_told(false);
         let firing = scope.fire_with(Event::AfterLlmCall, |input| {
             input.model_id = model;
-            input.stop_response = text_of(&response).map(str::to_owned);
+            input.stop_response = text_of(&response);
             input.response = Some(response.clone());
         });
         let mut verdict = firing.await;
@@ -182,7 +182,10 @@ impl PendingModel<'_> {
     }
 }
 
-/// Returns the text of a response: itself, or its `content`, where most models put it.
-fn text_of(response: &Value) -> Option<&str> {
-    response.as_str().or_else(|| response.get("content")?.as_str())
+/// Returns the text of a response: itself, or its `content`, which is a text or a list of blocks.
+fn text_of(response: &Value) -> Option<String> {
+    let content = response.get("content").unwrap_or(response);
+    let Some(blocks) = content.as_array() else { return content.as_str().map(str::to_owned) };
+    let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+    if texts.is_empty() { None } else { Some(texts.join("\n")) }
 }

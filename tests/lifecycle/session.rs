@@ -212,6 +212,27 @@ async fn a_model_request_and_its_response_are_rewritten() {
 }
 
 #[tokio::test]
+async fn hooks_read_the_text_of_a_response_in_the_forms_of_models() {
+    let (session, log) = session(silent()).await;
+    let thinking = json!({ "type": "thinking", "thinking": "hm" });
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    for (response, read) in [
+        (json!("hello"), Some("hello")),
+        (json!({ "role": "assistant", "content": "hello" }), Some("hello")),
+        (json!({ "content": [thinking, text("hello"), text("there")] }), Some("hello\nthere")),
+        (json!({ "content": [thinking] }), None),
+        (json!({ "content": null, "tool_calls": [] }), None),
+        (json!({ "output": "hello" }), None),
+    ] {
+        let call = session.model_call(request());
+        let outcome = call.run(async |_| Ok::<_, Infallible>(response.clone())).await;
+        assert_eq!(outcome.end.unwrap(), response);
+        assert_eq!(log.of(Event::AfterLlmCall).stop_response.as_deref(), read, "{response}");
+    }
+    session.end("exit").await;
+}
+
+#[tokio::test]
 async fn a_model_request_without_a_model_is_for_that_of_the_session() {
     let (executor, _) = executor([], silent());
     let session = Session::builder("s-1").model("small").attach(executor);
