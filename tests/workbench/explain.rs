@@ -91,12 +91,12 @@ fn a_prediction_runs_nothing() {
     assert!(!done.stdout.contains("verdict"), "{}", done.stdout);
 }
 
-const ALLOWED: &str = r#"hooks:
+const ALLOWED: &str = r"hooks:
   pre_tool_use:
     - matcher: shell
       hooks:
         - { type: rule, name: safe, allow: true, commands: [ls *, git status] }
-"#;
+";
 
 #[test]
 fn a_list_of_commands_says_why_it_had_no_opinion() {
