@@ -158,7 +158,7 @@ fn the_skill_is_the_same_in_every_plugin() {
     let done = sandbox.hookexec(["test"]).run().exits(0);
     assert!(!done.stdout.contains("never"), "{}", done.stdout);
     let input = r#"{"tool_name": "shell", "tool_input": {"command": "git push -f"}}"#;
-    for (args, said) in [(&[][..], "deny"), (&["--no-run"], "write|edit")] {
+    for (args, said) in [(&[][..], "deny"), (&["--no-run"], "would run  no-env")] {
         let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml"];
         let done = sandbox.hookexec(explain.iter().chain(args)).stdin(input).run();
         assert!(done.stdout.contains(said), "{}{}", done.stdout, done.stderr);
