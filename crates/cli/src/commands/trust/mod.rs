@@ -23,8 +23,8 @@ use rows::{Row, Status};
 /// Shows, approves or forgets the hooks files that a project brings along
 ///
 /// A hooks file found inside a project runs only after a person approved it, together with every
-/// file of the project that its commands name. Until then it fails: events that fail closed are denied. A
-/// file named with `--config` needs no approval.
+/// file of the project that its commands name. Until then it fails: events that fail closed are
+/// denied. A file named with `--config` needs no approval.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec trust show && hookexec trust add")]
 pub(crate) struct Args {
