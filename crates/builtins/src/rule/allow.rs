@@ -47,7 +47,7 @@ impl Rule {
     ) -> Result<(), Option<String>> {
         let all = || sets.iter().flatten();
         let has_commands = all().any(|set| !set.commands.is_empty());
-        let has_files = all().any(|set| !set.files.is_empty() || set.touched != Touch::NONE);
+        let has_files = all().any(|set| set.names_files());
         let lists_tools = !self.base.tools.is_empty();
         let is_listed = !lists_tools || read.tool.is_certainly_one_of(&self.base.tools);
         if has_commands || has_files {
@@ -78,13 +78,20 @@ impl Rule {
         if read.mentions.is_empty() {
             return Some("the call names no file".to_owned());
         }
-        for mention in &read.mentions {
-            let fits = sets.iter().any(|set| self.file_is_listed(read, set, mention));
-            if !fits {
-                return Some(format!("`{}` is not on the list of allowed files", mention.shown));
-            }
-        }
-        None
+        self.unlisted(read, sets, read.mentions.iter())
+    }
+
+    /// Returns what is said of the first file that no set lists.
+    fn unlisted<'m>(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[Vec<&Conditions>],
+        mut mentions: impl Iterator<Item = &'m Mention>,
+    ) -> Option<String> {
+        let is_unlisted =
+            |one: &&Mention| !sets.iter().any(|set| self.file_is_listed(read, set, one));
+        let found = mentions.find(is_unlisted)?;
+        Some(format!("`{}` is not on the list of allowed files", found.shown))
     }
 
     fn file_is_listed(
@@ -152,13 +159,8 @@ impl Rule {
             let files = sets.iter().flatten().any(|set| !set.files.is_empty());
             if files {
                 let mentions = read.mentions.iter().filter(|mention| mention.command == Some(at));
-                for mention in mentions {
-                    if !sets.iter().any(|set| self.file_is_listed(read, set, mention)) {
-                        return Some(format!(
-                            "`{}` is not on the list of allowed files",
-                            mention.shown
-                        ));
-                    }
+                if let Some(reason) = self.unlisted(read, sets, mentions) {
+                    return Some(reason);
                 }
             }
         }

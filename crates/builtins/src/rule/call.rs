@@ -43,6 +43,7 @@ impl<'c> CallReading<'c> {
     pub(super) fn of(
         input: &Input,
         commands: &'c [SimpleCommand],
+        unknown_argument: Option<&'c str>,
         machine: &'c Machine,
         surroundings: &Surroundings,
     ) -> Result<Self, BuiltinError> {
@@ -65,7 +66,7 @@ impl<'c> CallReading<'c> {
             tool,
             commands,
             mentions,
-            unknown_argument: None,
+            unknown_argument,
             machine,
             bases: OnceCell::new(),
             start,
@@ -94,9 +95,7 @@ impl<'c> CallReading<'c> {
             return Ok(Some(format!("is in `{}`", pattern.written)));
         }
         let bases = self.bases()?;
-        let guesses: BTreeSet<PathBuf> =
-            here.above().map(Path::to_owned).chain(self.home()).collect();
-        if mention.texts.len().saturating_mul(bases.len() + guesses.len()) > MOST_PATHS {
+        if mention.texts.len().saturating_mul(bases.len() + here.guesses.len()) > MOST_PATHS {
             return Err(TOO_MANY.into());
         }
         for (text, dots) in mention.texts.iter() {
@@ -104,7 +103,8 @@ impl<'c> CallReading<'c> {
             // Everything in an unknown directory is too vague for a guess.
             let is_stray = self.strays || text.starts_with(UNKNOWN);
             let rests = relative(text).filter(|rest| is_stray && !is_only_wildcards(rest));
-            let unknown = rests.flat_map(|rest| self.at(&guesses, rest)).map(|path| (path, false));
+            let unknown =
+                rests.flat_map(|rest| self.at(&here.guesses, rest)).map(|path| (path, false));
             for (path, descends) in known.chain(unknown) {
                 for meant in self.meant(&path, text, dots)? {
                     let names = names(&meant, self.platform());
@@ -203,7 +203,7 @@ impl<'c> CallReading<'c> {
             return relative(text).flat_map(|rest| self.at(bases, rest)).collect();
         };
         let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        let home = match (user, self.home()) {
+        let home = match (user, self.machine.home()) {
             ("", home) => home,
             ("root", _) => Some("/root".into()),
             (user, home) => home.and_then(|home| Some(home.parent()?.join(user))),
@@ -233,10 +233,6 @@ impl<'c> CallReading<'c> {
             let path = format!("{}/{rest}", base.display());
             if has_drives { path.replace('\\', "/") } else { path }
         })
-    }
-
-    fn home(&self) -> Option<PathBuf> {
-        self.machine.home.as_deref().map(|home| rooted(home, self.platform()))
     }
 
     fn is_dir(&self, path: &Path) -> bool {

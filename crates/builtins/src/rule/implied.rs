@@ -23,7 +23,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             continue;
         }
         let before = at.checked_sub(1).map(|before| &commands[before]);
-        let piped = before.filter(|before| command.piped && before.pipeline == command.pipeline);
+        let piped = before.filter(|before| is_pipe(before, command));
         for source in [Some(command), piped].into_iter().flatten() {
             let texts = source.redirections.iter().filter(|one| !one.is_file());
             let texts = source.words.iter().skip(1).chain(texts.map(|one| &one.word));
@@ -44,12 +44,12 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
 
 /// Returns the commands in an argument of a tool that is no shell.
 fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
-    const DATABASES: [&str; 8] =
+    const SERVERS: [&str; 8] =
         ["sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake"];
     let tool = tool.to_lowercase();
     match key {
         "sql" | "statement" => statements_of(text, &[]),
-        "query" if DATABASES.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
+        "query" if SERVERS.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
         "command" | "cmd" | "script" if tool.starts_with("mcp__") => commands_of_text(text),
         _ => Vec::new(),
     }
@@ -75,11 +75,9 @@ fn filter_environment(commands: &mut [SimpleCommand]) {
     for at in 1..commands.len() {
         let (before, filter) = commands.split_at_mut(at);
         let (before, filter) = (&mut before[at - 1], &filter[0]);
-        let name = |command: &SimpleCommand| command.words.first().and_then(program_name);
-        let is_shown = matches!(name(before).as_deref(), Some("env" | "printenv" | "set"));
-        let is_filter = matches!(name(filter).as_deref(), Some("grep" | "egrep" | "rg"));
-        let is_pipe = filter.piped && filter.pipeline == before.pipeline;
-        if !is_shown || !is_filter || !is_pipe || before.words.len() > 1 {
+        let is_shown = matches!(program_of(before).as_deref(), Some("env" | "printenv" | "set"));
+        let is_filter = matches!(program_of(filter).as_deref(), Some("grep" | "egrep" | "rg"));
+        if !is_shown || !is_filter || !is_pipe(before, filter) || before.words.len() > 1 {
             continue;
         }
         let given = Arguments::of(filter);
@@ -97,7 +95,7 @@ const RUNNERS: [&str; 3] = ["pnpm", "yarn", "bun"];
 /// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
 /// `pnpm prisma`.
 fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
-    let name = program_name(command.words.first()?)?;
+    let name = program_of(command)?;
     let is_runner = RUNNERS.contains(&name.as_str());
     if !is_runner && !is_interpreter(&name) {
         return None;
@@ -106,6 +104,7 @@ fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
     let module = given.options.iter().find(|option| option.name == "-m" && !is_runner);
     let program = match module.and_then(|option| option.value) {
         Some((word, _)) => word,
+        // `pnpm rm x` removes a package.
         None => given.operands.first().filter(|word| word.text != "rm")?,
     };
     program_name(program)?;
@@ -119,10 +118,18 @@ fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
     })
 }
 
+fn program_of(command: &SimpleCommand) -> Option<String> {
+    program_name(command.words.first()?)
+}
+
+/// Returns whether a command reads the output of the one before it.
+fn is_pipe(before: &SimpleCommand, command: &SimpleCommand) -> bool {
+    command.piped && before.pipeline == command.pipeline
+}
+
 /// Returns whether a command runs statements of SQL.
 fn is_database(command: &SimpleCommand) -> bool {
-    let name = command.words.first().and_then(program_name);
-    name.is_some_and(|name| DATABASES.iter().any(|known| glob(known, &name)))
+    program_of(command).is_some_and(|name| DATABASES.iter().any(|known| glob(known, &name)))
 }
 
 /// Returns the statements of a text as commands of a program `sql`, in small letters. The words of the

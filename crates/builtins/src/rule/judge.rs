@@ -51,6 +51,11 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
+    /// Returns whether they are about files.
+    pub(super) fn names_files(&self) -> bool {
+        !self.files.is_empty() || self.touched != Touch::NONE
+    }
+
     fn touches(&self) -> Touch {
         if self.touched == Touch::NONE { Touch::ANY } else { self.touched }
     }
@@ -81,8 +86,9 @@ impl Rule {
             Answer::Allow => &reading.commands,
             _ => reading.implied.get_or_init(|| with_implied(call.input, reading.commands.clone())),
         };
-        let mut read = CallReading::of(call.input, commands, &self.machine, &self.surroundings)?;
-        read.unknown_argument = reading.unknown_argument.as_deref();
+        let unknown = reading.unknown_argument.as_deref();
+        let read =
+            CallReading::of(call.input, commands, unknown, &self.machine, &self.surroundings)?;
         match &self.answer {
             Answer::Allow => Ok(self.allowed(&read)),
             Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),
@@ -132,7 +138,7 @@ impl Rule {
             return Ok(NOTHING);
         }
         let has = |get: fn(&Conditions) -> bool| sets.iter().any(|set| get(set));
-        let has_files = has(|set| !set.files.is_empty() || set.touched != Touch::NONE);
+        let has_files = has(Conditions::names_files);
         if has(|set| !set.commands.is_empty() || !set.targets.is_empty()) {
             let mut best = NOTHING;
             for at in 0..read.commands.len() {
@@ -198,7 +204,7 @@ impl Rule {
         if fit == Fit::No {
             return Ok(NOTHING);
         }
-        if sets.iter().any(|set| !set.files.is_empty() || set.touched != Touch::NONE) {
+        if sets.iter().any(|set| set.names_files()) {
             let found = self.files(read, sets, Some(at))?;
             if found.fit == Fit::No {
                 return Ok(NOTHING);
@@ -250,26 +256,23 @@ impl Rule {
     ) -> Result<Finding, BuiltinError> {
         let is_asked = |one: &&Mention| command.is_none_or(|command| one.command == Some(command));
         let mentions: Vec<&Mention> = read.mentions.iter().filter(is_asked).collect();
+        let asked = match command {
+            Some(at) => &read.commands[at..=at],
+            None => &read.commands,
+        };
         // A text that can't be read may name any file.
         let mut best = NOTHING;
-        for (at, given) in read.commands.iter().enumerate() {
-            let is_unreadable = given.command.words.is_empty();
-            if is_unreadable
-                && given.command.hidden == Hidden::Anything
-                && command.is_none_or(|asked| asked == at)
-            {
-                best = Finding { fit: Fit::Unknown(shown(given)), text: String::new() };
-            }
+        if let Some(given) = asked.iter().rfind(|given| is_unreadable(given)) {
+            best = Finding { fit: Fit::Unknown(shown(given)), text: String::new() };
         }
         if mentions.is_empty() {
             return Ok(best);
         }
         let excepted = |path: &Path| self.except.files.iter().any(|pattern| pattern.holds(path));
-        let platform = self.machine.platform;
         let sets: Vec<(&Conditions, Here<'_>)> = sets
             .iter()
-            .filter(|set| !set.files.is_empty() || set.touched != Touch::NONE)
-            .map(|set| (*set, Here::of(&set.files, platform)))
+            .filter(|set| set.names_files())
+            .map(|set| (*set, Here::of(&set.files, &self.machine)))
             .collect();
         for mention in mentions {
             if command.is_none()
@@ -309,4 +312,9 @@ impl Rule {
         }
         Ok(best)
     }
+}
+
+/// Returns whether a command is a text that can't be read, and may be anything.
+fn is_unreadable(given: &Arguments<'_>) -> bool {
+    given.command.words.is_empty() && given.command.hidden == Hidden::Anything
 }

@@ -1,5 +1,6 @@
 //! Patterns of paths and addresses, and whether a path fits them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -47,6 +48,16 @@ struct Compiled {
 /// The patterns of one key, and where what they name really lies now.
 pub(super) struct Here<'p> {
     patterns: Vec<(&'p PathPattern, Option<PathBuf>)>,
+    /// The directories in which a word may lie that begins with what only the shell knows: those above
+    /// what is named, and the home.
+    pub(super) guesses: BTreeSet<PathBuf>,
+}
+
+impl Machine {
+    /// Returns the home of the user as a path from `/` on.
+    pub(super) fn home(&self) -> Option<PathBuf> {
+        self.home.as_deref().map(|home| rooted(home, self.platform))
+    }
 }
 
 impl PathPattern {
@@ -141,13 +152,9 @@ impl PathPattern {
         {
             path = parent;
         }
-        let parts = parts_of(path);
-        fit_whole(&self.compiled().parts, &parts)
-            || self
-                .compiled()
-                .root
-                .as_ref()
-                .is_some_and(|root| strip_base(root, path, false).is_some())
+        let Compiled { parts, root, .. } = self.compiled();
+        fit_whole(parts, &parts_of(path))
+            || root.as_ref().is_some_and(|root| strip_base(root, path, false).is_some())
     }
 
     /// Returns whether a path of which only the last part is known may be at stake.
@@ -180,12 +187,16 @@ impl Compiled {
 }
 
 impl<'p> Here<'p> {
-    pub(super) fn of(patterns: &'p [PathPattern], platform: Platform) -> Self {
-        let here = |pattern: &'p PathPattern| {
-            let real = pattern.compiled().root.as_deref().map(|root| real(root, platform));
-            (pattern, real.filter(|real| Some(real) != pattern.compiled().root.as_ref()))
-        };
-        Self { patterns: patterns.iter().map(here).collect() }
+    pub(super) fn of(patterns: &'p [PathPattern], machine: &Machine) -> Self {
+        let mut here = Self { patterns: Vec::new(), guesses: machine.home().into_iter().collect() };
+        for pattern in patterns {
+            let root = pattern.compiled().root.as_deref();
+            let real = root.map(|root| real(root, machine.platform));
+            here.patterns.push((pattern, real.filter(|real| Some(&**real) != root)));
+            let above = root.into_iter().flat_map(Path::ancestors).skip(1);
+            here.guesses.extend(above.map(Path::to_owned));
+        }
+        here
     }
 
     /// Returns the pattern that fits a path, under any of its `names`. A path fits if it, or a directory
@@ -214,16 +225,17 @@ impl PathPattern {
     /// Returns whether a path, or a directory that it is in, is like the pattern; `real` is where its
     /// root really lies.
     fn leads_to(&self, real: Option<&Path>, name: &Path, parts: &[String]) -> bool {
+        let own = self.compiled();
         // `/` alone is the root, and not every file.
-        if self.compiled().parts.is_empty() && !self.written.starts_with("**") {
+        if own.parts.is_empty() && !self.written.starts_with("**") {
             return name.parent().is_none();
         }
-        if fit(&self.compiled().parts, parts, false) {
+        if fit(&own.parts, parts, false) {
             return true;
         }
         // `~/.ssh` may be a link itself: what it leads to counts, too.
         let Some(rest) = real.and_then(|real| strip_base(name, real, false)) else { return false };
-        fit(&self.compiled().parts[self.compiled().root_parts..], &parts_of(&rest), false)
+        fit(&own.parts[own.root_parts..], &parts_of(&rest), false)
     }
 }
 
@@ -235,13 +247,6 @@ impl<'p> Here<'p> {
             roots.any(|root| names.iter().any(|name| strip_base(root, name, false).is_some()))
         });
         found.map(|(pattern, _)| *pattern)
-    }
-
-    /// Returns the directories above what is named.
-    pub(super) fn above(&self) -> impl Iterator<Item = &Path> {
-        let roots =
-            self.patterns.iter().filter_map(|(pattern, _)| pattern.compiled().root.as_deref());
-        roots.flat_map(|root| root.ancestors().skip(1))
     }
 
     /// Returns the pattern of an address that one of these texts is.

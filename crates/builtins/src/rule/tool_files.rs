@@ -34,7 +34,6 @@ pub(super) fn of_tool(
     let mut found = Collector {
         roles,
         touch: touch(input, tool),
-        descends,
         has_command: false,
         goes_deep: false,
         is_of_files: tool.is_of_files(),
@@ -45,7 +44,7 @@ pub(super) fn of_tool(
     if let Some(arguments) = &input.tool_input {
         found.object(arguments)?;
     }
-    let descends = found.descends || found.has_command && found.goes_deep;
+    let descends = descends || found.has_command && found.goes_deep;
     for mention in &mut found.mentions {
         mention.descends = descends;
     }
@@ -69,7 +68,6 @@ fn touch(input: &Input, tool: &CalledTool) -> Touch {
 struct Collector<'c> {
     roles: Roles,
     touch: Touch,
-    descends: bool,
     /// Whether a command is among the arguments.
     has_command: bool,
     /// Whether a word of them says that it goes through directories.
@@ -137,7 +135,7 @@ impl Collector<'_> {
                 self.add(line.trim(), self.touch, false)?;
             }
         }
-        // What a tool does with an argument outside of the table is not known.
+        // An argument outside of the table may be a command.
         if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
             let words = self.add(text, self.touch, true)?;
             self.has_command |= is_command;
