@@ -125,7 +125,7 @@ impl Identity<'_> {
             (hook.event, &hook.kind, &hook.command, &hook.args, &hook.name, hook.timeout),
             (&hook.env, &hook.working_dir, &hook.shell, &hook.inherit_env, hook.max_output),
             (hook.on_error, hook.on_exit_code, hook.strict_output, hook.phase, hook.mode),
-            (&hook.when, &hook.limit, &hook.rollout, &hook.with, &hook.untrusted),
+            (&hook.when, &hook.limit, &hook.with, &hook.untrusted),
             &hook.own,
             // Two matchers may lead to one hook: it still runs once. In a dialect one call may be
             // several tools, of which each matcher chooses its own.

@@ -67,7 +67,6 @@ pub(super) fn read_hook<'n>(
         enabled: keys.enabled.unwrap_or(true),
         limit: keys.limit,
         mode: keys.mode.unwrap_or_default(),
-        rollout: keys.rollout,
         dialect: keys.dialect,
         side_effects: keys.side_effects.unwrap_or_default(),
         when: both(place.when.as_ref(), keys.when),
@@ -132,21 +131,6 @@ fn misplaced(reader: &mut Reader, hook: &Hook, fields: &Fields<'_>) {
     if hook.mode != Mode::Enforce && event == Event::Approval {
         let hint = "remove `mode`; to switch the hook off, say `enabled: false`";
         refuse("mode", format!("`mode` on `{event}`, where a person answers"), hint);
-    }
-    if hook.rollout.is_some() {
-        if event == Event::Approval {
-            let message = format!("`rollout` on `{event}`, where a person answers");
-            refuse("rollout", message, "remove `rollout`");
-        }
-        if fields.get("mode").is_some() {
-            let hint = "remove `mode`: the answer counts on this part of the machines, and the \
-                        hook is in shadow on the others";
-            refuse("rollout", "`rollout` beside `mode`".to_owned(), hint);
-        }
-        if hook.name.is_none() {
-            let hint = "add `name: no-rm`: the name decides which machines come first";
-            refuse("rollout", "a hook with `rollout` needs a `name`".to_owned(), hint);
-        }
     }
     if hook.phase == Phase::Judge && event.contract().transforms {
         let hint = "remove `mutates`, or move the hook to an event that it judges";

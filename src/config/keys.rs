@@ -20,7 +20,6 @@ use super::own_keys::Groups;
 use super::picoclaw::{Milliseconds, Observed, Stages, Transport};
 use super::policy::{PolicySettings, PublicKeys};
 use super::process::{Argv, Eager};
-use super::rollout::{Rollout, RolloutBy};
 use super::source::Source;
 use super::when::{Expression, Glob, Parts, Values};
 use crate::counts::MAX_TIMES;
@@ -125,9 +124,6 @@ section! {
     mode "mode": Mode, "`enforce`",
         "whether its answer counts. With `warn` the user sees what it would have denied, asked or \
          rewritten, with `shadow` it is only in the report";
-    rollout "rollout": Rollout, "none",
-        "the part of the machines, users or sessions on which its answer counts; on the others it \
-         is in shadow ([rollout](configuration.md#rollout))";
     dialect "dialect": String, "hookexec's own",
         "the agent for which the script was written. The script gets that agent's payload, and its \
          answer is read in that agent's format ([dialect](import.md#dialect-claude-code))";
@@ -183,15 +179,6 @@ section! {
         "the time in which the runs count; `hour` is the last 60 minutes of the session";
     key "key": Field, "one count for all",
         "a field, such as `agent_name`: each of its values has a count of its own";
-}
-
-section! {
-    /// The keys of `rollout:`.
-    pub(crate) RolloutKeys<'n>, "a rollout":
-    percent "percent": Count<100>, "an error"
-        ("a rollout needs `percent`", "write `rollout: { percent: 10, by: host }`"),
-        "on how many of a hundred the answer counts";
-    by "by": RolloutBy, "`host`", "what is counted: machines, users or sessions";
 }
 
 section! {
@@ -283,9 +270,6 @@ words! { OnError:
 }
 words! { DefaultOnError: "block" => Self(OnError::Block), "ask" => Self(OnError::Ask) }
 words! { Mode: "enforce" => Self::Enforce, "warn" => Self::Warn, "shadow" => Self::Shadow }
-words! { RolloutBy:
-    "host" => Self::Host, "user" => Self::User, "session" => Self::Session
-}
 words! { SideEffects:
     "none" => Self::None, "idempotent" => Self::Idempotent, "external" => Self::External
 }

@@ -17,7 +17,6 @@ mod own_keys;
 pub(crate) mod picoclaw;
 pub(crate) mod policy;
 mod process;
-pub(crate) mod rollout;
 pub(crate) mod schema;
 mod source;
 mod when;
@@ -45,7 +44,6 @@ pub use model::{
 pub(crate) use model::{EventMethod, Protocol};
 pub use own_keys::Groups;
 pub use policy::PolicySettings;
-pub use rollout::{Rollout, RolloutBy};
 pub(crate) use schema::config_schema;
 pub use schema::key_tables;
 pub use source::Source;

@@ -17,7 +17,6 @@ use super::layer::{InLayer as _, Layer};
 use super::limit::RunLimit;
 use super::own_keys::OwnKeys;
 use super::policy::PolicySettings;
-use super::rollout::Rollout;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::text::shortened;
@@ -95,8 +94,6 @@ pub struct Hook {
     pub(crate) limit: Option<RunLimit>,
     /// Whether its answer counts.
     pub mode: Mode,
-    /// Where its answer counts, if not everywhere; on the other machines it is in shadow.
-    pub rollout: Option<Rollout>,
     /// Which agent's payload it reads and whose answer it gives; ours when `None`.
     pub dialect: Option<String>,
     /// The effects of running it: whether a replay may run it.
@@ -316,7 +313,6 @@ impl Hook {
             enabled: true,
             limit: None,
             mode: Mode::Enforce,
-            rollout: None,
             dialect: None,
             side_effects: SideEffects::External,
             when: None,

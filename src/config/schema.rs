@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
-    PolicyKeys, ProcessKeys, RolloutKeys,
+    PolicyKeys, ProcessKeys,
 };
 use crate::event::{Contract, Event};
 
@@ -31,7 +31,7 @@ pub(crate) fn config_schema() -> Value {
 }
 
 /// Returns the keys of each mapping, by its name in the documentation.
-pub fn key_tables() -> [(&'static str, &'static [Key]); 10] {
+pub fn key_tables() -> [(&'static str, &'static [Key]); 9] {
     [
         ("the file", FileKeys::KEYS),
         ("defaults", Defaults::KEYS),
@@ -39,7 +39,6 @@ pub fn key_tables() -> [(&'static str, &'static [Key]); 10] {
         ("a hook", HookKeys::KEYS),
         ("a condition", ConditionKeys::KEYS),
         ("a limit", LimitKeys::KEYS),
-        ("a rollout", RolloutKeys::KEYS),
         ("a process", ProcessKeys::KEYS),
         ("audit", AuditKeys::KEYS),
         ("policy", PolicyKeys::KEYS),

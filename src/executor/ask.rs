@@ -221,7 +221,7 @@ impl<'e> Moment<'e> {
     fn give_up(&self, asked: Asked<'e>) -> Answer {
         let why = self.given_up.as_deref().unwrap_or_default();
         let mut outcome = self.interpreter(asked.hook, self.versions.input(ORIGINAL)).failed(why);
-        outcome.put_under_mode_of(asked.bound, self.session());
+        outcome.put_under_mode_of(asked.bound);
         asked.answer(outcome)
     }
 
@@ -263,7 +263,7 @@ impl<'e> Moment<'e> {
         };
         self.refuse_name(hook, shown.0, &mut outcome);
         outcome.duration = duration;
-        outcome.put_under_mode_of(bound, self.session());
+        outcome.put_under_mode_of(bound);
         tracing::debug!(
             event = %stage.event,
             hook = %bound.hook.label(),
@@ -309,11 +309,6 @@ impl<'e> Moment<'e> {
         let may_approve_with_arguments =
             contract.event == Event::PermissionRequest && self.stages.len() > 1;
         Interpreter { contract, bound: self.bound(hook), input, may_approve_with_arguments }
-    }
-
-    /// Returns the session, which no hook can change.
-    pub(super) fn session(&self) -> &str {
-        &self.versions.input(ORIGINAL).session_id
     }
 }
 

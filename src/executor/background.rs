@@ -60,8 +60,7 @@ impl Evaluation<'_> {
                 continue;
             }
             let input = Input { verdict: Some(summary(whole)), ..input.clone() };
-            let session = self.moment.session();
-            let started = self.moment.executor.start(stage.event, followers, input, session);
+            let started = self.moment.executor.start(stage.event, followers, input);
             outcomes.extend(started.into_iter().map(|outcome| Outcome { place, ..outcome }));
         }
         outcomes
@@ -89,8 +88,7 @@ impl Executor {
         let input = self.complete(event, input).into_owned();
         let plan = self.plan(event);
         let followers = plan.followers(&plan.matching(&input), &input, &self.shared());
-        let session = input.session_id.clone();
-        self.start(event, followers, input, &session);
+        self.start(event, followers, input);
     }
 
     /// Returns values for an input of this executor's hooks.
@@ -99,13 +97,7 @@ impl Executor {
     }
 
     /// Starts hooks, or leaves them to another process, and returns the outcome of each.
-    fn start(
-        &self,
-        event: Event,
-        followers: Vec<&Bound>,
-        input: Input,
-        session: &str,
-    ) -> Vec<Outcome> {
+    fn start(&self, event: Event, followers: Vec<&Bound>, input: Input) -> Vec<Outcome> {
         if tokio::runtime::Handle::try_current().is_err() && self.handed_over.is_none() {
             return Vec::new();
         }
@@ -118,7 +110,7 @@ impl Executor {
                 are_handed_over = true;
                 started(bound)
             } else {
-                self.start_one(event, bound, &input, session)
+                self.start_one(event, bound, &input)
             };
             outcomes.push(outcome);
         }
@@ -130,7 +122,7 @@ impl Executor {
 
     /// Starts one hook. A notification to a process is handed over at once, so that notifications stay in
     /// order.
-    fn start_one(&self, event: Event, bound: &Bound, input: &Arc<Input>, session: &str) -> Outcome {
+    fn start_one(&self, event: Event, bound: &Bound, input: &Arc<Input>) -> Outcome {
         let mut begun = None;
         if bound.hook.phase == Phase::Observe {
             let work = follow(event, bound.clone(), Arc::clone(input), None, self.shared());
@@ -153,7 +145,7 @@ impl Executor {
         let contract = event.contract();
         let interpreter = Interpreter { contract, bound, input, may_approve_with_arguments: false };
         let mut failed = interpreter.failed(BACKGROUND_FULL);
-        failed.put_under_mode_of(bound, session);
+        failed.put_under_mode_of(bound);
         failed
     }
 }

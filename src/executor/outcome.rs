@@ -16,8 +16,6 @@ pub(super) struct Outcome {
     pub(super) status: HookStatus,
     /// The answer, without what the event does not support.
     pub(super) output: Box<Output>,
-    /// Whether its answer counts, once that is decided.
-    pub(super) mode: Option<Mode>,
     /// The answer of a hook whose mode keeps it from counting; `output` is empty then.
     pub(super) unenforced: Option<Box<Output>>,
     /// Why it failed, ended in error, or was skipped.
@@ -54,7 +52,6 @@ impl Outcome {
             index,
             status: HookStatus::default(),
             output,
-            mode: None,
             unenforced: None,
             error: None,
             warnings: Vec::new(),
@@ -148,10 +145,9 @@ impl Outcome {
         self
     }
 
-    /// Leaves of the outcome what `bound`'s mode in this session lets count.
-    pub(super) fn put_under_mode_of(&mut self, bound: &Bound, session: &str) {
-        let mode = bound.hook.mode_in(session);
-        self.mode = Some(mode);
+    /// Leaves of the outcome what the mode of the hook lets count.
+    pub(super) fn put_under_mode_of(&mut self, bound: &Bound) {
+        let mode = bound.hook.mode;
         if mode == Mode::Enforce {
             return;
         }
@@ -188,7 +184,7 @@ impl Outcome {
             rank: bound.rank(),
             metadata: self.output.metadata.keys().cloned().collect(),
             status: self.status,
-            mode: Some(self.mode.unwrap_or(bound.hook.mode)).filter(|mode| *mode != Mode::Enforce),
+            mode: Some(bound.hook.mode).filter(|mode| *mode != Mode::Enforce),
             decision: said.decision,
             reason: said.reason.clone(),
             withheld: self.withholds,

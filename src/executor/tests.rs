@@ -598,7 +598,7 @@ async fn background_hooks_are_not_waited_for_and_finish_at_shutdown() {
 }
 
 #[tokio::test]
-async fn a_hook_in_rollout_never_changes_the_verdict() {
+async fn a_hook_that_is_tried_out_never_changes_the_verdict() {
     let deny = json!({"decision": "deny", "reason": "no", "hook_specific_output": {"updated_input": {"cmd": "x"}}});
     for (mode, told) in [(Mode::Warn, true), (Mode::Shadow, false)] {
         for mut candidate in [say(PreToolUse, &deny), hook(PreToolUse, "fail", &[])] {

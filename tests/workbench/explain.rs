@@ -131,47 +131,6 @@ fn the_reason_is_about_the_call_that_was_judged() {
     assert_eq!(hook(&explained, "safe")["report"]["reason"], "`make x` is not listed");
 }
 
-#[test]
-fn a_rollout_says_whether_the_hook_enforces_here() {
-    let sandbox = Sandbox::new();
-    let hooks = |percent: usize, by: &str| {
-        format!(
-            "audit: {{ path: audit.jsonl }}\nhooks:\n  pre_tool_use:\n    - matcher: shell\n      \
-             hooks:\n        - {{ name: no-rm, type: command, command: exit 2, \
-             rollout: {{ percent: {percent}, by: {by} }} }}\n"
-        )
-    };
-    // Of SHA-256(no-rm/laptop-1), as docs/configuration.md says.
-    let place = 74;
-    let run = |command: &[&str], percent: usize| {
-        sandbox.write("hooks.yaml", &hooks(percent, "session"));
-        let all = [command, &["--config", "hooks.yaml"]].concat();
-        let input = r#"{"session_id":"laptop-1","tool_name":"shell","tool_input":{"cmd":"rm"}}"#;
-        sandbox.hookexec(all).stdin(input).run()
-    };
-    let _ = run(&["run", "pre_tool_use"], place).exits(0);
-    let _ = run(&["run", "pre_tool_use"], place + 1).exits(2);
-    let shadow = run(&["log", "audit.jsonl", "--shadow"], place).stdout;
-    assert_eq!(shadow.lines().count(), 1, "{shadow}");
-    assert!(shadow.contains("would deny: no-rm"), "{shadow}");
-    let explained = run(&["explain", "pre_tool_use"], place).stdout;
-    assert!(explained.contains("by session: in shadow here"), "{explained}");
-    assert!(explained.contains("which its `rollout` keeps from counting"), "{explained}");
-    let explained = run(&["explain", "pre_tool_use"], place + 1).stdout;
-    assert!(explained.contains("by session: enforced here"), "{explained}");
-    sandbox.write("hooks.yaml", &hooks(100, "host"));
-    let listed = sandbox.hookexec(["explain", "--format", "json", "--config", "hooks.yaml"]).run();
-    assert!(listed.stdout.contains("100 % by host: enforced here"), "{listed:#?}");
-    // A case is about the hook, not about the machine that it is tested on.
-    sandbox.write("hooks.yaml", &hooks(1, "host"));
-    sandbox.write(
-        "hooks.test.yaml",
-        "config: hooks.yaml\ncases:\n  - name: denied\n    event: pre_tool_use\n    input: { tool_name: shell, \
-         tool_input: { cmd: rm } }\n    expect: { decision: deny }\n",
-    );
-    let _ = sandbox.hookexec(["test", "hooks.test.yaml"]).run().exits(0);
-}
-
 const REWRITES: &str = r#"hooks:
   pre_tool_use:
     - matcher: "*"

@@ -8,7 +8,6 @@ use serde_with_macros::skip_serializing_none;
 
 use hookexec::Config;
 use hookexec::config::Process;
-use hookexec::config::RolloutBy;
 use hookexec::config::{Command, Hook, Layer, Phase};
 use hookexec::event::Event;
 use hookexec::wire::Mode;
@@ -90,7 +89,6 @@ fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str,
         ("when", hook.when.as_ref().map(ToString::to_string)),
         ("with", hook.with.as_ref().map(ToString::to_string)),
         ("mode", if hook.mode == Mode::Enforce { None } else { word(hook.mode) }),
-        ("rollout", rollout(hook, "")),
         ("on_error", hook.on_error.and_then(word)),
         ("mutates", flag(hook.phase == Phase::Mutate)),
         ("background", flag(hook.phase == Phase::Background)),
@@ -118,17 +116,6 @@ fn word<W: Words + PartialEq>(value: W) -> Option<String> {
 pub fn quoted_words(words: &[String]) -> String {
     let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
     words.join(" ")
-}
-
-/// Returns the rollout of a hook and what it means here, as `10 % by host: in shadow here`.
-pub fn rollout(hook: &Hook, session: &str) -> Option<String> {
-    let rollout = hook.rollout?;
-    let here = match hook.mode_in(session) {
-        _ if rollout.by == RolloutBy::Session && session.is_empty() => "",
-        Mode::Enforce => ": enforced here",
-        _ => ": in shadow here",
-    };
-    Some(format!("{rollout}{here}"))
 }
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

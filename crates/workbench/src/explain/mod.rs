@@ -9,7 +9,6 @@ use hookexec_agents::Subject;
 use serde::Serialize;
 use serde_with_macros::skip_serializing_none;
 
-use crate::summary::rollout;
 pub use course::{Change, ExplainedCourse, ExplainedStep};
 
 /// An event explained.
@@ -48,8 +47,6 @@ pub struct ExplainedHook {
     /// Which hook it is, and whether it would run.
     #[serde(flatten)]
     pub explanation: Explanation,
-    /// Where its answer counts, if not everywhere.
-    pub rollout: Option<String>,
     /// Its report, when it ran.
     pub report: Option<HookReport>,
     /// The effect of its answer on the verdict.
@@ -94,8 +91,7 @@ impl Explained {
                 of_other_events += 1;
                 continue;
             }
-            let rollout = rollout(&explanation.hook, &subject.input().session_id);
-            let mut hook = ExplainedHook { explanation, rollout, report: None, effect: None };
+            let mut hook = ExplainedHook { explanation, report: None, effect: None };
             if let (Some(report), Some(verdict)) = (report, &verdict) {
                 hook.effect = effect(report, verdict);
                 hook.report = Some(report.clone());

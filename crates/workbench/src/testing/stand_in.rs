@@ -51,10 +51,6 @@ pub(super) fn executor(
 ) -> Result<Executor, Diagnostics> {
     // The log is for real decisions.
     config.audit.clear();
-    for hook in &mut config.hooks {
-        // The answer of a hook counts, on every machine.
-        hook.rollout = None;
-    }
     let is_replaced = Arc::new(is_replaced);
     registry.wrap_factories(|factory| {
         let (is_replaced, answers) = (Arc::clone(&is_replaced), Arc::clone(answers));

@@ -45,7 +45,7 @@ fn remarks(row: &HookSummary) -> String {
     for (key, value) in &row.settings {
         match *key {
             "enabled" => remarks.push("disabled".to_owned()),
-            "rollout" | "mode" => remarks.push(format!("{key} {value}")),
+            "mode" => remarks.push(format!("{key} {value}")),
             key => remarks.push(key.to_owned()),
         }
     }

@@ -73,9 +73,6 @@ fn hook_lines(hook: &ExplainedHook, explained: &Explained) -> Vec<String> {
     let (name, source) = (plain::line(name), plain::line(source));
     let mut title = format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}");
     let mut lines = Vec::new();
-    if let Some(rollout) = &hook.rollout {
-        lines.push(format!("rollout {rollout}"));
-    }
     if let Some(report) = &hook.report {
         let _ = write!(title, " {DIM}{:.1} ms{DIM:#}", report.duration_ms);
         push_report(&mut lines, hook, report, explained);
@@ -102,13 +99,10 @@ fn push_report(
         lines.push(tokens(usage));
     }
     if let (Some(decision), Some(effect)) = (report.decision, hook.effect) {
-        let key = if hook.rollout.is_some() { "rollout" } else { "mode" };
         lines.push(match effect {
             Effect::Decides => format!("said {decision}, which is the verdict"),
             Effect::Overruled => format!("said {decision}, which a stricter answer overrules"),
-            Effect::NotEnforced => {
-                format!("said {decision}, which its `{key}` keeps from counting")
-            }
+            Effect::NotEnforced => format!("said {decision}, which its `mode` keeps from counting"),
         });
     }
     if let Some(why) = why_no_opinion(report) {
