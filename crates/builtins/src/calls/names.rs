@@ -52,14 +52,12 @@ pub(super) const SETTERS: [&str; 12] = [
     "unset", "integer", "float",
 ];
 /// Variables that may be set before a command that is allowed.
-pub(super) const HARMLESS_VARIABLES: [&str; 24] = [
+pub(super) const HARMLESS_VARIABLES: [&str; 22] = [
     "CI",
     "LANG",
     "LANGUAGE",
     "TZ",
     "TERM",
-    "COLUMNS",
-    "LINES",
     "NO_COLOR",
     "FORCE_COLOR",
     "CLICOLOR",

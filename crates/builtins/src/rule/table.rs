@@ -146,6 +146,11 @@ impl Row {
     where
         'static: 'n,
     {
+        // Where one dash is enough, two mean the same.
+        let option = match option.strip_prefix('-') {
+            Some(short) if self.long && short.starts_with('-') && short.len() > 1 => short,
+            _ => option,
+        };
         let has = |twins: &&Vec<&'static str>| twins.contains(&option);
         self.twins.iter().find(has).map_or(option, |twins| twins[0])
     }
@@ -176,9 +181,12 @@ impl Row {
         let name = self.first_name(option);
         self.hazards.iter().any(|hazard| {
             let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
-            let is_begun =
-                option.len() > 2 && option.starts_with("--") && hazard.starts_with(option);
-            let is_it = glob(hazard, option) || self.first_name(hazard) == name || is_begun;
+            let first = self.first_name(hazard);
+            let names = std::iter::once(hazard).chain(self.forms(first).iter().copied());
+            let is_begun = option.len() > 2
+                && option.starts_with("--")
+                && names.into_iter().any(|name| name.starts_with(option));
+            let is_it = glob(hazard, option) || first == name || is_begun;
             is_it && hazard.starts_with('-') && value.is_none_or(|value| glob(wanted, value))
         })
     }
@@ -186,7 +194,9 @@ impl Row {
     /// Returns whether the final `*` of an allow does not take an operand.
     pub(super) fn is_hazardous_operand(&self, operand: &str, is_first: bool) -> bool {
         let mut hazards = self.hazards.iter().filter(|hazard| !hazard.starts_with('-'));
-        hazards
-            .any(|hazard| *hazard == "*" || *hazard == "all" || is_first && glob(hazard, operand))
+        hazards.any(|hazard| match hazard.strip_prefix('^') {
+            Some(hazard) => is_first && glob(hazard, operand),
+            None => *hazard == "all" || glob(hazard, operand),
+        })
     }
 }

@@ -88,7 +88,6 @@ impl Reader<'_, '_> {
         let part: &str = letter.encode_utf8(&mut buffer);
         match letter {
             '[' if is_first && self.is_at_end_of_word() => word.text.push('['),
-            '[' if is_first && self.has("[") => word.text.push('['),
             '*' | '?' | '[' => word.unknown(part, Certainty::Paths),
             '~' if is_first => word.unknown(part, Certainty::Paths),
             '~' if word.text.ends_with(['=', ':']) => word.unknown(part, Certainty::OneWord),
