@@ -56,13 +56,6 @@ impl<'i> Arguments<'i> {
         values.filter(move |(key, _)| self.role(key) == Some(role)).map(|(_, value)| value)
     }
 
-    /// Returns the directory in which the call runs.
-    pub(super) fn directory(&self) -> PathBuf {
-        let named = DIRECTORIES.iter().find_map(|key| self.values.get(*key)?.as_str());
-        let directory = Path::new(&self.input.cwd);
-        named.map_or_else(|| directory.to_owned(), |named| directory.join(named))
-    }
-
     pub(super) fn commands(&self) -> Vec<SimpleCommand> {
         if !self.is("shell") {
             return Vec::new();
@@ -129,6 +122,15 @@ impl<'i> Arguments<'i> {
         };
         self.values.iter().find(|(key, value)| !is_plain(key, value)).map(|(key, _)| key.as_str())
     }
+}
+
+/// Returns the directory in which a call runs.
+pub(crate) fn directory(input: &Input) -> PathBuf {
+    let directory = Path::new(&input.cwd);
+    let arguments = input.tool_input.iter();
+    let mut named = arguments
+        .flat_map(|arguments| DIRECTORIES.iter().filter_map(|key| arguments.get(*key)?.as_str()));
+    named.next().map_or_else(|| directory.to_owned(), |named| directory.join(named))
 }
 
 /// Returns the kinds of the tool: those that the host gives, else those in the table of tools.

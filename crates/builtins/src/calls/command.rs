@@ -1,5 +1,6 @@
 //! One reading of a call: a list of commands whose words know how far they are known.
 
+use super::history::History;
 use crate::shell::unquoted;
 use hookexec::describe;
 use hookexec_files::text::is_invisible;
@@ -41,7 +42,7 @@ impl Word {
     }
 
     /// Returns a word of which nothing is known but how it is written.
-    pub(super) fn unknown(written: &str) -> Self {
+    pub(crate) fn unknown(written: &str) -> Self {
         let text = written.to_owned();
         Self { text, certainty: Certainty::Unknown, known: 0, quoted: false }
     }
@@ -149,7 +150,7 @@ fn has_list(word: &str) -> bool {
 /// A rule that allows must look at all fields: `is_certain`, `hidden`, `sets`, `more`, `assignments`,
 /// `redirections` and the certainty of each word. A rule that denies looks at the words and at
 /// `hidden`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct SimpleCommand {
     /// The program and its arguments. There are none if it only assigns or redirects, or if the
     /// text can't be read.
@@ -159,6 +160,8 @@ pub(crate) struct SimpleCommand {
     pub(crate) redirections: Vec<Redirection>,
     /// The base names of the programs that run it, the outermost first.
     pub(crate) wrappers: Vec<String>,
+    /// What its shell did before it.
+    pub(crate) history: History,
     /// Which pipeline of the call it belongs to, counted from 1.
     pub(crate) pipeline: usize,
     /// Whether it reads the output of another command through a pipe.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, directory};
 use crate::tools::{Role, Special, patch};
 use hookexec::describe::{Command, Touched, TouchedFile};
 use hookexec_files::paths::lexical;
@@ -36,7 +36,7 @@ impl Files<'_> {
         }
         // Whether a tool expands `~` is its own affair.
         let certain = certain && !path.starts_with('~') && !path.contains('\0');
-        let path = lexical(&self.call.directory().join(path)).to_string_lossy().into_owned();
+        let path = lexical(&directory(self.call.input).join(path)).to_string_lossy().into_owned();
         if let Some(known) =
             self.found.iter_mut().find(|file| file.path == path && file.touched == touched)
         {

@@ -6,14 +6,16 @@
 mod arguments;
 mod command;
 mod files;
+mod history;
 mod names;
 mod reader;
 mod shells;
 mod simple;
 mod wrappers;
 
-pub(crate) use arguments::kinds;
+pub(crate) use arguments::{directory, kinds};
 pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word};
+pub(crate) use history::{Change, History};
 pub(crate) use reader::commands_of_text;
 pub(crate) use shells::is_interpreter;
 pub(crate) use simple::base_name;

@@ -1,6 +1,6 @@
 //! Shells, their builtins and interpreters: programs that take a text and run it.
 
-use super::command::Word;
+use super::command::{Certainty, Word};
 use super::names::{
     CODE_OPTIONS, COUNTERS, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, SETTERS,
     SHELLS, SPECIAL_VARIABLES,
@@ -21,6 +21,8 @@ pub(super) enum Code<'w> {
     File(&'w Word),
     /// The commands in this text.
     Text(String),
+    /// The commands in this text, in which not all is known.
+    Open(String),
     /// Settings that a program prints for a shell.
     Settings,
 }
@@ -98,7 +100,7 @@ pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
         "[" | "test" => {
             let is_arithmetic = |word: &Word| {
                 matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
-                    || word.certainty == super::Certainty::Unknown
+                    || word.certainty == Certainty::Unknown
                         && word.text.starts_with(['$', '`'])
                         && words.len() < 3
             };
@@ -156,6 +158,9 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
         },
         "trap" => match words {
             [] => Code::Nothing,
+            [end, action, ..] if end.text == "--" && action.is_known() => {
+                Code::Text(action.text.clone())
+            }
             [action, ..] if action.is_known() && !action.text.starts_with('-') => {
                 Code::Text(action.text.clone())
             }
@@ -190,12 +195,9 @@ fn joined(words: &[Word]) -> Code<'_> {
     {
         return Code::Settings;
     }
-    if words.iter().all(Word::is_known) {
-        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
-        Code::Text(texts.join(" "))
-    } else {
-        Code::Unknown
-    }
+    let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+    let text = texts.join(" ");
+    if words.iter().all(Word::is_known) { Code::Text(text) } else { Code::Open(text) }
 }
 
 /// Returns whether a word is the output of a program that prints settings: `$(ssh-agent -s)`,
@@ -277,6 +279,7 @@ fn text_of_c(words: &[Word]) -> Code<'_> {
         Some(text) if text.is_known() && !text.text.starts_with(['-', '+']) => {
             Code::Text(text.text.clone())
         }
+        Some(text) if text.certainty == Certainty::OneWord => Code::Open(text.text.clone()),
         _ => Code::Unknown,
     }
 }

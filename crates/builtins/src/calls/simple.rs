@@ -1,6 +1,7 @@
 //! One simple command, and the commands that it runs.
 
 use super::command::{Hidden, Redirection, SimpleCommand, Word};
+use super::history::Change;
 use super::names::FETCHERS;
 use super::reader::{Found, Frame};
 use super::shells::{self, Code};
@@ -20,6 +21,8 @@ impl Simple {
     }
 }
 
+/// Programs that run a command in the shell itself.
+const STAYING: [&str; 3] = ["eval", "command", "builtin"];
 /// How many programs may run one another in one command.
 const MOST_WRAPPERS: usize = 8;
 /// How many words the commands that others run may have together. Each of them is copied: 20 ms.
@@ -29,7 +32,7 @@ impl Found {
     /// Adds a command, and what it runs.
     pub(super) fn simple(&mut self, simple: Simple, frame: &Frame) {
         let Simple { assignments, words, redirections } = simple;
-        let mut command = SimpleCommand { redirections, ..Self::begun(frame) };
+        let mut command = SimpleCommand { redirections, ..self.begun(frame) };
         command.sets = shells::variables(&assignments, &words);
         if assignments.iter().chain(&words).any(shells::names_evaluated) {
             command.hidden = Hidden::Anything;
@@ -40,7 +43,7 @@ impl Found {
             self.evaluates |= shells::evaluates(&name, arguments);
             self.is_doubtful |= shells::changes_the_shell(&name, arguments);
             let is_fetched = self.is_fetched(program);
-            command.assignments = assignments;
+            command.assignments.clone_from(&assignments);
             command.words.clone_from(&words);
             let mut reads_input = frame.piped;
             for input in command.redirections.iter().filter(|one| one.is_input()) {
@@ -55,15 +58,23 @@ impl Found {
                 self.note_fetched(&command);
             }
             self.commands.push(command);
+            let before = self.history.clone();
+            self.history.note(&assignments, &[]);
             let hidden = if !program.is_known() || is_fetched {
                 Hidden::Anything
             } else {
                 self.inner(&name, arguments, reads_input, frame)
             };
+            // All but these run their command in another process.
+            if !STAYING.contains(&&*name) {
+                self.history = before;
+            }
+            self.history.note(&[], &words);
             if hidden != Hidden::Nothing {
                 self.commands[place].hidden = hidden;
             }
         } else {
+            self.history.note(&assignments, &[]);
             command.assignments = assignments;
             self.commands.push(command);
         }
@@ -84,6 +95,12 @@ impl Found {
                 return if self.is_fetched(file) { Hidden::Anything } else { Hidden::Nothing };
             }
             Code::Text(text) => return self.inner_text(&text, inner),
+            Code::Open(text) => {
+                // What is known of it is read, too.
+                self.inner_text(&text, inner);
+                self.is_doubtful = true;
+                return Hidden::Anything;
+            }
             Code::Settings => {
                 if let Some(command) = self.commands.last_mut() {
                     command.is_certain = false;
@@ -117,8 +134,13 @@ impl Found {
                         return Hidden::Anything;
                     }
                     let frame = Frame { more, ..inner.clone() };
-                    let Run { assignments, words, .. } = run;
+                    let Run { assignments, words, directory, .. } = run;
+                    let before = self.history.clone();
+                    if directory.is_some() {
+                        self.history.add(Change::Went { to: directory, is_sure: true });
+                    }
                     self.simple(Simple { assignments, words, redirections: Vec::new() }, &frame);
+                    self.history = before;
                 }
                 Hidden::Nothing
             }

@@ -5,9 +5,6 @@ use super::command::Word;
 /// The rows of the table; the head of the file describes their form.
 const TABLE: &str = include_str!("../../data/wrappers.txt");
 
-/// The options of a search that a command stands behind.
-const RUNNING: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
-
 /// How many commands a search may run. Their words are copied.
 const MOST_RUNS: usize = 32;
 
@@ -26,6 +23,8 @@ pub(super) enum Inner<'w> {
 pub(super) struct Run {
     pub(super) assignments: Vec<Word>,
     pub(super) words: Vec<Word>,
+    /// The directory that it runs in, if the program goes to one.
+    pub(super) directory: Option<Word>,
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
     /// The words before it.
@@ -57,6 +56,7 @@ struct Row {
     flags: &'static str,
     value: &'static str,
     shows: &'static str,
+    moves: &'static str,
 }
 
 /// Returns the rows of a program: the words behind its name, and the row.
@@ -76,13 +76,14 @@ fn rows(name: &str) -> impl Iterator<Item = (&'static str, Row)> {
 }
 
 fn parse(text: &'static str) -> Row {
-    let mut row = Row { begin: "", skip: None, flags: "", value: "", shows: "" };
+    let mut row = Row { begin: "", skip: None, flags: "", value: "", shows: "", moves: "" };
     for part in text.split(" ; ") {
         let (key, rest) = part.split_once(' ').unwrap_or((part, ""));
         match key {
             "flags" => row.flags = rest,
             "value" => row.value = rest,
             "shows" => row.shows = rest,
+            "moves" => row.moves = rest,
             "skip" => row.skip = rest.parse().ok(),
             _ => row.begin = part,
         }
@@ -119,7 +120,7 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
     let (begin, options) = row.begin.split_once(' ').unwrap_or((row.begin, ""));
     match begin {
         "unread" => return Inner::Unread,
-        "search" => return searched(words),
+        "search" => return searched(options, words),
         "dashes" => {
             let Some(place) = words.iter().position(|word| word.text == "--") else {
                 return Inner::Shown(words);
@@ -127,7 +128,7 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
             return command(row, words, &words[place + 1..]);
         }
         "text" => {
-            let is_option = |word: &Word| has_option(options, &word.text);
+            let is_option = |word: &Word| ends_with_option(options, &word.text);
             match words.iter().position(is_option) {
                 Some(place) => return text_behind(&words[place..]),
                 None if row.skip.is_none() => return Inner::Nothing,
@@ -183,19 +184,30 @@ fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
     };
     let before = all[..all.len() - words.len()].to_vec();
     let more = row.begin == "adds";
-    Inner::Commands(vec![Run { assignments, words: words.to_vec(), more, before }])
+    let directory = directory(row, &before);
+    Inner::Commands(vec![Run { assignments, words: words.to_vec(), directory, more, before }])
 }
 
-fn searched(words: &[Word]) -> Inner<'_> {
+/// Returns the directory that the options before a command name for it.
+fn directory(row: &Row, before: &[Word]) -> Option<Word> {
+    let at = before.iter().position(|word| has_option(row.moves, &word.text))?;
+    let Some((_, attached)) = before[at].text.split_once('=') else {
+        return before.get(at + 1).cloned();
+    };
+    let known = before[at].known.saturating_sub(before[at].text.len() - attached.len());
+    Some(Word { text: attached.to_owned(), known, ..before[at].clone() })
+}
+
+fn searched<'w>(options: &str, words: &'w [Word]) -> Inner<'w> {
     let mut runs = Vec::new();
-    let count = words.iter().filter(|word| RUNNING.contains(&&*word.text)).count();
+    let count = words.iter().filter(|word| has_option(options, &word.text)).count();
     if count > MOST_RUNS {
         return Inner::Unread;
     }
     // The paths begin with what the search begins with.
     let is_plain = words.first().is_none_or(|word| !word.may_be_option());
     for (place, word) in words.iter().enumerate() {
-        if !RUNNING.contains(&&*word.text) {
+        if !has_option(options, &word.text) {
             continue;
         }
         let behind = words[place + 1..].iter();
@@ -204,7 +216,9 @@ fn searched(words: &[Word]) -> Inner<'_> {
         for word in words.iter_mut().skip(1).filter(|word| word.text.contains("{}")) {
             *word = Word::path_of_search(&word.text);
         }
-        runs.push(Run { assignments: Vec::new(), words, more: !is_plain, before: Vec::new() });
+        let more = !is_plain;
+        let (assignments, before) = (Vec::new(), Vec::new());
+        runs.push(Run { assignments, words, directory: None, more, before });
     }
     if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
 }
@@ -284,6 +298,13 @@ fn cluster(row: &Row, letters: &str) -> Cluster {
         }
     }
     Cluster::Flags
+}
+
+/// Returns whether a word is an option of a list, or several of one letter of which it is the last.
+fn ends_with_option(list: &str, word: &str) -> bool {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+    let last = letters.and_then(|letters| letters.chars().last());
+    has_option(list, word) || last.is_some_and(|last| has_option(list, &format!("-{last}")))
 }
 
 /// Returns whether a list of the table has an option.

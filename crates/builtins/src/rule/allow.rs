@@ -1,6 +1,7 @@
 //! Whether an allow lists all of a call.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use super::arguments::{Arguments, GivenOption};
 use super::call::CallReading;
@@ -100,8 +101,11 @@ impl Rule {
         sets: &[&Conditions],
         mention: &Mention,
     ) -> bool {
-        let Some(path) = &mention.path else { return false };
-        let names = read.real_names(path);
+        if mention.open.is_some() || mention.paths.is_empty() {
+            return false;
+        }
+        let names: Vec<PathBuf> =
+            mention.paths.iter().flat_map(|path| read.real_names(path)).collect();
         let holds = |patterns: &[PathPattern]| {
             names.iter().all(|name| patterns.iter().any(|pattern| pattern.holds(name)))
         };

@@ -3,19 +3,20 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::arguments::{Arguments, GivenOption};
+use super::expand::UNKNOWN;
 use super::fit::Fit;
-use super::machine::Variables;
 use super::mentions::{self, Mention};
 use super::paths::{Here, Machine, PathPattern, names, real, rooted};
+use super::place::{Place, Places, World};
 use super::texts::TOO_MANY;
 use super::tool_files;
 use super::tools::CalledTool;
 use super::wildcards::{Finder, has_wildcard};
-use super::words::UNKNOWN;
 use crate::builtins::Surroundings;
-use crate::calls::SimpleCommand;
+use crate::calls::{SimpleCommand, Word, directory};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 use hookexec_files::platform::Platform;
@@ -34,7 +35,8 @@ pub(super) struct CallReading<'c> {
     machine: &'c Machine,
     /// The directories that a relative path may start from.
     bases: OnceCell<BTreeSet<PathBuf>>,
-    start: PathBuf,
+    /// The directories that it starts in and goes to.
+    reached: BTreeSet<PathBuf>,
     finder: RefCell<Finder>,
     strays: bool,
 }
@@ -50,18 +52,27 @@ impl<'c> CallReading<'c> {
         let tool = CalledTool::of(input);
         let commands: Vec<Arguments<'_>> = commands.iter().map(Arguments::of).collect();
         let platform = machine.platform;
-        let cwd = platform.rooted(&input.cwd);
-        let start = if cwd.starts_with('/') {
-            PathBuf::from(cwd.as_ref())
-        } else {
-            rooted(&std::env::current_dir()?, platform)
-        };
-        let variables = Variables::of(&commands, surroundings, &start, platform);
-        let mut mentions = mentions::of_commands(&commands, &start, &variables)?;
-        if !tool.is("shell") {
-            mentions.extend(tool_files::of_tool(input, &tool, &variables)?);
+        let mut start = rooted(&directory(input), platform);
+        if !start.starts_with("/") {
+            start = rooted(&std::env::current_dir()?, platform).join(start);
         }
-        let strays = commands.iter().any(goes_elsewhere);
+        let is_glob = |word: &Word| word.text.contains("glob");
+        let dots = commands.iter().any(|given| given.command.words.iter().any(is_glob));
+        let world = World { surroundings, platform, start: &start, dots };
+        let mut known = Places::default();
+        let mut places: Vec<Arc<Place>> = Vec::new();
+        for given in &commands {
+            places.push(known.after(&given.command.history, &world));
+        }
+        let mut mentions = mentions::of_commands(&commands, &places, &world)?;
+        if !tool.is("shell") {
+            mentions.extend(tool_files::of_tool(input, &tool, &world)?);
+        }
+        let directories = places.iter().flat_map(|place| &place.directories);
+        let strays =
+            directories.clone().any(Option::is_none) || commands.iter().any(goes_elsewhere);
+        let mut reached: BTreeSet<PathBuf> = directories.flatten().cloned().collect();
+        reached.insert(start);
         Ok(Self {
             tool,
             commands,
@@ -69,7 +80,7 @@ impl<'c> CallReading<'c> {
             unknown_argument,
             machine,
             bases: OnceCell::new(),
-            start,
+            reached,
             finder: RefCell::new(Finder::new(platform)),
             strays,
         })
@@ -137,18 +148,22 @@ impl<'c> CallReading<'c> {
 
     /// Returns whether a target is one of those that patterns name.
     pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> (Fit, String) {
-        let Some(path) = &mention.path else {
-            let may_be = patterns.iter().any(|pattern| pattern.may_be_at_stake(&mention.last));
-            let fit = if may_be { Fit::Unknown(mention.shown.clone()) } else { Fit::No };
-            return (fit, String::new());
-        };
-        let names = names(path, self.platform());
-        let found =
-            patterns.iter().find(|pattern| names.iter().any(|name| pattern.is_at_stake(name)));
-        match found {
-            Some(pattern) => (Fit::Yes, pattern.written.clone()),
-            None => (Fit::No, String::new()),
+        for path in &mention.paths {
+            let mut names = names(path, self.platform());
+            if path.to_str().is_some_and(has_wildcard) {
+                // What it stands for now; if that is too much, the pattern alone counts.
+                let found = self.finder.borrow_mut().find(&path.to_string_lossy(), false);
+                names.extend(found.unwrap_or_default());
+            }
+            let is_at_stake =
+                |pattern: &&PathPattern| names.iter().any(|name| pattern.is_at_stake(name));
+            if let Some(pattern) = patterns.iter().find(is_at_stake) {
+                return (Fit::Yes, pattern.written.clone());
+            }
         }
+        let may_be = |last: &String| patterns.iter().any(|pattern| pattern.may_be_at_stake(last));
+        let is_open = mention.open.as_ref().is_some_and(may_be);
+        (if is_open { Fit::Unknown(mention.shown.clone()) } else { Fit::No }, String::new())
     }
 
     /// Returns the directories that a relative path may start from: the agent's, and every one that
@@ -157,21 +172,13 @@ impl<'c> CallReading<'c> {
         if let Some(bases) = self.bases.get() {
             return Ok(bases);
         }
-        let mut bases = BTreeSet::from([self.start.clone()]);
+        let mut bases = self.reached.clone();
         let mut fresh = bases.clone();
         let mut texts: BTreeSet<&str> = BTreeSet::new();
         for mention in &self.mentions {
             texts.extend(
                 mention.texts.iter().map(|(text, _)| text).filter(|text| !has_wildcard(text)),
             );
-        }
-        for given in &self.commands {
-            if matches!(given.program.as_deref(), Some("cd" | "pushd")) {
-                texts.extend(given.operands.iter().map(|word| word.text.as_str()));
-                if given.operands.is_empty() {
-                    texts.insert("~");
-                }
-            }
         }
         while !fresh.is_empty() {
             if texts.len().saturating_mul(bases.len()) > MOST_PATHS {
@@ -240,13 +247,12 @@ impl<'c> CallReading<'c> {
     }
 }
 
-/// Returns whether a command goes to another directory, or to one that only the shell knows.
+/// Returns whether a command goes to a directory that only the shell knows.
 fn goes_elsewhere(given: &Arguments<'_>) -> bool {
     let is_unknown = |option: &GivenOption<'_>| {
         option.name == "-C" && option.value.is_some_and(|(word, _)| !word.is_known())
     };
-    matches!(given.program.as_deref(), Some("cd" | "pushd" | "popd"))
-        || given.options.iter().any(is_unknown)
+    given.options.iter().any(is_unknown)
 }
 
 /// Returns what to look for in a directory when `text` is a relative path. The rest of a word that

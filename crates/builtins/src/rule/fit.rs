@@ -1,13 +1,11 @@
 //! Whether a command fits a pattern.
 
 use super::arguments::{Arguments, GivenOption};
+use super::expand::{UNKNOWN, hidden, without_outputs};
 use super::glob::glob;
-use super::mentions::without_substitutions;
 use super::pattern::{Alternative, Pattern, PatternWord, base};
-use super::words::UNKNOWN;
 use crate::calls::{Certainty, Hidden, Word};
 use crate::shell::unquoted;
-use hookexec_files::text::name_length;
 
 /// Whether something fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,8 +141,8 @@ impl Pattern {
         if !self.programs.iter().any(|name| begins(name)) {
             return Fit::No;
         }
-        // Without quotes it may be several words.
-        let is_one = word.certainty != Certainty::Unknown || word.quoted;
+        // It may be several words.
+        let is_one = word.certainty != Certainty::Unknown;
         if is_one && self.finds_words(given) == Fit::No {
             return Fit::No;
         }
@@ -202,18 +200,7 @@ fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> Fit {
 
 /// Returns the pattern of the texts that a word may become: `*` for each part that is not known.
 fn known_parts(text: &str) -> String {
-    let text = without_substitutions(&unquoted(text));
-    let mut parts = text.split('$');
-    let mut known = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        known.push('*');
-        let rest = match part.strip_prefix('{') {
-            Some(inside) => inside.split_once('}').map_or("", |(_, rest)| rest),
-            None => &part[name_length(part)..],
-        };
-        known.push_str(rest);
-    }
-    known.replace([UNKNOWN, '?', '{'], "*")
+    hidden(&unquoted(text)).replace([UNKNOWN, '?', '{'], "*")
 }
 
 /// Returns whether one alternative fits some word of the command.
@@ -282,7 +269,7 @@ fn fits(one: &Alternative, operand: &Word) -> bool {
                 return is_open;
             }
             // A variable in a substitution is a word of another command.
-            let text = without_substitutions(&operand.text);
+            let text = without_outputs(&operand.text);
             !operand.is_known() && holds_variable(&text, name)
         }
         Alternative::Option(..) => false,

@@ -1,6 +1,6 @@
 //! A rule, and what it says of a call.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
 use super::call::CallReading;
@@ -236,12 +236,15 @@ impl Rule {
         let mut unknown = None;
         for mention in relevant {
             let patterns = || self.except.files.iter().chain(&self.except.targets);
-            match &mention.path {
-                Some(path) if patterns().any(|pattern| pattern.holds(path)) => {}
-                None if patterns().any(|pattern| pattern.may_be_at_stake(&mention.last)) => {
-                    unknown = Some(mention.shown.clone());
+            let holds = |path: &PathBuf| patterns().any(|pattern| pattern.holds(path));
+            if !mention.paths.iter().all(holds) {
+                return Fit::No;
+            }
+            if let Some(last) = &mention.open {
+                if !patterns().any(|pattern| pattern.may_be_at_stake(last)) {
+                    return Fit::No;
                 }
-                _ => return Fit::No,
+                unknown = Some(mention.shown.clone());
             }
         }
         unknown.map_or(Fit::Yes, Fit::Unknown)

@@ -1,16 +1,17 @@
 //! The files that a call mentions: in the words of its commands, or in the arguments of its tool.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use super::arguments::Arguments;
-use super::machine::{Variables, tracked};
+use super::arguments::{Arguments, GivenOption};
+use super::expand::{expansions, versions, without_outputs};
+use super::place::{Place, World};
 use super::texts::Texts;
 use super::uses::{Touch, uses};
-use super::words::{UNKNOWN, add_words, versions, without_braces};
-use crate::calls::{Certainty, Hidden, Word};
+use super::words::{add_words, without_braces};
+use crate::calls::{Hidden, Word};
 use hookexec::registry::BuiltinError;
-use hookexec_files::paths::lexical;
 
 /// A word of a call that may be a file.
 #[derive(Debug)]
@@ -22,10 +23,10 @@ pub(super) struct Mention {
     pub(super) is_target: bool,
     /// The number of its command.
     pub(super) command: Option<usize>,
-    /// The absolute path, if it is known, with its wildcards.
-    pub(super) path: Option<PathBuf>,
-    /// The last part of a path that is not known; empty if that is not known either.
-    pub(super) last: String,
+    /// The absolute paths that it may be, with their wildcards.
+    pub(super) paths: Vec<PathBuf>,
+    /// The last part, if it may be a path that is not known; empty if that is not known either.
+    pub(super) open: Option<String>,
     /// Everything that the word may mean.
     pub(super) texts: Texts,
     /// Whether it stands in a text that can't be read.
@@ -51,23 +52,16 @@ const DESCENDING_FUNCTIONS: [&str; 5] =
 /// Returns the files that commands mention.
 pub(super) fn of_commands(
     commands: &[Arguments<'_>],
-    cwd: &Path,
-    variables: &Variables<'_>,
+    places: &[Arc<Place>],
+    world: &World<'_>,
 ) -> Result<Vec<Mention>, BuiltinError> {
-    let directories = tracked(commands, cwd, variables);
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
         let is_searched = given.command.wrappers.last().is_some_and(|name| name == "find");
         let is_search = |given: &&Arguments<'_>| given.program.as_deref() == Some("find");
         let search = commands[..at].iter().rev().find(is_search).filter(|_| is_searched);
-        let mut found = Finder {
-            search,
-            given,
-            at,
-            directory: directories[at].as_deref(),
-            variables,
-            mentions: &mut mentions,
-        };
+        let mut found =
+            Finder { search, given, at, place: &places[at], world, mentions: &mut mentions };
         found.all()?;
     }
     Ok(mentions)
@@ -76,11 +70,10 @@ pub(super) fn of_commands(
 struct Finder<'f, 'c> {
     given: &'f Arguments<'c>,
     at: usize,
-    /// The directory that the command runs in, if it is known.
-    directory: Option<&'f Path>,
+    place: &'f Place,
     /// The `find` that runs the command.
     search: Option<&'f Arguments<'c>>,
-    variables: &'f Variables<'f>,
+    world: &'f World<'f>,
     mentions: &'f mut Vec<Mention>,
 }
 
@@ -95,17 +88,22 @@ impl Finder<'_, '_> {
             self.add(word, &word.text, Touch::READ, false, false)?;
         }
         for used in uses(self.given) {
-            let found = match self.search {
-                Some(search) if used.text.contains("{}") => searched(search, ""),
-                _ if used.is_target && program == "find" => searched(self.given, used.text),
-                _ => vec![used.text.to_owned()],
-            };
-            for text in &found {
-                self.add(used.word, text, used.touch, used.is_target, is_code)?;
+            match self.search {
+                Some(search) if used.text.contains("{}") => {
+                    self.add_found(search, "", used.word, used.touch, used.is_target)?;
+                }
+                _ if used.is_target && program == "find" => {
+                    self.add_found(self.given, used.text, used.word, used.touch, true)?;
+                }
+                _ => self.add(used.word, used.text, used.touch, used.is_target, is_code)?,
             }
-            if found.len() != 1 || found[0] != used.text {
-                self.only_names(found.len());
-            }
+        }
+        if program == "find"
+            && self.given.has("-delete")
+            && self.given.operands.is_empty()
+            && let Some(word) = command.words.first()
+        {
+            self.add_found(self.given, ".", word, Touch::DELETE, true)?;
         }
         for redirection in &command.redirections {
             let word = &redirection.word;
@@ -130,17 +128,29 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// Keeps of the last mentions, which `find` finds, only the names: where they lie is not known.
-    fn only_names(&mut self, count: usize) {
-        let from = self.mentions.len().saturating_sub(count);
-        for mention in &mut self.mentions[from..] {
+    /// Adds the files that `find` finds: below `start`, or below all its operands. Where they lie is not
+    /// known, so only the start and the name count as files.
+    fn add_found(
+        &mut self,
+        search: &Arguments<'_>,
+        start: &str,
+        word: &Word,
+        touch: Touch,
+        is_target: bool,
+    ) -> Result<(), BuiltinError> {
+        for (start, pattern) in searched(search, start) {
+            let open = Word::unknown(&word.text);
+            self.add(&open, &format!("{start}/{pattern}"), touch, is_target, false)?;
+            let Some(mention) = self.mentions.last_mut() else { continue };
             mention.texts = Texts::default();
-            let name = mention.path.as_ref().and_then(|path| path.file_name());
-            let name = name.map(|name| name.to_string_lossy().into_owned());
-            if let Some(name) = name.filter(|name| !name.contains(['*', '?', '['])) {
-                mention.texts.add_pieces(&name, false).ok();
+            add_versions(&start, self.place, self.world, false, &mut mention.texts)?;
+            let name = pattern.rsplit('/').next().unwrap_or_default();
+            if !name.contains(['*', '?', '[']) {
+                mention.texts.add_pieces(name, false)?;
             }
+            mention.descends = false;
         }
+        Ok(())
     }
 
     fn add(
@@ -156,7 +166,6 @@ impl Finder<'_, '_> {
         }
         let mut texts = Texts::default();
         let mut words = BTreeSet::new();
-        let plain = without_substitutions(text);
         if is_code && text.contains([' ', '\n', '(', '"', '\'', ';', '`']) {
             add_words(text, &mut words);
             // A text of several lines is code, and its lines are among the words.
@@ -167,16 +176,17 @@ impl Finder<'_, '_> {
                 words.remove("//");
             }
         }
-        words.insert(plain.clone());
+        words.insert(text.to_owned());
         // A wildcard in quotes is a letter.
         let is_literal = word.is_known() && word.quoted && !is_code;
         for one in &words {
-            add_versions(one, self.variables, is_literal, &mut texts)?;
+            add_versions(one, self.place, self.world, is_literal, &mut texts)?;
         }
-        let (mut path, last) = self.path(word, &plain);
+        let meant = Word { text: text.to_owned(), ..word.clone() };
+        let (mut paths, mut open) = self.place.named(&expansions(&meant, self.place, self.world));
         // An address is in no directory.
-        if plain.contains("://") && !is_target {
-            path = Some(PathBuf::from(plain));
+        if text.contains("://") && !is_target {
+            (paths, open) = (vec![PathBuf::from(text)], None);
         }
         let given = self.given;
         self.mentions.push(Mention {
@@ -184,54 +194,43 @@ impl Finder<'_, '_> {
             touch,
             is_target,
             command: Some(self.at),
-            path,
-            last,
+            paths,
+            open,
             texts,
             unsure: false,
             descends: descends(given, &words),
         });
         Ok(())
     }
-
-    /// Returns the absolute path of a word, or what is known of its end.
-    fn path(&self, word: &Word, text: &str) -> (Option<PathBuf>, String) {
-        let expanded = match word.certainty {
-            Certainty::Known => Some(text.to_owned()),
-            _ => self.variables.expanded(text),
-        };
-        let whole = expanded.as_deref().unwrap_or(text);
-        let end = whole.rsplit('/').next().unwrap_or_default();
-        let is_plain = !end.contains(['$', '`', UNKNOWN]);
-        let last = if is_plain { end.to_owned() } else { String::new() };
-        let Some(expanded) = expanded else { return (None, last) };
-        let absolute = match self.directory {
-            _ if expanded.starts_with('/') => PathBuf::from(&expanded),
-            Some(directory) => directory.join(&expanded),
-            None => return (None, last),
-        };
-        (Some(lexical(&absolute)), last)
-    }
 }
 
-/// Returns the paths that `find` finds, below `start` or below all its operands.
-fn searched(search: &Arguments<'_>, start: &str) -> Vec<String> {
+/// Returns where a `find` begins, and the pattern of what it finds there.
+fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
     let is_negated = search.command.words.iter().any(|word| matches!(&*word.text, "!" | "-not"));
-    let named = search
-        .options
-        .iter()
-        .filter(|option| matches!(&*option.name, "-name" | "-iname" | "-path"));
-    let named = named.filter_map(|option| option.value.map(|(_, name)| name));
-    let wanted: Vec<&str> = named.filter(|_| !is_negated).collect();
-    let operands = search.operands.iter().map(|word| word.text.as_str());
-    let starts: Vec<&str> = if start.is_empty() { operands.collect() } else { vec![start] };
+    let mut patterns = Vec::new();
+    for option in &search.options {
+        if let ("-name" | "-iname" | "-path", Some((_, name)), false) =
+            (&*option.name, option.value, is_negated)
+        {
+            patterns.push(format!("**/{}", name.trim_start_matches("./")));
+        }
+    }
+    if patterns.is_empty() {
+        patterns.push("*".to_owned());
+    }
+    // The words behind the first test are a part of the expression.
+    let is_test = |option: &&GivenOption<'_>| !matches!(&*option.name, "-H" | "-L" | "-P");
+    let count = search.options.iter().find(is_test).map(|test| test.operands_before);
+    let operands = &search.operands[..count.unwrap_or(search.operands.len())];
+    let mut starts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
+    if !start.is_empty() || starts.is_empty() {
+        starts = vec![if start.is_empty() { "." } else { start }];
+    }
     let mut found = Vec::new();
     for start in starts {
-        if wanted.is_empty() {
-            found.push(format!("{start}/*"));
+        for pattern in &patterns {
+            found.push((start.to_owned(), pattern.clone()));
         }
-        found.extend(
-            wanted.iter().map(|name| format!("{start}/**/{}", name.trim_start_matches("./"))),
-        );
     }
     found
 }
@@ -239,46 +238,20 @@ fn searched(search: &Arguments<'_>, start: &str) -> Vec<String> {
 /// Adds everything that a text may mean with its variables replaced.
 pub(super) fn add_versions(
     text: &str,
-    variables: &Variables<'_>,
+    place: &Place,
+    world: &World<'_>,
     is_literal: bool,
     texts: &mut Texts,
 ) -> Result<(), BuiltinError> {
-    texts.add_pieces(text, variables.dots)?;
+    texts.add_pieces(&without_outputs(text), world.dots)?;
     if is_literal && !text.contains('$') {
         return Ok(());
     }
-    let values = |name: &str| variables.values(name);
-    for version in versions(text, &values) {
-        texts.add_pieces(&version, variables.dots)?;
-        texts.add_pieces(&without_braces(&version), variables.dots)?;
+    for version in versions(text, place, world) {
+        texts.add_pieces(&version, world.dots)?;
+        texts.add_pieces(&without_braces(&version), world.dots)?;
     }
     Ok(())
-}
-
-/// Returns a text with the mark of what is not known for each substitution in it.
-pub(super) fn without_substitutions(text: &str) -> String {
-    let mut plain = String::new();
-    let mut depth = 0_usize;
-    let mut is_quoted = false;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '`' => {
-                is_quoted = !is_quoted;
-                if is_quoted {
-                    plain.push(UNKNOWN);
-                }
-            }
-            '$' if letters.peek() == Some(&'(') && depth == 0 => {
-                plain.push(UNKNOWN);
-            }
-            '(' if depth > 0 || plain.ends_with(UNKNOWN) => depth += 1,
-            ')' if depth > 0 => depth -= 1,
-            letter if depth == 0 && !is_quoted => plain.push(letter),
-            _ => {}
-        }
-    }
-    plain
 }
 
 /// Returns whether a command goes through the directories that it names.

@@ -142,7 +142,14 @@ pub(super) fn braces(text: &str) -> Vec<String> {
     found
 }
 
+/// Returns where the first list in braces begins and ends that has no other in it; `{}` and `{a}` are
+/// none.
 fn inner_braces(text: &str) -> Option<(usize, usize)> {
-    let end = text.find('}')?;
-    Some((text[..end].rfind('{')?, end))
+    for (end, _) in text.match_indices('}') {
+        let start = text[..end].rfind('{')?;
+        if text[start..end].contains(',') {
+            return Some((start, end));
+        }
+    }
+    None
 }

@@ -153,8 +153,15 @@ impl PathPattern {
             path = parent;
         }
         let Compiled { parts, root, .. } = self.compiled();
-        fit_whole(parts, &parts_of(path))
-            || root.as_ref().is_some_and(|root| strip_base(root, path, false).is_some())
+        let named = parts_of(path);
+        if fit_whole(parts, &named) {
+            return true;
+        }
+        let Some(root) = root else { return false };
+        // A wildcard in it may stand for what is named, or for what lies above that.
+        let wild: Vec<Part> = named.iter().map(|part| Part::of(part)).collect();
+        strip_base(root, path, false).is_some()
+            || wild.iter().any(Part::is_wild) && fit(&wild, &parts_of(root), false)
     }
 
     /// Returns whether a path of which only the last part is known may be at stake.

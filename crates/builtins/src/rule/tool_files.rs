@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::machine::Variables;
+use super::expand::expansions;
 use super::mentions::{Mention, add_versions, goes_deep};
+use super::place::{Place, World};
 use super::texts::Texts;
 use super::tools::CalledTool;
 use super::uses::Touch;
 use super::words::{add_words, foreign};
 use crate::builtins::tool::{only_reads, only_writes};
+use crate::calls::Word;
 use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
-use hookexec_files::paths::lexical;
 
 /// How long the texts of a call that are read may be together.
 const LONGEST: usize = 64 << 10;
@@ -26,7 +27,7 @@ const DESCENDING_TOOLS: [&str; 9] =
 pub(super) fn of_tool(
     input: &Input,
     tool: &CalledTool,
-    variables: &Variables<'_>,
+    world: &World<'_>,
 ) -> Result<Vec<Mention>, BuiltinError> {
     let name = input.tool().to_lowercase();
     let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
@@ -37,7 +38,8 @@ pub(super) fn of_tool(
         has_command: false,
         goes_deep: false,
         is_of_files: tool.is_of_files(),
-        variables,
+        place: world.beginning(),
+        world,
         length: 0,
         mentions: Vec::new(),
     };
@@ -74,7 +76,8 @@ struct Collector<'c> {
     goes_deep: bool,
     /// Whether it is certain which arguments are files.
     is_of_files: bool,
-    variables: &'c Variables<'c>,
+    place: Place,
+    world: &'c World<'c>,
     length: usize,
     mentions: Vec<Mention>,
 }
@@ -174,7 +177,7 @@ impl Collector<'_> {
         if text.is_empty() {
             return Ok(words);
         }
-        let other = foreign(text, self.variables.platform);
+        let other = foreign(text, self.world.platform);
         for text in std::iter::once(text).chain(other.as_deref()) {
             if is_code {
                 add_words(text, &mut words);
@@ -183,17 +186,17 @@ impl Collector<'_> {
             }
         }
         for word in &words {
-            add_versions(word, self.variables, false, &mut texts)?;
+            add_versions(word, &self.place, self.world, false, &mut texts)?;
         }
-        let path =
-            self.variables.expanded(text).map(|text| lexical(&self.variables.cwd.join(text)));
+        let word = Word::unknown(text);
+        let (paths, open) = self.place.named(&expansions(&word, &self.place, self.world));
         self.mentions.push(Mention {
             shown: text.to_owned(),
             touch,
             is_target: false,
             command: None,
-            path,
-            last: String::new(),
+            paths,
+            open,
             texts,
             unsure: false,
             descends: false,

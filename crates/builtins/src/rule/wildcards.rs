@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::expand::UNKNOWN;
 use super::texts::{TOO_MANY, simplified};
-use super::words::UNKNOWN;
 use hookexec_files::platform::Platform;
 
 /// How many directory entries may be looked at for one call.

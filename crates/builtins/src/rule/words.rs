@@ -5,22 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use super::expand::UNKNOWN;
 use crate::shell::{SUBSTITUTED, read_script, unquoted};
 use hookexec_files::platform::Platform;
 use hookexec_files::text::name_length;
 
-/// Stands in a word for what only the shell knows: the output of a command, or a variable that the
-/// command does not set.
-pub(super) const UNKNOWN: char = '\0';
-
 /// How deep quoted commands in quoted commands are read.
 const DEPTH: usize = 4;
-/// How many versions of one word are kept; further variables become unknown.
-const MOST_VERSIONS: usize = 16;
-
-/// Returns the values that a variable may have.
-pub(super) type Values<'v> = &'v dyn Fn(&str) -> Vec<String>;
-
 /// Adds the words of `command` to `words`.
 pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
     add_shell_words(command, DEPTH, words);
@@ -88,42 +79,6 @@ fn add_shell_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
 
 fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
-}
-
-/// Returns what `text` can be with its variables replaced. Each may also be unknown: the shell may
-/// have another environment.
-pub(super) fn versions(text: &str, values: Values<'_>) -> Vec<String> {
-    let mut parts = text.split('$');
-    let mut versions = vec![parts.next().unwrap_or_default().to_owned()];
-    for part in parts {
-        let (values, rest) = if let Some(inside) = part.strip_prefix('{') {
-            let (inside, rest) = inside.split_once('}').unwrap_or((inside, ""));
-            let (name, operator) = inside.split_at(name_length(inside));
-            // The value in `${NAME:-value}`.
-            let default = operator.trim_start_matches([':', '-', '=', '+']).to_owned();
-            ([values(name), vec![default]].concat(), rest)
-        } else {
-            // `$1` and the like have one letter.
-            let letter = part.chars().next().map_or(0, char::len_utf8);
-            let (name, rest) = part.split_at(name_length(part).max(letter));
-            (values(name), rest)
-        };
-        let known = versions.len();
-        if (values.len() + 1) * known <= MOST_VERSIONS {
-            for value in values {
-                let more = (0..known).map(|at| format!("{}{value}", versions[at]));
-                let more: Vec<String> = more.collect();
-                versions.extend(more);
-            }
-        }
-        for version in &mut versions[..known] {
-            version.push(if part.is_empty() { '$' } else { UNKNOWN });
-        }
-        for version in &mut versions {
-            version.push_str(rest);
-        }
-    }
-    versions
 }
 
 /// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be

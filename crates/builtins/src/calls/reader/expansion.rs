@@ -85,7 +85,9 @@ impl Reader<'_, '_> {
     pub(super) fn substituted(&mut self, frame: &Frame) -> Read<()> {
         let waiting = std::mem::take(&mut self.documents);
         let before = self.at;
+        let history = self.found.history.clone();
         self.list(&Frame { substituted: true, ..frame.clone() })?;
+        self.found.history = history;
         // A here-document of the substitution ends in it, and none of the line outside begins in it.
         if !self.documents.is_empty()
             || !waiting.is_empty() && self.text[before..self.at].contains('\n')
@@ -109,10 +111,12 @@ impl Reader<'_, '_> {
         if inside.contains('\\') || quoted && inside.contains('"') || self.depth >= super::DEEPEST {
             return Err(Unread);
         }
+        let history = self.found.history.clone();
         let mut reader = Reader::new(inside, self.found);
         reader.depth = self.depth + 1;
         reader.list(&Frame { substituted: true, ..frame.clone() })?;
         reader.end()?;
+        self.found.history = history;
         let end = self.at + length + 2;
         let certainty = if quoted { Certainty::OneWord } else { Certainty::Unknown };
         word.unknown(&self.text[self.at..end], certainty);

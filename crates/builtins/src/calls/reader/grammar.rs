@@ -1,15 +1,18 @@
 //! Lists, pipelines and compound commands.
 
 use super::{
-    DEEPEST, Found, Frame, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word,
-    name_length,
+    DEEPEST, Frame, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
 };
+use crate::calls::history::Change;
 use crate::calls::shells::is_plain_variable;
 
 /// Words that end a list of commands.
 pub(super) const ENDS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
 /// Words that begin something that is not read.
 pub(super) const UNREAD: [&str; 7] = ["select", "function", "foreach", "end", "!", "in", "always"];
+
+/// Programs behind `||` after which the shell runs nothing that follows.
+const LEAVING: [&str; 4] = ["exit", "return", "break", "continue"];
 
 impl<'t> Reader<'t, '_> {
     /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
@@ -26,11 +29,16 @@ impl<'t> Reader<'t, '_> {
             {
                 break;
             }
+            let before = self.found.history.clone();
             self.and_or(frame)?;
             self.blanks()?;
             match self.peek() {
                 Some(b';') if !self.has(";;") && !self.has(";&") && !self.has(";|") => self.at += 1,
-                Some(b'&') if !self.has("&&") && !self.has("&!") && !self.has("&|") => self.at += 1,
+                Some(b'&') if !self.has("&&") && !self.has("&!") && !self.has("&|") => {
+                    self.at += 1;
+                    // It runs in a subshell.
+                    self.found.history = before;
+                }
                 Some(b'\n') => {}
                 _ => break,
             }
@@ -52,14 +60,30 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn and_or(&mut self, frame: &Frame) -> Read<()> {
+        self.pipeline(frame)?;
+        let mut first = self.found.history.clone();
         loop {
-            self.pipeline(frame)?;
             self.blanks()?;
-            if !self.eat("&&") && !self.eat("||") {
-                return Ok(());
+            let before = self.found.history.clone();
+            let is_and = self.eat("&&");
+            if !is_and && !self.eat("||") {
+                break;
+            }
+            if is_and {
+                self.found.history.confirm();
             }
             self.newlines(frame)?;
+            let leaves = !is_and && LEAVING.contains(&self.keyword());
+            self.pipeline(frame)?;
+            if leaves {
+                // What follows only runs if the shell did not leave.
+                self.found.history = before;
+                self.found.history.confirm();
+                first = self.found.history.clone();
+            }
         }
+        self.found.history.may_be(&first);
+        Ok(())
     }
 
     fn pipeline(&mut self, outer: &Frame) -> Read<()> {
@@ -78,13 +102,19 @@ impl<'t> Reader<'t, '_> {
                 self.at = before;
             }
         }
+        let before = self.found.history.clone();
         loop {
             self.command(&frame)?;
             self.blanks()?;
             if self.has("||") || !self.eat("|&") && !self.eat("|") {
+                if frame.piped {
+                    // Some shells run the last command of a pipeline themselves.
+                    self.found.history.may_be(&before);
+                }
                 return Ok(());
             }
             frame.piped = true;
+            self.found.history = before.clone();
             self.newlines(&frame)?;
         }
     }
@@ -94,6 +124,7 @@ impl<'t> Reader<'t, '_> {
         if start > MOST_COMMANDS {
             return Err(Unread);
         }
+        let before = self.found.history.clone();
         match self.keyword() {
             "{" => {
                 self.at += 1;
@@ -107,12 +138,14 @@ impl<'t> Reader<'t, '_> {
             "" if self.eat("(") => {
                 self.list(frame)?;
                 self.expect(")")?;
+                self.found.history = before;
             }
             "if" => self.if_command(frame)?,
             "while" | "until" => {
                 self.at += 5;
                 self.list(frame)?;
                 self.do_body(frame)?;
+                self.found.history.may_be(&before);
             }
             "for" => self.for_command(frame)?,
             "case" => self.case_command(frame)?,
@@ -150,15 +183,18 @@ impl<'t> Reader<'t, '_> {
 
     fn if_command(&mut self, frame: &Frame) -> Read<()> {
         self.at += 2;
+        let before = self.found.history.clone();
         loop {
             self.list(frame)?;
             self.expect_keyword("then")?;
             self.list(frame)?;
+            self.found.history.may_be(&before);
             match self.keyword() {
                 "elif" => self.at += 4,
                 "else" => {
                     self.at += 4;
                     self.list(frame)?;
+                    self.found.history.may_be(&before);
                     return self.expect_keyword("fi");
                 }
                 _ => return self.expect_keyword("fi"),
@@ -191,7 +227,10 @@ impl<'t> Reader<'t, '_> {
         self.blanks()?;
         self.eat(";");
         self.newlines(frame)?;
-        self.do_body(frame)
+        let before = self.found.history.clone();
+        self.do_body(frame)?;
+        self.found.history.may_be(&before);
+        Ok(())
     }
 
     /// Reads the words of a loop, which are assigned to its variable.
@@ -208,8 +247,15 @@ impl<'t> Reader<'t, '_> {
         } else {
             assignments.push(Word::unknown("$@").behind(&format!("{variable}=")));
         }
+        for (at, word) in assignments.iter().enumerate() {
+            let before = self.found.history.clone();
+            self.found.history.add(Change::Set(word.clone()));
+            if at > 0 {
+                self.found.history.may_be(&before);
+            }
+        }
         let sets = if is_plain_variable(variable) { Vec::new() } else { vec![variable.to_owned()] };
-        let mut simple = SimpleCommand { sets, ..Found::begun(frame) };
+        let mut simple = SimpleCommand { sets, ..self.found.begun(frame) };
         if assignments.iter().any(crate::calls::shells::names_evaluated) {
             simple.hidden = Hidden::Anything;
         }
@@ -226,6 +272,7 @@ impl<'t> Reader<'t, '_> {
         // Shells of old end a substitution at the bracket of a pattern.
         self.found.is_doubtful |= frame.substituted;
         let place = self.found.commands.len();
+        let before = self.found.history.clone();
         loop {
             self.newlines(frame)?;
             if self.keyword() == "esac" {
@@ -243,13 +290,14 @@ impl<'t> Reader<'t, '_> {
             }
             self.expect(")")?;
             self.list(frame)?;
+            self.found.history.may_be(&before);
             if !self.eat(";;") {
                 self.expect_keyword("esac")?;
                 break;
             }
         }
         if words.iter().any(Word::is_expanded) {
-            let command = SimpleCommand { words, is_certain: false, ..Found::begun(frame) };
+            let command = SimpleCommand { words, is_certain: false, ..self.found.begun(frame) };
             self.found.commands.insert(place, command);
         }
         Ok(())
@@ -265,7 +313,7 @@ impl<'t> Reader<'t, '_> {
             words: vec![Word::known("(("), Word::known(inside)],
             is_certain: false,
             hidden: Hidden::words_of(inside),
-            ..Found::begun(frame)
+            ..self.found.begun(frame)
         });
         Ok(())
     }
@@ -295,7 +343,7 @@ impl<'t> Reader<'t, '_> {
             words,
             is_certain: false,
             hidden,
-            ..Found::begun(frame)
+            ..self.found.begun(frame)
         });
         Ok(())
     }

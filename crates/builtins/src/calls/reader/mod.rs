@@ -10,6 +10,7 @@ mod plain;
 mod word;
 
 use super::command::{Certainty, Hidden, SimpleCommand, Word};
+use super::history::History;
 use documents::Document;
 use hookexec_files::text::name_length;
 
@@ -46,6 +47,8 @@ pub(super) struct Frame {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) commands: Vec<SimpleCommand>,
+    /// What the shell did so far.
+    pub(super) history: History,
     pipelines: usize,
     /// Whether something decides what runs that the words of the commands do not show.
     pub(super) is_doubtful: bool,
@@ -102,8 +105,9 @@ impl Found {
     }
 
     /// Returns a command that has nothing of its own yet.
-    pub(super) fn begun(frame: &Frame) -> SimpleCommand {
+    pub(super) fn begun(&self, frame: &Frame) -> SimpleCommand {
         SimpleCommand {
+            history: self.history.clone(),
             pipeline: frame.pipeline,
             piped: frame.piped,
             wrappers: frame.wrappers.clone(),

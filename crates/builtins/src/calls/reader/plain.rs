@@ -108,11 +108,13 @@ impl Reader<'_, '_> {
         self.blanks()?;
         self.expect(")")?;
         self.newlines(frame)?;
-        if self.keyword() == "{" || self.has("(") && !self.has("((") {
-            self.command(frame)
-        } else {
-            Err(Unread)
+        if self.keyword() != "{" && (!self.has("(") || self.has("((")) {
+            return Err(Unread);
         }
+        let before = self.found.history.clone();
+        self.command(frame)?;
+        self.found.history.may_be(&before);
+        Ok(())
     }
 }
 

@@ -1,0 +1,106 @@
+//! What a shell did before a command: the directories it went to, and the variables it set.
+
+use std::sync::Arc;
+
+use super::command::Word;
+
+/// How many steps of a call are kept.
+const MOST_STEPS: usize = 200;
+
+/// The steps of a shell, the latest first. A subshell goes on with those of the shell around it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct History(Option<Arc<Step>>);
+
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) change: Change,
+    pub(crate) before: History,
+    count: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    /// It went to the directory of this word, to the home without one. Unless that is sure, it may
+    /// have stayed where it was.
+    Went { to: Option<Word>, is_sure: bool },
+    /// It went to a directory that is not known.
+    Strayed,
+    /// It set a variable: `NAME=value`.
+    Set(Word),
+    /// What it did since then may not have been done.
+    MayBe(History),
+    /// It did more than is kept.
+    Lost,
+}
+
+impl History {
+    /// Returns the latest step.
+    pub(crate) fn last(&self) -> Option<&Arc<Step>> {
+        self.0.as_ref()
+    }
+
+    pub(super) fn add(&mut self, change: Change) {
+        let count = self.0.as_ref().map_or(0, |step| step.count) + 1;
+        let change = match count {
+            ..MOST_STEPS => change,
+            MOST_STEPS => Change::Lost,
+            _ => return,
+        };
+        let before = std::mem::take(self);
+        self.0 = Some(Arc::new(Step { change, before, count }));
+    }
+
+    /// Notes that what was done since `before` may not have been done.
+    pub(super) fn may_be(&mut self, before: &Self) {
+        let is_same = match (&self.0, &before.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_same {
+            self.add(Change::MayBe(before.clone()));
+        }
+    }
+
+    /// Notes that the last command succeeded: the shell is in the directory that it went to.
+    pub(super) fn confirm(&mut self) {
+        let Some(step) = &self.0 else { return };
+        if let Change::Went { to, is_sure: false } = &step.change {
+            let to = to.clone();
+            *self = step.before.clone();
+            self.add(Change::Went { to, is_sure: true });
+        }
+    }
+
+    /// Notes what a command did to its shell.
+    pub(super) fn note(&mut self, assignments: &[Word], words: &[Word]) {
+        let Some((program, arguments)) = words.split_first() else {
+            for word in assignments {
+                self.add(Change::Set(word.clone()));
+            }
+            return;
+        };
+        match &*program.text {
+            "cd" | "chdir" | "pushd" => {
+                let is_operand = |word: &&Word| !word.text.starts_with('-');
+                match arguments.iter().find(is_operand) {
+                    _ if arguments.iter().any(|word| word.text == "-") => self.add(Change::Strayed),
+                    None if program.text == "pushd" => self.add(Change::Strayed),
+                    to => self.add(Change::Went { to: to.cloned(), is_sure: false }),
+                }
+            }
+            "popd" => self.add(Change::Strayed),
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                for word in arguments.iter().filter(|word| word.text.contains('=')) {
+                    self.add(Change::Set(word.clone()));
+                }
+            }
+            "read" | "mapfile" | "readarray" | "getopts" | "unset" => {
+                for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
+                    self.add(Change::Set(Word::unknown("$0").behind(&format!("{}=", word.text))));
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The texts that a word may stand for once a shell expanded it.
+
+use super::part::braces;
+use super::place::{Place, World};
+use crate::calls::Word;
+use hookexec_files::text::name_length;
+
+/// Stands in a text for what only the shell knows.
+pub(super) const UNKNOWN: char = '\0';
+
+/// How many texts one word may stand for; further values are not known.
+const MOST_TEXTS: usize = 64;
+/// How deep a default in `${a:-${b:-c}}` is followed.
+const DEEPEST: usize = 4;
+
+/// Returns the texts that a word may stand for.
+pub(super) fn expansions(word: &Word, place: &Place, world: &World<'_>) -> Vec<String> {
+    if word.is_known() {
+        return vec![word.text.clone()];
+    }
+    let mut texts = Vec::new();
+    for text in braces(&word.text) {
+        texts.extend(Expansion { place, world, depth: 0 }.texts(&with_home(&text, place, world)));
+    }
+    texts
+}
+
+/// Returns the texts that a text may stand for. Variables of the environment may also be unknown, as
+/// that of the shell may be another one.
+pub(super) fn versions(text: &str, place: &Place, world: &World<'_>) -> Vec<String> {
+    let mut texts = Expansion { place, world, depth: 0 }.texts(text);
+    if text.contains('$') {
+        texts.push(hidden(text));
+    }
+    texts
+}
+
+/// Returns a text with the mark of what is not known for each expansion in it.
+pub(super) fn hidden(text: &str) -> String {
+    let mut hidden = String::new();
+    let mut rest = text;
+    while let Some((before, expansion, behind)) = next_expansion(rest) {
+        hidden.push_str(before);
+        if expansion == "$" {
+            hidden.push('$');
+        } else {
+            hidden.push(UNKNOWN);
+        }
+        rest = behind;
+    }
+    hidden + rest
+}
+
+/// Returns a text with the mark of what is not known for the output of each command in it.
+pub(super) fn without_outputs(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, expansion, behind)) = next_expansion(rest) {
+        plain.push_str(before);
+        if expansion.starts_with("$(") || expansion.starts_with('`') {
+            plain.push(UNKNOWN);
+        } else {
+            plain.push_str(expansion);
+        }
+        rest = behind;
+    }
+    plain + rest
+}
+
+/// Returns what stands before the first expansion of a text, the expansion, and what follows.
+fn next_expansion(text: &str) -> Option<(&str, &str, &str)> {
+    let start = text.find(['$', '`'])?;
+    let (before, expansion) = text.split_at(start);
+    let inside = &expansion[1..];
+    let length = match inside.chars().next() {
+        _ if expansion.starts_with('`') => inside.find('`').map_or(inside.len(), |end| end + 1),
+        Some('(') => closed(inside, '(', ')'),
+        Some('{') => closed(inside, '{', '}'),
+        Some('\'') => inside[1..].find('\'').map_or(inside.len(), |end| end + 2),
+        Some(first) if first.is_ascii_digit() || "@*?#$!-".contains(first) => 1,
+        _ => name_length(inside),
+    };
+    let (expansion, behind) = expansion.split_at(1 + length);
+    Some((before, expansion, behind))
+}
+
+/// Returns how long a part in brackets is that begins with `open`.
+fn closed(text: &str, open: char, close: char) -> usize {
+    let mut depth = 0_usize;
+    for (at, letter) in text.char_indices() {
+        if letter == open {
+            depth += 1;
+        } else if letter == close {
+            depth -= 1;
+            if depth == 0 {
+                return at + 1;
+            }
+        }
+    }
+    text.len()
+}
+
+/// Returns a text with the home, or the directory of the shell, for the `~` that it begins with.
+fn with_home(text: &str, place: &Place, world: &World<'_>) -> String {
+    let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
+    let is_end = |rest: &str| rest.is_empty() || rest.starts_with('/');
+    if is_end(rest) {
+        return format!("{}{rest}", world.home().unwrap_or("\0"));
+    }
+    match rest.strip_prefix('+').filter(|rest| is_end(rest)) {
+        Some(rest) => format!("{}{rest}", place.directory()),
+        None => text.replacen('~', "\0", 1),
+    }
+}
+
+impl Place {
+    /// Returns the directory of the shell as a text.
+    fn directory(&self) -> String {
+        let directory = match &self.directories[..] {
+            [Some(directory)] => directory.to_str(),
+            _ => None,
+        };
+        directory.unwrap_or("\0").to_owned()
+    }
+}
+
+struct Expansion<'e> {
+    place: &'e Place,
+    world: &'e World<'e>,
+    depth: usize,
+}
+
+impl Expansion<'_> {
+    fn texts(&self, text: &str) -> Vec<String> {
+        let mut texts = vec![String::new()];
+        let mut rest = text;
+        while let Some((before, expansion, behind)) = next_expansion(rest) {
+            let mut values = self.values(expansion);
+            if values.is_empty() || values.len() * texts.len() > MOST_TEXTS {
+                values = vec![UNKNOWN.to_string()];
+            }
+            let mut longer = Vec::new();
+            for text in &texts {
+                for value in &values {
+                    longer.push(format!("{text}{before}{value}"));
+                }
+            }
+            texts = longer;
+            rest = behind;
+        }
+        for text in &mut texts {
+            text.push_str(rest);
+        }
+        texts
+    }
+
+    /// Returns what an expansion may stand for; nothing if that is not known.
+    fn values(&self, expansion: &str) -> Vec<String> {
+        let inside = &expansion[1..];
+        if inside.is_empty() {
+            return vec!["$".to_owned()];
+        }
+        let ends = |start: char, end: char| {
+            inside.strip_prefix(start).and_then(|inside| inside.strip_suffix(end))
+        };
+        if let Some(command) = ends('(', ')') {
+            return self.output(command.trim());
+        }
+        if let Some(parameter) = ends('{', '}') {
+            return self.parameter(parameter);
+        }
+        if let Some(text) = ends('\'', '\'') {
+            return if text.contains('\\') { Vec::new() } else { vec![text.to_owned()] };
+        }
+        if name_length(inside) == inside.len() { self.variable(inside) } else { Vec::new() }
+    }
+
+    fn variable(&self, name: &str) -> Vec<String> {
+        match self.place.variables.get(name) {
+            Some(values) => values.clone(),
+            None if name == "PWD" => vec![self.place.directory()],
+            None if name == "OLDPWD" => Vec::new(),
+            None => self.world.variable(name).into_iter().collect(),
+        }
+    }
+
+    /// Returns what a command prints, for the few of which that is known.
+    fn output(&self, command: &str) -> Vec<String> {
+        let mut words = command.split_whitespace();
+        let is_plain = !command.contains(['|', ';', '&', '$', '`', '<', '>', '(', '\n']);
+        match words.next() {
+            Some("pwd") if is_plain => vec![self.place.directory()],
+            // A fresh file with a name that nothing else has.
+            Some("mktemp") if is_plain && words.all(|word| matches!(word, "-d" | "-t" | "-q")) => {
+                vec![format!("{}/mktemp", self.world.surroundings.temp_dir().display())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns what `${...}` stands for, with a default, or without a `/` at its end.
+    fn parameter(&self, inside: &str) -> Vec<String> {
+        let (name, operator) = inside.split_at(name_length(inside));
+        if name.is_empty() {
+            return Vec::new();
+        }
+        let mut values = self.variable(name);
+        let rest = operator.strip_prefix(':').unwrap_or(operator);
+        match rest.chars().next() {
+            None if operator.is_empty() => {}
+            Some('-' | '=') if self.depth < DEEPEST => {
+                let inner = Expansion { depth: self.depth + 1, ..*self };
+                let text = rest[1..].trim_matches(['"', '\'']);
+                values.extend(inner.texts(&with_home(text, self.place, self.world)));
+            }
+            Some('?') => {}
+            Some('%') if matches!(operator, "%/" | "%%/") => {
+                for value in &mut values {
+                    value.truncate(value.strip_suffix('/').map_or(value.len(), str::len));
+                }
+            }
+            _ => return Vec::new(),
+        }
+        values
+    }
+}

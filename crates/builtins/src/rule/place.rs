@@ -1,0 +1,194 @@
+//! Where a command runs, and the variables that it sees, as far as the call tells.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::expand::{UNKNOWN, expansions};
+use crate::builtins::Surroundings;
+use crate::calls::{Change, History, Word};
+use hookexec_files::paths::lexical;
+use hookexec_files::platform::Platform;
+use hookexec_files::text::name_length;
+
+/// How many directories and values are kept; further ones are not known.
+const MOST: usize = 16;
+
+/// The machine that a call runs on.
+pub(super) struct World<'w> {
+    pub(super) surroundings: &'w Surroundings,
+    pub(super) platform: Platform,
+    /// The directory that the call starts in.
+    pub(super) start: &'w Path,
+    /// Whether wildcards may fit names that begin with a dot: `shopt -s dotglob`.
+    pub(super) dots: bool,
+}
+
+impl World<'_> {
+    pub(super) fn home(&self) -> Option<&str> {
+        self.surroundings.home()?.to_str()
+    }
+
+    /// Returns the value of a variable of the environment.
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        match name {
+            "HOME" if self.platform.has_drives => self.home().map(str::to_owned),
+            name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),
+        }
+    }
+
+    /// Returns the place in which the call begins.
+    pub(super) fn beginning(&self) -> Place {
+        let directories = vec![Some(self.start.to_owned())];
+        Place { directories, variables: BTreeMap::new() }
+    }
+}
+
+/// The directories that a command may run in, and the values that variables may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// `None` is a directory that is not known.
+    pub(super) directories: Vec<Option<PathBuf>>,
+    /// The variables that the call sets.
+    pub(super) variables: BTreeMap<String, Vec<String>>,
+}
+
+/// The places of the commands of one call.
+#[derive(Default)]
+pub(super) struct Places(HashMap<*const (), Arc<Place>>);
+
+impl Places {
+    /// Returns the place after these steps.
+    pub(super) fn after(&mut self, history: &History, world: &World<'_>) -> Arc<Place> {
+        // The steps from the first that is not known yet; each stands on the one before it.
+        let mut steps = Vec::new();
+        let mut next = history;
+        let mut place = Arc::new(world.beginning());
+        while let Some(step) = next.last() {
+            if let Some(known) = self.0.get(&Arc::as_ptr(step).cast()) {
+                place = Arc::clone(known);
+                break;
+            }
+            steps.push(step);
+            next = &step.before;
+        }
+        for step in steps.into_iter().rev() {
+            let mut changed = (*place).clone();
+            match &step.change {
+                Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure, world),
+                Change::Strayed => changed.directories = vec![None],
+                Change::Set(word) => changed.set(word, world),
+                Change::MayBe(before) => changed.add(&self.after(before, world)),
+                Change::Lost => {
+                    changed.directories = vec![None];
+                    for values in changed.variables.values_mut() {
+                        *values = vec![UNKNOWN.to_string()];
+                    }
+                }
+            }
+            place = Arc::new(changed);
+            self.0.insert(Arc::as_ptr(step).cast(), Arc::clone(&place));
+        }
+        place
+    }
+}
+
+impl Place {
+    fn go(&mut self, to: Option<&Word>, is_sure: bool, world: &World<'_>) {
+        let texts = match (to, world.home()) {
+            (Some(word), _) => expansions(word, self, world),
+            (None, Some(home)) => vec![home.to_owned()],
+            (None, None) => vec![UNKNOWN.to_string()],
+        };
+        let mut reached: Vec<Option<PathBuf>> = Vec::new();
+        for text in &texts {
+            for path in self.paths(text) {
+                let exists = path.as_ref().is_some_and(|path| world.platform.native(path).is_dir());
+                if !is_sure && !exists && path.is_some() {
+                    // It may fail, and the shell stay where it is.
+                    reached.extend(self.directories.iter().cloned());
+                }
+                reached.push(path);
+            }
+        }
+        self.directories = bounded(reached, None);
+    }
+
+    /// Returns the absolute paths that a text may name; `None` if that is not known.
+    pub(super) fn paths(&self, text: &str) -> Vec<Option<PathBuf>> {
+        if text.contains(UNKNOWN) {
+            return vec![None];
+        }
+        if text.starts_with('/') {
+            return vec![Some(lexical(Path::new(text)))];
+        }
+        let mut paths = Vec::new();
+        for directory in &self.directories {
+            paths.push(directory.as_ref().map(|directory| lexical(&directory.join(text))));
+        }
+        paths
+    }
+
+    /// Returns the absolute paths that texts may name, and the last part of one that is not known; it
+    /// is empty if that is not known either.
+    pub(super) fn named(&self, texts: &[String]) -> (Vec<PathBuf>, Option<String>) {
+        let (mut named, mut open) = (Vec::new(), None);
+        for text in texts {
+            for path in self.paths(text) {
+                match path {
+                    Some(path) => named.push(path),
+                    None => {
+                        let last = text.rsplit('/').next().unwrap_or_default();
+                        let is_known = !last.contains(UNKNOWN);
+                        open = Some(if is_known { last.to_owned() } else { String::new() });
+                    }
+                }
+            }
+        }
+        (named, open)
+    }
+
+    fn set(&mut self, word: &Word, world: &World<'_>) {
+        let Some((name, value)) = word.text.split_once('=') else { return };
+        let plain = &name[..name_length(name)];
+        if plain.is_empty() {
+            return;
+        }
+        let mut values = vec![UNKNOWN.to_string()];
+        // An array, and what is added to a value, are not followed.
+        if plain == name && !value.starts_with('(') {
+            let known = word.known.saturating_sub(name.len() + 1);
+            let value = Word { text: value.to_owned(), known, ..word.clone() };
+            values = bounded(expansions(&value, self, world), UNKNOWN.to_string());
+        }
+        self.variables.insert(plain.to_owned(), values);
+    }
+
+    /// Adds what holds in another place.
+    fn add(&mut self, other: &Self) {
+        let mut directories = std::mem::take(&mut self.directories);
+        directories.extend(other.directories.iter().cloned());
+        self.directories = bounded(directories, None);
+        for (name, values) in &other.variables {
+            let own = self.variables.entry(name.clone()).or_default();
+            own.extend(values.iter().cloned());
+            *own = bounded(std::mem::take(own), UNKNOWN.to_string());
+        }
+    }
+}
+
+/// Returns items, each once; `last` stands for those that are too many.
+fn bounded<T: PartialEq>(items: Vec<T>, last: T) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for item in items {
+        if kept.contains(&item) {
+            continue;
+        }
+        if kept.len() == MOST {
+            kept.push(last);
+            break;
+        }
+        kept.push(item);
+    }
+    kept
+}
