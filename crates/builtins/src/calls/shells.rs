@@ -5,6 +5,7 @@ use super::names::{
     CODE_OPTIONS, COUNTERS, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, SETTERS,
     SHELLS, SPECIAL_VARIABLES,
 };
+use hookexec_files::text::name_length;
 
 /// Variables that a shell evaluates, or that change what a command is.
 const EVALUATED: [&str; 8] = [
@@ -273,13 +274,31 @@ fn file(script: &Word) -> Code<'_> {
     if is_file { Code::File(script) } else { Code::Unknown }
 }
 
+/// Returns whether a text has no other expansions than those of the home and the directory, which the
+/// shell that runs it would make the same of.
+fn names_only_places(text: &str) -> bool {
+    let is_place = |part: &str| {
+        let name = match part.strip_prefix('{') {
+            Some(inside) => inside.split('}').next().unwrap_or_default(),
+            None => &part[..name_length(part)],
+        };
+        matches!(name, "HOME" | "PWD")
+    };
+    !text.contains('`') && text.split('$').skip(1).all(is_place)
+}
+
 /// Returns the text behind `-c`; further options may stand before it.
 fn text_of_c(words: &[Word]) -> Code<'_> {
     match words.first() {
         Some(text) if text.is_known() && !text.text.starts_with(['-', '+']) => {
             Code::Text(text.text.clone())
         }
-        Some(text) if text.certainty == Certainty::OneWord => Code::Open(text.text.clone()),
+        Some(text) if text.certainty == Certainty::OneWord => {
+            let is_expanded = text.text[text.known..].starts_with('$');
+            let is_known = is_expanded && names_only_places(&text.text);
+            let text = text.text.clone();
+            if is_known { Code::Text(text) } else { Code::Open(text) }
+        }
         _ => Code::Unknown,
     }
 }

@@ -303,8 +303,8 @@ fn cluster(row: &Row, letters: &str) -> Cluster {
 /// Returns whether a word is an option of a list, or several of one letter of which it is the last.
 fn ends_with_option(list: &str, word: &str) -> bool {
     let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    let last = letters.and_then(|letters| letters.chars().last());
-    has_option(list, word) || last.is_some_and(|last| has_option(list, &format!("-{last}")))
+    let end = letters.and_then(|letters| letters.chars().last());
+    has_option(list, word) || end.is_some_and(|letter| has_option(list, &format!("-{letter}")))
 }
 
 /// Returns whether a list of the table has an option.

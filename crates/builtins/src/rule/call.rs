@@ -10,7 +10,7 @@ use super::expand::UNKNOWN;
 use super::fit::Fit;
 use super::mentions::{self, Mention};
 use super::paths::{Here, Machine, PathPattern, names, real, rooted};
-use super::place::{Place, Places, World};
+use super::place::{Place, Places, Scene};
 use super::texts::TOO_MANY;
 use super::tool_files;
 use super::tools::CalledTool;
@@ -58,15 +58,15 @@ impl<'c> CallReading<'c> {
         }
         let is_glob = |word: &Word| word.text.contains("glob");
         let dots = commands.iter().any(|given| given.command.words.iter().any(is_glob));
-        let world = World { surroundings, platform, start: &start, dots };
+        let scene = Scene { surroundings, platform, start: &start, dots };
         let mut known = Places::default();
         let mut places: Vec<Arc<Place>> = Vec::new();
         for given in &commands {
-            places.push(known.after(&given.command.history, &world));
+            places.push(known.after(&given.command.history, &scene));
         }
-        let mut mentions = mentions::of_commands(&commands, &places, &world)?;
+        let mut mentions = mentions::of_commands(&commands, &places, &scene)?;
         if !tool.is("shell") {
-            mentions.extend(tool_files::of_tool(input, &tool, &world)?);
+            mentions.extend(tool_files::of_tool(input, &tool, &scene)?);
         }
         let directories = places.iter().flat_map(|place| &place.directories);
         let strays =

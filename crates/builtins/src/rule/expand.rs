@@ -1,7 +1,7 @@
 //! The texts that a word may stand for once a shell expanded it.
 
 use super::part::braces;
-use super::place::{Place, World};
+use super::place::{Place, Scene};
 use crate::calls::Word;
 use hookexec_files::text::name_length;
 
@@ -14,21 +14,21 @@ const MOST_TEXTS: usize = 64;
 const DEEPEST: usize = 4;
 
 /// Returns the texts that a word may stand for.
-pub(super) fn expansions(word: &Word, place: &Place, world: &World<'_>) -> Vec<String> {
+pub(super) fn expansions(word: &Word, place: &Place, scene: &Scene<'_>) -> Vec<String> {
     if word.is_known() {
         return vec![word.text.clone()];
     }
     let mut texts = Vec::new();
     for text in braces(&word.text) {
-        texts.extend(Expansion { place, world, depth: 0 }.texts(&with_home(&text, place, world)));
+        texts.extend(Expansion { place, scene, depth: 0 }.texts(&with_home(&text, place, scene)));
     }
     texts
 }
 
 /// Returns the texts that a text may stand for. Variables of the environment may also be unknown, as
 /// that of the shell may be another one.
-pub(super) fn versions(text: &str, place: &Place, world: &World<'_>) -> Vec<String> {
-    let mut texts = Expansion { place, world, depth: 0 }.texts(text);
+pub(super) fn versions(text: &str, place: &Place, scene: &Scene<'_>) -> Vec<String> {
+    let mut texts = Expansion { place, scene, depth: 0 }.texts(text);
     if text.contains('$') {
         texts.push(hidden(text));
     }
@@ -101,11 +101,11 @@ fn closed(text: &str, open: char, close: char) -> usize {
 }
 
 /// Returns a text with the home, or the directory of the shell, for the `~` that it begins with.
-fn with_home(text: &str, place: &Place, world: &World<'_>) -> String {
+fn with_home(text: &str, place: &Place, scene: &Scene<'_>) -> String {
     let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
     let is_end = |rest: &str| rest.is_empty() || rest.starts_with('/');
     if is_end(rest) {
-        return format!("{}{rest}", world.home().unwrap_or("\0"));
+        return format!("{}{rest}", scene.home().unwrap_or("\0"));
     }
     match rest.strip_prefix('+').filter(|rest| is_end(rest)) {
         Some(rest) => format!("{}{rest}", place.directory()),
@@ -126,7 +126,7 @@ impl Place {
 
 struct Expansion<'e> {
     place: &'e Place,
-    world: &'e World<'e>,
+    scene: &'e Scene<'e>,
     depth: usize,
 }
 
@@ -180,7 +180,7 @@ impl Expansion<'_> {
             Some(values) => values.clone(),
             None if name == "PWD" => vec![self.place.directory()],
             None if name == "OLDPWD" => Vec::new(),
-            None => self.world.variable(name).into_iter().collect(),
+            None => self.scene.variable(name).into_iter().collect(),
         }
     }
 
@@ -192,7 +192,7 @@ impl Expansion<'_> {
             Some("pwd") if is_plain => vec![self.place.directory()],
             // A fresh file with a name that nothing else has.
             Some("mktemp") if is_plain && words.all(|word| matches!(word, "-d" | "-t" | "-q")) => {
-                vec![format!("{}/mktemp", self.world.surroundings.temp_dir().display())]
+                vec![format!("{}/mktemp", self.scene.surroundings.temp_dir().display())]
             }
             _ => Vec::new(),
         }
@@ -211,7 +211,7 @@ impl Expansion<'_> {
             Some('-' | '=') if self.depth < DEEPEST => {
                 let inner = Expansion { depth: self.depth + 1, ..*self };
                 let text = rest[1..].trim_matches(['"', '\'']);
-                values.extend(inner.texts(&with_home(text, self.place, self.world)));
+                values.extend(inner.texts(&with_home(text, self.place, self.scene)));
             }
             Some('?') => {}
             Some('%') if matches!(operator, "%/" | "%%/") => {

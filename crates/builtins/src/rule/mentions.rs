@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::arguments::{Arguments, GivenOption};
 use super::expand::{expansions, versions, without_outputs};
-use super::place::{Place, World};
+use super::place::{Place, Scene};
 use super::texts::Texts;
 use super::uses::{Touch, uses};
 use super::words::{add_words, without_braces};
@@ -53,7 +53,7 @@ const DESCENDING_FUNCTIONS: [&str; 5] =
 pub(super) fn of_commands(
     commands: &[Arguments<'_>],
     places: &[Arc<Place>],
-    world: &World<'_>,
+    scene: &Scene<'_>,
 ) -> Result<Vec<Mention>, BuiltinError> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
@@ -61,7 +61,7 @@ pub(super) fn of_commands(
         let is_search = |given: &&Arguments<'_>| given.program.as_deref() == Some("find");
         let search = commands[..at].iter().rev().find(is_search).filter(|_| is_searched);
         let mut found =
-            Finder { search, given, at, place: &places[at], world, mentions: &mut mentions };
+            Finder { search, given, at, place: &places[at], scene, mentions: &mut mentions };
         found.all()?;
     }
     Ok(mentions)
@@ -73,7 +73,7 @@ struct Finder<'f, 'c> {
     place: &'f Place,
     /// The `find` that runs the command.
     search: Option<&'f Arguments<'c>>,
-    world: &'f World<'f>,
+    scene: &'f Scene<'f>,
     mentions: &'f mut Vec<Mention>,
 }
 
@@ -143,7 +143,7 @@ impl Finder<'_, '_> {
             self.add(&open, &format!("{start}/{pattern}"), touch, is_target, false)?;
             let Some(mention) = self.mentions.last_mut() else { continue };
             mention.texts = Texts::default();
-            add_versions(&start, self.place, self.world, false, &mut mention.texts)?;
+            add_versions(&start, self.place, self.scene, false, &mut mention.texts)?;
             let name = pattern.rsplit('/').next().unwrap_or_default();
             if !name.contains(['*', '?', '[']) {
                 mention.texts.add_pieces(name, false)?;
@@ -180,10 +180,10 @@ impl Finder<'_, '_> {
         // A wildcard in quotes is a letter.
         let is_literal = word.is_known() && word.quoted && !is_code;
         for one in &words {
-            add_versions(one, self.place, self.world, is_literal, &mut texts)?;
+            add_versions(one, self.place, self.scene, is_literal, &mut texts)?;
         }
         let meant = Word { text: text.to_owned(), ..word.clone() };
-        let (mut paths, mut open) = self.place.named(&expansions(&meant, self.place, self.world));
+        let (mut paths, mut open) = self.place.named(&expansions(&meant, self.place, self.scene));
         // An address is in no directory.
         if text.contains("://") && !is_target {
             (paths, open) = (vec![PathBuf::from(text)], None);
@@ -239,17 +239,17 @@ fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
 pub(super) fn add_versions(
     text: &str,
     place: &Place,
-    world: &World<'_>,
+    scene: &Scene<'_>,
     is_literal: bool,
     texts: &mut Texts,
 ) -> Result<(), BuiltinError> {
-    texts.add_pieces(&without_outputs(text), world.dots)?;
+    texts.add_pieces(&without_outputs(text), scene.dots)?;
     if is_literal && !text.contains('$') {
         return Ok(());
     }
-    for version in versions(text, place, world) {
-        texts.add_pieces(&version, world.dots)?;
-        texts.add_pieces(&without_braces(&version), world.dots)?;
+    for version in versions(text, place, scene) {
+        texts.add_pieces(&version, scene.dots)?;
+        texts.add_pieces(&without_braces(&version), scene.dots)?;
     }
     Ok(())
 }

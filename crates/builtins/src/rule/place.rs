@@ -14,8 +14,8 @@ use hookexec_files::text::name_length;
 /// How many directories and values are kept; further ones are not known.
 const MOST: usize = 16;
 
-/// The machine that a call runs on.
-pub(super) struct World<'w> {
+/// The surroundings of a call.
+pub(super) struct Scene<'w> {
     pub(super) surroundings: &'w Surroundings,
     pub(super) platform: Platform,
     /// The directory that the call starts in.
@@ -24,7 +24,7 @@ pub(super) struct World<'w> {
     pub(super) dots: bool,
 }
 
-impl World<'_> {
+impl Scene<'_> {
     pub(super) fn home(&self) -> Option<&str> {
         self.surroundings.home()?.to_str()
     }
@@ -59,11 +59,11 @@ pub(super) struct Places(HashMap<*const (), Arc<Place>>);
 
 impl Places {
     /// Returns the place after these steps.
-    pub(super) fn after(&mut self, history: &History, world: &World<'_>) -> Arc<Place> {
+    pub(super) fn after(&mut self, history: &History, scene: &Scene<'_>) -> Arc<Place> {
         // The steps from the first that is not known yet; each stands on the one before it.
         let mut steps = Vec::new();
         let mut next = history;
-        let mut place = Arc::new(world.beginning());
+        let mut place = Arc::new(scene.beginning());
         while let Some(step) = next.last() {
             if let Some(known) = self.0.get(&Arc::as_ptr(step).cast()) {
                 place = Arc::clone(known);
@@ -75,10 +75,10 @@ impl Places {
         for step in steps.into_iter().rev() {
             let mut changed = (*place).clone();
             match &step.change {
-                Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure, world),
+                Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure, scene),
                 Change::Strayed => changed.directories = vec![None],
-                Change::Set(word) => changed.set(word, world),
-                Change::MayBe(before) => changed.add(&self.after(before, world)),
+                Change::Set(word) => changed.set(word, scene),
+                Change::MayBe(before) => changed.add(&self.after(before, scene)),
                 Change::Lost => {
                     changed.directories = vec![None];
                     for values in changed.variables.values_mut() {
@@ -94,16 +94,16 @@ impl Places {
 }
 
 impl Place {
-    fn go(&mut self, to: Option<&Word>, is_sure: bool, world: &World<'_>) {
-        let texts = match (to, world.home()) {
-            (Some(word), _) => expansions(word, self, world),
+    fn go(&mut self, to: Option<&Word>, is_sure: bool, scene: &Scene<'_>) {
+        let texts = match (to, scene.home()) {
+            (Some(word), _) => expansions(word, self, scene),
             (None, Some(home)) => vec![home.to_owned()],
             (None, None) => vec![UNKNOWN.to_string()],
         };
         let mut reached: Vec<Option<PathBuf>> = Vec::new();
         for text in &texts {
             for path in self.paths(text) {
-                let exists = path.as_ref().is_some_and(|path| world.platform.native(path).is_dir());
+                let exists = path.as_ref().is_some_and(|path| scene.platform.native(path).is_dir());
                 if !is_sure && !exists && path.is_some() {
                     // It may fail, and the shell stay where it is.
                     reached.extend(self.directories.iter().cloned());
@@ -135,20 +135,18 @@ impl Place {
         let (mut named, mut open) = (Vec::new(), None);
         for text in texts {
             for path in self.paths(text) {
-                match path {
-                    Some(path) => named.push(path),
-                    None => {
-                        let last = text.rsplit('/').next().unwrap_or_default();
-                        let is_known = !last.contains(UNKNOWN);
-                        open = Some(if is_known { last.to_owned() } else { String::new() });
-                    }
+                if let Some(path) = path {
+                    named.push(path);
+                    continue;
                 }
+                let last = text.rsplit('/').next().unwrap_or_default();
+                open = Some(if last.contains(UNKNOWN) { String::new() } else { last.to_owned() });
             }
         }
         (named, open)
     }
 
-    fn set(&mut self, word: &Word, world: &World<'_>) {
+    fn set(&mut self, word: &Word, scene: &Scene<'_>) {
         let Some((name, value)) = word.text.split_once('=') else { return };
         let plain = &name[..name_length(name)];
         if plain.is_empty() {
@@ -159,7 +157,7 @@ impl Place {
         if plain == name && !value.starts_with('(') {
             let known = word.known.saturating_sub(name.len() + 1);
             let value = Word { text: value.to_owned(), known, ..word.clone() };
-            values = bounded(expansions(&value, self, world), UNKNOWN.to_string());
+            values = bounded(expansions(&value, self, scene), UNKNOWN.to_string());
         }
         self.variables.insert(plain.to_owned(), values);
     }

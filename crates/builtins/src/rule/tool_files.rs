@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::expand::expansions;
 use super::mentions::{Mention, add_versions, goes_deep};
-use super::place::{Place, World};
+use super::place::{Place, Scene};
 use super::texts::Texts;
 use super::tools::CalledTool;
 use super::uses::Touch;
@@ -27,7 +27,7 @@ const DESCENDING_TOOLS: [&str; 9] =
 pub(super) fn of_tool(
     input: &Input,
     tool: &CalledTool,
-    world: &World<'_>,
+    scene: &Scene<'_>,
 ) -> Result<Vec<Mention>, BuiltinError> {
     let name = input.tool().to_lowercase();
     let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
@@ -38,8 +38,8 @@ pub(super) fn of_tool(
         has_command: false,
         goes_deep: false,
         is_of_files: tool.is_of_files(),
-        place: world.beginning(),
-        world,
+        place: scene.beginning(),
+        scene,
         length: 0,
         mentions: Vec::new(),
     };
@@ -77,7 +77,7 @@ struct Collector<'c> {
     /// Whether it is certain which arguments are files.
     is_of_files: bool,
     place: Place,
-    world: &'c World<'c>,
+    scene: &'c Scene<'c>,
     length: usize,
     mentions: Vec<Mention>,
 }
@@ -177,7 +177,7 @@ impl Collector<'_> {
         if text.is_empty() {
             return Ok(words);
         }
-        let other = foreign(text, self.world.platform);
+        let other = foreign(text, self.scene.platform);
         for text in std::iter::once(text).chain(other.as_deref()) {
             if is_code {
                 add_words(text, &mut words);
@@ -186,10 +186,10 @@ impl Collector<'_> {
             }
         }
         for word in &words {
-            add_versions(word, &self.place, self.world, false, &mut texts)?;
+            add_versions(word, &self.place, self.scene, false, &mut texts)?;
         }
         let word = Word::unknown(text);
-        let (paths, open) = self.place.named(&expansions(&word, &self.place, self.world));
+        let (paths, open) = self.place.named(&expansions(&word, &self.place, self.scene));
         self.mentions.push(Mention {
             shown: text.to_owned(),
             touch,

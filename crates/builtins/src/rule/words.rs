@@ -15,7 +15,10 @@ const DEPTH: usize = 4;
 /// Adds the words of `command` to `words`.
 pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
     add_shell_words(command, DEPTH, words);
-    let separated = unquoted(command).replace("$(", "\0(").replace([')', '`'], " \0");
+    let mut separated = unquoted(command).replace('`', " \0");
+    // A bracket may end the output of a command.
+    let end = if separated.contains("$(") { " \0" } else { " " };
+    separated = separated.replace("$(", "\0(").replace(')', end);
     for word in separated.split(is_separator) {
         // The output of a command may be empty.
         for word in [word, word.trim_start_matches(UNKNOWN)] {
