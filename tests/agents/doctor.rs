@@ -295,6 +295,193 @@ fn a_switch_counts_in_whichever_file_it_stands() {
     }
 }
 
+// Each was measured: the client ran a tool call that hookexec denies.
+#[test]
+fn an_entry_for_which_the_agent_reads_no_hook_is_a_problem_with_its_place() {
+    const HOOK: &str = r#"{"type": "command", "command": "true"}"#;
+    let hooks = |agent: &str, entry: &str| match agent {
+        "droid" => format!(r#"{{"PreToolUse": [{entry}]}}"#),
+        "gemini" => format!(r#"{{"hooks": {{"BeforeTool": [{entry}]}}}}"#),
+        _ => format!(r#"{{"hooks": {{"PreToolUse": [{entry}]}}}}"#),
+    };
+    let group = |hook: &str| format!(r#"{{"hooks": [{hook}]}}"#);
+    let timed = |timeout: &str| HOOK.replace('}', &format!(r#", "timeout": {timeout}}}"#));
+    let matched = format!(r#"{{"matcher": {{"type": "always"}}, "hooks": [{HOOK}]}}"#);
+    let strict = [
+        ("\"true\"".to_owned(), "PreToolUse[0]` is not an object with a list `hooks`"),
+        (HOOK.to_owned(), "PreToolUse[0]` is not an object with a list `hooks`"),
+        (matched.clone(), "PreToolUse[0].matcher` is not a text"),
+        (group(r#"{"command": "true"}"#), "PreToolUse[0].hooks[0].type` is not a text"),
+        (group(r#"{"type": "command"}"#), "PreToolUse[0].hooks[0].command` is not a text"),
+        (group(&timed("\"30\"")), "PreToolUse[0].hooks[0].timeout` is not a number"),
+        (group(&timed("0")), "PreToolUse[0].hooks[0].timeout` is not a number"),
+    ];
+    let mut cases = Vec::new();
+    for (entry, expected) in &strict {
+        for (agent, file) in [
+            ("claude-code", ".claude/settings.json"),
+            ("codex", ".codex/hooks.json"),
+            ("droid", ".factory/hooks.json"),
+        ] {
+            cases.push((agent, file, hooks(agent, entry), *expected));
+        }
+    }
+    cases.push((
+        "gemini",
+        ".gemini/settings.json",
+        hooks("gemini", &matched),
+        "BeforeTool[0].matcher`",
+    ));
+    cases.push(("qwen", ".qwen/settings.json", hooks("qwen", &matched), "PreToolUse[0].matcher`"));
+    for (entry, expected) in [
+        ("event = \"PreToolUse\"", "hooks[0]` is not a table with `command` and its event"),
+        ("command = \"true\"\nevent = \"PreToolUsee\"", "hooks[0].event` is not"),
+        ("command = \"true\"\nevent = \"Stop\"\ntimeout = 601", "hooks[0].timeout` is not"),
+        ("command = \"true\"\nevent = \"Stop\"\ntimeout = 0", "hooks[0].timeout` is not"),
+        ("command = \"true\"\nevent = \"Stop\"\nmatcher = 5", "hooks[0].matcher` is not"),
+        (
+            "command = \"true\"\nevent = \"Stop\"\nfoo = 1",
+            "hooks[0].foo` is a key that it does not know",
+        ),
+    ] {
+        let text = format!("[[hooks]]\n{entry}\n");
+        cases.push(("kimi", ".kimi-code/config.toml", text, expected));
+    }
+    for (agent, file, text, expected) in cases {
+        let sandbox = sandbox();
+        let path = sandbox.home().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &text).unwrap();
+        let done = hookexec(&sandbox, &["install", agent]).exits(64);
+        assert!(done.stderr.contains(expected), "{agent} {text}: {}", done.stderr);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        let said = hookexec(&sandbox, &["doctor", agent]).exits(1).stdout;
+        assert!(said.contains(expected), "{agent} {text}: {said}");
+        assert!(said.contains("then reads no hook of this file"), "{said}");
+    }
+    // Gemini CLI and Qwen Code skip such an entry, and read the others.
+    let sandbox = sandbox();
+    let path = sandbox.home().join(".qwen/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, hooks("qwen", HOOK)).unwrap();
+    let _ = hookexec(&sandbox, &["install", "qwen"]).exits(0);
+}
+
+#[test]
+fn a_plugin_that_is_gone_or_turned_off_is_a_problem() {
+    for (agent, file, settings, package) in [
+        (
+            "opencode",
+            ".config/opencode/plugin/hookexec.js",
+            ".config/opencode/opencode.json",
+            r#"{"plugin": ["@hookexec/opencode"]}"#,
+        ),
+        ("kilo", ".config/kilo/plugin/hookexec.js", ".config/kilo/kilo.json", ""),
+        (
+            "pi",
+            ".pi/agent/extensions/hookexec.ts",
+            ".pi/agent/settings.json",
+            r#"{"packages": ["../../clone/plugins/pi"]}"#,
+        ),
+    ] {
+        let sandbox = sandbox();
+        let bin = sandbox.script("bin/hookexec", "#!/bin/sh\nexit 1\n");
+        let path =
+            format!("{}:{}", bin.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        let doctor = || sandbox.hookexec(["doctor", agent]).env("PATH", &path).run();
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        let event = if agent == "pi" { "tool_call" } else { "tool.execute.before" };
+        let payload = json!({"hook_event_name": event, "tool_name": "bash", "tool_input": {}});
+        fire(&sandbox, agent, event, &payload.to_string());
+        let said = doctor().exits(0).stdout;
+        assert!(said.contains("its plugin: last seen "), "{said}");
+        fs::rename(sandbox.home().join(file), sandbox.home().join("moved")).unwrap();
+        let said = doctor().exits(1).stdout;
+        assert!(said.contains(" ago, and is gone: not installed: "), "{said}");
+        let said = hookexec(&sandbox, &["doctor"]).exits(1).stdout;
+        assert!(said.contains(" ago, and is gone: not installed: "), "{said}");
+        let settings = sandbox.home().join(settings);
+        if !package.is_empty() {
+            fs::write(&settings, package).unwrap();
+            let said = doctor().exits(0).stdout;
+            assert!(said.contains("ok       installed as its own package: "), "{said}");
+            fs::remove_file(&settings).unwrap();
+        }
+        fs::rename(sandbox.home().join("moved"), sandbox.home().join(file)).unwrap();
+        if agent == "pi" {
+            for off in ["-extensions/hookexec.ts", "!extensions/hookexec.ts", "!extensions/*"] {
+                fs::write(&settings, json!({"extensions": [off]}).to_string()).unwrap();
+                let said = doctor().exits(1).stdout;
+                assert!(said.contains("turns the plugin of hookexec off"), "{said}");
+            }
+            fs::write(&settings, r#"{"extensions": ["-other.ts"]}"#).unwrap();
+            let _ = doctor().exits(0);
+        }
+        let _ = hookexec(&sandbox, &["uninstall", agent]).exits(0);
+        let said = hookexec(&sandbox, &["doctor"]).exits(0).stdout;
+        assert!(!said.contains("gone"), "{said}");
+    }
+}
+
+#[test]
+fn a_plugin_of_openclaw_is_live_if_its_settings_enable_it() {
+    let sandbox = sandbox();
+    let bin = sandbox.script("bin/hookexec", "#!/bin/sh\nexit 1\n");
+    let path = format!("{}:{}", bin.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let settings = sandbox.home().join(".openclaw/openclaw.json");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let payload = r#"{"hook_event_name":"before_tool_call","tool_name":"exec","tool_input":{}}"#;
+    let on =
+        json!({"enabled": true, "allow": ["hookexec"], "entries": {"hookexec": {"enabled": true}}});
+    let with = |key: &str, value: Value| {
+        let mut plugins = on.clone();
+        plugins[key] = value;
+        fs::write(&settings, json!({ "plugins": plugins }).to_string()).unwrap();
+        sandbox.hookexec(["doctor", "openclaw"]).env("PATH", &path).run()
+    };
+    // The package is installed, and did not call yet.
+    let _ = with("enabled", json!(true)).exits(0);
+    fire(&sandbox, "openclaw", "before_tool_call", payload);
+    let _ = with("deny", json!(["other"])).exits(0);
+    for (key, value) in [
+        ("enabled", json!(false)),
+        ("entries", json!({"hookexec": {"enabled": false}})),
+        ("entries", json!({})),
+        ("deny", json!(["hookexec"])),
+        ("allow", json!(["other"])),
+    ] {
+        let done = with(key, value).exits(1);
+        assert!(done.stdout.contains("PROBLEM"), "{}", done.stdout);
+    }
+}
+
+// Measured: of two entries with one name Mistral Vibe takes that of the project.
+#[test]
+fn an_entry_of_a_project_with_the_name_of_ours_is_a_problem() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "vibe"]).exits(0);
+    let _ = hookexec(&sandbox, &["doctor", "vibe"]).exits(0);
+    let entry =
+        "[[hooks]]\nname = \"hookexec pre_tool\"\ntype = \"pre_tool\"\ncommand = \"true\"\n";
+    sandbox.write(".vibe/hooks.toml", entry);
+    let said = hookexec(&sandbox, &["doctor", "vibe"]).exits(1).stdout;
+    assert!(said.contains("the entry `hookexec pre_tool` is not hookexec"), "{said}");
+}
+
+#[test]
+fn what_was_seen_before_the_settings_changed_may_be_off_now() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+    let payload = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#;
+    fire(&sandbox, "claude-code", "PreToolUse", payload);
+    let path = sandbox.home().join(".claude/settings.json");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_mins(1);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    let said = hookexec(&sandbox, &["doctor", "claude-code"]).exits(0).stdout;
+    assert!(said.contains("warning  pre_tool_use (PreToolUse): last seen "), "{said}");
+    assert!(said.contains("and not since [SANDBOX]/home/.claude/settings.json changed"), "{said}");
+}
+
 #[test]
 fn a_matcher_of_every_tool_may_stand_beside_the_hooks() {
     for fine in ["\"matcher\": \"*\", ", "\"matcher\": \"\", "] {

@@ -60,10 +60,14 @@ fn lived_in(agent: &str) -> Vec<String> {
         found = vec![serde_json::to_string_pretty(&nested["hooks"]).unwrap(), "{}".to_owned()];
     }
     if TOML.contains(&agent) {
-        let mine = "[[hooks]] # mine\nevent = \"Stop\"\nname = \"mine\"\ntype = \"post_agent\"\ncommand = \"mine\"\n";
+        let event = match agent {
+            "kimi" => "event = \"Stop\"",
+            _ => "name = \"mine\"\ntype = \"post_agent\"",
+        };
+        let mine = format!("[[hooks]] # mine\n{event}\ncommand = \"mine\"\n");
         let more = format!("# who pays\na  = 1\n{mine}\n[models.x]\nname = 'x'  # the best\n");
         found = vec![
-            mine.to_owned(),
+            mine,
             more.clone(),
             more.replace('\n', "\r\n"),
             "a = 1".to_owned(),

@@ -432,6 +432,7 @@ fn an_agent_with_a_plugin_is_seen_by_doctor() {
         "{}",
         never.stdout
     );
+    let _ = sandbox.hookexec(["install", "opencode"]).run().exits(0);
     let _ = opencode(&sandbox, r#"await before("bash", { command: "date" })"#, HOOKEXEC);
     let seen = sandbox.hookexec(["doctor", "opencode"]).run().exits(0);
     assert!(seen.stdout.contains("its plugin: last seen "), "{}", seen.stdout);

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Measured, NativeEvent,
-    OffSwitch, PackageMark, Plan, claude_dialect, events,
+    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
+    NativeEvent, OffSwitch, PackageMark, Plan, claude_dialect, events,
 };
 use hookexec::wire::{Input, JsonObject};
 
@@ -27,6 +27,7 @@ static SETTINGS: HookSettings = HookSettings {
         EntryMember::OnFailure,
     ],
     lenient: false,
+    intolerance: Intolerance::Entries,
     managed_files: &[
         "/etc/claude-code/managed-settings.json",
         "/etc/claude-code/managed-settings.d",
@@ -35,10 +36,11 @@ static SETTINGS: HookSettings = HookSettings {
     ],
     off_switches: &[
         OffSwitch::is(&["disableAllHooks"], true),
+        OffSwitch::is(&["env", "CLAUDE_CODE_SIMPLE"], true),
         OffSwitch::managed_only(&["allowManagedHooksOnly"]),
         OffSwitch::managed_only(&["strictPluginOnlyCustomization"]),
     ],
-    package: Some(PackageMark { file: "settings.json", key: Some("enabledPlugins") }),
+    package: Some(PackageMark { file: "settings.json", keys: &["enabledPlugins"] }),
     next_step: "Claude Code reads the change at once; `/hooks` shows it.",
     import: Some(ImportFormat { timeout: "10m", prompt_timeout: Some(30), ..ImportFormat::BASE }),
     ..HookSettings::GROUPS

@@ -1,8 +1,8 @@
 //! Codex CLI.
 
 use super::{
-    Adapter, Agent, Answer, HookSettings, ImportFormat, Measured, NativeEvent, OffSwitch,
-    PackageMark, Plan, ScriptWords, claude_dialect, events,
+    Adapter, Agent, Answer, HookSettings, ImportFormat, Intolerance, Measured, NativeEvent,
+    OffSwitch, PackageMark, Plan, ScriptWords, claude_dialect, events,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -18,6 +18,7 @@ static SETTINGS: HookSettings = HookSettings {
     directory_variable: Some("CODEX_HOME"),
     file: "hooks.json",
     lenient: false,
+    intolerance: Intolerance::Entries,
     switch_files: &["config.toml"],
     off_switches: &[
         OffSwitch::is(&["features", "hooks"], false),
@@ -25,7 +26,7 @@ static SETTINGS: HookSettings = HookSettings {
         OffSwitch::managed_only(&["allow_managed_hooks_only"]),
     ],
     managed_files: &["/etc/codex/requirements.toml"],
-    package: Some(PackageMark { file: "config.toml", key: Some("plugins") }),
+    package: Some(PackageMark { file: "config.toml", keys: &["plugins"] }),
     // Codex waits no longer there, and warns at every start of a longer timeout.
     short_waits: &[("SessionEnd", 3), ("Interrupt", 3)],
     next_step: "NOT ACTIVE YET: run `hookexec install codex --approve`, or start `codex` and approve the \

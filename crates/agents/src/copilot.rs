@@ -27,6 +27,7 @@ static SETTINGS: HookSettings = HookSettings {
         "../copilot/settings.json",
         "../copilot/settings.local.json",
         "../../.claude/settings.json",
+        "../../.claude/settings.local.json",
     ],
     lenient: false,
     version: Some("1"),

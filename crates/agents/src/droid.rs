@@ -1,8 +1,8 @@
 //! Factory's Droid.
 
 use super::{
-    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, OffSwitch, Plan, claude_dialect,
-    events,
+    Adapter, Agent, Answer, HookSettings, Intolerance, Measured, NativeEvent, OffSwitch, Plan,
+    claude_dialect, events,
 };
 use hookexec::wire::Input;
 
@@ -19,6 +19,7 @@ static SETTINGS: HookSettings = HookSettings {
     older_file: Some("settings.json"),
     switch_files: &["settings.json"],
     root: &[],
+    intolerance: Intolerance::Entries,
     off_switches: &[
         OffSwitch::is(&["hooksDisabled"], true),
         OffSwitch::is(&["hooks", "hooksDisabled"], true),

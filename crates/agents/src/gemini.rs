@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::payload::text;
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Matching, Measured,
-    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted, claude_dialect,
-    events, members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Matching,
+    Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted,
+    claude_dialect, events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -29,15 +29,15 @@ static SETTINGS: HookSettings = HookSettings {
     ],
     off_switches: &[
         OffSwitch::is(&["hooksConfig", "enabled"], false),
-        OffSwitch::is(&["disableAllHooks"], true),
         // `/hooks disable hookexec` writes the name there.
         OffSwitch { keys: &["hooksConfig", "disabled"], off: OffValue::NamesUs },
     ],
+    intolerance: Intolerance::Matchers,
     managed_files: &[
         "/etc/gemini-cli/settings.json",
         "/Library/Application Support/GeminiCli/settings.json",
     ],
-    package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", key: None }),
+    package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", keys: &[] }),
     next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
     import: Some(ImportFormat {
         matching: Matching::Search,

@@ -1,7 +1,7 @@
 //! Kilo CLI, which grew out of `OpenCode` and loads its plugin.
 
 use super::opencode::{EVENTS, TEXT};
-use super::{Adapter, Agent, Measured, Plugin, PluginFile, plugin};
+use super::{Adapter, Agent, Measured, PackageMark, Plugin, PluginFile, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "kilo", version: "7.7.7" }),
@@ -18,4 +18,6 @@ static PLUGIN: Plugin = Plugin {
         project: ".kilo",
         file: "plugin/hookexec.js",
     }),
+    package: PackageMark { file: "../kilo.json", keys: &["plugin"] },
+    off_switches: &[],
 };

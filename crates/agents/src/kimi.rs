@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::payload::text;
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted, events,
-    members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Plan,
+    Wanted, events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -22,6 +22,7 @@ static SETTINGS: HookSettings = HookSettings {
     directory_variable: Some("KIMI_CODE_HOME"),
     file: "config.toml",
     only_of_user: true,
+    intolerance: Intolerance::Entries,
     members: &[EntryMember::Event("event"), EntryMember::Command, EntryMember::Seconds],
     // With one longer timeout it reads no hook at all.
     longest_wait: 600,

@@ -46,8 +46,8 @@ pub use own_commands::{FOR_A_PERSON, is_own_program};
 pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, add_tool_kinds, read};
 pub use settings::{
-    EntryMember, EntryShape, HookSettings, ImportFormat, Matching, OffSwitch, OffValue,
-    PackageMark, ScriptWords, TrustedFolders,
+    EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, Matching, OffSwitch,
+    OffValue, PackageMark, ScriptWords, TrustedFolders,
 };
 pub use subject::Subject;
 
@@ -201,6 +201,23 @@ impl Agent {
     /// Returns the plugin that calls hookexec, for an agent without hook settings.
     pub fn plugin(self) -> Option<&'static Plugin> {
         adapter(self).plugin
+    }
+
+    /// Returns how to see that the agent's own package of hookexec is installed.
+    pub fn package(self) -> Option<PackageMark> {
+        match self.plugin() {
+            Some(plugin) => Some(plugin.package),
+            None => self.settings()?.package,
+        }
+    }
+
+    /// Returns the switches that turn its hooks or its plugin off.
+    pub fn off_switches(self) -> &'static [OffSwitch] {
+        match (self.plugin(), self.settings()) {
+            (Some(plugin), _) => plugin.off_switches,
+            (None, Some(layout)) => layout.off_switches,
+            (None, None) => &[],
+        }
     }
 
     /// Returns the agent's events, those first that stand for an event of ours.

@@ -1,11 +1,23 @@
 //! `OpenClaw`, by the plugin in `plugins/openclaw`.
 
-use super::{Adapter, Agent, Measured, Plugin, events, plugin};
+use super::{Adapter, Agent, Measured, OffSwitch, OffValue, PackageMark, Plugin, events, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
-    plugin: Some(&Plugin { source: "plugins/openclaw", file: None }),
+    plugin: Some(&PLUGIN),
     ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", EVENTS, plugin::write)
+};
+
+static PLUGIN: Plugin = Plugin {
+    source: "plugins/openclaw",
+    file: None,
+    package: PackageMark { file: ".openclaw/openclaw.json", keys: &["plugins", "entries"] },
+    off_switches: &[
+        OffSwitch::is(&["plugins", "enabled"], false),
+        OffSwitch::is(&["plugins", "entries", "hookexec", "enabled"], false),
+        OffSwitch { keys: &["plugins", "deny"], off: OffValue::NamesUs },
+        OffSwitch { keys: &["plugins", "allow"], off: OffValue::LacksUs },
+    ],
 };
 
 events! {

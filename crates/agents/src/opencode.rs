@@ -1,6 +1,6 @@
 //! `OpenCode`, by the plugin in `plugins/opencode`.
 
-use super::{Adapter, Agent, Measured, Plugin, PluginFile, events, plugin};
+use super::{Adapter, Agent, Measured, PackageMark, Plugin, PluginFile, events, plugin};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "opencode", version: "1.18.33" }),
@@ -19,6 +19,8 @@ static PLUGIN: Plugin = Plugin {
         project: ".opencode",
         file: "plugin/hookexec.js",
     }),
+    package: PackageMark { file: "../opencode.json", keys: &["plugin"] },
+    off_switches: &[],
 };
 
 // No plugin hook can ask the user: `permission.ask` is never called.

@@ -1,6 +1,8 @@
 //! Pi, by the extension in `plugins/pi`.
 
-use super::{Adapter, Agent, Measured, Plugin, PluginFile, events, plugin};
+use super::{
+    Adapter, Agent, Measured, OffSwitch, OffValue, PackageMark, Plugin, PluginFile, events, plugin,
+};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "pi", version: "0.87.1" }),
@@ -17,6 +19,8 @@ static PLUGIN: Plugin = Plugin {
         project: ".pi",
         file: "extensions/hookexec.ts",
     }),
+    package: PackageMark { file: "../settings.json", keys: &["packages"] },
+    off_switches: &[OffSwitch { keys: &["extensions"], off: OffValue::Excludes }],
 };
 
 events! {

@@ -1,8 +1,8 @@
 //! Qwen Code: Claude Code's events and answers, Gemini's tools.
 
 use super::{
-    Adapter, Agent, EntryMember, HookSettings, Measured, NativeEvent, Wanted, claude_dialect,
-    events,
+    Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Wanted,
+    claude_dialect, events,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -19,6 +19,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
 static SETTINGS: HookSettings = HookSettings {
     directory: ".qwen",
     members: &[EntryMember::Type, EntryMember::Name, EntryMember::Command, EntryMember::Seconds],
+    intolerance: Intolerance::Matchers,
     managed_files: &[
         "/etc/qwen-code/settings.json",
         "/Library/Application Support/QwenCode/settings.json",

@@ -2,6 +2,8 @@
 //!
 //! `install`, `doctor` and `init` read these rows; each agent's file has its own.
 
+use std::fmt;
+
 use super::native::NativeEvent;
 
 /// The hook settings of an agent.
@@ -33,6 +35,8 @@ pub struct HookSettings {
     /// Whether the agent reads comments and trailing commas (true for agents that were not
     /// measured). Other agents silently read no hook of such a file.
     pub lenient: bool,
+    /// What the agent does with the file if it can't read one of the entries.
+    pub intolerance: Intolerance,
     /// The `version` that the file must have, as JSON.
     pub version: Option<&'static str>,
     /// The switches that turn hooks off.
@@ -55,6 +59,18 @@ pub struct HookSettings {
     pub import: Option<ImportFormat>,
 }
 
+/// The mistakes in one entry for which an agent reads no hook of the file, each measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Intolerance {
+    /// None: it reads the other entries. So it is for agents that were not measured.
+    None,
+    /// A `matcher` that is not a text.
+    Matchers,
+    /// Any: a member that is missing or of another kind.
+    Entries,
+}
+
 /// A setting that turns hooks off.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -73,9 +89,26 @@ pub enum OffValue {
     Is(bool),
     /// A list that names `hookexec` turns its hooks off.
     NamesUs,
+    /// A list that does not name `hookexec` turns its plugin off.
+    LacksUs,
+    /// A list with a pattern that excludes the file of the plugin.
+    Excludes,
     /// In a file of the administrator, `true` or a list that names `hooks` leaves no hook but the
     /// administrator's.
     ManagedOnly,
+}
+
+impl fmt::Display for OffSwitch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys = self.keys.join(".");
+        match self.off {
+            OffValue::Is(value) => write!(formatter, "`{keys}: {value}`"),
+            OffValue::NamesUs => write!(formatter, "`{keys}` with `hookexec`"),
+            OffValue::LacksUs => write!(formatter, "`{keys}` without `hookexec`"),
+            OffValue::Excludes => write!(formatter, "`{keys}` with a pattern that excludes it"),
+            OffValue::ManagedOnly => write!(formatter, "the administrator's `{keys}`"),
+        }
+    }
 }
 
 impl OffSwitch {
@@ -100,14 +133,16 @@ pub struct TrustedFolders {
     pub program: &'static str,
 }
 
-/// The sign that an agent's own package of hookexec is installed: a file beside the settings.
+/// The sign that an agent's own package of hookexec is installed: a file beside the settings or the
+/// plugin.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PackageMark {
     /// The file.
     pub file: &'static str,
-    /// The key that must hold an enabled plugin `hookexec@MARKETPLACE`; `None` if the file is enough.
-    pub key: Option<&'static str>,
+    /// The keys that lead to the plugins or packages, one of which must be hookexec; none if the file is
+    /// enough.
+    pub keys: &'static [&'static str],
 }
 
 /// How an agent arranges the entries of hooks.
@@ -164,6 +199,7 @@ impl HookSettings {
         shape: EntryShape::Groups,
         members: &[EntryMember::Type, EntryMember::Command, EntryMember::Seconds],
         lenient: true,
+        intolerance: Intolerance::None,
         version: None,
         off_switches: &[OffSwitch::is(&["disableAllHooks"], true)],
         trusted_folders: None,
@@ -196,6 +232,11 @@ impl HookSettings {
             }
         }
         None
+    }
+
+    /// Returns whether the agent takes one entry for each name.
+    pub fn names_events(&self) -> bool {
+        self.members.contains(&EntryMember::NameOfEvent)
     }
 
     /// Returns whether `timeout` counts milliseconds.

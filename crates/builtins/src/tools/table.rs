@@ -105,6 +105,8 @@ pub(super) const CLAUDE_CODE: Tools = &[
     tool(&["NotebookEdit"], &["edit", "write"]),
     tool(&["Read"], &["read"]),
     tool(&["NotebookRead"], &["read"]),
+    // They send a file away.
+    tool(&["Artifact", "Projects"], &["read"]),
     tool(&["LS"], &["list"]),
     tool(&["Glob"], &["glob"]),
     tool(&["Grep"], &["grep"]),
@@ -114,7 +116,7 @@ pub(super) const CLAUDE_CODE: Tools = &[
     tool(&["Workflow"], &["subagent"]),
     harmless(&["TodoWrite", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "Skill"]),
     harmless(&["TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop"]),
-    harmless(&["BashOutput", "KillShell", "ToolSearch"]),
+    harmless(&["BashOutput", "KillShell", "ToolSearch", "EnterWorktree", "ExitWorktree"]),
 ];
 
 pub(super) const CODEX: Tools = &[
@@ -144,6 +146,8 @@ pub(super) const GEMINI: Tools = &[
     // Qwen Code's.
     tool(&["notebook_edit"], &["edit", "write"]),
     tool(&["agent", "task"], &["subagent"]),
+    tool(&["monitor"], &["shell"]),
+    tool(&["zoom_image", "display_image"], &["read"]),
     harmless(&["write_todos", "ask_user", "save_memory", "enter_plan_mode", "activate_skill"]),
     harmless(&["exit_plan_mode", "todo_write", "ask_user_question", "skill"]),
 ];
@@ -189,7 +193,7 @@ pub(super) const DROID: Tools = &[
     tool(&["Create", "Write"], &["write"]),
     tool(&["Edit", "MultiEdit"], &["edit"]),
     patch(&["ApplyPatch"]),
-    tool(&["Read"], &["read"]),
+    tool(&["Read", "GenerateImage"], &["read"]),
     tool(&["LS"], &["list"]),
     tool(&["Glob"], &["glob"]),
     tool(&["Grep"], &["grep"]),

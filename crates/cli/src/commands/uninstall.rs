@@ -1,5 +1,7 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
+use hookexec_agents::Agent;
+use hookexec_setup::doctor::firings;
 use hookexec_setup::settings::backup::Backup;
 use hookexec_setup::settings::inspect::AgentFile;
 use hookexec_setup::settings::store;
@@ -21,6 +23,15 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     change: ChangeArgs,
+}
+
+/// Forgets when the agent called, for `doctor`, which would miss its plugin.
+fn forget_firings(agent: Agent) {
+    if agent.plugin().is_some()
+        && let Some(directory) = firings(agent)
+    {
+        let _ = std::fs::remove_dir_all(directory);
+    }
 }
 
 impl Args {
@@ -59,6 +70,7 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
+        forget_firings(file.agent);
         if new.is_some() {
             for entry in file.changed_by_hand() {
                 let command = &entry.command;

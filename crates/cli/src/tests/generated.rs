@@ -70,6 +70,7 @@ fn section(agent: Agent) -> String {
         }
     }
     let _ = writeln!(text, "\nTools: {}.", kinds.join("; "));
+    text.push_str(&agents::off(agent));
     text
 }
 

@@ -53,13 +53,17 @@ impl<'v> Visit<'v> {
         let mut installed: Vec<&AgentFile> = self.files.iter().collect();
         installed.retain(|file| file.is_installed());
         let has_plugin = self.agent.plugin().is_some();
-        let is_called = has_plugin && self.last_seen(self.agent.events()).is_some();
-        if self.section.findings.is_empty() && !is_called {
+        if self.section.findings.is_empty() {
+            let last = if has_plugin { self.last_seen(self.agent.events()) } else { None };
             let is_found = self.files.iter().any(AgentFile::is_found);
-            if asked || is_found {
+            if let Some((_, time, _)) = last {
+                let ago = spoken(time.elapsed().unwrap_or_default());
+                let gone = self.not_installed();
+                self.section.problem(format!("its plugin called {ago} ago, and is gone: {gone}"));
+            } else if asked || is_found {
                 self.section.add(Grade::of(asked), self.not_installed());
             }
-            return if asked || is_found { Some(self.section) } else { None };
+            return if self.section.findings.is_empty() { None } else { Some(self.section) };
         }
         switches::add(&mut self.section, self.files, Path::new("/"));
         programs::add(&mut self.section, self.agent, &self.programs);
@@ -108,6 +112,11 @@ impl<'v> Visit<'v> {
         let (scope, path, ours) = (file.scope, file.path.display(), file.ours());
         if let Err(problem) = &file.entries {
             self.section.problem(format!("{path}: {problem}"));
+        }
+        for name in file.namesakes() {
+            self.section.problem(format!(
+                "{path}: the entry `{name}` is not hookexec, and takes the place of the one that is"
+            ));
         }
         if ours.is_empty() {
             return;
@@ -260,10 +269,25 @@ impl<'v> Visit<'v> {
             return (Grade::Warning, "never seen firing yet".to_owned());
         };
         let ago = spoken(time.elapsed().unwrap_or_default());
+        if let Some(changed) = self.changed_since(time) {
+            let text = format!("last seen {ago} ago, and not since {} changed", changed.display());
+            return (Grade::Warning, text);
+        }
         if is_here {
             return (Grade::Ok, format!("last seen {ago} ago"));
         }
         (Grade::Warning, format!("never seen in this project; last in {directory}, {ago} ago"))
+    }
+
+    /// Returns a file with entries of hookexec that changed after `time`. It may hold what turns them off.
+    fn changed_since(&self, time: SystemTime) -> Option<&'v Path> {
+        for file in self.files {
+            let changed = file.path.metadata().and_then(|metadata| metadata.modified());
+            if file.is_installed() && changed.is_ok_and(|changed| changed > time) {
+                return Some(&file.path);
+            }
+        }
+        None
     }
 
     /// Returns whether the last call was in the project, when it was, and in which directory.

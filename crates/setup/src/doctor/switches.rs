@@ -4,65 +4,55 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hookexec_agents::{HookSettings, OffValue};
+use hookexec_agents::{Agent, HookSettings, OffValue};
 use serde_json::Value;
 
 use super::section::Section;
 use crate::settings::inspect::AgentFile;
-use crate::settings::{Scope, value_of};
+use crate::settings::{Scope, beside, value_at, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
-    let Some(file) = files.first() else { return };
-    let Some(layout) = file.agent.settings() else { return };
+    let Some(AgentFile { agent, .. }) = files.first() else { return };
     let mut paths = BTreeSet::new();
     for file in files {
-        for name in layout.switch_files {
-            if file.scope == Scope::Project || !name.starts_with("..") {
-                paths.insert(beside(&file.path, name));
-            }
+        let mut names: Vec<&str> = Vec::new();
+        if let Some(layout) = agent.settings() {
+            names.extend(layout.switch_files);
+            names.retain(|name| file.scope == Scope::Project || !name.starts_with(".."));
+        } else {
+            names.extend(agent.package().map(|package| package.file));
+        }
+        for name in names {
+            paths.insert(beside(&file.path, name));
         }
         paths.insert(file.path.clone());
     }
     for path in paths {
-        find(section, layout, &path, false);
+        find(section, *agent, &path, false);
     }
-    for path in managed_files(layout, root) {
-        find(section, layout, &path, true);
+    for path in agent.settings().map(|layout| managed_files(layout, root)).unwrap_or_default() {
+        find(section, *agent, &path, true);
     }
-}
-
-/// Returns the path `name`, from the directory of `file`.
-fn beside(file: &Path, name: &str) -> PathBuf {
-    let mut path = file.to_path_buf();
-    path.pop();
-    for part in name.split('/') {
-        if part == ".." {
-            path.pop();
-        } else {
-            path.push(part);
-        }
-    }
-    path
 }
 
 /// Says which switch in a file turns hooks off.
-fn find(section: &mut Section, layout: &HookSettings, path: &Path, is_managed: bool) {
-    if let Some(switch) = switched_off(layout, &value_of(path), is_managed) {
+fn find(section: &mut Section, agent: Agent, path: &Path, is_managed: bool) {
+    if let Some(switch) = switched_off(agent, &value_of(path), is_managed) {
         section.problem(format!("{}: {switch}", path.display()));
     }
 }
 
 /// Returns the switch in the value of a file that turns hooks off, and which hooks it turns off.
-fn switched_off(layout: &HookSettings, file: &Value, is_managed: bool) -> Option<String> {
-    for switch in layout.off_switches {
-        let mut value = file;
-        for key in switch.keys {
-            value = &value[key];
-        }
+fn switched_off(agent: Agent, file: &Value, is_managed: bool) -> Option<String> {
+    for switch in agent.off_switches() {
+        let value = value_at(file, switch.keys);
         let is_off = match switch.off {
-            OffValue::Is(off) => *value == off,
+            // A variable is a text.
+            OffValue::Is(off) => *value == off || off && (value == "1" || value == "true"),
             OffValue::NamesUs => names(value, "hookexec"),
+            OffValue::LacksUs => value.is_array() && !names(value, "hookexec"),
+            OffValue::Excludes => excludes(value),
             OffValue::ManagedOnly => is_managed && (*value == true || names(value, "hooks")),
             _ => false,
         };
@@ -72,6 +62,7 @@ fn switched_off(layout: &HookSettings, file: &Value, is_managed: bool) -> Option
                     "turns off all hooks but the administrator's, so these never run; ask the \
                      administrator to add hookexec there"
                 }
+                OffValue::LacksUs | OffValue::Excludes => "turns the plugin of hookexec off",
                 _ => "turns every hook off",
             };
             return Some(format!("`{}: {value}` {effect}", switch.keys.join(".")));
@@ -82,6 +73,19 @@ fn switched_off(layout: &HookSettings, file: &Value, is_managed: bool) -> Option
 
 fn names(list: &Value, name: &str) -> bool {
     list.as_array().is_some_and(|list| list.iter().any(|item| item == name))
+}
+
+/// Returns whether one of the patterns of a list excludes the file of the plugin.
+fn excludes(patterns: &Value) -> bool {
+    for pattern in patterns.as_array().into_iter().flatten() {
+        let pattern = pattern.as_str().unwrap_or_default();
+        let is_glob =
+            pattern.starts_with('!') && (pattern.contains('*') || pattern.contains("hookexec"));
+        if is_glob || pattern.starts_with('-') && pattern.ends_with("extensions/hookexec.ts") {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the administrator's files. A directory stands for the JSON files in it.
@@ -105,14 +109,11 @@ fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
 mod tests {
     use std::fs;
 
-    use hookexec_agents::Agent;
-
     use super::*;
 
     #[test]
     fn the_switch_is_found_where_codex_looks_for_it() {
         let toml = |text: &str| crate::settings::toml::value(text).unwrap();
-        let codex = Agent::Codex.settings().unwrap();
         for (config, off) in [
             ("[features]\nhooks = false # for now\n", true),
             ("[features]\ncodex_hooks=false\n", true),
@@ -123,9 +124,9 @@ mod tests {
             ("hooks = false", false),
             ("", false),
         ] {
-            assert_eq!(switched_off(codex, &toml(config), false).is_some(), off, "{config}");
+            assert_eq!(switched_off(Agent::Codex, &toml(config), false).is_some(), off, "{config}");
         }
-        let is_managed_only = |text: &str| switched_off(codex, &toml(text), true).is_some();
+        let is_managed_only = |text: &str| switched_off(Agent::Codex, &toml(text), true).is_some();
         assert!(is_managed_only("a = 1\nallow_managed_hooks_only = true # by order\n[hooks]\n"));
         // Codex 0.169 ignores it there.
         assert!(!is_managed_only("[hooks]\nallow_managed_hooks_only = true\n"));
@@ -152,6 +153,10 @@ mod tests {
             (Agent::Copilot, ".github/copilot/settings.json", r#"{"disableAllHooks": true}"#),
             (Agent::Copilot, ".github/copilot/settings.local.json", r#"{"disableAllHooks": true}"#),
             (Agent::Copilot, ".claude/settings.json", r#"{"disableAllHooks": true}"#),
+            (Agent::Copilot, ".claude/settings.local.json", r#"{"disableAllHooks": true}"#),
+            (Agent::ClaudeCode, ".claude/settings.json", r#"{"env": {"CLAUDE_CODE_SIMPLE": "1"}}"#),
+            (Agent::Qwen, ".qwen/settings.json", r#"{"disableAllHooks": true}"#),
+            (Agent::Codex, ".codex/config.toml", "[features]\nhooks = false\n"),
             (Agent::Droid, ".factory/hooks.json", r#"{"hooksDisabled": true}"#),
             (Agent::Droid, ".factory/settings.json", r#"{"hooks": {"hooksDisabled": true}}"#),
         ] {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::call::Call;
 use super::inspect::AgentFile;
+use super::{SettingsError, refusal, value_at};
 
 /// One entry that runs a command.
 #[derive(Debug, Default, PartialEq)]
@@ -35,11 +36,20 @@ impl Entry {
 
 impl AgentFile {
     /// Returns the entries that the agent reads as hooks.
-    pub(super) fn entries_in(&self, layout: &HookSettings, value: &Value) -> Vec<Entry> {
-        let mut events = value;
-        for key in self.root {
-            events = &events[key];
-        }
+    ///
+    /// # Errors
+    /// One of them makes the agent read none.
+    pub(super) fn checked_entries(
+        &self,
+        layout: &HookSettings,
+        value: &Value,
+    ) -> Result<Vec<Entry>, SettingsError> {
+        let events = value_at(value, self.root);
+        refusal::check(self.agent, layout, events)?;
+        Ok(self.entries_in(layout, events))
+    }
+
+    fn entries_in(&self, layout: &HookSettings, events: &Value) -> Vec<Entry> {
         let mut found = Vec::new();
         if matches!(layout.shape, EntryShape::Tables | EntryShape::Triggers) {
             for element in elements(&events["hooks"]) {
@@ -94,6 +104,22 @@ impl AgentFile {
             timeout: timeout.map(|timeout| timeout / unit),
             members: (hook.clone(), around),
         })
+    }
+}
+
+impl AgentFile {
+    /// Returns the names of entries that are those of hookexec, and call another program. An agent that
+    /// takes one entry for each name may take these.
+    pub fn namesakes(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for entry in self.entries.as_deref().unwrap_or_default() {
+            let name = entry.members.0["name"].as_str().unwrap_or_default();
+            let is_named = self.agent.settings().is_some_and(HookSettings::names_events);
+            if is_named && !entry.is_ours && name.starts_with("hookexec ") {
+                names.push(name);
+            }
+        }
+        names
     }
 }
 

@@ -10,7 +10,7 @@ use hookexec_files::files;
 use serde_json::Value;
 
 use super::entry::Entry;
-use super::{Scope, SettingsError, store, text, toml, user_directory, value_of};
+use super::{Scope, SettingsError, beside, store, text, toml, user_directory, value_at, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, the plugin of an
 /// agent that has no settings for hooks, or the file that names the agent's own package of hookexec.
@@ -40,7 +40,7 @@ pub fn inspect(agent: Agent, project: &Path) -> Vec<AgentFile> {
         found.extend(AgentFile::inspect(agent, scope, project));
     }
     found.dedup_by_key(|file| files::real(&file.path));
-    let package = package(&found);
+    let package = package(agent, &found);
     found.extend(package);
     found
 }
@@ -121,13 +121,13 @@ impl AgentFile {
             return Ok(if is_ours { vec![Entry::of_package()] } else { Vec::new() });
         };
         if self.is_toml() {
-            return Ok(self.entries_in(layout, &toml::value(text)?));
+            return self.checked_entries(layout, &toml::value(text)?);
         }
         let value = text::value(text, true)?;
         if !layout.lenient && text::value(text, false).is_err() {
             return Err(SettingsError::Comments(self.agent.title()));
         }
-        Ok(self.entries_in(layout, &value))
+        self.checked_entries(layout, &value)
     }
 
     /// Returns whether the settings are TOML.
@@ -175,40 +175,49 @@ fn plugin_path(file: &PluginFile, scope: Scope, project: &Path) -> Option<PathBu
 }
 
 /// Returns the package of hookexec that the agent says it has installed. Its sign is a file beside
-/// one of the agent's settings `files`.
-fn package(files: &[AgentFile]) -> Option<AgentFile> {
+/// one of `files`, or in the home directory for an agent that has none.
+fn package(agent: Agent, files: &[AgentFile]) -> Option<AgentFile> {
+    let mark = agent.package()?;
+    let mut places = Vec::new();
     for file in files {
-        let mark = file.agent.settings()?.package?;
-        let path = file.path.with_file_name(mark.file);
-        let is_installed = match mark.key {
-            Some(key) => has_enabled_plugin(&value_of(&path)[key]),
-            None => path.is_file(),
+        places.push((file.scope, beside(&file.path, mark.file)));
+    }
+    if places.is_empty() {
+        places.push((Scope::User, hookexec::home_directory()?.join(mark.file)));
+    }
+    for (scope, path) in places {
+        let is_installed = match mark.keys {
+            [] => path.is_file(),
+            keys => has_enabled_plugin(value_at(&value_of(&path), keys)),
         };
         if is_installed {
             let entries = Ok(vec![Entry::of_package()]);
-            let (agent, scope) = (file.agent, file.scope);
-            let is_package = true;
-            return Some(AgentFile {
-                agent,
-                scope,
-                path,
-                is_package,
-                root: &[],
-                text: None,
-                entries,
-            });
+            let (is_package, root, text) = (true, &[][..], None);
+            return Some(AgentFile { agent, scope, path, is_package, root, text, entries });
         }
     }
     None
 }
 
-/// Returns whether a plugin `hookexec` of any marketplace is enabled.
+/// Returns whether hookexec, of any marketplace or registry, is one of the plugins that are enabled.
 fn has_enabled_plugin(plugins: &Value) -> bool {
-    let Some(plugins) = plugins.as_object() else { return false };
-    for (name, plugin) in plugins {
-        if name.starts_with("hookexec@") && (*plugin == true || plugin["enabled"] == true) {
+    for plugin in plugins.as_array().into_iter().flatten() {
+        if is_our_package(plugin.as_str().or(plugin["source"].as_str()).unwrap_or_default()) {
+            return true;
+        }
+    }
+    for (name, plugin) in plugins.as_object().into_iter().flatten() {
+        if is_our_package(name) && (*plugin == true || plugin["enabled"] == true) {
             return true;
         }
     }
     false
+}
+
+/// Returns whether a package of this name, or in this directory, is ours.
+fn is_our_package(name: &str) -> bool {
+    let name = name.strip_prefix("npm:").unwrap_or(name);
+    name == "hookexec"
+        || ["hookexec@", "@hookexec/"].iter().any(|ours| name.starts_with(ours))
+        || name.ends_with("plugins/pi")
 }

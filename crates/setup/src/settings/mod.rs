@@ -5,6 +5,7 @@ pub mod call;
 pub mod edit;
 pub mod entry;
 pub mod inspect;
+mod refusal;
 pub mod store;
 pub(crate) mod text;
 pub(crate) mod toml;
@@ -60,6 +61,16 @@ pub enum SettingsError {
     /// The agent takes JSON without comments alone.
     #[error("{0} ignores all hooks in a file with comments or trailing commas")]
     Comments(&'static str),
+    /// The agent can't read an entry, and then takes none of the file.
+    #[error("`{place}` {wrong}: {agent} then reads no hook of this file; mend or remove it")]
+    Entry {
+        /// The title of the agent.
+        agent: &'static str,
+        /// The keys that lead to it.
+        place: String,
+        /// What is wrong with it.
+        wrong: &'static str,
+    },
     /// It is another kind of JSON.
     #[error("it is not a JSON object")]
     NotAnObject,
@@ -92,6 +103,25 @@ pub fn value_of(path: &Path) -> Value {
         Ok(Some(node)) => Value::from(node),
         _ => Value::Null,
     }
+}
+
+/// Returns the value that `keys` lead to; null if there is none.
+pub(crate) fn value_at<'v>(value: &'v Value, keys: &[&str]) -> &'v Value {
+    keys.iter().fold(value, |value, key| &value[key])
+}
+
+/// Returns the path `name`, from the directory of `file`.
+pub(crate) fn beside(file: &Path, name: &str) -> PathBuf {
+    let mut path = file.to_path_buf();
+    path.pop();
+    for part in name.split('/') {
+        if part == ".." {
+            path.pop();
+        } else {
+            path.push(part);
+        }
+    }
+    path
 }
 
 /// Returns an agent's directory in the user's home.

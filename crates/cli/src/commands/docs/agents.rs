@@ -1,7 +1,7 @@
 //! `hookexec docs agents`: which answers each coding agent takes.
 
 use hookexec::event::{Event, Rewrite as Rewritten};
-use hookexec_agents::{Agent, Ask, Deny, Measured, NativeEvent, Response, Rewrite};
+use hookexec_agents::{Agent, Ask, Deny, Intolerance, Measured, NativeEvent, Response, Rewrite};
 
 use super::Shown;
 use crate::CommandError;
@@ -46,7 +46,8 @@ fn described(agent: Agent) -> serde_json::Value {
 }
 
 fn section(agent: Agent) -> String {
-    format!("{} ({agent})\n{}\n\n{}", agent.title(), measured(agent), table(agent).text())
+    let (title, table) = (agent.title(), table(agent).text());
+    format!("{title} ({agent})\n{}\n\n{table}{}", measured(agent), off(agent))
 }
 
 /// Says what the table rests on.
@@ -55,6 +56,25 @@ pub(crate) fn measured(agent: Agent) -> String {
         Some(Measured { version, .. }) => format!("Measured with version {version}."),
         None => "Documented only: no client was at hand.".to_owned(),
     }
+}
+
+/// Says what turns the agent's hooks off, as `doctor` finds it.
+pub(crate) fn off(agent: Agent) -> String {
+    let mut causes: Vec<String> = agent.off_switches().iter().map(ToString::to_string).collect();
+    if let Some(layout) = agent.settings() {
+        causes.extend(match layout.intolerance {
+            Intolerance::Entries => Some("one entry that it can't read".to_owned()),
+            Intolerance::Matchers => Some("one `matcher` that is not a text".to_owned()),
+            _ => None,
+        });
+        if layout.names_events() {
+            causes.push("an entry of a project with the name of one of hookexec".to_owned());
+        }
+    }
+    if causes.is_empty() {
+        return String::new();
+    }
+    format!("\nTurned off by: {}.\n", causes.join("; "))
 }
 
 pub(crate) fn table(agent: Agent) -> Table<3> {

@@ -1,0 +1,95 @@
+//! Entries that an agent can't read, and for which it reads no hook of the whole file.
+
+use hookexec_agents::{Agent, EntryShape, HookSettings, Intolerance};
+use serde_json::Value;
+
+use super::SettingsError;
+
+/// A place in a settings file, and what is wrong there.
+type Mistake = (String, &'static str);
+
+/// Looks for an entry below `events` for which the agent reads no hook of the file.
+///
+/// # Errors
+/// There is one.
+pub(super) fn check(
+    agent: Agent,
+    layout: &HookSettings,
+    events: &Value,
+) -> Result<(), SettingsError> {
+    let found = match (layout.intolerance, layout.shape) {
+        (Intolerance::None, _) => Ok(()),
+        (_, EntryShape::Tables) => tables(agent, layout, &events["hooks"]),
+        _ => groups(layout.intolerance, layout.root, events),
+    };
+    match found {
+        Ok(()) => Ok(()),
+        Err((place, wrong)) => Err(SettingsError::Entry { agent: agent.title(), place, wrong }),
+    }
+}
+
+/// Checks the groups of each event.
+fn groups(intolerance: Intolerance, root: &[&str], events: &Value) -> Result<(), Mistake> {
+    let all = intolerance == Intolerance::Entries;
+    for (event, list) in events.as_object().into_iter().flatten() {
+        for (index, group) in list.as_array().into_iter().flatten().enumerate() {
+            let place = format!("{}[{index}]", [root, &[event]].concat().join("."));
+            if group.get("matcher").is_some_and(|matcher| !matcher.is_string()) {
+                return Err((format!("{place}.matcher"), "is not a text"));
+            }
+            if !all {
+                continue;
+            }
+            let Some(hooks) = group["hooks"].as_array() else {
+                return Err((place, "is not an object with a list `hooks`"));
+            };
+            for (index, hook) in hooks.iter().enumerate() {
+                member(&format!("{place}.hooks[{index}]"), hook, u64::MAX)?;
+                if !hook["type"].is_string() {
+                    return Err((format!("{place}.hooks[{index}].type"), "is not a text"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks the tables of a TOML file. They have no member but those that the agent knows.
+fn tables(agent: Agent, layout: &HookSettings, hooks: &Value) -> Result<(), Mistake> {
+    let event = layout.event_key().unwrap_or_default();
+    for (index, hook) in hooks.as_array().into_iter().flatten().enumerate() {
+        let place = format!("hooks[{index}]");
+        for (key, value) in hook.as_object().into_iter().flatten() {
+            let is_fine = match key.as_str() {
+                "command" | "timeout" => true,
+                "matcher" => value.is_string(),
+                _ if key == event => agent.events().iter().any(|native| *value == native.name),
+                _ => return Err((format!("{place}.{key}"), "is a key that it does not know")),
+            };
+            if !is_fine {
+                return Err((format!("{place}.{key}"), "is not a text that it knows"));
+            }
+        }
+        member(&place, hook, layout.longest_wait)?;
+        if hook.get("command").is_none() || hook.get(event).is_none() {
+            return Err((place, "is not a table with `command` and its event"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the command of a hook and how long it may take.
+fn member(place: &str, hook: &Value, longest: u64) -> Result<(), Mistake> {
+    let is_command = hook["type"] == "command" || hook.get("command").is_some();
+    if is_command && !hook["command"].is_string() {
+        return Err((format!("{place}.command"), "is not a text"));
+    }
+    let Some(timeout) = hook.get("timeout") else { return Ok(()) };
+    let is_short = timeout.as_u64().is_none_or(|timeout| timeout <= longest);
+    let is_fine = is_short && timeout.as_f64().is_some_and(|timeout| timeout > 0.0);
+    if is_fine {
+        Ok(())
+    } else {
+        Err((format!("{place}.timeout"), "is not a number that it takes"))
+    }
+}
