@@ -74,7 +74,7 @@ pub(crate) fn off(agent: Agent) -> String {
     if causes.is_empty() {
         return String::new();
     }
-    format!("\nTurned off by: {}.\n", causes.join("; "))
+    format!("\nTurned off by:\n\n* {}\n", causes.join("\n* "))
 }
 
 pub(crate) fn table(agent: Agent) -> Table<3> {
