@@ -446,6 +446,13 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
         ("{ type: rule, deny: a, touched: [reed] }", "unknown value `reed`"),
         ("{ type: rule, deny: a, commands: [], files: [x] }", "`commands` is empty"),
         ("{ type: rule, deny: a, commands: ['Bash(x:*)'] }", "is a permission rule of an agent"),
+        ("{ type: rule, deny: a, commands: ['git psuh'] }", "`git` has no subcommand `psuh`"),
+        ("{ type: rule, allow: false, commands: [x] }", "`allow` is `true` or nothing"),
+        (
+            "{ type: rule, allow: true, commands: [rm], targets: [x] }",
+            "an allow takes no `targets`",
+        ),
+        ("{ type: rule, allow: true, any: [{ targets: [x] }] }", "an allow takes no `targets`"),
     ] {
         let told = machine.executor(rule).err().unwrap_or_default();
         assert!(told.contains(problem), "{rule}: {told}");
@@ -564,5 +571,72 @@ async fn a_tool_may_name_the_directory_that_a_command_runs_in() {
     for (directory, expected) in [("/", "deny"), ("src", "-"), ("..", "deny")] {
         let call = Input::call("exec_command").arg("cmd", "rm -rf *").arg("workdir", directory);
         assert_eq!(machine.decision(rule, call).await.0, expected, "{directory}");
+    }
+}
+
+#[tokio::test]
+async fn an_allow_looks_at_all_its_keys() {
+    check(
+        "{ type: rule, allow: true, commands: ['git diff * !--output', 'git push * !-f|main', 'env !*'] }
+        allow git diff
+        allow git diff -U5
+        - git diff --output=x
+        - git diff --outp=x
+        allow git push origin x
+        - git push -f
+        - git push origin main
+        allow env
+        - env A=1
+        { type: rule, allow: true, commands: ['!rm|mv *'] }
+        allow ls x
+        - rm x
+        - mv x y
+        - ./ls x
+        { type: rule, allow: true, commands: ['cat *'], except: { files: ['@secrets'] } }
+        allow cat a.txt
+        - cat .env
+        - cat ../.ss*
+        - cat $X
+        { type: rule, allow: true, commands: ['cat *', 'rm *'], touched: [read] }
+        allow cat a.txt
+        - rm a.txt
+        { type: rule, allow: true, any: [{ commands: ['cat *'], files: ['$PROJECT'] }, { commands: ['head *'], files: ['/etc'] }] }
+        allow cat a.txt
+        allow head /etc/hosts
+        - cat /etc/hosts
+        - head a.txt
+        { type: rule, deny: no, commands: ['Terraform destroy', 'R *'] }
+        deny terraform destroy
+        deny R x
+        { type: rule, deny: no, commands: ['sql DROP'] }
+        deny psql -c 'Drop table x'
+        { type: rule, deny: no, commands: ['npm install !*'] }
+        deny npm install
+        - npm install x",
+    )
+    .await;
+    let machine = Machine::new();
+    for (rule, tool, expected) in [
+        ("any: [{ tools: [read], files: ['$PROJECT'] }]", "Read", "allow"),
+        ("any: [{ tools: [read], files: ['$PROJECT'] }]", "Write", "-"),
+        ("tools: ['*'], except: { tools: [write] }", "Read", "allow"),
+        ("tools: ['*'], except: { tools: [write] }", "Write", "-"),
+        ("tools: [fetch], files: ['https://a.b']", "WebFetch", "allow"),
+        (
+            "tools: [fetch], files: ['https://a.b'], except: { files: ['https://a.b/x'] }",
+            "WebFetch",
+            "-",
+        ),
+        ("tools: [fetch], files: ['https://a.c']", "WebFetch", "-"),
+        ("tools: [read], except: { files: ['$PROJECT/x'] }", "Read", "-"),
+        ("any: [{ tools: [read] }], otherwise: ask", "Read", "allow"),
+        ("any: [{ tools: [read] }], otherwise: ask", "Write", "ask"),
+    ] {
+        let rule = format!("{{ type: rule, allow: true, {rule} }}");
+        let call = match tool {
+            "WebFetch" => Input::call(tool).arg("url", "https://a.b/x").arg("prompt", "all"),
+            _ => Input::call(tool).arg("file_path", "x"),
+        };
+        assert_eq!(machine.decision(&rule, call).await.0, expected, "{rule} {tool}");
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::read::NativeCall;
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
-use hookexec_builtins::shell::{SUBSTITUTED, Script, Word, read_script, unquoted};
+use hookexec_builtins::shell::{SUBSTITUTED, Script, ScriptCommand, Word, read_script, unquoted};
 
 /// The commands that only a person may run: each subcommand, and the words of which one must follow;
 /// without such words the subcommand as a whole.
@@ -104,7 +104,7 @@ fn text_changes_hooks(text: &str) -> bool {
     if !script.understood && has_command(text) || built_elsewhere(&script) {
         return true;
     }
-    script.commands.iter().any(|words| has_command(&joined(words)))
+    script.commands.iter().any(|command| has_command(&joined(&command.words)))
         || script.redirected.iter().any(|word| has_command(&word.text))
 }
 
@@ -115,7 +115,7 @@ fn built_elsewhere(script: &Script) -> bool {
     if !names_us(&all) {
         return false;
     }
-    for words in &script.commands {
+    for ScriptCommand { words, .. } in &script.commands {
         let own = joined(words);
         let is_xargs = words.iter().any(|word| word.text.rsplit('/').next() == Some("xargs"));
         let is_built = words.first().is_some_and(|word| word.text.contains(SUBSTITUTED));
@@ -142,7 +142,7 @@ fn joined<'w>(words: impl IntoIterator<Item = &'w Word>) -> String {
 }
 
 fn takes_only_texts(script: &Script) -> bool {
-    for words in &script.commands {
+    for ScriptCommand { words, .. } in &script.commands {
         let [program, rest @ ..] = words.as_slice() else { return false };
         let next = rest.first().map_or("", |word| &word.text);
         let with_next = format!("{} {next}", program.text);
@@ -150,8 +150,7 @@ fn takes_only_texts(script: &Script) -> bool {
             return false;
         }
     }
-    // The reader does not look for commands in `${x:-$(command)}`.
-    script.understood && !script.words().any(|word| word.text.contains("${"))
+    script.understood
 }
 
 /// Returns whether the words of `text`, quotes removed, have such a command.

@@ -1,17 +1,16 @@
-//! Reads a shell text into its simple commands, as far as the text alone tells.
+//! Texts for a shell: their words, and words quoted for it.
 //!
-//! The reader knows quotes, comments, redirections, subshells and command substitutions. It expands
-//! nothing: a word that a shell would expand keeps its text and is marked as not literal.
+//! The reader expands nothing: a word that a shell would expand keeps its text and is marked as not
+//! literal.
 
-use std::iter::Peekable;
 use std::path::Path;
-use std::str::Chars;
+
+use hookexec_files::text::name_length;
+
+use crate::calls::{self, Hidden, base_name, commands_of_text};
 
 /// Stands in a word for the output of a command.
 pub const SUBSTITUTED: &str = "$(...)";
-
-/// How deep substitutions may nest. A deeper text is reported as not understood.
-const MAX_DEPTH: usize = 16;
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,23 +48,43 @@ impl Word {
 }
 
 /// The simple commands of a text, in its order; those of a substitution come before the command
-/// that it stands in.
+/// that it stands in, and those that a command runs behind it.
 #[derive(Debug, Default)]
 pub struct Script {
-    /// The words of each command.
-    pub commands: Vec<Vec<Word>>,
-    /// The words behind `<`, `>` and `<<<`: files, or a text.
+    /// The commands, in the order in which they run.
+    pub commands: Vec<ScriptCommand>,
+    /// The words behind `<` and `>`, and the texts of here-documents.
     pub redirected: Vec<Word>,
-    /// Whether the reader understood the whole text: it has no here-document, and all quotes and
-    /// brackets are closed.
+    /// Whether each shell reads the whole text alike.
     pub understood: bool,
+}
+
+/// One simple command of a text.
+#[derive(Debug)]
+pub struct ScriptCommand {
+    /// Its assignments and words.
+    pub words: Vec<Word>,
+    /// Whether it runs commands that can't be read, beside its program.
+    pub hides: bool,
+    /// Whether it runs the command behind it.
+    pub runs_next: bool,
 }
 
 impl Script {
     /// Returns every word of the text.
     pub fn words(&self) -> impl Iterator<Item = &Word> {
-        self.commands.iter().flatten().chain(&self.redirected)
+        self.commands.iter().flat_map(|command| &command.words).chain(&self.redirected)
     }
+}
+
+/// Returns whether a program runs code in a language of its own; a version may stand behind its name.
+pub fn is_interpreter(program: &str) -> bool {
+    calls::is_interpreter(&base_name(program))
+}
+
+/// Returns whether a program is a shell for POSIX texts, or runs the commands of a file like one.
+pub fn is_shell(program: &str) -> bool {
+    calls::is_shell(&base_name(program)) || matches!(program, "." | "source")
 }
 
 /// Returns `text` with all quotes and backslashes removed. No trick with them hides a name in it.
@@ -99,188 +118,87 @@ pub fn typed(path: &Path) -> String {
 
 /// Reads `text`.
 pub fn read_script(text: &str) -> Script {
-    let script = Script { understood: true, ..Script::default() };
-    let mut reader = Reader { letters: text.chars().peekable(), script };
-    reader.commands(None, 0);
-    reader.script
+    let mut script = Script { understood: true, ..Script::default() };
+    let commands = commands_of_text(text);
+    for (at, command) in commands.iter().enumerate() {
+        script.redirected.extend(command.redirections.iter().map(|one| plain(&one.word)));
+        if command.words.is_empty() && command.assignments.is_empty() {
+            script.understood &= command.hidden == Hidden::Nothing;
+            continue;
+        }
+        let (program, next) = (command.words.first(), commands.get(at + 1));
+        script.commands.push(ScriptCommand {
+            words: command.assignments.iter().chain(&command.words).map(plain).collect(),
+            hides: command.hidden != Hidden::Nothing && program.is_none_or(calls::Word::is_known),
+            runs_next: next.is_some_and(|next| next.wrappers.len() > command.wrappers.len()),
+        });
+    }
+    script
 }
 
-struct Reader<'t> {
-    letters: Peekable<Chars<'t>>,
-    script: Script,
+fn plain(word: &calls::Word) -> Word {
+    if word.is_known() {
+        return Word::literal(&word.text);
+    }
+    Word { text: with_outputs_as(SUBSTITUTED, &word.text), literal: false }
 }
 
-/// A command that is being read.
-#[derive(Default)]
-struct Pending {
-    words: Vec<Word>,
-    word: Option<Word>,
-    /// Whether the next word is the file of a redirection.
-    redirected: bool,
+/// Returns a text with `mark` for each expansion in it.
+pub(crate) fn with_expansions_as(mark: &str, text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, expansion, behind)) = next_expansion(rest) {
+        plain.push_str(before);
+        plain.push_str(if expansion == "$" { "$" } else { mark });
+        rest = behind;
+    }
+    plain + rest
 }
 
-impl Pending {
-    fn word(&mut self) -> &mut Word {
-        self.word.get_or_insert_with(|| Word::literal(""))
+/// Returns a text with `mark` for the output of each command in it.
+pub(crate) fn with_outputs_as(mark: &str, text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, expansion, behind)) = next_expansion(rest) {
+        plain.push_str(before);
+        let is_output = expansion.starts_with("$(") || expansion.starts_with('`');
+        plain.push_str(if is_output { mark } else { expansion });
+        rest = behind;
     }
-
-    fn end_word(&mut self, redirected: &mut Vec<Word>) {
-        let Some(word) = self.word.take() else { return };
-        if std::mem::take(&mut self.redirected) { redirected } else { &mut self.words }.push(word);
-    }
+    plain + rest
 }
 
-impl Reader<'_> {
-    /// Reads commands up to `end`, or to the end of the text.
-    fn commands(&mut self, end: Option<char>, depth: usize) {
-        if depth > MAX_DEPTH {
-            self.script.understood = false;
-            return;
-        }
-        let (mut pending, mut open) = (Pending::default(), 0_usize);
-        while let Some(letter) = self.letters.next() {
-            if Some(letter) == end && open == 0 {
-                self.end_command(&mut pending);
-                return;
-            }
-            match letter {
-                ' ' | '\t' => pending.end_word(&mut self.script.redirected),
-                '\n' | ';' | '|' | '&' => self.end_command(&mut pending),
-                '(' => {
-                    self.end_command(&mut pending);
-                    open += 1;
-                }
-                ')' if open > 0 => {
-                    self.end_command(&mut pending);
-                    open -= 1;
-                }
-                // The pattern of a `case`.
-                ')' => pending = Pending::default(),
-                '<' | '>' => self.redirection(letter, &mut pending),
-                '#' if pending.word.is_none() => {
-                    // PowerShell has comments in `<#` and `#>`.
-                    self.script.understood &= !pending.redirected;
-                    while self.letters.next_if(|letter| *letter != '\n').is_some() {}
-                }
-                _ => self.part(letter, &mut pending, depth),
-            }
-        }
-        self.end_command(&mut pending);
-        self.script.understood &= end.is_none() && open == 0;
-    }
+/// Returns what stands before the first expansion of a text, the expansion, and what follows.
+pub(crate) fn next_expansion(text: &str) -> Option<(&str, &str, &str)> {
+    let start = text.find(['$', '`'])?;
+    let (before, expansion) = text.split_at(start);
+    let inside = &expansion[1..];
+    let length = match inside.chars().next() {
+        _ if expansion.starts_with('`') => inside.find('`').map_or(inside.len(), |end| end + 1),
+        Some('(') => closed(inside, '(', ')'),
+        Some('{') => closed(inside, '{', '}'),
+        Some('\'') => inside[1..].find('\'').map_or(inside.len(), |end| end + 2),
+        Some(first) if first.is_ascii_digit() || "@*?#$!-".contains(first) => 1,
+        _ => name_length(inside),
+    };
+    let (expansion, behind) = expansion.split_at(1 + length);
+    Some((before, expansion, behind))
+}
 
-    fn end_command(&mut self, pending: &mut Pending) {
-        pending.end_word(&mut self.script.redirected);
-        pending.redirected = false;
-        if !pending.words.is_empty() {
-            self.script.commands.push(std::mem::take(&mut pending.words));
-        }
-    }
-
-    fn redirection(&mut self, letter: char, pending: &mut Pending) {
-        let is_number = |word: &Word| word.text.chars().all(|digit| digit.is_ascii_digit());
-        pending.word = pending.word.take().filter(|word| !is_number(word));
-        pending.end_word(&mut self.script.redirected);
-        let here = letter == '<' && self.letters.next_if_eq(&'<').is_some();
-        // `<<<` gives a text, not a document.
-        self.script.understood &= !here || self.letters.peek() == Some(&'<');
-        while self.letters.next_if(|next| "<>&|".contains(*next)).is_some() {}
-        pending.redirected = true;
-    }
-
-    /// Reads a letter of a word, or what begins with it.
-    fn part(&mut self, letter: char, pending: &mut Pending, depth: usize) {
-        match letter {
-            '\\' => match self.letters.next() {
-                Some('\n') | None => {}
-                Some(next) => pending.word().text.push(next),
-            },
-            '\'' => {
-                let quoted = self.until('\'');
-                pending.word().text.push_str(&quoted);
-            }
-            '"' => self.double_quoted(pending, depth),
-            '$' | '`' => self.expansion(letter, pending, depth),
-            '*' | '?' | '[' | '{' | '~' => {
-                let alone = letter == '{'
-                    && pending.word.is_none()
-                    && self.letters.peek().is_none_or(|next| next.is_whitespace());
-                let word = pending.word();
-                word.literal &= alone || (letter == '~' && !word.text.is_empty());
-                word.text.push(letter);
-            }
-            _ => pending.word().text.push(letter),
-        }
-    }
-
-    fn double_quoted(&mut self, pending: &mut Pending, depth: usize) {
-        pending.word();
-        while let Some(letter) = self.letters.next() {
-            match letter {
-                '"' => return,
-                '\\' => match self.letters.next() {
-                    Some('\n') => {}
-                    Some(next) if "$`\"\\".contains(next) => pending.word().text.push(next),
-                    Some(next) => pending.word().text.extend(['\\', next]),
-                    None => break,
-                },
-                '$' | '`' => self.expansion(letter, pending, depth),
-                _ => pending.word().text.push(letter),
+/// Returns how long a part in brackets is that begins with `open`.
+fn closed(text: &str, open: char, close: char) -> usize {
+    let mut depth = 0_usize;
+    for (at, letter) in text.char_indices() {
+        if letter == open {
+            depth += 1;
+        } else if letter == close {
+            depth -= 1;
+            if depth == 0 {
+                return at + 1;
             }
         }
-        self.script.understood = false;
     }
-
-    /// Reads what a shell expands. The commands of a substitution are commands of the text.
-    fn expansion(&mut self, letter: char, pending: &mut Pending, depth: usize) {
-        pending.word().literal = false;
-        if letter == '`' {
-            pending.word().text.push_str(SUBSTITUTED);
-            self.commands(Some('`'), depth + 1);
-            return;
-        }
-        match self.letters.peek() {
-            Some('(') => {
-                self.letters.next();
-                pending.word().text.push_str(SUBSTITUTED);
-                self.commands(Some(')'), depth + 1);
-            }
-            Some('{') => {
-                self.letters.next();
-                let name = self.until('}');
-                self.script.understood &= !name.contains(['$', '`']);
-                pending.word().text.extend(["${", &name, "}"]);
-            }
-            Some('\'') => {
-                self.letters.next();
-                // An escaped quote does not end it.
-                let mut inside = String::from("$'");
-                while let Some(letter) = self.letters.next() {
-                    inside.push(letter);
-                    match letter {
-                        '\\' => inside.extend(self.letters.next()),
-                        '\'' => break,
-                        _ => {}
-                    }
-                }
-                pending.word().text.push_str(&inside);
-            }
-            _ => pending.word().text.push('$'),
-        }
-    }
-
-    /// Returns the text up to `end`, which is read, too.
-    fn until(&mut self, end: char) -> String {
-        let mut text = String::new();
-        for letter in self.letters.by_ref() {
-            if letter == end {
-                return text;
-            }
-            text.push(letter);
-        }
-        self.script.understood = false;
-        text
-    }
+    text.len()
 }
 
 #[cfg(test)]
@@ -292,7 +210,8 @@ mod tests {
         let shown = |word: &Word| {
             if word.literal { word.text.clone() } else { format!("<{}>", word.text) }
         };
-        let line = |words: &Vec<Word>| words.iter().map(shown).collect::<Vec<_>>().join(" ");
+        let line =
+            |command: &ScriptCommand| command.words.iter().map(shown).collect::<Vec<_>>().join(" ");
         read_script(text).commands.iter().map(line).collect()
     }
 
@@ -307,11 +226,10 @@ mod tests {
             (r#""$CLAUDE_PROJECT_DIR"/a\ b 'c d'"#, vec!["<$CLAUDE_PROJECT_DIR/a b> c d"]),
             ("x=$(./get \"a b\") y", vec!["./get a b", "<x=$(...)> y"]),
             ("echo `./one` \"`./two`\"", vec!["./one", "./two", "echo <$(...)> <$(...)>"]),
-            ("case $1 in a|b) ./x;; esac", vec!["case <$1> in a", "./x", "esac"]),
-            ("sh *.sh; ./{a,b}; ~/x; a~b", vec!["sh <*.sh>", "<./{a,b}>", "<~/x>", "a~b"]),
-            ("{ ./a; }", vec!["{ ./a", "}"]),
-            ("sh $'g\\'x' b", vec!["sh <$'g\\'x'> b"]),
-            ("diff <(./a) <(./b)", vec!["diff", "./a", "./b"]),
+            ("case $1 in a|b) ./x;; esac", vec!["case <$1> a b", "./x"]),
+            ("sh *.sh; x ./{a,b}; ~/x; a~b", vec!["sh <*.sh>", "x <./{a,b}>", "<~/x>", "a~b"]),
+            ("{ ./a; }", vec!["./a"]),
+            ("diff <(./a) <(./b)", vec!["./a", "./b", "diff <<(./a)> <<(./b)>"]),
             ("a \\\n b", vec!["a b"]),
         ] {
             assert_eq!(read(text), commands, "{text}");
@@ -321,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_understood_is_reported() {
-        for text in ["echo 'x", "echo \"x", "x $(y", "(x", "cat <<E\nit's\nE", "x `y", "x ${y"] {
+        for text in ["echo 'x", "echo \"x", "x $(y", "(x", "x `y", "x ${y"] {
             assert!(!read_script(text).understood, "{text}");
         }
         assert!(!read_script(&"$(".repeat(100_000)).understood);

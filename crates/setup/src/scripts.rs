@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
+use hookexec_builtins::shell::is_interpreter;
 use hookexec_builtins::shell::{Word, quoted, read_script};
 use hookexec_files::platform::system;
-use hookexec_project::trust::{DIRECTORIES, is_interpreter, is_shell_word};
+use hookexec_project::trust::{DIRECTORIES, is_shell_word};
 
 use crate::program::named;
 
@@ -102,7 +103,7 @@ fn missing_script(program: &Path, script: &Path, directory: &Path) -> Option<Dia
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let text = script.to_string_lossy();
     let is_shell = is_shell(&name);
-    if !is_shell && !is_interpreter(&Word::literal(&*name)) {
+    if !is_shell && !is_interpreter(&name) {
         return None;
     }
     // The argument of an option may be anything.
@@ -160,7 +161,8 @@ fn first_command(text: &str) -> Vec<Word> {
     if text.contains("()") {
         return Vec::new();
     }
-    let mut words = read_script(text).commands.into_iter().next().unwrap_or_default();
+    let Some(first) = read_script(text).commands.into_iter().next() else { return Vec::new() };
+    let mut words = first.words;
     while words.first().is_some_and(Word::is_assignment) {
         words.remove(0);
     }

@@ -17,7 +17,7 @@ pub(crate) use arguments::{directory, kinds};
 pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word};
 pub(crate) use history::{Change, History};
 pub(crate) use reader::commands_of_text;
-pub(crate) use shells::is_interpreter;
+pub(crate) use shells::{is_interpreter, is_shell};
 pub(crate) use simple::base_name;
 
 use std::sync::{Arc, OnceLock};

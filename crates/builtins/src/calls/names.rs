@@ -6,9 +6,9 @@ pub(super) const SHELLS: [&str; 13] = [
     "posh",
 ];
 /// Programs that run the code in a file, in an argument behind an option, or from their input.
-pub(super) const INTERPRETERS: [&str; 13] = [
+pub(super) const INTERPRETERS: [&str; 20] = [
     "python", "node", "nodejs", "ruby", "perl", "php", "lua", "deno", "bun", "osascript", "tclsh",
-    "rscript", "pypy",
+    "rscript", "pypy", "ts-node", "tsx", "java", "julia", "wscript", "cscript", "luajit",
 ];
 /// Options of interpreters that code, or the name of a module, stands behind.
 pub(super) const CODE_OPTIONS: [&str; 9] =

@@ -29,7 +29,7 @@ pub(super) enum Code<'w> {
 }
 
 /// Returns whether a program is a shell whose text is read.
-pub(super) fn is_read(program: &str) -> bool {
+pub(crate) fn is_shell(program: &str) -> bool {
     let name = super::base_name(program);
     SHELLS.contains(&without_version(&name))
 }

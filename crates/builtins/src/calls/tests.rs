@@ -90,6 +90,7 @@ fn what_a_command_runs_is_a_command_too() {
             &["find . -exec rm {} + -exec ls {}", "find: rm {} ?", "find: ls {} ?"],
         ),
         ("sh -c 'rm x | cat'", &["sh -c rm x | cat", "sh: rm x", "sh: cat |"]),
+        ("env -S 'rm x'", &["env -S rm x", "env: rm x"]),
         ("bash -euo pipefail -c 'rm x'", &["bash -euo pipefail -c rm x", "bash: rm x"]),
         (
             "sudo bash -lc \"sh -c 'rm x'\"",
@@ -169,7 +170,6 @@ fn what_may_run_other_commands_is_marked() {
         "echo ${x@P}",
         "\u{feff}rm x",
         "rm\u{200b} x",
-        "env -S 'rm x'",
         "trap $x EXIT",
         "x() (rm",
         "echo a(b)",

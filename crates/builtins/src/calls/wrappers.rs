@@ -91,7 +91,7 @@ fn parse(text: &'static str) -> Row {
     row
 }
 
-/// Returns the commands that a call of the program `name` runs.
+/// Returns the commands that a call of the program `name` runs, by the first row that says it.
 pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
     for (subcommand, row) in rows(name) {
         let mut behind = words;
@@ -109,51 +109,53 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
                 break;
             }
         }
-        if fits {
-            return by_row(&row, behind);
+        if fits && let Some(found) = by_row(&row, behind) {
+            return found;
         }
     }
     Inner::Nothing
 }
 
-fn by_row<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
+fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
     let (begin, options) = row.begin.split_once(' ').unwrap_or((row.begin, ""));
     match begin {
-        "unread" => return Inner::Unread,
-        "search" => return searched(options, words),
+        "unread" => return Some(Inner::Unread),
+        "search" => return Some(searched(options, words)),
         "dashes" => {
             let Some(place) = words.iter().position(|word| word.text == "--") else {
-                return Inner::Shown(words);
+                return Some(Inner::Shown(words));
             };
-            return command(row, words, &words[place + 1..]);
+            return Some(command(row, words, &words[place + 1..]));
         }
         "text" => {
             let is_option = |word: &Word| ends_with_option(options, &word.text);
             match words.iter().position(is_option) {
-                Some(place) => return text_behind(&words[place..]),
-                None if row.skip.is_none() => return Inner::Nothing,
+                Some(place) => return Some(text_behind(&words[place..])),
+                None if row.skip.is_none() => return None,
                 None => {}
             }
         }
         _ => {}
     }
-    match behind_options(row, words) {
+    Some(match behind_options(row, words) {
         Behind::Shows => Inner::Nothing,
         Behind::Unknown => Inner::Shown(words),
-        Behind::Words(rest) if begin == "joined" => {
-            let Some(rest) = rest.get(row.skip.unwrap_or(0)..).filter(|rest| !rest.is_empty())
-            else {
-                return Inner::Nothing;
-            };
-            if rest.iter().all(Word::is_known) {
-                let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
-                Inner::Text(texts.join(" "))
-            } else {
-                Inner::Shown(rest)
-            }
-        }
+        Behind::Words(rest) if begin == "joined" => joined(row, rest),
         Behind::Words(rest) => command(row, words, rest),
+    })
+}
+
+/// Returns the shell text that the words behind the options are together.
+fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
+    let words = words.get(row.skip.unwrap_or(0)..).unwrap_or_default();
+    if words.is_empty() {
+        return Inner::Nothing;
     }
+    if !words.iter().all(Word::is_known) {
+        return Inner::Shown(words);
+    }
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    Inner::Text(texts.join(" "))
 }
 
 /// Returns the text that stands in an option or behind it.

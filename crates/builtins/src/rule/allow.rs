@@ -10,170 +10,236 @@ use super::glob::glob;
 use super::judge::{Conditions, Rule};
 use super::keys::Otherwise;
 use super::mentions::Mention;
-use super::paths::PathPattern;
+use super::paths::{Here, PathPattern};
 use super::pattern::{Alternative, Pattern, PatternWord};
 use super::uses::Touch;
 use crate::calls::{Hidden, Word};
+use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
 
+/// The conditions of which each must hold: those of the rule, and those of one set of `any`.
+type Set<'s> = Vec<&'s Conditions>;
+
 impl Rule {
-    pub(super) fn allowed(&self, read: &CallReading<'_>) -> Option<Output> {
-        let sets: Vec<Vec<&Conditions>> = if self.any.is_empty() {
-            vec![vec![&self.base]]
-        } else {
-            self.any.iter().map(|set| vec![&self.base, set]).collect()
+    pub(super) fn allowed(&self, read: &CallReading<'_>) -> Result<Option<Output>, BuiltinError> {
+        let reason = match self.refusal(read)? {
+            Refusal::Allowed => return Ok(Some(Output::allow())),
+            Refusal::Unconcerned => return Ok(None),
+            Refusal::Refused(reason) => reason,
         };
-        match self.refusal(read, &sets) {
-            Ok(()) => Some(Output::allow()),
-            Err(None) => None,
-            Err(Some(reason)) => Some(match self.otherwise {
-                Some(Otherwise::Ask) => Output::ask(reason),
-                Some(Otherwise::Deny) => Output::deny(reason),
-                // It has no opinion, and `explain` says why.
-                None => {
-                    let mut output = Output::default();
-                    output.reason = Some(reason);
-                    output
-                }
-            }),
-        }
+        Ok(Some(match self.otherwise {
+            Some(Otherwise::Ask) => Output::ask(reason),
+            Some(Otherwise::Deny) => Output::deny(reason),
+            // It has no opinion, and `explain` says why.
+            None => {
+                let mut output = Output::default();
+                output.reason = Some(reason);
+                output
+            }
+        }))
     }
 
-    /// Returns why a call is not allowed; nothing if the rule does not concern it.
-    fn refusal(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[Vec<&Conditions>],
-    ) -> Result<(), Option<String>> {
-        let all = || sets.iter().flatten();
-        let has_commands = all().any(|set| !set.commands.is_empty());
-        let has_files = all().any(|set| set.names_files());
-        let lists_tools = !self.base.tools.is_empty();
-        let is_listed = !lists_tools || read.tool.is_certainly_one_of(&self.base.tools);
-        if has_commands || has_files {
-            let concerns = !lists_tools || read.tool.is_one_of(&self.base.tools);
-            if !concerns || has_commands && !read.tool.is("shell") {
-                return Err(None);
+    fn refusal(&self, read: &CallReading<'_>) -> Result<Refusal, BuiltinError> {
+        let mut sets: Vec<Set<'_>> = self.any.iter().map(|set| vec![&self.base, set]).collect();
+        if sets.is_empty() {
+            sets.push(vec![&self.base]);
+        }
+        sets.retain(|set| concerns(set, read));
+        if sets.is_empty() {
+            return Ok(Refusal::Unconcerned);
+        }
+        if !self.except.tools.is_empty() && read.tool.is_one_of(&self.except.tools) {
+            return Ok(Refusal::Refused("the tool is excepted".to_owned()));
+        }
+        sets.retain(|set| {
+            let mut lists = set.iter().filter(|one| !one.tools.is_empty());
+            lists.all(|one| read.tool.is_certainly_one_of(&one.tools))
+        });
+        if sets.is_empty() {
+            let reason = "the tool is not on the list of allowed tools";
+            return Ok(Refusal::Refused(reason.to_owned()));
+        }
+        let names_commands = |set: &Set<'_>| set.iter().any(|one| !one.commands.is_empty());
+        let names_files = |set: &Set<'_>| set.iter().any(|one| one.names_files());
+        if sets.iter().any(|set| !names_commands(set) && !names_files(set)) {
+            return self.excepted_parts(read);
+        }
+        let of_commands: Vec<Set<'_>> =
+            sets.iter().filter(|set| names_commands(set)).cloned().collect();
+        let reason = if of_commands.is_empty() {
+            self.files_refused(read, &sets)?
+        } else {
+            self.commands_refused(read, &of_commands)?
+        };
+        Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
+    }
+
+    /// Returns whether a part of a call whose tool is allowed is excepted.
+    fn excepted_parts(&self, read: &CallReading<'_>) -> Result<Refusal, BuiltinError> {
+        for given in &read.commands {
+            if self.is_excepted_from_allow(given) {
+                return Ok(Refusal::Refused(format!("{} is excepted", name_of(given))));
             }
         }
-        if !is_listed {
-            return Err(Some("the tool is not on the list of allowed tools".to_owned()));
-        }
-        if has_commands {
-            return self.commands_refused(read, sets).map_or(Ok(()), |reason| Err(Some(reason)));
-        }
-        if has_files {
-            return self.files_refused(read, sets).map_or(Ok(()), |reason| Err(Some(reason)));
-        }
-        if !lists_tools {
-            return Err(None);
-        }
-        Ok(())
+        let reason = self.excepted_file(read, read.mentions.iter())?;
+        Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
     }
 
-    fn files_refused(&self, read: &CallReading<'_>, sets: &[Vec<&Conditions>]) -> Option<String> {
+    fn files_refused(
+        &self,
+        read: &CallReading<'_>,
+        sets: &[Set<'_>],
+    ) -> Result<Option<String>, BuiltinError> {
         if !read.tool.is_of_files() {
-            return Some("the tool may do more than use files".to_owned());
+            return Ok(Some("the tool may do more than use files".to_owned()));
         }
         if read.mentions.is_empty() {
-            return Some("the call names no file".to_owned());
+            return Ok(Some("the call names no file".to_owned()));
         }
-        self.unlisted(read, sets, read.mentions.iter())
-    }
-
-    /// Returns what is said of the first file that no set lists.
-    fn unlisted<'m>(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[Vec<&Conditions>],
-        mut mentions: impl Iterator<Item = &'m Mention>,
-    ) -> Option<String> {
-        let is_unlisted =
-            |one: &&Mention| !sets.iter().any(|set| self.file_is_listed(read, set, one));
-        let found = mentions.find(is_unlisted)?;
-        Some(format!("`{}` is not on the list of allowed files", found.shown))
-    }
-
-    fn file_is_listed(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[&Conditions],
-        mention: &Mention,
-    ) -> bool {
-        if mention.open.is_some() || mention.paths.is_empty() {
-            return false;
+        if let Some(reason) = self.excepted_file(read, read.mentions.iter())? {
+            return Ok(Some(reason));
         }
-        let names: Vec<PathBuf> =
-            mention.paths.iter().flat_map(|path| read.real_names(path)).collect();
-        let holds = |patterns: &[PathPattern]| {
-            names.iter().all(|name| patterns.iter().any(|pattern| pattern.holds(name)))
-        };
-        sets.iter().all(|set| {
-            let touches = set.touched == Touch::NONE || set.touched.covers(mention.touch);
-            touches && (set.files.is_empty() || holds(&set.files))
-        }) && !(self
-            .except
-            .files
-            .iter()
-            .any(|pattern| names.iter().any(|name| pattern.holds(name))))
+        for mention in &read.mentions {
+            if !sets.iter().any(|set| file_is_listed(read, set, mention)) {
+                return Ok(Some(unlisted(mention)));
+            }
+        }
+        Ok(None)
     }
 
     fn commands_refused(
         &self,
         read: &CallReading<'_>,
-        sets: &[Vec<&Conditions>],
-    ) -> Option<String> {
+        sets: &[Set<'_>],
+    ) -> Result<Option<String>, BuiltinError> {
         if read.commands.is_empty() {
-            return Some("the call names no command".to_owned());
+            return Ok(Some("the call names no command".to_owned()));
         }
         for (at, given) in read.commands.iter().enumerate() {
             if let Some(reason) = doubt(given) {
-                return Some(reason);
+                return Ok(Some(reason));
             }
-            let mut refused = None;
+            if self.is_excepted_from_allow(given) {
+                return Ok(Some(format!("{} is excepted", name_of(given))));
+            }
+            let mentions = || read.mentions.iter().filter(|mention| mention.command == Some(at));
+            let mut reason = format!("{} is not listed", name_of(given));
             let mut is_listed = false;
             for set in sets {
-                for pattern in set.iter().flat_map(|set| &set.commands) {
-                    match pattern.lists(given) {
-                        Ok(true) => is_listed = true,
-                        Ok(false) => {}
-                        Err(word) => refused = refused.or(Some((word, &pattern.written))),
+                let refused = match command_is_listed(set, given) {
+                    Ok(true) => {
+                        mentions().find(|one| !file_is_listed(read, set, one)).map(unlisted)
                     }
+                    Ok(false) => continue,
+                    Err(reason) => Some(reason),
+                };
+                match refused {
+                    None => is_listed = true,
+                    Some(refused) => reason = refused,
                 }
-            }
-            let name = name_of(given);
-            if self.is_excepted_from_allow(given) {
-                return Some(format!("{name} is excepted"));
             }
             if !is_listed {
-                return Some(match refused {
-                    Some((word, pattern)) => {
-                        format!(
-                            "{name} is not listed: `*` in `{pattern}` does not stand for `{}`",
-                            cut(&word)
-                        )
-                    }
-                    None => format!("{name} is not listed"),
-                });
+                return Ok(Some(reason));
             }
             if let Some(reason) = uncertain(given, read) {
-                return Some(reason);
+                return Ok(Some(reason));
             }
-            let files = sets.iter().flatten().any(|set| !set.files.is_empty());
-            if files {
-                let mentions = read.mentions.iter().filter(|mention| mention.command == Some(at));
-                if let Some(reason) = self.unlisted(read, sets, mentions) {
-                    return Some(reason);
-                }
+            if let Some(reason) = self.excepted_file(read, mentions())? {
+                return Ok(Some(reason));
             }
         }
-        None
+        Ok(None)
     }
 
     fn is_excepted_from_allow(&self, given: &Arguments<'_>) -> bool {
         self.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No)
     }
+
+    /// Returns what is said of the first file that is or may be excepted.
+    fn excepted_file<'m>(
+        &self,
+        read: &CallReading<'_>,
+        mentions: impl Iterator<Item = &'m Mention>,
+    ) -> Result<Option<String>, BuiltinError> {
+        if self.except.files.is_empty() {
+            return Ok(None);
+        }
+        let here = Here::of(&self.except.files, &self.machine);
+        for mention in mentions {
+            if mention.open.is_some() || read.fits(mention, &here, &|_| false)?.is_some() {
+                return Ok(Some(format!("`{}` is or may be excepted", cut(&mention.shown))));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a rule allows a call.
+enum Refusal {
+    Allowed,
+    /// The call is none of those that the rule is about.
+    Unconcerned,
+    /// It does not allow it, for this reason.
+    Refused(String),
+}
+
+/// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are
+/// about shells, and files about the tools beside them.
+fn concerns(set: &Set<'_>, read: &CallReading<'_>) -> bool {
+    let has_commands = set.iter().any(|one| !one.commands.is_empty());
+    if !has_commands && !set.iter().any(|one| one.names_files()) {
+        return set.iter().any(|one| !one.tools.is_empty());
+    }
+    let mut lists = set.iter().filter(|one| !one.tools.is_empty());
+    lists.all(|one| read.tool.is_one_of(&one.tools)) && (!has_commands || read.tool.is("shell"))
+}
+
+/// Returns whether each list of commands of a set has a pattern that is the command; `Err` says what
+/// a `*` does not stand for.
+fn command_is_listed(set: &Set<'_>, given: &Arguments<'_>) -> Result<bool, String> {
+    for one in set.iter().filter(|one| !one.commands.is_empty()) {
+        let mut is_listed = false;
+        let mut refused = None;
+        for pattern in &one.commands {
+            match pattern.lists(given) {
+                Ok(is_it) => is_listed |= is_it,
+                Err(word) => refused = refused.or(Some((word, &pattern.written))),
+            }
+        }
+        if is_listed {
+            continue;
+        }
+        let Some((word, pattern)) = refused else { return Ok(false) };
+        let (name, word) = (name_of(given), cut(&word));
+        return Err(format!(
+            "{name} is not listed: `*` in `{pattern}` does not stand for `{word}`"
+        ));
+    }
+    Ok(true)
+}
+
+/// Returns whether a file fits each condition of a set that is about files.
+fn file_is_listed(read: &CallReading<'_>, set: &Set<'_>, mention: &Mention) -> bool {
+    let of_files = || set.iter().filter(|one| one.names_files());
+    if of_files().next().is_none() {
+        return true;
+    }
+    if mention.open.is_some() || mention.paths.is_empty() {
+        return false;
+    }
+    let names: Vec<PathBuf> = mention.paths.iter().flat_map(|path| read.real_names(path)).collect();
+    let holds = |patterns: &[PathPattern]| {
+        names.iter().all(|name| patterns.iter().any(|pattern| pattern.holds(name)))
+    };
+    of_files().all(|one| {
+        let touches = one.touched == Touch::NONE || one.touched.covers(mention.touch);
+        touches && (one.files.is_empty() || holds(&one.files))
+    })
+}
+
+fn unlisted(mention: &Mention) -> String {
+    format!("`{}` is not on the list of allowed files", cut(&mention.shown))
 }
 
 /// Returns what no pattern lists.
@@ -237,21 +303,24 @@ fn cut(text: &str) -> Cow<'_, str> {
     shortened(text, 200)
 }
 
-/// Why an allow does not fit a command.
-pub(super) type Refusal = String;
-
 impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
-    pub(super) fn lists(&self, given: &Arguments<'_>) -> Result<bool, Refusal> {
+    fn lists(&self, given: &Arguments<'_>) -> Result<bool, String> {
         let Some(program) = given.command.words.first() else { return Ok(false) };
         let is_it = |name: &str| {
             glob(name, &program.text) && (name.contains('/') || !program.text.contains('/'))
         };
-        if !self.programs.iter().any(|name| is_it(name)) {
+        // For all programs but some, a path leads to an unknown one.
+        let is_other = self.other && !program.text.contains('/') && !self.is_named(&program.text);
+        if !is_other && (self.other || !self.programs.iter().any(|name| is_it(name))) {
+            return Ok(false);
+        }
+        if self.words.iter().any(|word| word.negated && self.excludes(word, given)) {
             return Ok(false);
         }
         let is_option = |one: &Alternative| matches!(one, Alternative::Option(..));
-        let wanted = self.words.iter().filter(|word| word.alternatives.iter().any(is_option));
+        let asked = || self.words.iter().filter(|word| !word.negated);
+        let wanted = asked().filter(|word| word.alternatives.iter().any(is_option));
         let wanted: Vec<&PatternWord> = wanted.collect();
         if !wanted
             .iter()
@@ -259,7 +328,7 @@ impl Pattern {
         {
             return Ok(false);
         }
-        let words = self.words.iter().filter(|word| !word.alternatives.iter().any(is_option));
+        let words = asked().filter(|word| !word.alternatives.iter().any(is_option));
         let words: Vec<&PatternWord> = words.collect();
         let is_open = words.last().is_some_and(|word| word.is_any());
         let named = words.iter().take_while(|word| !word.is_any()).count();

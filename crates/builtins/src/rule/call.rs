@@ -86,8 +86,11 @@ impl<'c> CallReading<'c> {
         })
     }
 
-    /// Returns the names of the file that a path leads to.
+    /// Returns the names of the file that a path leads to; an address has one.
     pub(super) fn real_names(&self, path: &Path) -> Vec<PathBuf> {
+        if path.to_str().is_some_and(|text| text.contains("://")) {
+            return vec![path.to_owned()];
+        }
         names(path, self.platform())
     }
 
@@ -102,7 +105,7 @@ impl<'c> CallReading<'c> {
         here: &Here<'_>,
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Result<Option<String>, BuiltinError> {
-        if let Some(pattern) = here.address(&mention.texts) {
+        if let Some(pattern) = here.address(&mention.texts, excepted) {
             return Ok(Some(format!("is in `{}`", pattern.written)));
         }
         let bases = self.bases()?;

@@ -3,6 +3,7 @@
 use super::part::braces;
 use super::place::{Place, Scene};
 use crate::calls::Word;
+use crate::shell::{next_expansion, with_expansions_as, with_outputs_as};
 use hookexec_files::text::name_length;
 
 /// Stands in a text for what only the shell knows.
@@ -37,67 +38,12 @@ pub(super) fn versions(text: &str, place: &Place, scene: &Scene<'_>) -> Vec<Stri
 
 /// Returns a text with the mark of what is not known for each expansion in it.
 pub(super) fn hidden(text: &str) -> String {
-    let mut hidden = String::new();
-    let mut rest = text;
-    while let Some((before, expansion, behind)) = next_expansion(rest) {
-        hidden.push_str(before);
-        if expansion == "$" {
-            hidden.push('$');
-        } else {
-            hidden.push(UNKNOWN);
-        }
-        rest = behind;
-    }
-    hidden + rest
+    with_expansions_as("\0", text)
 }
 
 /// Returns a text with the mark of what is not known for the output of each command in it.
 pub(super) fn without_outputs(text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, expansion, behind)) = next_expansion(rest) {
-        plain.push_str(before);
-        if expansion.starts_with("$(") || expansion.starts_with('`') {
-            plain.push(UNKNOWN);
-        } else {
-            plain.push_str(expansion);
-        }
-        rest = behind;
-    }
-    plain + rest
-}
-
-/// Returns what stands before the first expansion of a text, the expansion, and what follows.
-fn next_expansion(text: &str) -> Option<(&str, &str, &str)> {
-    let start = text.find(['$', '`'])?;
-    let (before, expansion) = text.split_at(start);
-    let inside = &expansion[1..];
-    let length = match inside.chars().next() {
-        _ if expansion.starts_with('`') => inside.find('`').map_or(inside.len(), |end| end + 1),
-        Some('(') => closed(inside, '(', ')'),
-        Some('{') => closed(inside, '{', '}'),
-        Some('\'') => inside[1..].find('\'').map_or(inside.len(), |end| end + 2),
-        Some(first) if first.is_ascii_digit() || "@*?#$!-".contains(first) => 1,
-        _ => name_length(inside),
-    };
-    let (expansion, behind) = expansion.split_at(1 + length);
-    Some((before, expansion, behind))
-}
-
-/// Returns how long a part in brackets is that begins with `open`.
-fn closed(text: &str, open: char, close: char) -> usize {
-    let mut depth = 0_usize;
-    for (at, letter) in text.char_indices() {
-        if letter == open {
-            depth += 1;
-        } else if letter == close {
-            depth -= 1;
-            if depth == 0 {
-                return at + 1;
-            }
-        }
-    }
-    text.len()
+    with_outputs_as("\0", text)
 }
 
 /// Returns a text with the home, or the directory of the shell, for the `~` that it begins with.

@@ -80,12 +80,22 @@ impl Pattern {
             && self.finds_words(given) == Fit::Yes
     }
 
+    /// Returns whether a command has a word that the pattern must not find. `!*` is about the operands
+    /// beside those that the pattern names.
+    pub(super) fn excludes(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
+        if matches!(word.alternatives[..], [Alternative::Any]) {
+            let named = self.words.iter().filter(|word| word.is_operand()).count();
+            return given.operands.len() > named;
+        }
+        has_any(word, given)
+    }
+
     fn finds_words(&self, given: &Arguments<'_>) -> Fit {
         let mut unknown = None;
         let mut next = 0;
         for (at, word) in self.words.iter().enumerate() {
             if word.negated {
-                if has_any(word, given) {
+                if self.excludes(word, given) {
                     return Fit::No;
                 }
                 continue;

@@ -55,6 +55,9 @@ impl Loading<'_> {
         surroundings: Surroundings,
     ) -> Option<Rule> {
         let answer = self.answer(&keys, node)?;
+        if answer == Answer::Allow {
+            self.refuse_targets(&keys);
+        }
         let own = SetKeys {
             commands: keys.commands,
             targets: keys.targets,
@@ -81,11 +84,27 @@ impl Loading<'_> {
         })
     }
 
+    /// Refuses `targets` in an allow, which looks at all files of a command.
+    fn refuse_targets(&mut self, keys: &RuleKeys<'_>) {
+        let sets = keys.any.iter().flat_map(|sets| &sets.0).chain(&keys.except);
+        let lists = sets.filter_map(|set| set.targets.as_ref()).chain(&keys.targets);
+        for item in lists.flat_map(|items| &items.0) {
+            let hint = "write `files`: an allow looks at all files of a command";
+            self.reader.error_with_hint(item.node, "an allow takes no `targets`", hint);
+        }
+    }
+
     fn answer(&mut self, keys: &RuleKeys<'_>, node: &Node<'_>) -> Option<Answer> {
         let mut answers = Vec::new();
         answers.extend(keys.deny.as_ref().map(|reason| Answer::Deny(reason.value.clone())));
         answers.extend(keys.ask.as_ref().map(|reason| Answer::Ask(reason.value.clone())));
-        answers.extend(keys.allow.as_ref().map(|_| Answer::Allow));
+        if let Some(allow) = &keys.allow {
+            if !allow.value {
+                let hint = "write `deny: REASON` or `ask: REASON`, or leave the rule out";
+                self.reader.error_with_hint(allow.node, "`allow` is `true` or nothing", hint);
+            }
+            answers.push(Answer::Allow);
+        }
         let answer = answers.pop().filter(|_| answers.is_empty());
         if answer.is_none() {
             let hint = "write `deny: REASON`, `ask: REASON` or `allow: true`";

@@ -1,5 +1,7 @@
 //! Parts of the patterns of paths, compared with the parts of a path.
 
+use super::expand::UNKNOWN;
+
 /// The most patterns that the braces of one may stand for.
 const MOST_BRACES: usize = 64;
 
@@ -52,8 +54,8 @@ fn compiled(part: &str) -> Vec<char> {
     while let Some(letter) = rest.chars().next() {
         rest = &rest[letter.len_utf8()..];
         match letter {
-            '*' if letters.last() == Some(&MANY) => {}
-            '*' => letters.push(MANY),
+            '*' | UNKNOWN if letters.last() == Some(&MANY) => {}
+            '*' | UNKNOWN => letters.push(MANY),
             '?' => letters.push(ONE),
             '[' => match rest.get(1..).and_then(|tail| tail.find(']')) {
                 Some(end) => {
@@ -74,26 +76,39 @@ fn compiled(part: &str) -> Vec<char> {
 
 /// Returns whether a name is like a compiled part.
 fn name_fits(part: &[char], name: &[char], same_case: bool) -> bool {
-    match part {
-        [] => name.is_empty(),
-        [MANY, rest @ ..] => (0..=name.len()).any(|from| name_fits(rest, &name[from..], same_case)),
-        [ONE, rest @ ..] => !name.is_empty() && name_fits(rest, &name[1..], same_case),
-        [start @ (SET | NOT_SET), rest @ ..] => {
-            let end = rest.iter().position(|letter| *letter == END).unwrap_or(rest.len());
-            let Some((first, behind)) = name.split_first() else { return false };
-            let mut forms = vec![*first];
-            if !same_case {
-                forms.extend(first.to_lowercase().chain(first.to_uppercase()));
-            }
-            let is_here = forms.iter().any(|letter| is_in(&rest[..end], *letter));
-            is_here == (*start == SET)
-                && name_fits(rest.get(end + 1..).unwrap_or_default(), behind, same_case)
-        }
-        [letter, rest @ ..] => {
-            name.first().is_some_and(|first| is_same(*letter, *first, same_case))
-                && name_fits(rest, &name[1..], same_case)
+    let (mut at, mut from) = (0, 0);
+    // Behind the last `*`: where the part goes on, and the letter to try next.
+    let mut retry = None;
+    while let Some(letter) = name.get(from) {
+        if part.get(at) == Some(&MANY) {
+            at += 1;
+            retry = Some((at, from + 1));
+        } else if let Some(length) = letter_fits(&part[at..], *letter, same_case) {
+            (at, from) = (at + length, from + 1);
+        } else if let Some((back, next)) = retry {
+            (at, from) = (back, next);
+            retry = Some((back, next + 1));
+        } else {
+            return false;
         }
     }
+    part[at..].iter().all(|letter| *letter == MANY)
+}
+
+/// Returns how long the beginning of a part is that a letter fits.
+fn letter_fits(part: &[char], letter: char, same_case: bool) -> Option<usize> {
+    let start = *part.first()?;
+    if !matches!(start, SET | NOT_SET) {
+        let fits = start == ONE || is_same(start, letter, same_case);
+        return if fits { Some(1) } else { None };
+    }
+    let end = part.iter().position(|letter| *letter == END).unwrap_or(part.len());
+    let mut forms = vec![letter];
+    if !same_case {
+        forms.extend(letter.to_lowercase().chain(letter.to_uppercase()));
+    }
+    let is_here = forms.iter().any(|letter| is_in(&part[1..end], *letter));
+    if is_here == (start == SET) { Some(end + 1) } else { None }
 }
 
 fn is_same(letter: char, other: char, same_case: bool) -> bool {

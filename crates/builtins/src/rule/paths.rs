@@ -257,9 +257,16 @@ impl<'p> Here<'p> {
     }
 
     /// Returns the pattern of an address that one of these texts is.
-    pub(super) fn address(&self, texts: &Texts) -> Option<&'p PathPattern> {
+    pub(super) fn address(
+        &self,
+        texts: &Texts,
+        excepted: &dyn Fn(&Path) -> bool,
+    ) -> Option<&'p PathPattern> {
         let mut addresses = texts.iter().map(|(text, _)| text).filter(|text| text.contains("://"));
         addresses.find_map(|text| {
+            if excepted(Path::new(text)) {
+                return None;
+            }
             let found = self.patterns.iter().find(|(pattern, _)| pattern.fits_address(text));
             found.map(|(pattern, _)| *pattern)
         })

@@ -93,8 +93,14 @@ impl Pattern {
             other: other.is_some(),
             words: Vec::new(),
         };
+        // The words of statements are read in small letters.
+        let is_sql = parsed.programs == ["sql"];
         for word in words {
-            parsed.add(word, groups)?;
+            if is_sql {
+                parsed.add(&word.to_lowercase(), groups)?;
+            } else {
+                parsed.add(word, groups)?;
+            }
         }
         parsed.check_subcommand()?;
         Ok(parsed)
@@ -146,7 +152,16 @@ impl Pattern {
 
     /// Returns whether the pattern is for a program of this base name.
     pub(super) fn is_for(&self, program: &str) -> bool {
-        self.programs.iter().any(|name| glob(base(name), program)) != self.other
+        self.is_named(program) != self.other
+    }
+
+    /// Returns whether it names a program of this base name, in whatever case.
+    pub(super) fn is_named(&self, program: &str) -> bool {
+        self.programs.iter().any(|name| {
+            let name = base(name);
+            let has_capitals = name.contains(|letter: char| letter.is_ascii_uppercase());
+            glob(name, program) || has_capitals && glob(&name.to_ascii_lowercase(), program)
+        })
     }
 
     /// Returns whether it is for every program, or for all but some.
@@ -163,13 +178,13 @@ impl Pattern {
         let row = Row::of(program, None);
         for one in &first.alternatives {
             let Alternative::Word(name) = one else { continue };
-            let is_here = row.subcommands.iter().any(|known| glob(name, known));
-            if row.subcommands.is_empty() || is_here {
+            if row.subcommands.iter().any(|known| glob(name, known)) {
                 continue;
             }
-            let message = format!("`{program}` has no subcommand `{name}`: no command can fit");
-            let known = row.subcommands.iter().copied();
-            return Err((message, suggest::hint_or_list(name, known, "it has")));
+            // Any other name may be an alias.
+            if let Some(hint) = suggest::hint(name, row.subcommands.iter().copied()) {
+                return Err((format!("`{program}` has no subcommand `{name}`"), hint));
+            }
         }
         Ok(())
     }

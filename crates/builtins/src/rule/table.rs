@@ -23,7 +23,7 @@ pub(super) struct Row {
     pub(super) uses: Vec<Use>,
     /// The words that the final `*` of an allow does not take.
     pub(super) hazards: Vec<&'static str>,
-    /// All subcommands, if the table lists them.
+    /// Subcommands for which a misspelled one is probably meant.
     pub(super) subcommands: Vec<&'static str>,
     /// Whether the program stands in the table.
     pub(super) is_known: bool,

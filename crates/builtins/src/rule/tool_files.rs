@@ -1,6 +1,7 @@
 //! The files in the arguments of a tool that runs no command in a shell.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -33,9 +34,9 @@ pub(super) fn of_tool(
     let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
     let roles = Roles::of(input.tool(), &crate::calls::kinds(input));
     let mut found = Collector {
+        has_command: has_command(input, &roles),
         roles,
         touch: touch(input, tool),
-        has_command: false,
         goes_deep: false,
         is_of_files: tool.is_of_files(),
         place: scene.beginning(),
@@ -51,6 +52,15 @@ pub(super) fn of_tool(
         mention.descends = descends;
     }
     Ok(found.mentions)
+}
+
+/// Returns whether an argument of a call is a command.
+fn has_command(input: &Input, roles: &Roles) -> bool {
+    let mut keys = input.tool_input.iter().flat_map(JsonObject::keys);
+    keys.any(|key| {
+        let role = roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
+        matches!(role, Some(Role::Command | Role::Words))
+    })
 }
 
 /// Returns what a tool does with the files that it names.
@@ -133,16 +143,27 @@ impl Collector<'_> {
             return Ok(());
         }
         let is_command = matches!(role, Some(Role::Command | Role::Words));
+        // In a sentence only a word with a `/`, or with a `.` before it, is a file.
+        let is_sentence =
+            role.is_none() && !self.has_command && text.trim().contains(char::is_whitespace);
         if !is_command && role != Some(Role::Prose) {
-            for line in text.lines() {
+            for line in text.lines().filter(|line| !is_sentence || is_path(line.trim())) {
                 self.add(line.trim(), self.touch, false)?;
             }
         }
         // An argument outside of the table may be a command.
         if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
-            let words = self.add(text, self.touch, true)?;
-            self.has_command |= is_command;
+            let mut words = BTreeSet::new();
+            add_words(text, &mut words);
             self.goes_deep |= words.iter().any(|word| goes_deep(word));
+            if is_sentence {
+                words.retain(|word| is_path(word));
+                for word in &words {
+                    self.add(word, self.touch, false)?;
+                }
+            } else {
+                self.add(text, self.touch, true)?;
+            }
         }
         Ok(())
     }
@@ -165,17 +186,12 @@ impl Collector<'_> {
         Ok(!files.is_empty())
     }
 
-    /// Adds what a text may mean, and returns its words.
-    fn add(
-        &mut self,
-        text: &str,
-        touch: Touch,
-        is_code: bool,
-    ) -> Result<BTreeSet<String>, BuiltinError> {
+    /// Adds what a text may mean.
+    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Result<(), BuiltinError> {
         let mut texts = Texts::default();
         let mut words = BTreeSet::new();
         if text.is_empty() {
-            return Ok(words);
+            return Ok(());
         }
         let other = foreign(text, self.scene.platform);
         for text in std::iter::once(text).chain(other.as_deref()) {
@@ -189,7 +205,11 @@ impl Collector<'_> {
             add_versions(word, &self.place, self.scene, false, &mut texts)?;
         }
         let word = Word::unknown(text);
-        let (paths, open) = self.place.named(&expansions(&word, &self.place, self.scene));
+        let (mut paths, mut open) = self.place.named(&expansions(&word, &self.place, self.scene));
+        // An address is in no directory.
+        if text.contains("://") {
+            (paths, open) = (vec![PathBuf::from(text)], None);
+        }
         self.mentions.push(Mention {
             shown: text.to_owned(),
             touch,
@@ -201,8 +221,13 @@ impl Collector<'_> {
             unsure: false,
             descends: false,
         });
-        Ok(words)
+        Ok(())
     }
+}
+
+/// Returns whether a text is written like a path.
+fn is_path(text: &str) -> bool {
+    text.contains('/') || text.starts_with('.')
 }
 
 /// Returns the object or array that a text is the JSON of.

@@ -27,9 +27,9 @@ impl CalledTool {
         Self { name: plain(name), readings, kinds, is_odd }
     }
 
-    /// Returns whether it reads and changes files, and certainly does nothing else.
+    /// Returns whether it reads and changes files or addresses, and certainly does nothing else.
     pub(super) fn is_of_files(&self) -> bool {
-        const KINDS: [&str; 6] = ["read", "write", "edit", "list", "glob", "grep"];
+        const KINDS: [&str; 7] = ["read", "write", "edit", "list", "glob", "grep", "fetch"];
         !self.kinds.is_empty() && self.kinds.iter().all(|kind| KINDS.contains(&kind.as_str()))
     }
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::expand::UNKNOWN;
-use super::texts::{TOO_MANY, simplified};
+use super::part::Part;
+use super::texts::TOO_MANY;
 use hookexec_files::platform::Platform;
 
 /// How many directory entries may be looked at for one call.
@@ -34,14 +35,14 @@ impl Finder {
                 continue;
             }
             let (deep, hidden) = (part == "**", dots || part.starts_with(['.', UNKNOWN, '[']));
-            let letters = letters(part);
+            let wanted = Part::of(part);
             let mut open = std::mem::take(&mut places);
             if deep {
                 places.clone_from(&open);
             }
             while let Some(place) = open.pop() {
                 for name in self.names(&place)? {
-                    if !hidden && name.starts_with('.') || !matches(&letters, &name) {
+                    if !hidden && name.starts_with('.') || !deep && !wanted.fits(&name, false) {
                         continue;
                     }
                     let path = place.join(&name);
@@ -83,31 +84,6 @@ pub(super) fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '[', UNKNOWN])
 }
 
-fn letters(part: &str) -> Vec<char> {
-    simplified(part).to_lowercase().chars().collect()
-}
-
-/// Returns whether a name matches the letters of a pattern. Case does not count: what may match,
-/// matches.
-fn matches(pattern: &[char], name: &str) -> bool {
-    let name: Vec<char> = name.to_lowercase().chars().collect();
-    // How much of the name the pattern may have matched so far.
-    let mut ends = vec![false; name.len() + 1];
-    ends[0] = true;
-    for part in pattern {
-        if matches!(*part, '*' | UNKNOWN) {
-            let first = ends.iter().position(|end| *end).unwrap_or(ends.len());
-            ends[first..].fill(true);
-            continue;
-        }
-        for at in (0..name.len()).rev() {
-            ends[at + 1] = ends[at] && (*part == '?' || *part == name[at]);
-        }
-        ends[0] = false;
-    }
-    ends[name.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,10 +102,11 @@ mod tests {
             ("[env", "[env", true),
             ("[env", "env", false),
             ("**b", "ab", true),
+            ("a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaa", false),
             ("a\0", "abc", true),
             ("", "a", false),
         ] {
-            assert_eq!(matches(&letters(pattern), name), expected, "{pattern} {name}");
+            assert_eq!(Part::of(pattern).fits(name, false), expected, "{pattern} {name}");
         }
     }
 }

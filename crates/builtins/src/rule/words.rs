@@ -4,9 +4,10 @@
 //! with all quotes and backslashes removed, so that no trick with them hides a name.
 
 use std::collections::BTreeSet;
+use std::str::Chars;
 
-use super::expand::UNKNOWN;
-use crate::shell::{SUBSTITUTED, read_script, unquoted};
+use super::expand::{UNKNOWN, without_outputs};
+use crate::shell::unquoted;
 use hookexec_files::platform::Platform;
 use hookexec_files::text::name_length;
 
@@ -14,7 +15,7 @@ use hookexec_files::text::name_length;
 const DEPTH: usize = 4;
 /// Adds the words of `command` to `words`.
 pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
-    add_shell_words(command, DEPTH, words);
+    add_quoted_words(&without_outputs(command), DEPTH, words);
     let mut separated = unquoted(command).replace('`', " \0");
     // A bracket may end the output of a command.
     let end = if separated.contains("$(") { " \0" } else { " " };
@@ -59,25 +60,43 @@ pub(super) fn foreign(text: &str, platform: Platform) -> Option<String> {
     Some(foreign)
 }
 
-fn add_shell_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
-    let script = read_script(text);
-    for command in &script.commands {
-        let mut command = command.iter().map(|word| word.text.as_str());
-        if matches!(command.next(), Some("cd" | "pushd"))
-            && command.all(|word| word.starts_with('-'))
-        {
-            words.insert("~".to_owned());
+/// Adds the words of a text between blanks and operators; a name with a blank in quotes stays whole. A
+/// text in quotes may be a command itself.
+fn add_quoted_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
+    let mut word = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => word.extend(letters.next()),
+            '\'' | '"' | '`' => {
+                let inside = quoted(letter, &mut letters);
+                if depth > 0
+                    && inside.contains(|letter| is_separator(letter) || "'\"\\".contains(letter))
+                {
+                    add_quoted_words(&inside, depth - 1, words);
+                }
+                word.push_str(&inside);
+            }
+            letter if is_separator(letter) || letter == ')' => {
+                words.insert(std::mem::take(&mut word));
+            }
+            _ => word.push(letter),
         }
     }
-    for word in script.words() {
-        let may_be_command = word
-            .text
-            .contains(|letter| is_separator(letter) || matches!(letter, '\'' | '"' | '\\'));
-        if depth > 0 && may_be_command {
-            add_shell_words(&word.text, depth - 1, words);
+    words.insert(word);
+}
+
+/// Returns the text up to a quote. A backslash before the quote takes its meaning.
+fn quoted(quote: char, letters: &mut Chars<'_>) -> String {
+    let mut inside = String::new();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if quote != '\'' => inside.extend(letters.next()),
+            letter if letter == quote => break,
+            _ => inside.push(letter),
         }
-        words.insert(word.text.replace(SUBSTITUTED, "\0"));
     }
+    inside
 }
 
 fn is_separator(letter: char) -> bool {

@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::named::{Found, NamedFile, NamedPath, Start};
-use super::programs::{
-    base_name, changes_directory, is_interpreter, is_launcher, is_name, is_shell_word,
-    stands_before,
-};
+use super::programs::{changes_directory, is_shell_word};
 use super::project_file::ProjectFile;
 use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
 use hookexec::registry::is_posix_shell;
-use hookexec_builtins::shell::{Word, read_script};
+use hookexec_builtins::shell::{
+    ScriptCommand, Word, is_interpreter, is_shell, quoted, read_script,
+};
 
 /// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
 /// file: the others stand for the project.
@@ -116,7 +115,7 @@ impl<'s> Search<'s> {
             Some(Command::Text(text)) if hook.kind == "command" => {
                 self.moves = changes_directory(text);
                 if is_posix_shell(hook.shell.as_deref().unwrap_or_default()) {
-                    self.text(text, 0);
+                    self.text(text);
                 } else {
                     self.foreign_text(text);
                 }
@@ -137,7 +136,10 @@ impl<'s> Search<'s> {
     /// Reads a command without a shell.
     fn argv(&mut self, words: &[String]) {
         self.moves = changes_directory(&words.join(" "));
-        self.command(&self.literal(words), 0);
+        let words = self.literal(words);
+        let texts: Vec<String> = words.iter().map(|word| quoted(&word.text)).collect();
+        let script = texts.join(" ");
+        self.text(&script);
     }
 
     fn literal(&self, texts: &[String]) -> Vec<Word> {
@@ -150,13 +152,13 @@ impl<'s> Search<'s> {
     }
 
     /// Reads a text for a shell.
-    fn text(&mut self, text: &str, depth: usize) {
+    fn text(&mut self, text: &str) {
         let script = read_script(text);
         if !script.understood {
             self.uncovered("a part of the command text, which only a shell can read");
         }
         for command in &script.commands {
-            self.command(command, depth);
+            self.command(command);
         }
     }
 
@@ -170,63 +172,43 @@ impl<'s> Search<'s> {
     }
 
     /// Reads one simple command.
-    fn command(&mut self, words: &[Word], depth: usize) {
-        for word in words {
+    fn command(&mut self, command: &ScriptCommand) {
+        for word in &command.words {
             self.mention(word);
         }
-        let before = words.iter().take_while(|word| stands_before(word)).count();
-        let words = &words[before..];
+        let before = command.words.iter().take_while(|word| word.is_assignment()).count();
+        let words = &command.words[before..];
         let Some(program) = words.first() else { return };
-        if is_interpreter(program) || is_launcher(program) {
-            self.launch(words, depth);
-        } else if !is_shell_word(program) {
+        let is_path = program.text.contains('/');
+        if is_interpreter(&program.text) || is_shell(&program.text) || command.hides {
+            if is_path {
+                self.cover(program);
+            }
+            if command.hides || !command.runs_next {
+                self.run_file(words, command.hides);
+            }
+        } else if is_path || !command.runs_next && !is_shell_word(program) {
             self.program(program);
         }
     }
 
-    /// Covers the first argument of an interpreter or a wrapper that is a file of the project, and reads
-    /// the command texts before it. Reports the command if it may run something else: a module, code, a
-    /// program that is found by name, or its standard input.
-    fn launch(&mut self, words: &[Word], depth: usize) {
-        let [program, arguments @ ..] = words else { return };
-        // How deep commands may nest, as in `timeout 5 sh -c "..."`: they are read before a person approves them.
-        if depth > 16 {
-            return self.uncovered_words(words);
-        }
-        if program.text.contains('/') {
-            self.cover(program);
-        }
-        let runs_commands = is_launcher(program);
-        let mut is_read = arguments.is_empty() && is_shell_word(program);
-        let mut is_unknown = false;
-        for (index, word) in arguments.iter().enumerate() {
+    /// Covers the first argument that is a file of the project. Reports the command if it may run
+    /// something else: a module, code, a program that is found by name, or its standard input.
+    fn run_file(&mut self, words: &[Word], hides: bool) {
+        let mut is_unknown = hides;
+        for (index, word) in words.iter().enumerate().skip(1) {
             if word.is_assignment() {
                 continue;
             }
-            let is_file = self.cover(word);
-            if is_file || runs_commands && (is_interpreter(word) || is_launcher(word)) {
+            if self.cover(word) {
                 if is_unknown {
-                    self.uncovered_words(&words[..=index]);
-                }
-                if !is_file {
-                    self.launch(&arguments[index..], depth + 1);
+                    self.uncovered_words(&words[..index]);
                 }
                 return;
             }
-            if runs_commands && word.literal && !is_name(&word.text) {
-                self.text(&word.text, depth + 1);
-                is_read = true;
-                if base_name(program).ends_with("sh") {
-                    // The words behind the text of `sh -c` are its arguments.
-                    return;
-                }
-            } else if !word.literal || !word.text.starts_with(is_dash_or_digit) {
-                is_unknown = true;
-            }
+            is_unknown |= !word.literal || !word.text.starts_with(is_dash_or_digit);
         }
-        if is_unknown || !is_read {
-            self.uncovered_words(words);
-        }
+        self.uncovered_words(words);
     }
 
     /// Covers the file that a program word is. One that is found by name, or that only a shell can

@@ -17,6 +17,6 @@ mod tests;
 pub use coverage::{Coverage, DIRECTORIES};
 pub use named::{Found, NamedFile, NamedPath, Start};
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
-pub use programs::{is_interpreter, is_shell_word};
+pub use programs::is_shell_word;
 pub use project_file::{Blocked, FileChange, ProjectFile};
 pub use store::{Approval, TrustStore};

@@ -124,8 +124,8 @@ const PROJECT: &str = "${CLAUDE_PROJECT_DIR}";
 
 /// Returns whether a command runs `hookexec run`, as the entries do that `install` writes.
 fn is_ours(command: &str) -> bool {
-    for words in read_script(command).commands {
-        if words.windows(2).any(calls_hookexec) {
+    for command in read_script(command).commands {
+        if command.words.windows(2).any(calls_hookexec) {
             return true;
         }
     }

@@ -48,7 +48,8 @@ impl Call {
     pub fn of(agent: Agent, command: &str) -> Option<Self> {
         let inner = command.strip_prefix(DENY_WITHOUT_ANSWER).unwrap_or(command);
         let script = read_script(inner);
-        let words: Vec<&str> = script.commands.first()?.iter().map(|word| &*word.text).collect();
+        let words = script.commands.first()?.words.iter();
+        let words: Vec<&str> = words.map(|word| &*word.text).collect();
         let [program, _, _, _, _, native, _, within, flags @ ..] = words.as_slice() else {
             return None;
         };
@@ -113,7 +114,7 @@ mod tests {
         ] {
             assert_eq!(quoted(word), expected);
             let words = ["a", word, "b"].map(Word::literal).to_vec();
-            assert_eq!(read_script(&format!("a {expected} b")).commands, [words]);
+            assert_eq!(read_script(&format!("a {expected} b")).commands[0].words, words);
         }
     }
 

@@ -155,7 +155,7 @@ impl Reader<'_, '_> {
             let Some(program) = command.words.first().map(|word| word.text.clone()) else {
                 continue;
             };
-            if command.hidden == Hidden::Anything && shells::is_read(&program) && body.is_known() {
+            if command.hidden == Hidden::Anything && shells::is_shell(&program) && body.is_known() {
                 command.hidden = Hidden::Nothing;
                 let mut wrappers = command.wrappers.clone();
                 wrappers.push(super::super::simple::base_name(&program));

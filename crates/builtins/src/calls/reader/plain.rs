@@ -3,6 +3,7 @@
 use super::grammar::{ENDS, UNREAD};
 use super::{Frame, Read, Reader, Unread, Word, name_length};
 use crate::calls::simple::Simple;
+use crate::shell::with_expansions_as;
 
 /// Words with a meaning of their own in the place of a program.
 const BEGINNINGS: [&str; 9] = ["if", "while", "until", "for", "case", "{", "[[", "time", "coproc"];
@@ -124,7 +125,8 @@ fn check_program(word: &Word, raw: &str) -> Read<()> {
     let is_special = ENDS.contains(&text) || UNREAD.contains(&text) || BEGINNINGS.contains(&text);
     let is_joined = raw.contains("\\\n") && (is_special || text.contains('='));
     let is_assignment = !word.quoted && text.contains('=') && word.is_known();
-    if is_joined || is_assignment || text.contains(['{', '}']) && !word.quoted {
+    let has_list = || with_expansions_as("", text).contains(['{', '}']);
+    if is_joined || is_assignment || !word.quoted && has_list() {
         return Err(Unread);
     }
     Ok(())

@@ -120,14 +120,14 @@ fn what_is_not_covered_is_listed() {
         ),
         ("command: python3 -m guard", vec!["python3 -m guard"]),
         ("command: python3 -m guard b.py", vec!["python3 -m guard"]),
-        ("command: timeout 5 make guard", vec!["timeout 5 make guard"]),
-        ("command: trap guard EXIT", vec!["trap guard EXIT"]),
+        ("command: timeout 5 make guard", vec!["make"]),
+        ("command: trap guard EXIT", vec!["guard"]),
         ("command: cd hooks && ./c.sh", vec!["./c.sh"]),
         ("command: cd hooks && ./a.sh", vec!["./a.sh"]),
         ("command: 'f() { ./a.sh; }; pushd hooks; f'", vec!["./a.sh", "f"]),
         ("command: (cd hooks; . ./a.sh)", vec!["./a.sh"]),
         ("command: env --chdir=hooks ./a.sh", vec!["./a.sh"]),
-        ("command: [env, -iC, hooks, ./a.sh]", vec!["./a.sh", "env -iC hooks"]),
+        ("command: [env, -iC, hooks, ./a.sh]", vec!["./a.sh"]),
         ("command: sh -c 'cd hooks; ./a.sh'", vec!["./a.sh"]),
         ("command: 'cd \"$CLAUDE_PROJECT_DIR\" && \"$CLAUDE_PROJECT_DIR\"/a.sh'", vec![]),
         ("command: ~+/a.sh", vec!["~+/a.sh"]),
@@ -135,8 +135,8 @@ fn what_is_not_covered_is_listed() {
         ("command: a=a; sh $a.sh", vec!["sh $a.sh"]),
         ("command: sh $'a\\x2esh'", vec!["sh $'a\\x2esh'"]),
         ("command: sh *", vec!["sh *"]),
-        ("command: eval $a$b", vec!["eval $a$b"]),
-        ("command: 'sh -c \"$X\"'", vec!["sh -c $X"]),
+        ("command: eval $a$b", vec!["$a$b", "eval $a$b"]),
+        ("command: 'sh -c \"$X\"'", vec!["$X", "sh -c $X"]),
         ("command: 'sh \"$(printf ./g)\"'", vec!["sh $(...)"]),
         (
             "command: '$CLAUDE_PROJECT_DIR/a.sh', env: { CLAUDE_PROJECT_DIR: x }",
@@ -154,7 +154,7 @@ fn a_command_of_many_wrappers_is_read_only_so_deep() {
     let deep = |times: usize| format!("command: {}./a.sh", "nice ".repeat(times));
     assert_eq!(covered(project.path(), &deep(10), false).0, ["a.sh"]);
     let (files, uncovered) = covered(project.path(), &deep(100_000), false);
-    assert_eq!((files.len(), uncovered.len()), (0, 2));
+    assert_eq!((files.len(), uncovered.len()), (0, 1));
 }
 
 // Windows lets few users make links.
