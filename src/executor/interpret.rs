@@ -244,10 +244,6 @@ impl Interpreter<'_> {
         };
         let title = self.bound.title();
         outcome.notices.extend(ignored.map(|problem| format!("hook {title}: {problem}")));
-        if outcome.error.is_none() {
-            // An interpreter that finds no script ends so.
-            outcome.notices.extend(self.bound.handler.remedy().map(str::to_owned));
-        }
         outcome.exit_code = Some(BLOCK);
         outcome
     }

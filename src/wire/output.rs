@@ -151,6 +151,8 @@ pub struct Output {
     pub hook_event_name: Option<String>,
     /// Keys of Claude Code that only Claude Code understands, as they were written.
     pub claude_code: JsonObject,
+    /// Whether the only allow is `{"decision": "allow"}`, which is not an answer of Claude Code's.
+    pub allows_at_top: bool,
     /// Keys that are not part of any answer.
     pub(crate) unknown_keys: Vec<UnknownKey>,
     /// Whether the new tool response is `null`, which is none.

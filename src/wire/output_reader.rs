@@ -94,7 +94,10 @@ impl Reader {
                 "stop_reason" => self.stop_reason = Some(value_as(&key, value)?),
                 "suppress_output" => self.output.suppress_output = value_as(&key, value)?,
                 "system_message" => self.output.system_message = Some(value_as(&key, value)?),
-                "decision" => decision = Some(word(&key, &value)?),
+                "decision" => {
+                    self.output.allows_at_top = value == "allow";
+                    decision = Some(word(&key, &value)?);
+                }
                 "reason" => reason = Some(value_as(&key, value)?),
                 "digest" => self.output.digest = Some(value_as(&key, value)?),
                 "by" => self.output.by = Some(value_as(&key, value)?),
@@ -132,6 +135,7 @@ impl Reader {
                 _ => self.unknown(&key)?,
             }
         }
+        self.output.allows_at_top &= permission.is_none() && self.decisions.is_empty();
         // A reason belongs to the decision beside it, or else to the decision of the whole answer.
         self.decisions.extend(decision.map(|word| (word, reason.clone())));
         let spoken = permission_reason.or_else(|| reason.clone());

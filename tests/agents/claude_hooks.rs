@@ -515,7 +515,7 @@ fn what_a_hook_says_of_one_file_counts_whatever_it_says_of_the_others() {
     for paths in [[".env", "crash"], ["crash", ".env"]] {
         let _ = run("pre_tool_use", paths).exits(2);
     }
-    let allows = r#"case "$(cat)" in *.env*) ;; *) echo "{\"decision\":\"allow\"}";; esac"#;
+    let allows = r#"case "$(cat)" in *.env*) ;; *) echo "{\"decision\":\"approve\"}";; esac"#;
     sandbox.write("hooks.yaml", &hooks("pre_tool_use", "", allows));
     for (paths, decision) in [([".env", "readme"], Value::Null), (["a", "b"], json!("allow"))] {
         let verdict = run("pre_tool_use", paths).exits(0).json_line();
@@ -536,4 +536,89 @@ async fn a_hook_with_a_dialect_is_chosen_by_more_than_the_name_of_a_tool() {
     (own.agent_name, own.native) = (Some("claude-code".into()), Some(serde_json::json!({})));
     assert!(executor.dispatch(hookexec::Event::PreToolUse, &own).await.allowed);
     assert!(!executor.dispatch(hookexec::Event::PreToolUse, &plain).await.allowed);
+}
+
+// Measured with Claude Code 2.1.329: `approve` lets the tool run unasked, `allow` changes nothing.
+#[test]
+fn allow_at_the_top_of_an_answer_is_no_opinion_as_in_claude_code() {
+    let sandbox = Sandbox::new();
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "date"}});
+    for (answer, allows) in [
+        (r#"{"decision":"approve"}"#, true),
+        (r#"{"hookSpecificOutput":{"permissionDecision":"allow"}}"#, true),
+        (r#"{"decision":"allow"}"#, false),
+        (r#"{"decision":"allow","reason":"fine"}"#, false),
+    ] {
+        sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash", &format!("echo '{answer}'")));
+        let done = run(&sandbox, "claude-code", "PreToolUse", &payload).exits(0);
+        assert_eq!(
+            done.stdout.contains("\"permissionDecision\":\"allow\""),
+            allows,
+            "{answer}: {done:#?}"
+        );
+    }
+    // In the words of hookexec it is an allow.
+    let hook = json!({"type": "command", "command": r#"echo '{"decision":"allow"}'"#});
+    sandbox.write("hooks.yaml", &json!({"pre_tool_use": [{"hooks": [hook]}]}).to_string());
+    let done = run(&sandbox, "claude-code", "PreToolUse", &payload).exits(0);
+    assert!(done.stdout.contains("\"permissionDecision\":\"allow\""), "{done:#?}");
+}
+
+#[test]
+fn the_project_of_a_script_is_the_root_of_its_hooks_file() {
+    let command = r#"sh "$CLAUDE_PROJECT_DIR/.claude/hooks/guard.sh""#;
+    for file in ["hooks.yaml", ".hookexec/hooks.yaml"] {
+        let sandbox = Sandbox::new();
+        sandbox.script(".claude/hooks/guard.sh", "#!/bin/sh\necho seen >&2; exit 2\n");
+        let below = sandbox.project().join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        sandbox.write(file, &hooks("pre_tool_use", "Bash", command));
+        sandbox.trust();
+        for agent in ["codex", "copilot", "claude-code"] {
+            let payload = json!({"hook_event_name": "PreToolUse", "cwd": below, "tool_name": "Bash",
+                "tool_input": {"command": "ls"}});
+            let args = ["run", "--from", agent, "--event", "PreToolUse"];
+            let done = sandbox.hookexec(args).stdin(payload.to_string()).run();
+            assert!(says_no(&done, "seen"), "{agent} {file}: {done:#?}");
+        }
+    }
+}
+
+// Python, Perl and dash end with exit code 2 if they can't open the script.
+#[test]
+fn a_script_that_is_missing_is_a_failure_and_no_block() {
+    let sandbox = Sandbox::new();
+    let run = |command: &Value, on_error: Option<&str>| {
+        let mut hook = json!({"type": "command", "command": command});
+        if let Some(on_error) = on_error {
+            hook["on_error"] = on_error.into();
+        }
+        sandbox.write_users_hooks(&json!({ "user_prompt_submit": hook }).to_string());
+        let payload =
+            json!({"hook_event_name": "UserPromptSubmit", "cwd": sandbox.project(), "prompt": "x"});
+        let args = ["run", "--from", "claude-code", "--event", "UserPromptSubmit"];
+        sandbox.hookexec(args).stdin(payload.to_string()).run().exits(0)
+    };
+    for (command, script) in [
+        (json!("python3 ~/gone.py"), "gone.py"),
+        (json!("python3 \"$HOME\"/gone.py"), "gone.py"),
+        (json!("perl gone.pl"), "gone.pl"),
+        (json!("dash ./gone.sh --fast"), "./gone.sh"),
+        (json!("cat /dev/null | python3 $HOOKEXEC_CONFIG_DIR/gone.py"), "gone.py"),
+        (json!(["python3", "/gone.py"]), "/gone.py"),
+        (json!(["perl", "sub/gone.pl"]), "sub/gone.pl"),
+    ] {
+        let missing = format!("{script}` does not exist");
+        let done = run(&command, None);
+        assert!(!done.stdout.contains("\"block\""), "{command}: {done:#?}");
+        assert!(done.stdout.contains(&missing), "{command}: {done:#?}");
+        let done = run(&command, Some("block"));
+        assert!(says_no(&done, &missing), "{command}: {done:#?}");
+    }
+    // A script that is there blocks, whatever it says.
+    sandbox.write("guard.py", "import sys; sys.stderr.write(\"can't open guard.py\"); sys.exit(2)");
+    for command in ["python3 guard.py", "cd . && python3 guard.py; exit 2"] {
+        let done = run(&json!(command), None);
+        assert!(says_no(&done, "can't open guard.py"), "{done:#?}");
+    }
 }

@@ -323,7 +323,10 @@ fn an_entry_for_which_the_agent_reads_no_hook_is_a_problem_with_its_place() {
             ("codex", ".codex/hooks.json"),
             ("droid", ".factory/hooks.json"),
         ] {
-            cases.push((agent, file, hooks(agent, entry), *expected));
+            // Codex takes a group without a list for one without hooks.
+            if agent != "codex" || entry != HOOK {
+                cases.push((agent, file, hooks(agent, entry), *expected));
+            }
         }
     }
     cases.push((
@@ -823,4 +826,87 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     assert!(host("codex").contains("fits no tool of Codex"), "{}", host("codex"));
     // A tool of OpenCode's MCP servers may have such a name.
     assert!(!host("opencode").contains("fits no tool"), "{}", host("opencode"));
+}
+
+// A tool that is newer than hookexec, as Qwen Code's `monitor` was.
+#[test]
+fn a_tool_in_no_table_that_takes_a_command_is_a_shell_and_is_named() {
+    let sandbox = Sandbox::new();
+    let rule = "{ type: rule, deny: no, commands: [touch] }";
+    sandbox.write_users_hooks(&format!("pre_tool_use: [ {{ matcher: shell, hooks: {rule} }} ]"));
+    let _ = hookexec(&sandbox, &["install", "qwen"]).exits(0);
+    let answered = |tool: &str, arguments: Value| {
+        let payload = json!({"hook_event_name": "PreToolUse", "cwd": sandbox.project(), "tool_name": tool,
+            "tool_input": arguments});
+        let args = ["run", "--from", "qwen", "--event", "PreToolUse", "--within", "54"];
+        sandbox.hookexec(args).stdin(payload.to_string()).run().exits(0).stdout
+    };
+    for tool in ["monitor", "brand_new"] {
+        assert!(answered(tool, json!({"command": "touch x"})).contains("\"deny\""), "{tool}");
+        assert!(!answered(tool, json!({"command": "ls"})).contains("\"deny\""), "{tool}");
+    }
+    for (tool, arguments) in [
+        ("send_file", json!({"file_path": "x"})),
+        ("look", json!({"url": "https://example.com"})),
+        ("todo_write", json!({"command": "x"})),
+        ("mcp__a__b", json!({"command": "x"})),
+        ("think", json!({"thought": "x"})),
+    ] {
+        let _ = answered(tool, arguments);
+    }
+    let said = hookexec(&sandbox, &["doctor", "qwen"]).exits(0).stdout;
+    for (tool, is_named) in [
+        ("monitor", false),
+        ("brand_new", true),
+        ("send_file", true),
+        ("look", true),
+        ("todo_write", false),
+        ("mcp__a__b", false),
+        ("think", false),
+    ] {
+        let warning = format!("warning  `{tool}` was called, a tool that hookexec does not know");
+        assert_eq!(said.matches(&warning).count(), usize::from(is_named), "{tool}: {said}");
+    }
+}
+
+#[test]
+fn redactions_that_an_agent_drops_are_said_before() {
+    let sandbox = Sandbox::new();
+    for (event, hook) in [
+        ("tool_response_transform", "{ name: mine, type: command, command: 'true' }"),
+        ("tool_response_transform", "{ name: mine, type: builtin, command: redact_secrets }"),
+        ("post_tool_use", "{ name: mine, type: builtin, command: redact_secrets }"),
+    ] {
+        sandbox.write_users_hooks(&format!("{event}: [ {{ hooks: {hook} }} ]"));
+        for (agent, expected) in [
+            ("claude-code", "no response of a failed tool (`PostToolUseFailure`)"),
+            ("copilot", "no response of a failed tool (`PostToolUseFailure`)"),
+            ("qwen", "no response"),
+            ("droid", "no response"),
+            ("kimi", "no response"),
+            ("openclaw", "no response"),
+            ("cursor", "the responses of MCP tools alone"),
+            ("codex", ""),
+            ("opencode", ""),
+        ] {
+            let said = hookexec(&sandbox, &["check", "--host", agent]).exits(0).stderr;
+            let warning = format!("replaces {expected}: its redactions are lost there");
+            assert_eq!(
+                said.contains("its redactions are lost"),
+                !expected.is_empty(),
+                "{agent}: {said}"
+            );
+            assert!(expected.is_empty() || said.contains(&warning), "{agent}: {said}");
+        }
+    }
+    let _ = hookexec(&sandbox, &["install", "qwen"]).exits(0);
+    let said = hookexec(&sandbox, &["doctor", "qwen"]).exits(0).stdout;
+    assert!(
+        said.contains("Qwen Code replaces no response: its redactions are lost there"),
+        "{said}"
+    );
+    // What answers nothing about a response loses none.
+    sandbox.write_users_hooks("post_tool_use: [ { hooks: { type: command, command: 'true' } } ]");
+    let said = hookexec(&sandbox, &["check", "--host", "qwen"]).exits(0).stderr;
+    assert!(!said.contains("redactions"), "{said}");
 }

@@ -38,6 +38,24 @@ fn a_broken_payload_on_a_guarded_event_is_a_denial_in_the_dialect() {
 }
 
 #[test]
+fn an_encoding_is_named_and_marks_of_it_are_dropped() {
+    let text = r#"{"tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
+    for text in ["\u{feff}".to_owned() + text, "\u{feff}\u{feff}".to_owned() + text] {
+        let call = read(Agent::ClaudeCode, Some("PreToolUse"), text.as_bytes(), nothing).unwrap();
+        assert_eq!(call.input.tool_name.as_deref(), Some("Bash"));
+    }
+    let units: Vec<u16> = std::iter::once(0xfeff).chain(text.encode_utf16()).collect();
+    for bytes in [
+        units.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>(),
+        units.iter().flat_map(|unit| unit.to_be_bytes()).collect(),
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+    ] {
+        let error = read(Agent::ClaudeCode, Some("PreToolUse"), &bytes, nothing).unwrap_err();
+        assert!(error.to_string().contains("is UTF-16, and must be UTF-8"), "{error}");
+    }
+}
+
+#[test]
 fn without_any_event_a_broken_payload_is_refused_by_exit_code() {
     for agent in Agent::all() {
         let error = read(agent, None, b"garbage", nothing).unwrap_err();

@@ -155,6 +155,7 @@ fn an_agent_that_never_closes_stdin_gets_its_denial_all_the_same() {
     drop(stdin);
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(stdout.contains(r#""decision":"deny","reason":"hookexec: no answer"#), "{stdout}");
+    assert!(stdout.contains("the agent did not close standard input"), "{stdout}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ async fn a_server_may_hold_the_request_until_a_person_answers() {
 
 #[tokio::test]
 async fn a_server_may_say_where_the_answer_will_be() {
-    for absolute in [false, true] {
+    for form in ["absolute", "/answers/7", "answers/7"] {
         let server = Server::answering(move |requests| match requests.len() {
             1 | 2 => {
                 let host = requests[0]
@@ -54,8 +54,13 @@ async fn a_server_may_say_where_the_answer_will_be() {
                     .lines()
                     .find_map(|line| line.to_lowercase().strip_prefix("host: ").map(str::to_owned));
                 let origin = format!("http://{}", host.unwrap());
-                let origin = if absolute { origin.as_str() } else { "" };
-                let headers = format!("Location: {origin}/answers/7\r\nRetry-After: 1\r\n");
+                let absolute = format!("{origin}/answers/7");
+                let place = if form == "absolute" { &absolute } else { form };
+                // The place stays until the server names another one.
+                let headers = match requests.len() {
+                    1 => format!("Location: {place}\r\nRetry-After: 1\r\n"),
+                    _ => "Retry-After: 1\r\n".to_owned(),
+                };
                 reply("202 Accepted", &headers, "")
             }
             _ => reply("200 OK", "", &allowed(requests)),

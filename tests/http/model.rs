@@ -120,6 +120,7 @@ async fn the_input_is_quoted_and_the_answer_is_forced_into_a_schema() {
         let quoted: String = serde_json::from_str(user["content"].as_str().unwrap()).unwrap();
         let input: Value = serde_json::from_str(&quoted).unwrap();
         assert_eq!(input["tool_input"], json!({ "cmd": "ls \"x\"" }));
+        assert!(!user["content"].to_string().contains('<'), "{user}");
     }
 }
 

@@ -18,7 +18,7 @@ static SETTINGS: HookSettings = HookSettings {
     directory_variable: Some("CODEX_HOME"),
     file: "hooks.json",
     lenient: false,
-    intolerance: Intolerance::Entries,
+    intolerance: Intolerance::Members,
     switch_files: &["config.toml"],
     off_switches: &[
         OffSwitch::is(&["features", "hooks"], false),

@@ -31,6 +31,7 @@ mod qwen;
 mod read;
 mod settings;
 mod subject;
+mod tool_kinds;
 mod vibe;
 mod windsurf;
 
@@ -44,12 +45,13 @@ pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, is_own_program};
 pub use plugin::{Plugin, PluginFile};
-pub use read::{AgentInputError, NativeCall, add_tool_kinds, read};
+pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
     EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, Matching, OffSwitch,
     OffValue, PackageMark, ScriptWords, TrustedFolders,
 };
 pub use subject::Subject;
+pub use tool_kinds::{add_tool_kinds, unknown_tool};
 
 use hookexec::Registry;
 use hookexec::wire::{Input, JsonObject};

@@ -10,11 +10,19 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads the bytes an agent wrote into one JSON object.
 ///
-/// A byte order mark is dropped (PowerShell writes one). A lone surrogate escape such as `\ud800`
+/// Byte order marks are dropped (PowerShell writes one). A lone surrogate escape such as `\ud800`
 /// becomes U+FFFD: Gemini and Qwen pass on what the model wrote, and no strict parser takes it. A
 /// key that appears twice is refused: what the agent would run is then not what a guard would see.
 pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
-    let mut bytes = bytes.strip_prefix(BOM).unwrap_or(bytes).to_vec();
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") || bytes.get(1) == Some(&0)
+    {
+        return Err("standard input is UTF-16, and must be UTF-8".to_owned());
+    }
+    let mut bytes = bytes;
+    while let Some(rest) = bytes.strip_prefix(BOM) {
+        bytes = rest;
+    }
+    let mut bytes = bytes.to_vec();
     repair_lone_surrogates(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     if text.trim().is_empty() {

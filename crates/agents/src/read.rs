@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::native::NativeEvent;
 use super::payload::{self, arguments, one_argument, spoken, text, value};
-use super::{ADAPTERS, Agent, adapter};
+use super::{ADAPTERS, Agent, adapter, tool_kinds};
 use hookexec::event::{Event, FailureMode};
 use hookexec::wire::{Input, JsonObject};
 use hookexec_builtins::tools;
@@ -139,8 +139,8 @@ fn call(
         if tool.len() > tools::LONGEST {
             return Err("its tool has a name of no tool's length".to_owned());
         }
-        input.tool_kinds = agent.toolset().kinds(tool, &payload);
-        input.tool_input.get_or_insert_default();
+        let arguments = &*input.tool_input.get_or_insert_default();
+        input.tool_kinds = tool_kinds::kinds(agent, tool, arguments, &payload);
     }
     input.native = Some(Value::Object(payload));
     let project = project.unwrap_or_else(|| input.cwd.clone());
@@ -219,20 +219,6 @@ impl NativeEvent {
             Err(_) if !self.is_deciding() => Ok(one_argument(value)),
             read => read,
         }
-    }
-}
-
-/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`] does for the
-/// agent's own payload. Guards by kind, such as `matcher: shell`, then match.
-pub fn add_tool_kinds(input: &mut Input) {
-    if !input.tool_kinds.is_empty() {
-        return;
-    }
-    let (Some(name), Some(tool)) = (&input.agent_name, &input.tool_name) else { return };
-    if let Ok(agent) = name.parse::<Agent>() {
-        let none = JsonObject::new();
-        let payload = input.native.as_ref().and_then(|native| native.as_object());
-        input.tool_kinds = agent.toolset().kinds(tool, payload.unwrap_or(&none));
     }
 }
 

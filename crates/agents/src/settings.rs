@@ -67,7 +67,9 @@ pub enum Intolerance {
     None,
     /// A `matcher` that is not a text.
     Matchers,
-    /// Any: a member that is missing or of another kind.
+    /// A member of another kind, or a hook without its command.
+    Members,
+    /// These, and a group without a list of hooks.
     Entries,
 }
 

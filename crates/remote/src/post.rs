@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::endpoint::{Endpoint, on_thread};
 use crate::http::{Ask, Reply};
-use crate::request::like_stdout;
+use crate::request::{excerpt, like_stdout};
 use crate::signature::Secret;
 use hookexec::config::Hook;
 use hookexec::event::Event;
@@ -111,27 +111,35 @@ impl HttpHandler {
     }
 
     async fn post(&self, call: &Call<'_>, body: Arc<[u8]>) -> Result<Exited, HandlerError> {
-        let host = self.endpoint.client.host();
+        let (client, mut next) = (&self.endpoint.client, None);
+        let address = client.address();
         let mut reply = self.send(call, None, Some(body)).await?;
         while call.event == Event::Approval && reply.status.as_u16() == 202 {
-            let location = reply.header("location").unwrap_or_default();
-            let Some(next) = self.endpoint.client.on_same_server(location) else {
+            // The address stays until the server names another one.
+            if let Some(location) = reply.header("location") {
+                next = client.on_same_server(location);
+            }
+            if next.is_none() {
                 let message = format!(
-                    "{host} answered 202 without a `Location` of its own where the answer will be"
+                    "{address} answered 202 without a `Location` of its own where the answer will be"
                 );
                 return Err(HandlerError::new(Failure::Protocol, message));
-            };
+            }
             let seconds = reply.header("retry-after").unwrap_or_default().trim().parse();
             // How long to wait until a server is asked again for the answer of a person, in seconds, and the
             // longest that it may say.
             let seconds = seconds.unwrap_or(2).clamp(1, 30);
             tokio::time::sleep(Duration::from_secs(seconds)).await;
-            reply = self.send(call, Some(next), None).await?;
+            reply = self.send(call, next.clone(), None).await?;
         }
         if !reply.status.is_success() {
-            let message = format!("{host} answered {}", reply.status);
+            let body = String::from_utf8_lossy(&reply.body);
+            let mut message = format!("{address} answered {}", reply.status);
+            if let Some(line) = body.lines().map(str::trim).find(|line| !line.is_empty()) {
+                message = format!("{message}: {}", excerpt(line));
+            }
             return Err(HandlerError::new(Failure::Other, message).with_stdout(reply.body));
         }
-        like_stdout(call, host, reply.body)
+        like_stdout(call, &address, reply.body)
     }
 }

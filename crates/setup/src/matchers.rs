@@ -1,9 +1,10 @@
-//! Matchers that fit no tool of an agent in which hookexec is installed.
+//! Hooks that an agent in which hookexec is installed never runs, or whose answer it drops.
 
 use std::path::Path;
 
-use hookexec::config::{Diagnostic, Hook};
-use hookexec_agents::Agent;
+use hookexec::Event;
+use hookexec::config::{Command, Diagnostic, Hook};
+use hookexec_agents::{Agent, Response};
 use hookexec_builtins::tools::{self, TOOL_KINDS};
 use hookexec_files::suggest;
 
@@ -14,10 +15,50 @@ pub fn installed(project: &Path) -> impl Iterator<Item = Agent> {
     Agent::all().filter(|agent| inspect(*agent, project).iter().any(AgentFile::is_installed))
 }
 
+/// Returns warnings about a hook: its matcher fits no tool of these agents, or they drop what it redacts.
+pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
+    if hook.enabled && redacts(hook) {
+        for agent in agents {
+            found.extend(lost_redactions(hook, *agent));
+        }
+    }
+    found
+}
+
+/// Returns whether a hook is there to change responses of tools.
+fn redacts(hook: &Hook) -> bool {
+    let is_builtin = hook.kind == "builtin"
+        && matches!(&hook.command, Some(Command::Text(name)) if name == "redact_secrets");
+    hook.event == Event::ToolResponseTransform || hook.event == Event::PostToolUse && is_builtin
+}
+
+/// Returns a warning if the agent gives the model some responses as they are.
+fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
+    let mut natives =
+        agent.events().iter().filter(|native| native.fires(agent).contains(&hook.event));
+    let title = agent.title();
+    let (mut takes, mut lost) = (None, None);
+    for native in natives.by_ref() {
+        match native.response {
+            Response::No => lost = Some(native),
+            _ => takes = Some(native.response),
+        }
+    }
+    let which = match (takes, lost) {
+        (None, _) => "no response".to_owned(),
+        (Some(Response::TakesOfMcp), _) => "the responses of MCP tools alone".to_owned(),
+        (Some(_), Some(native)) => format!("no response of a failed tool (`{}`)", native.name),
+        (Some(_), None) => return None,
+    };
+    let what = format!("{title} replaces {which}: its redactions are lost there");
+    Some(Diagnostic::warning(what).hint("deny the calls that read secrets, at `pre_tool_use`"))
+}
+
 /// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only
 /// kinds of tools that they don't have, and tools of other agents. A matcher that names one unknown tool,
 /// spelt nearly like a kind, gets a warning, too.
-pub fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
+fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     let names: Vec<&str> = hook.matcher.names()?.collect();
     if !hook.enabled || !hook.event.contract().tool_matched {
         return None;

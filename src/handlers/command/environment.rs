@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::process::Command;
@@ -115,6 +115,16 @@ impl Environment {
         }
         let (name, value) = Platform::HERE.variable(&self.variables, OsStr::new(name))?;
         if self.inherits(name, value) { Some(value) } else { None }
+    }
+
+    /// Returns the directory that the child sees in a variable.
+    pub(crate) fn value(&self, name: &str) -> Option<PathBuf> {
+        for (known, directory) in &self.directories {
+            if *known == name {
+                return Some(directory.to_path_buf());
+            }
+        }
+        self.get(name).map(PathBuf::from)
     }
 
     /// Makes this the environment of `command`, and nothing else.

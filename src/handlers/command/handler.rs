@@ -1,7 +1,7 @@
 //! The factory and the handler of command hooks.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::launch::Launch;
 use super::place::{self, absolute};
 use super::program::Program;
 use super::shells::{Invocation, Language};
+use crate::answer::BLOCK;
 use crate::config::{Command, Hook, Phase};
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
@@ -49,7 +50,8 @@ pub(crate) fn build(
         && let Some(name) = dialect.project_variable()
         && !hook.env.contains_key(name)
     {
-        environment = environment.with_directory(name, &project);
+        environment =
+            environment.with_directory(name, &place::claude_project(&config_dir, &project));
     }
     let path = environment.get("PATH");
     let (program, invocation) = match &hook.command {
@@ -132,6 +134,15 @@ impl CommandHandler {
         place::path_from_config(&words, directory, &self.config_dir)
     }
 
+    /// Returns the script that the command names, if it is not there and its interpreter said so.
+    fn missing_script(&self, stderr: &[u8]) -> Option<PathBuf> {
+        let Launch { arguments, directory, environment, .. } = &self.launch;
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let stderr = String::from_utf8_lossy(stderr);
+        let lookup = |name: &str| environment.value(name);
+        place::missing_script(&words, &stderr, directory, lookup)
+    }
+
     /// Runs the command once.
     async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let start = Instant::now();
@@ -158,6 +169,9 @@ impl CommandHandler {
         let Ending { end, stdout, stderr, leaked } = ending;
         let (failure, message) = match end {
             End::Exited(status) => match status.code() {
+                Some(BLOCK) if let Some(script) = self.missing_script(&stderr) => {
+                    (Failure::Other, format!("its script `{}` does not exist", script.display()))
+                }
                 Some(code) => {
                     let exited = Exited::new(code, stdout, stderr);
                     return Ok(Exited { warning: leak_warning(&leaked), ..exited });

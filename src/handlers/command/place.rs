@@ -1,6 +1,6 @@
 //! Where a child runs, and where its configuration stands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::expand::{self, Variables};
@@ -50,8 +50,53 @@ pub(super) fn path_from_config(words: &[&str], directory: &Path, config: &Path) 
     None
 }
 
+/// Returns the file that `words` name and that is not there, if `stderr` says that it can't be opened:
+/// Python, Perl and dash then end with exit code 2. `directory` is where they look for it, and `lookup`
+/// returns the variables that they see.
+pub(super) fn missing_script(
+    words: &[&str],
+    stderr: &str,
+    directory: &Path,
+    lookup: impl Fn(&str) -> Option<PathBuf>,
+) -> Option<PathBuf> {
+    let (_, said) = stderr.split_once(" open ")?;
+    for word in words {
+        let word = word.replace(['"', '\''], "");
+        for path in word.split(ends_path) {
+            let path = with_directory(path, &lookup);
+            let is_named =
+                path.to_str().is_some_and(|path| path.contains(['/', '.']) && said.contains(path));
+            if is_named && !directory.join(&path).exists() {
+                return Some(path);
+            }
+        }
+    }
+    None
+}
+
+/// Returns a path that begins with `~` or a variable with its directory.
+fn with_directory(path: &str, lookup: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let name = match first.strip_prefix('$') {
+        Some(name) => name.trim_start_matches('{').trim_end_matches('}'),
+        None if first == "~" => "HOME",
+        None => return path.into(),
+    };
+    lookup(name).map_or_else(|| path.into(), |directory| directory.join(rest))
+}
+
 fn ends_path(letter: char) -> bool {
     letter.is_whitespace() || "'\";|&()<>".contains(letter)
+}
+
+/// Returns the directory that a script of Claude Code takes for the project: the root under which
+/// its hooks file was found, or else where the hooks run.
+pub(super) fn claude_project(config: &Path, project: &Arc<Path>) -> Arc<Path> {
+    let root = if config.ends_with(".hookexec") { config.parent() } else { Some(config) };
+    match root {
+        Some(root) if project.starts_with(root) => root.into(),
+        _ => Arc::clone(project),
+    }
 }
 
 /// Returns `path` as it is from the root on.

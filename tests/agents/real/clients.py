@@ -36,6 +36,21 @@ NO_PACKAGE = {name: "it has no package" for name in ["package", "package_missing
 PLUGIN = {name: "it has a plugin, and no entry of a project" for name in ["project", "project_missing"]}
 
 
+#: A hook, and entries of which some clients can't read one.
+HOOK = {"type": "command", "command": "true"}
+MATCHED = {"matcher": {"type": "always"}, "hooks": [HOOK]}
+UNREADABLE = [
+    "true", HOOK, MATCHED, {"hooks": [{"type": "command"}]}, {"hooks": [{"command": "true"}]}, {"hooks": [{**HOOK, "timeout": "30"}]},
+]
+
+
+def merged(old, new):
+    """Returns `old` with `new` in it. Of two lists the new one comes first."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+    return new + old if isinstance(old, list) and isinstance(new, list) else new
+
+
 class Client:
     """One client. `agent` is its name for `hookexec install`; a client without one has a plugin."""
 
@@ -57,6 +72,10 @@ class Client:
     bypasses_approval = True
     #: Whether its user allows every command, so that only hooks stand in the way.
     allows_shell = True
+    #: What turns its hooks off: a file, from the directory of the run, and what is merged into it or, as a text, added to it.
+    off = []
+    #: Such changes that make it read no hook of the file.
+    refused = []
     #: What it says when it refuses the whole prompt, before any request to the model, since hookexec can't be asked.
     refusal = None
 
@@ -114,6 +133,18 @@ class Client:
     def command(self, prompt):
         raise NotImplementedError
 
+    @classmethod
+    def name(cls):
+        """Returns its name in the commands of hookexec."""
+        return cls.agent or cls.__name__.lower()
+
+    def change(self, path, change):
+        """Changes one of its files, as in `off`."""
+        path = self.root / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = path.read_text() if path.exists() else ""
+        path.write_text(text + change if isinstance(change, str) else json.dumps(merged(json.loads(text or "{}"), change)))
+
     def write(self, path, text):
         path = self.home / path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,6 +156,11 @@ class Claude(Client):
     package = "@anthropic-ai/claude-code@2.1.329"
     binary = "claude"
     finish = "@anthropic-ai/claude-code/install.cjs"
+    off = [
+        *((path, {"disableAllHooks": True}) for path in ["home/.claude/settings.json", "project/.claude/settings.json", "project/.claude/settings.local.json"]),
+        ("home/.claude/settings.json", {"env": {"CLAUDE_CODE_SIMPLE": "1"}}),
+    ]
+    refused = [("home/.claude/settings.json", {"hooks": {"PreToolUse": [entry]}}) for entry in UNREADABLE]
 
     def variables(self, port):
         return {
@@ -149,6 +185,10 @@ class Codex(Client):
     package = "@openai/codex@0.169.0"
     binary = "codex"
     cannot = {"advice": Client.cannot["advice"], **HANGS, **NOT_FOREIGN}
+    off = [
+        ("home/.codex/config.toml", "\n[features]\nhooks = false\n"), ("project/.codex/config.toml", "[features]\ncodex_hooks = false\n"),
+    ]
+    refused = [("home/.codex/hooks.json", {"hooks": {"PreToolUse": [entry]}}) for entry in UNREADABLE if entry != HOOK]
 
     def variables(self, port):
         return {"CODEX_HOME": str(self.home / ".codex"), "MOCK_KEY": "dummy"}
@@ -189,6 +229,10 @@ class Gemini(Client):
     binary = "gemini"
     refusal = "Agent execution blocked"
     cannot = {**Client.cannot, **HANGS}
+    off = [
+        ("project/.gemini/settings.json", {"hooksConfig": {"enabled": False}}), ("project/.gemini/settings.json", {"hooksConfig": {"disabled": ["hookexec"]}}),
+    ]
+    refused = [("project/.gemini/settings.json", {"hooks": {"BeforeTool": [MATCHED]}})]
 
     def variables(self, port):
         return {
@@ -226,6 +270,8 @@ class Qwen(Client):
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
     }
+    off = [(f"{place}/.qwen/settings.json", {"disableAllHooks": True}) for place in ["home", "project"]]
+    refused = [("home/.qwen/settings.json", {"hooks": {"PreToolUse": [MATCHED]}})]
 
     def variables(self, port):
         return {
@@ -249,6 +295,10 @@ class Copilot(Client):
     binary = "copilot"
     hides_stderr = True
     cannot = {"advice": Client.cannot["advice"], **HANGS, **NO_APPROVAL, **NO_PACKAGE}
+    off = [
+        (f"project/{path}", {"disableAllHooks": True})
+        for path in [".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"]
+    ]
 
     def variables(self, port):
         # It unpacks itself into the cache: once for all runs.
@@ -278,6 +328,11 @@ class Droid(Client):
         "redact": "it has no way to change a response",
         **{name: "`droid exec` does not fire its event for a prompt" for name in ["prompt", "context", "events"]},
     }
+    off = [
+        ("home/.factory/hooks.json", {"hooksDisabled": True}), ("project/.factory/hooks.json", {"hooksDisabled": True}),
+        ("project/.factory/settings.json", {"hooks": {"hooksDisabled": True}}),
+    ]
+    refused = [("home/.factory/hooks.json", {"PreToolUse": [entry]}) for entry in UNREADABLE]
 
     @classmethod
     def program(cls):
@@ -370,6 +425,10 @@ class OpenClaw(Client):
         **PLUGIN,
     }
     refusal = "hookexec"
+    off = [
+        ("home/openclaw.json", {"plugins": change})
+        for change in [{"enabled": False}, {"entries": {"hookexec": {"enabled": False}}}, {"deny": ["hookexec"]}]
+    ]
 
     def variables(self, port):
         return {"OPENCLAW_STATE_DIR": str(self.home / ".openclaw"), "OPENCLAW_CONFIG_PATH": str(self.home / "openclaw.json")}
@@ -430,6 +489,9 @@ class Kimi(Client):
         "context": "it takes no context at the start of a session",
         "events": "it stops its hook after a tool when the turn ends",
     }
+    refused = [
+        ("home/.kimi-code/config.toml", f'\n[[hooks]]\nevent = "Stop"\ncommand = "true"\n{member}\n') for member in ["timeout = 601", "matcher = 5", "foo = 1"]
+    ]
 
     def prepare(self, port):
         self.write(".kimi-code/config.toml", f"""
@@ -463,6 +525,7 @@ class Vibe(Client):
         **NO_PACKAGE,
         **{name: "it has no event for a prompt or a session" for name in ["context", "events", "prompt"]},
     }
+    off = [("project/.vibe/hooks.toml", '[[hooks]]\nname = "hookexec pre_tool"\ntype = "pre_tool"\ncommand = "true"\n')]
 
     @classmethod
     def program(cls):
@@ -528,6 +591,9 @@ class Pi(Client):
         **{name: "it loads no MCP servers" for name in ["mcp", "mcp_proxy"]},
         **{name: "it asks its user to trust the project first" for name in ["project", "project_missing"]},
     }
+    off = [
+        ("home/.pi/agent/settings.json", {"extensions": [pattern]}) for pattern in ["-extensions/hookexec.ts", "!extensions/hookexec.ts", "!extensions/*"]
+    ]
 
     def variables(self, port):
         return {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}

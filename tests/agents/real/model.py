@@ -97,6 +97,20 @@ class Model:
         self._server.shutdown()
         self._server.server_close()
 
+    def offered(self):
+        """Returns the tools that the client offered, by name, each with the names of its arguments."""
+        found = {}
+        for request in self.requests:
+            queue = list(json.loads(request).get("tools") or [])
+            while queue:
+                tool = queue.pop()
+                queue += tool.get("functionDeclarations") or tool.get("tools") or []
+                tool = tool.get("function") or tool
+                schema = tool.get("input_schema") or tool.get("parameters") or tool.get("parametersJsonSchema") or {}
+                if "name" in tool:
+                    found[tool["name"]] = list(schema.get("properties") or {})
+        return found
+
     def catalogue(self, _path):
         model = {"id": "mock-model", "object": "model", "type": "model", "display_name": "mock", "owned_by": "mock"}
         return document({"object": "list", "data": [model], "models": [], "has_more": False})

@@ -214,9 +214,26 @@ def formatted(turn):
     turn.expect("the formatter changed " in turn.told + turn.requests, "the model was not told what the formatter changed")
 
 
+def switched_off(turn):
+    turn.expect(turn.ran, "the denied command did not run, so this does not turn the hooks off")
+    turn.expect("guard" not in turn.fired, "the guard was called")
+    turn.expect(turn.doctor == 1, "doctor did not exit with 1")
+
+
+def tools(turn):
+    done = subprocess.run([HOOKEXEC, "docs", "agents", turn.client.name(), "--format", "json"], check=True, capture_output=True, text=True)
+    known = json.loads(done.stdout)[0]["tools"]
+    unknown = {name: arguments for name, arguments in turn.model.offered().items() if name not in known and TELLING & set(arguments)}
+    turn.expect(turn.model.offered(), "no tool was offered")
+    turn.expect(not unknown, f"tools that take a command, a file or an address and stand in no table: {unknown}")
+
+
 def goes_on(turn):
     turn.expect("FINISH-THE-TESTS" in turn.requests, "the model was not sent on with the reason")
 
+
+#: Arguments of tools that a guard must see.
+TELLING = {"command", "cmd", "script", "path", "file_path", "filePath", "file", "url"}
 
 #: What a guard does first, so that its call leaves a mark.
 MARK = 'echo guard >> "$FIRED"; '
@@ -299,6 +316,9 @@ SCENARIOS = {
     "approval": (approval, PERSON),
     "approval_absent": (approval_absent, PERSON),
     "imported": (deny, lambda: imported(CLAUDE_SETTINGS)),
+    "off": (switched_off, DENY),
+    "refused": (switched_off, DENY),
+    "tools": (tools, "{}"),
     "goes_on": (goes_on, lambda: imported(CLAUDE_STOP)),
     "redact": (redact, "post_tool_use: [ { hooks: { type: command, command: '" + MARK
                        + 'echo "{\\"updated_tool_response\\": \\"[redacted]\\"}"\' } } ]'),
@@ -337,7 +357,7 @@ def set_up(client, name, environment):
             doctor = subprocess.run(["hookexec", "doctor", client.agent], env=environment, cwd=client.project, capture_output=True, text=True)
             if "installed as its own package" not in doctor.stdout:
                 raise Failed(f"doctor does not see the package: {doctor.stdout}")
-    elif client.agent and name not in ["control", "mcp_proxy"]:
+    elif client.agent and name not in ["control", "mcp_proxy", "tools"]:
         if name in ["foreign", "doubled"]:
             install = ["hookexec", "install", "claude-code", "--scope", "project"]
             subprocess.run(install, env=environment, cwd=client.project, capture_output=True, check=True)
@@ -352,7 +372,7 @@ def set_up(client, name, environment):
         done = subprocess.run(install, env=environment, cwd=client.project, capture_output=True, text=True)
         if done.returncode != 0:
             raise Failed(f"install: {done.stderr}")
-    if name in ["control", "mcp_proxy"]:
+    if name in ["control", "mcp_proxy", "tools"]:
         client.without_plugin()
     if name.endswith("missing"):
         program.unlink()
@@ -362,11 +382,13 @@ def play(kind, name):
     """Runs one scenario with one client, and returns the seconds of its last turn."""
     if name in BEFORE:
         take_turn(kind, name, *BEFORE[name])
-    return take_turn(kind, name, *SCENARIOS[name])
+    for change in getattr(kind, name) if name in ["off", "refused"] else [None]:
+        seconds = take_turn(kind, name, *SCENARIOS[name], change)
+    return seconds
 
 
-def take_turn(kind, name, check, hooks):
-    """Runs one turn of a client in directories of its own, and checks it."""
+def take_turn(kind, name, check, hooks, change=None):
+    """Runs one turn of a client in directories of its own, and checks it. A change is one of its settings, after the installation."""
     root = Path(tempfile.mkdtemp(prefix="hookexec-real-"))
     client = kind(root)
     # Only the hook says that the command may run.
@@ -388,11 +410,19 @@ def take_turn(kind, name, check, hooks):
             client.write(".config/hookexec/hooks.yaml", hooks() if callable(hooks) else hooks)
             environment = {**client.environment(model.port), "FIRED": str(root / "fired"), "HOOKEXEC_SECONDS": "8"}
             set_up(client, name, environment)
+            if change:
+                client.change(*change)
             start = time.monotonic()
             with person(name, environment):
                 process = run([client.program(), *client.command(PROMPT)], env=environment, cwd=client.project)
             turn = Turn(client, model, process, time.monotonic() - start)
-        check(turn)
+            if change:
+                doctor = ["hookexec", "doctor", client.name()]
+                turn.doctor = subprocess.run(doctor, env=environment, cwd=client.project, capture_output=True, check=False).returncode
+        try:
+            check(turn)
+        except Failed as error:
+            raise Failed(f"{change}: {error}" if change else str(error)) from None
         return turn.seconds
     finally:
         client.close()
@@ -481,6 +511,8 @@ def main():
         for name in chosen if "control" in chosen else ["control", *chosen]:
             title = f"{kind.__name__:<10} {name:<15}"
             why = reason or kind.cannot.get(name)
+            if name in ["off", "refused"] and not getattr(kind, name):
+                why = why or "nothing that does so is known"
             if why:
                 skipped += 1
                 print(f"{title} skipped: {why}", flush=True)

@@ -10,7 +10,7 @@ mod view;
 use hookexec::event::Event;
 use hookexec::matcher::Matcher;
 use hookexec::registry::{Dialect, NotInDialect, Payloads};
-use hookexec::wire::{Input, InputChange, Output};
+use hookexec::wire::{Decision, Input, InputChange, Output};
 use view::View;
 
 /// Claude Code's event for a failed tool call.
@@ -91,6 +91,9 @@ impl Dialect for ClaudeCode {
     ) -> Result<(), NotInDialect> {
         if output.hook_event_name.as_deref() == payload::event_name(input) {
             output.hook_event_name = None;
+        }
+        if output.allows_at_top && output.decision == Some(Decision::Allow) {
+            output.decision = None;
         }
         keep_context(input, output);
         payload::take_back_response(input, output);

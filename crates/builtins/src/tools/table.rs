@@ -117,6 +117,7 @@ pub(super) const CLAUDE_CODE: Tools = &[
     harmless(&["TodoWrite", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "Skill"]),
     harmless(&["TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop"]),
     harmless(&["BashOutput", "KillShell", "ToolSearch", "EnterWorktree", "ExitWorktree"]),
+    harmless(&["SlashCommand"]),
 ];
 
 pub(super) const CODEX: Tools = &[

@@ -89,7 +89,8 @@ impl Args {
     }
 
     /// Adds warnings of programs and scripts that are not there (they may be when the hook runs),
-    /// and of matchers that fit no tool of the host, or else of an agent in which hookexec is installed.
+    /// and of hooks that the host, or else an agent in which hookexec is installed, never runs or whose
+    /// answer it drops.
     fn check_hooks(&self, check: &Check, project: &Path, problems: &mut Vec<Diagnostic>) {
         let agents: Vec<Agent> = match self.host {
             Some(_) => self.agent().into_iter().collect(),
@@ -100,9 +101,9 @@ impl Args {
             for problem in missing(hook, project) {
                 problems.push(problem.at(place.clone()));
             }
-            if let Some(mut misfit) = matchers::misfit(hook, &agents) {
-                misfit.message = format!("`{}`: {}", hook.label(), misfit.message);
-                problems.push(misfit.at(hook.location.clone()));
+            for mut warning in matchers::warnings(hook, &agents) {
+                warning.message = format!("`{}`: {}", hook.label(), warning.message);
+                problems.push(warning.at(hook.location.clone()));
             }
         }
     }

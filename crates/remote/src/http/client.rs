@@ -64,8 +64,14 @@ impl Client {
         Ok(Self { agent, host: host(url)?, url: url.to_owned(), headers: Vec::new() })
     }
 
-    /// Adds a header, and returns whether it is a valid one.
+    /// Adds a header, and returns whether it is a valid one. One that says where a message ends or which
+    /// server it is for is not.
     pub fn header(&mut self, name: &str, value: &str) -> bool {
+        const FRAMING: [&str; 5] =
+            ["host", "content-length", "transfer-encoding", "connection", "upgrade"];
+        if FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return false;
+        }
         if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
             return false;
         }
@@ -83,12 +89,26 @@ impl Client {
         &self.host
     }
 
+    /// Returns the host and its port, as messages name them.
+    pub fn address(&self) -> String {
+        let uri: Option<Uri> = self.url.parse().ok();
+        match uri.and_then(|uri| uri.port_u16()) {
+            Some(port) => format!("{}:{port}", self.host),
+            None => self.host.clone(),
+        }
+    }
+
     /// Returns the address that `location` of a reply leads to, if it is of the same server.
     pub fn on_same_server(&self, location: &str) -> Option<String> {
         let own: Uri = self.url.parse().ok()?;
         let (scheme, authority) = (own.scheme()?, own.authority()?);
         if location.starts_with('/') && !location.starts_with("//") {
             return Some(format!("{scheme}://{authority}{location}"));
+        }
+        let is_relative = !location.contains(':') && !location.starts_with(['/', '?', '#']);
+        if is_relative && !location.is_empty() {
+            let (directory, _) = own.path().rsplit_once('/').unwrap_or_default();
+            return Some(format!("{scheme}://{authority}{directory}/{location}"));
         }
         let next: Uri = location.parse().ok()?;
         if next.scheme()? != scheme || next.authority()? != authority {
@@ -123,8 +143,11 @@ impl Client {
         };
         let response = sent.map_err(|error| self.failed(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let has_length =
-            headers.contains_key("content-length") || headers.contains_key("transfer-encoding");
+        // Of the encodings of a transfer only this one tells where the answer ends.
+        let is_chunked = headers
+            .get("transfer-encoding")
+            .is_some_and(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"chunked"));
+        let has_length = is_chunked || headers.contains_key("content-length");
         if !has_length && status.as_u16() != 204 {
             let why = "its answer has no length, so a broken connection looks like its end";
             let message = format!("the post to {} failed: {why}", self.host);
@@ -158,7 +181,11 @@ impl Client {
             Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => Failure::Start,
             _ => Failure::Other,
         };
-        HandlerError::new(failure, format!("the post to {} failed: {error}", self.host))
+        let mut message = format!("the post to {} failed: {error}", self.address());
+        if message.contains("UnknownIssuer") {
+            message.push_str("; name the file of its certificate authority in `SSL_CERT_FILE`");
+        }
+        HandlerError::new(failure, message)
     }
 }
 

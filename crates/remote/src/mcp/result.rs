@@ -88,6 +88,7 @@ fn answer(result: &JsonObject) -> Result<Vec<u8>, ResultError> {
         for block in content {
             let text = block["text"].as_str().unwrap_or_default();
             if text.trim_start().starts_with('{')
+                && structured != text
                 && parse_strict(text).ok().as_ref() != Some(structured)
             {
                 return Err(ResultError::TwoAnswers);
@@ -150,6 +151,10 @@ mod tests {
             (
                 r#"{"content":[{"type":"text","text":"{ \"a\": 1 }"}],"structuredContent":{"a":1}}"#,
                 r#"{"a":1}"#,
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"result":"{\"a\": 1}"}}"#,
+                r#"{"a": 1}"#,
             ),
             (r#"{"content":[],"structuredContent":{"result":{"a":1}}}"#, r#"{"a":1}"#),
             (r#"{"content":[],"structuredContent":{"result":null}}"#, ""),

@@ -289,6 +289,8 @@ impl Judge {
         let (with, host) = (&self.with, self.endpoint.client.host());
         // As a JSON string the input can't end the quotation that it is in.
         let quoted = Value::from(String::from_utf8_lossy(input)).to_string();
+        // Nor can it hold the marks that some models take for the end of a message, such as `<|im_end|>`.
+        let quoted = quoted.replace('<', "\\u003c");
         let body = with.api.request(with, &self.instructions, &quoted).to_string();
         let reply = self.endpoint.ask(Ask::Post(body.as_bytes()), &[], until)?;
         // A reply whose bytes are changed is not the model's.

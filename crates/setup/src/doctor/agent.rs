@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec::event::FailureMode;
-use hookexec_agents::{Agent, NativeEvent, TrustedFolders};
+use hookexec_agents::{Agent, NativeEvent, TrustedFolders, tools};
 use hookexec_files::directories::state_directory;
 use hookexec_files::files;
 use hookexec_project::Check;
@@ -74,7 +74,8 @@ impl<'v> Visit<'v> {
             ));
         }
         if !installed.is_empty() {
-            self.misfits();
+            self.hooks();
+            self.tools();
         }
         if has_plugin || installed.iter().all(|file| file.is_package) && !installed.is_empty() {
             let caller = if has_plugin { "its plugin" } else { "its package" };
@@ -86,14 +87,25 @@ impl<'v> Visit<'v> {
         Some(self.section)
     }
 
-    /// Warns of hooks whose matcher fits no tool of the agent.
-    fn misfits(&mut self) {
+    /// Warns of hooks that never run under the agent, or whose answer it drops.
+    fn hooks(&mut self) {
         for hook in self.check.configured() {
-            if let Some(misfit) = matchers::misfit(hook, &[self.agent]) {
+            for warning in matchers::warnings(hook, &[self.agent]) {
                 let title = format!("`{}` ({})", hook.label(), hook.location);
-                let text = format!("{}; {}", misfit.message, misfit.hint.unwrap_or_default());
+                let text = format!("{}; {}", warning.message, warning.hint.unwrap_or_default());
                 self.section.about(&title, Grade::Warning, text);
             }
+        }
+    }
+
+    /// Warns of tools that were called and that no guard may know.
+    fn tools(&mut self) {
+        let names = unknown_tools(self.agent).map(|file| store::text(&file)).unwrap_or_default();
+        for name in names.lines().filter(|name| !tools::is_listed(name)) {
+            self.section.warning(format!(
+                "`{name}` was called, a tool that hookexec does not know: no guard of files or of the web \
+                 sees it by its kind; add its name to their matchers"
+            ));
         }
     }
 
@@ -337,6 +349,11 @@ pub(super) fn install(agent: Agent, scope: Scope) -> String {
         Scope::User => format!("hookexec install {agent}"),
         Scope::Project => format!("hookexec install {agent} --scope project"),
     }
+}
+
+/// Where the names of an agent's tools are noted, one a line, that called and that hookexec does not know.
+pub fn unknown_tools(agent: Agent) -> Option<PathBuf> {
+    Some(firings(agent)?.join("unknown tools"))
 }
 
 /// Where it is noted when an agent last called: a file for each of its events.

@@ -13,7 +13,7 @@ use hookexec_files::text::counted;
 use hookexec_project::Check;
 
 use crate::scripts::missing;
-pub use agent::{Visit, firings};
+pub use agent::{Visit, firings, unknown_tools};
 pub use policies::section as policies;
 pub use section::{Finding, Grade, Section};
 

@@ -30,14 +30,14 @@ pub(super) fn check(
 
 /// Checks the groups of each event.
 fn groups(intolerance: Intolerance, root: &[&str], events: &Value) -> Result<(), Mistake> {
-    let all = intolerance == Intolerance::Entries;
     for (event, list) in events.as_object().into_iter().flatten() {
         for (index, group) in list.as_array().into_iter().flatten().enumerate() {
             let place = format!("{}[{index}]", [root, &[event]].concat().join("."));
             if group.get("matcher").is_some_and(|matcher| !matcher.is_string()) {
                 return Err((format!("{place}.matcher"), "is not a text"));
             }
-            if !all {
+            let may_lack = intolerance == Intolerance::Members && group.is_object();
+            if intolerance == Intolerance::Matchers || may_lack && group.get("hooks").is_none() {
                 continue;
             }
             let Some(hooks) = group["hooks"].as_array() else {

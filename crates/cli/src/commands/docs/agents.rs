@@ -63,7 +63,9 @@ pub(crate) fn off(agent: Agent) -> String {
     let mut causes: Vec<String> = agent.off_switches().iter().map(ToString::to_string).collect();
     if let Some(layout) = agent.settings() {
         causes.extend(match layout.intolerance {
-            Intolerance::Entries => Some("one entry that it can't read".to_owned()),
+            Intolerance::Members | Intolerance::Entries => {
+                Some("one entry that it can't read".to_owned())
+            }
             Intolerance::Matchers => Some("one `matcher` that is not a text".to_owned()),
             _ => None,
         });

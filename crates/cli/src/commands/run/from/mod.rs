@@ -16,7 +16,7 @@ use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 use hookexec_files::locks::locked;
 use hookexec_serve::server::{Question, tell_absent};
-use hookexec_setup::doctor::firings;
+use hookexec_setup::doctor::{firings, unknown_tools};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
@@ -225,10 +225,11 @@ impl Work<'_> {
         let (agent, hint) = (self.agent, self.caller.hint.clone());
         let reading = spawn_blocking(move || payload(agent, hint.as_deref()));
         // In the rest of the time the hooks are loaded, which say what a missing payload means.
-        match end.before(timeout(self.within / 4 * 3, reading)).await? {
-            Ok(read) => read.unwrap_or_else(|panic| Err(died(&panic).into())),
-            Err(_) => Err(end.late().into()),
+        if let Ok(read) = end.before(timeout(self.within / 4 * 3, reading)).await? {
+            return read.unwrap_or_else(|panic| Err(died(&panic).into()));
         }
+        let problem = format!("{}: the agent did not close standard input", end.late);
+        Err(CommandError::internal(problem).into())
     }
 
     /// Returns the verdict of the server that is named, or of the hooks, which run here.
@@ -390,5 +391,21 @@ fn note_firing(call: &NativeCall) {
     let (file, line) = (directory.join(call.native.name), format!("{cwd}\n"));
     if std::fs::write(&file, &line).is_err() && std::fs::create_dir_all(&directory).is_ok() {
         let _ = std::fs::write(&file, &line);
+    }
+    if let Some(tool) = hookexec_agents::unknown_tool(call) {
+        note_tool(call.agent, tool);
+    }
+}
+
+/// Notes the name of a tool that hookexec does not know. A model may have made it up: few are kept.
+fn note_tool(agent: Agent, tool: &str) {
+    const MOST: usize = 4096;
+    let Some(file) = unknown_tools(agent) else { return };
+    let mut names = std::fs::read_to_string(&file).unwrap_or_default();
+    let is_name = tool.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_name && names.len() + tool.len() < MOST && !names.lines().any(|name| name == tool) {
+        names.push_str(tool);
+        names.push('\n');
+        let _ = std::fs::write(&file, names);
     }
 }

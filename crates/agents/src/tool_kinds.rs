@@ -1,0 +1,58 @@
+//! The kinds of a tool, also of one that stands in no table.
+
+use hookexec::wire::{Input, JsonObject};
+use hookexec_builtins::tools::{self, Role, Roles};
+
+use super::{Agent, NativeCall};
+
+/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`] does for the
+/// agent's own payload. Guards by kind, such as `matcher: shell`, then match.
+pub fn add_tool_kinds(input: &mut Input) {
+    if !input.tool_kinds.is_empty() {
+        return;
+    }
+    let (Some(name), Some(tool)) = (&input.agent_name, &input.tool_name) else { return };
+    if let Ok(agent) = name.parse::<Agent>() {
+        let none = JsonObject::new();
+        let payload = input.native.as_ref().and_then(|native| native.as_object());
+        let arguments = input.tool_input.as_ref().unwrap_or(&none);
+        input.tool_kinds = kinds(agent, tool, arguments, payload.unwrap_or(&none));
+    }
+}
+
+/// Returns the kinds of a tool. One that stands in no table and takes a command counts as a shell: a
+/// tool that is newer than hookexec must not get past the guards of commands.
+pub(super) fn kinds(
+    agent: Agent,
+    tool: &str,
+    arguments: &JsonObject,
+    payload: &JsonObject,
+) -> Vec<String> {
+    let mut kinds = agent.toolset().kinds(tool, payload);
+    if kinds.is_empty() && !tools::is_listed(tool) && takes(arguments, &[Role::Command]) {
+        kinds.push("shell".to_owned());
+    }
+    kinds
+}
+
+/// Returns whether one of the arguments has one of `roles`, by its name.
+fn takes(arguments: &JsonObject, roles: &[Role]) -> bool {
+    let known = Roles::of("", &["shell", "read", "fetch"]);
+    for key in arguments.keys() {
+        if let Some((role, _)) = known.get(key)
+            && roles.contains(&role)
+            && (role != Role::Command || tools::role_by_name(key) == Some(role))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns the name of a tool that stands in no table, if it takes a command, a file or an address.
+pub fn unknown_tool(call: &NativeCall) -> Option<&str> {
+    const TELLING: [Role; 4] = [Role::Command, Role::Path, Role::Paths, Role::Url];
+    let (name, arguments) = (call.input.tool_name.as_deref()?, call.input.tool_input.as_ref()?);
+    let is_mcp = call.input.tool_kinds.iter().any(|kind| kind == "mcp");
+    if is_mcp || tools::is_listed(name) || !takes(arguments, &TELLING) { None } else { Some(name) }
+}
