@@ -105,40 +105,42 @@ fn changed<T: PartialEq + Clone>(now: Option<&T>, before: Option<&T>) -> Option<
     if now == before { None } else { now.cloned() }
 }
 
-/// Applies the rewrites of one answer, key by key. Copies of what is rewritten follow.
+/// Applies the rewrites of one answer, key by key. Copies of what is rewritten go or follow: hooks after
+/// a redactor must not find there what it took out.
 fn change(input: &mut Input, output: &Output, describer: Describer) {
     if let Some(name) = &output.updated_tool_name {
         rename(input, name, describer);
     }
-    if let Some(change) = &output.updated_input {
-        let before = input.tool_input.clone().unwrap_or_default();
-        match change {
-            InputChange::Patch(keys) => {
-                let arguments = input.tool_input.get_or_insert_default();
-                arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
-            }
-            InputChange::Replace(arguments) => input.tool_input = Some(arguments.clone()),
+    match &output.updated_input {
+        Some(InputChange::Patch(keys)) => {
+            let arguments = input.tool_input.get_or_insert_default();
+            arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
-        input.retell_arguments(&before);
+        Some(InputChange::Replace(arguments)) => input.tool_input = Some(arguments.clone()),
+        None => {}
     }
     if let Some(messages) = &output.updated_messages {
         input.messages = Some(messages.clone());
-        input.forget_request();
     }
     if let Some(RequestChange { model, tools, options }) = &output.updated_request {
         input.model_id = model.clone().or_else(|| input.model_id.take());
         input.tools = tools.clone().or_else(|| input.tools.take());
         input.options = options.clone().or_else(|| input.options.take());
-        input.forget_request();
     }
-    if let Some(response) = &output.updated_response
-        && let Some(before) = input.response.replace(response.clone())
-    {
-        input.retell_response(&before, response);
+    if let Some(response) = &output.updated_response {
+        input.response = Some(response.clone());
+        if input.stop_response.is_some() {
+            let text = response.as_str().or_else(|| response.get("content")?.as_str());
+            input.stop_response = text.map(str::to_owned);
+        }
     }
-    if let Some(response) = &output.updated_tool_response
-        && let Some(before) = input.tool_response.replace(response.clone())
-    {
-        input.retell_tool_response(&before, response);
+    if let Some(response) = &output.updated_tool_response {
+        input.tool_response = Some(response.clone());
+        if input.reason.is_some() {
+            input.reason = response.as_str().map(str::to_owned);
+        }
+    }
+    if output.rewrites() {
+        input.native = None;
     }
 }

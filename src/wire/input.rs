@@ -100,7 +100,7 @@ pub struct Input {
     /// The verdict of the hooks: `decision` and `message`. Only hooks that run after the verdict get
     /// it: those in the background, and observers.
     pub verdict: Option<JsonObject>,
-    /// The payload as the coding agent sent it, if an adapter translated it.
+    /// The payload as the coding agent sent it, if an adapter translated it. A hook's rewrite removes it.
     pub native: Option<Value>,
 
     /// Every other key: `parent_session_id`, `usage`, `worktree_path`, a host's own.

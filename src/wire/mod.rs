@@ -6,7 +6,6 @@ mod error;
 pub(crate) mod exact;
 mod field;
 mod input;
-mod native;
 mod output;
 mod output_keys;
 mod output_reader;
@@ -22,7 +21,6 @@ pub use hookexec_files::surrogates::repair_lone_surrogates;
 pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
 pub use error::{WireError, parse_strict};
 pub use input::Input;
-pub(crate) use native::is_empty;
 pub(crate) use output::UnknownKey;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]

@@ -78,13 +78,13 @@ async fn a_layer_runs_a_bounded_number_of_hooks_in_the_background() {
 }
 
 #[tokio::test]
-async fn a_hook_of_approval_sees_the_final_call_in_the_agents_payload_too() {
+async fn a_hook_after_a_rewrite_finds_no_payload_of_the_agent() {
     let mut registry = registry();
     registry.register_builtin(
         "tell_native",
         Builtin::inline(|input: &Input, _: &[String]| {
-            let native = input.native.as_ref().map(ToString::to_string);
-            Ok::<_, String>(Some(Output::deny(native.unwrap_or_default())))
+            let (native, cmd) = (&input.native, &input.tool_input.as_ref().unwrap()["cmd"]);
+            Ok::<_, String>(Some(Output::deny(format!("{native:?} {cmd}"))))
         }),
     );
     let hooks = vec![
@@ -97,7 +97,5 @@ async fn a_hook_of_approval_sees_the_final_call_in_the_agents_payload_too() {
     input.native = Some(json!({"command": "rm x", "tool_input": input.tool_input}));
     let asked = executor.dispatch(PreToolUse, &input).await;
     let answered = executor.approve(asked, &input).await;
-    let native: Value = serde_json::from_str(&answered.message.unwrap()).unwrap();
-    let expected = json!({"cmd": "trash x", "cwd": "/tmp"});
-    assert_eq!(native["tool_input"], expected, "{native}");
+    assert_eq!(answered.message.as_deref(), Some("None \"trash x\""));
 }

@@ -9,7 +9,7 @@ use super::Stage;
 use super::answer::{Misread, Part};
 use super::params::{is_tool_result, text_result};
 use crate::wire::{
-    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, is_empty, parse_strict,
+    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, parse_strict,
     same_json,
 };
 
@@ -103,6 +103,17 @@ fn only_content(response: &JsonObject) -> Option<&str> {
         }
     }
     response.get("content")?.as_str()
+}
+
+/// Returns whether a value says nothing.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn call(mut call: Part, input: &Input) -> Result<Output, Misread> {
