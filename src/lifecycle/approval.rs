@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::outcome::{DeniedBy, Stage, ToolEnd};
+use super::outcome::{DeniedBy, ToolEnd};
 use super::tool_call::ToolCall;
 use crate::event::Event;
 use crate::handler::BoxFuture;
@@ -30,23 +30,13 @@ pub struct ApprovalRequest {
 }
 
 impl ApprovalRequest {
-    pub(super) fn new(session_id: &str, call: &ToolCall) -> Self {
-        Self {
-            session_id: session_id.to_owned(),
-            call: call.clone(),
-            reasons: Vec::new(),
-            metadata: BTreeMap::new(),
-        }
-    }
-
-    pub(super) fn because(
-        mut self,
+    pub(super) fn new(
+        session_id: &str,
+        call: &ToolCall,
         reasons: Vec<(Option<Event>, String)>,
         metadata: BTreeMap<String, Value>,
     ) -> Self {
-        self.reasons = reasons;
-        self.metadata = metadata;
-        self
+        Self { session_id: session_id.to_owned(), call: call.clone(), reasons, metadata }
     }
 
     /// Returns the tool.
@@ -128,7 +118,7 @@ impl Approval {
         Some(match self.answer {
             Answer::Granted => Ok(self.source),
             Answer::Refused(message) => Err(ToolEnd::Denied { by: DeniedBy::Approver, message }),
-            Answer::Cancelled => Err(ToolEnd::Cancelled { during: Stage::Approval }),
+            Answer::Cancelled => Err(ToolEnd::Cancelled),
         })
     }
 }

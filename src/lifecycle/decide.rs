@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 
-use super::approval::{Approval, ApprovalRequest, Approver};
+use super::approval::{ApprovalRequest, Approver};
 use super::cancel::Cancellation;
-use super::outcome::{DeniedBy, Stage, ToolEnd};
+use super::outcome::{DeniedBy, ToolEnd};
 use super::scope::Scope;
 use super::tool_call::{ToolCall, ToolFacts};
 use super::trail::{Trail, reason};
@@ -22,7 +22,6 @@ pub(super) struct Decider<'a> {
     pub(super) call: ToolCall,
     /// Why the host asks, unless a hook allows the call.
     pub(super) asks: Option<String>,
-    pub(super) approval: Option<Approval>,
     pub(super) approver: Option<Approver<'a>>,
     pub(super) cancel: Cancellation<'a>,
     pub(super) trail: Trail,
@@ -52,7 +51,6 @@ impl Decider<'_> {
             scope,
             call,
             asks: None,
-            approval: None,
             approver: None,
             cancel: Cancellation::Never,
             trail: Trail::default(),
@@ -85,7 +83,7 @@ impl Decider<'_> {
         };
         // From here on the call has begun: if it is cancelled, its `post_tool_use` fires.
         if self.cancel.is_wished().await {
-            return Err(self.decided_against(ToolEnd::Cancelled { during: Stage::Start }).await);
+            return Err(self.decided_against(ToolEnd::Cancelled).await);
         }
         self.announce("allow", source).await;
         respond.map_or(Ok(()), |result| Err(ToolEnd::Responded { result }))
@@ -107,7 +105,7 @@ impl Decider<'_> {
             DispatchOptions { describe_tool: Some(&describe), ..DispatchOptions::default() };
         let firing = self.scope.fire_together(&BEFORE_TOOL, options, |input| self.call.fill(input));
         let Some(decided) = self.cancel.or(firing).await else {
-            return Err(ToolEnd::Cancelled { during: Stage::Hooks });
+            return Err(ToolEnd::Cancelled);
         };
         let mut wishes = Wishes::default();
         for verdict in decided.verdicts {
@@ -147,14 +145,6 @@ impl Decider<'_> {
     /// Obtains approval for the call as it stands, and returns who gave it.
     async fn approve(&mut self, wishes: &Wishes, asked: bool) -> Result<String, ToolEnd> {
         let session_id = self.scope.session.common.session_id.clone();
-        let mut void = false;
-        if let Some(approval) = self.approval.take() {
-            match approval.for_call(&session_id, &self.call) {
-                Some(answer) => return answer,
-                None => void = true,
-            }
-        }
-
         let mut asks = Asks::default();
         asks.add(self.trail.verdicts());
         if !asked {
@@ -162,7 +152,7 @@ impl Decider<'_> {
         }
         let firing = self.scope.fire_with(Event::PermissionRequest, |input| self.call.fill(input));
         let Some(verdict) = self.cancel.or(firing).await else {
-            return Err(ToolEnd::Cancelled { during: Stage::Hooks });
+            return Err(ToolEnd::Cancelled);
         };
         self.trail.push(verdict.clone());
         if let Some(end) = end_of(&verdict) {
@@ -170,9 +160,6 @@ impl Decider<'_> {
         }
         asks.settle(std::slice::from_ref(&verdict));
         let mut reasons = Vec::new();
-        if void {
-            reasons.push((None, "the call was changed after it had been approved".to_owned()));
-        }
         if verdict.decision == Some(Decision::Ask) {
             reasons.push((Some(Event::PermissionRequest), reason(&verdict)));
         }
@@ -197,14 +184,14 @@ impl Decider<'_> {
         let Some(approver) = self.approver.take() else {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
             let why = why.join("\n");
-            let by = if void { DeniedBy::VoidApproval } else { DeniedBy::NobodyToAsk };
+            let by = DeniedBy::NobodyToAsk;
             let message = format!("approval is needed and no one can be asked: {why}");
             return Err(ToolEnd::Denied { by, message });
         };
-        let request = ApprovalRequest::new(&session_id, &self.call).because(reasons, metadata);
+        let request = ApprovalRequest::new(&session_id, &self.call, reasons, metadata);
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
         let Some(answer) = self.cancel.or(asking).await else {
-            return Err(ToolEnd::Cancelled { during: Stage::Approval });
+            return Err(ToolEnd::Cancelled);
         };
         let (by, message) = match answer {
             Ok(answer) => match answer.for_call(&session_id, &self.call) {
@@ -240,7 +227,7 @@ impl Decider<'_> {
         };
         let asking = Box::pin(executor.ask(Event::Approval, &judged, asks));
         let Some((answer, _)) = self.cancel.or(asking).await else {
-            return Err(ToolEnd::Cancelled { during: Stage::Approval });
+            return Err(ToolEnd::Cancelled);
         };
         self.scope.note_stop(&answer);
         self.trail.push(answer.clone());

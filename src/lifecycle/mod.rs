@@ -62,7 +62,7 @@ pub use batch::Batch;
 pub use compaction::{Compaction, CompactionSource};
 pub use declared::DeclaredEvents;
 pub use model_call::{ModelCall, ModelRequest, PendingModel};
-pub use outcome::{DeniedBy, Outcome, Stage, ToolEnd, ToolOutcome};
+pub use outcome::{DeniedBy, Outcome, ToolEnd, ToolOutcome};
 pub use scope::CallerDeadline;
 pub use scope::Scope;
 pub use session::{Session, SessionBuilder, SessionSource};

@@ -83,10 +83,7 @@ pub enum ToolEnd {
         objection: Option<String>,
     },
     /// The host cancelled it.
-    Cancelled {
-        /// The stage at which it was cancelled.
-        during: Stage,
-    },
+    Cancelled,
 }
 
 /// Who denied a tool call.
@@ -112,22 +109,6 @@ impl fmt::Display for DeniedBy {
             Self::VoidApproval => "void_approval",
         })
     }
-}
-
-/// A stage of a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Stage {
-    /// It had not begun: an earlier call of its batch ended the turn.
-    NotStarted,
-    /// Hooks before the tool were running.
-    Hooks,
-    /// Approval was being asked for.
-    Approval,
-    /// The tool was about to run.
-    Start,
-    /// The tool was running.
-    Execution,
 }
 
 impl ToolOutcome {
@@ -161,7 +142,7 @@ impl ToolOutcome {
             ToolEnd::Failed { .. }
             | ToolEnd::Denied { .. }
             | ToolEnd::Aborted { .. }
-            | ToolEnd::Cancelled { .. } => true,
+            | ToolEnd::Cancelled => true,
         }
     }
 
@@ -173,7 +154,7 @@ impl ToolOutcome {
             ToolEnd::Responded { result } => result.for_llm.clone(),
             ToolEnd::Denied { message, .. } => format!("Tool call denied: {message}"),
             ToolEnd::Aborted { response, .. } => response.as_ref().map(text_of).unwrap_or_default(),
-            ToolEnd::Cancelled { .. } => "Tool call cancelled".to_owned(),
+            ToolEnd::Cancelled => "Tool call cancelled".to_owned(),
         };
         if let Some(guidance) = self.guidance() {
             let gap = if text.is_empty() { "" } else { "\n\n" };

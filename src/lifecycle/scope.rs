@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 
-use super::approval::ApprovalRequest;
 use super::batch::Batch;
 use super::compaction::{Compaction, CompactionSource};
 use super::model_call::{ModelCall, ModelRequest};
@@ -103,12 +102,6 @@ impl Scope {
     /// Returns the driver around a compaction of the conversation.
     pub fn compaction(&self, source: CompactionSource) -> Compaction {
         Compaction::new(self.clone(), source)
-    }
-
-    /// Returns an approval request for a call that is not driven yet, for hosts that ask
-    /// beforehand. Pass the answer to [`ToolRun::approved`].
-    pub fn approval_request(&self, call: &ToolCall) -> ApprovalRequest {
-        ApprovalRequest::new(&self.session.common.session_id, call)
     }
 
     /// Runs a subagent. `subagent_start` fires before it, and `run` gets the context that its hooks

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::approval::{Approval, ApprovalRequest};
 use super::cancel::Cancellation;
 use super::decide::Decider;
-use super::outcome::{Stage, ToolEnd, ToolOutcome};
+use super::outcome::{ToolEnd, ToolOutcome};
 use super::owed::Owed;
 use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, ToolCall, ToolError, message_of};
@@ -46,15 +46,6 @@ impl<'a> ToolRun<'a> {
         self
     }
 
-    /// Passes an approval that was given before the call was driven.
-    ///
-    /// If the hooks change the call, the approval is void. The approver is then asked, or without
-    /// an approver the call is denied.
-    pub fn approved(mut self, approval: Approval) -> Self {
-        self.0.approval = Some(approval);
-        self
-    }
-
     /// Sets the approver. Without one, a call that needs approval is denied.
     ///
     /// An approver that panics has not approved.
@@ -79,7 +70,7 @@ impl<'a> ToolRun<'a> {
     /// Ends a call of a batch that was stopped before it began.
     pub(super) fn not_started(self) -> ToolOutcome {
         let Decider { call, trail, .. } = self.0;
-        let end = ToolEnd::Cancelled { during: Stage::NotStarted };
+        let end = ToolEnd::Cancelled;
         ToolOutcome { call, end, duration: None, trail }
     }
 
@@ -99,7 +90,7 @@ impl<'a> ToolRun<'a> {
         let owed = Owed::new(&call.name, DROPPED);
         if decider.cancel.is_wished().await {
             let pending = PendingTool { decider, started: None, owed };
-            return Err(Box::new(pending.cancelled(Stage::Start).await));
+            return Err(Box::new(pending.cancel().await));
         }
         let pending = PendingTool { decider, started: Some(Instant::now()), owed };
         Ok((AuthorizedCall::new(call), pending))
@@ -147,7 +138,7 @@ enum Ran {
     Returned,
     Failed,
     Panicked,
-    Cancelled(Stage),
+    Cancelled,
 }
 
 impl PendingTool<'_> {
@@ -161,11 +152,7 @@ impl PendingTool<'_> {
 
     /// Ends the call after the host cancelled the running tool; `post_tool_use` fires.
     pub async fn cancel(self) -> ToolOutcome {
-        self.cancelled(Stage::Execution).await
-    }
-
-    async fn cancelled(self, during: Stage) -> ToolOutcome {
-        self.conclude(Ran::Cancelled(during), "the tool call was cancelled".into()).await
+        self.conclude(Ran::Cancelled, "the tool call was cancelled".into()).await
     }
 
     async fn conclude(self, ran: Ran, given: Value) -> ToolOutcome {
@@ -177,14 +164,14 @@ impl PendingTool<'_> {
             input.tool_duration_ms =
                 duration.map(|ran| u64::try_from(ran.as_millis()).unwrap_or(u64::MAX));
             input.reason = match ran {
-                Ran::Cancelled(_) => Some("canceled".to_owned()),
+                Ran::Cancelled => Some("canceled".to_owned()),
                 Ran::Panicked => Some("panic".to_owned()),
                 Ran::Returned | Ran::Failed => None,
             };
         };
         // A tool that was cancelled said nothing that could be transformed.
         let once_rewritten: &[Event] = match ran {
-            Ran::Cancelled(_) => &[Event::ToolResponseTransform],
+            Ran::Cancelled => &[Event::ToolResponseTransform],
             Ran::Returned | Ran::Failed | Ran::Panicked => &[],
         };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
@@ -208,7 +195,7 @@ impl PendingTool<'_> {
             (None, Ran::Failed | Ran::Panicked) => {
                 ToolEnd::Failed { response, rewritten, objection }
             }
-            (None, Ran::Cancelled(during)) => ToolEnd::Cancelled { during },
+            (None, Ran::Cancelled) => ToolEnd::Cancelled,
         };
         let Decider { call, mut trail, .. } = self.decider;
         for verdict in decided.verdicts {

@@ -281,7 +281,7 @@ pub enum Mode {
 }
 
 /// The tokens that a model used for the answers of one hook.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Usage {
@@ -289,19 +289,14 @@ pub struct Usage {
     pub input_tokens: u64,
     /// The tokens that it wrote.
     pub output_tokens: u64,
-    /// The cost in the currency of the hook's `price`, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
 }
 
 impl Usage {
     /// Returns the sum of two usages.
     pub(crate) fn plus(self, other: Self) -> Self {
-        let cost = self.cost.into_iter().chain(other.cost).reduce(|one, other| one + other);
         Self {
             input_tokens: self.input_tokens.saturating_add(other.input_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
-            cost,
         }
     }
 }

@@ -5,5 +5,4 @@ mod machines;
 mod registry;
 mod team;
 mod walk;
-#[cfg(feature = "http")]
 mod web;

@@ -4,9 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hookexec::lifecycle::{Approval, ApprovalRequest, DeniedBy, Stage, ToolEnd, ToolOutcome};
+use hookexec::lifecycle::{
+    Approval, ApprovalRequest, DeniedBy, Session, ToolCall, ToolEnd, ToolOutcome,
+};
 use hookexec::wire::ToolResult;
-use hookexec::{Decision, Event, Output};
+use hookexec::{Event, Output};
 use serde_json::json;
 
 use super::support::{Act, at, nothing, object, session, shell, silent, weather};
@@ -157,65 +159,27 @@ async fn the_host_asks_unless_a_hook_allows() {
     guarded.end("exit").await;
 }
 
-#[tokio::test]
-async fn an_approval_given_beforehand_holds_for_the_call_that_was_shown() {
-    let (session, log) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
-    let call = shell("ls");
-    let approval = session.approval_request(&call).grant_as("session_grant");
-    let outcome = session
-        .tool_call(call)
-        .approved(approval)
-        .approve_with(unasked)
-        .run(async |_| Ok("ok".into()))
-        .await;
-    assert!(matches!(outcome.end, ToolEnd::Ran { .. }));
-    let decided = log.of(Event::OnToolApprovalDecision);
-    assert_eq!(decided.approval_source.as_deref(), Some("session_grant"));
-    assert!(!log.take().contains(&"permission_request"), "nobody is asked, so no hook is either");
-    session.end("exit").await;
-}
-
-#[tokio::test]
-async fn an_approval_is_void_when_the_call_changes_after_it() {
-    let mut rewrite = Output::patch_input(object(json!({ "cmd": "rm -r /" })));
-    rewrite.decision = Some(Decision::Ask);
-    let (session, _) = session(at(Event::PreToolUse, rewrite)).await;
-    let call = shell("ls");
-
-    let approval = session.approval_request(&call).grant();
-    let alone = session
-        .tool_call(call.clone())
-        .approved(approval)
-        .run(async |_| panic!("the tool ran"))
-        .await;
-    assert_eq!(denied_by(&alone), Some(DeniedBy::VoidApproval));
-
-    let approval = session.approval_request(&call).grant();
-    let asked_again = session
-        .tool_call(call)
-        .approved(approval)
-        .approve_with(async |request| {
-            assert_eq!(request.arguments()["cmd"], "rm -r /");
-            assert_eq!(request.reasons()[0].1, "the call was changed after it had been approved");
-            request.refuse("not that")
-        })
-        .run(async |_| panic!("the tool ran"))
-        .await;
-    assert_eq!(denied_by(&asked_again), Some(DeniedBy::Approver));
-    session.end("exit").await;
+/// Returns an approval of `call`, which then waits for ever.
+async fn granted(session: &Session, call: ToolCall) -> Approval {
+    let mut approval = None;
+    let asked = session.tool_call(call).approve_with(async |request| {
+        approval = Some(request.grant());
+        std::future::pending().await
+    });
+    let waited = Duration::from_millis(50);
+    let run = asked.run(async |_| panic!("the tool ran"));
+    tokio::time::timeout(waited, run).await.unwrap_err();
+    approval.unwrap()
 }
 
 #[tokio::test]
 async fn an_approval_of_one_call_is_void_for_another() {
     let (mine, _) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
-    let (theirs, _) = session(silent()).await;
-    let other_call = mine.approval_request(&shell("ls")).grant();
-    let other_session = {
-        let builder = hookexec::lifecycle::Session::builder("s-2");
-        let session = builder.attach(theirs.executor());
-        session.approval_request(&shell("pwd")).grant()
-    };
-    let other_id = mine.approval_request(&shell("pwd").with_id("another")).grant();
+    let other_call = granted(&mine, shell("ls")).await;
+    let (asking, _) = session(at(Event::PreToolUse, Output::ask("sure?"))).await;
+    let session = hookexec::lifecycle::Session::builder("s-2").attach(asking.executor());
+    let other_session = granted(&session, shell("pwd")).await;
+    let other_id = granted(&mine, shell("pwd").with_id("another")).await;
     for approval in [other_call, other_session, other_id] {
         let outcome = mine
             .tool_call(shell("pwd"))
@@ -225,7 +189,8 @@ async fn an_approval_of_one_call_is_void_for_another() {
         assert_eq!(denied_by(&outcome), Some(DeniedBy::VoidApproval));
     }
     mine.end("exit").await;
-    theirs.end("exit").await;
+    session.end("exit").await;
+    asking.end("exit").await;
 }
 
 #[tokio::test]
@@ -250,7 +215,7 @@ async fn a_question_that_is_called_off_cancels_the_call() {
         .approve_with(async |request| request.cancel())
         .run(async |_| panic!("the tool ran"))
         .await;
-    assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Approval }));
+    assert!(matches!(outcome.end, ToolEnd::Cancelled));
     let decided = log.of(Event::OnToolApprovalDecision);
     assert_eq!(decided.approval_decision.as_deref(), Some("canceled"));
     session.end("exit").await;

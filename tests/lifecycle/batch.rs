@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use hookexec::lifecycle::{Stage, ToolEnd, ToolOutcome};
+use hookexec::lifecycle::{ToolEnd, ToolOutcome};
 use hookexec::wire::{Stop, StopScope};
 use hookexec::{Event, Input, Output};
 use tokio::sync::{Notify, oneshot};
@@ -57,7 +57,7 @@ async fn a_stop_cancels_the_others_and_their_post_hooks_still_fire() {
             _ => std::future::pending().await,
         })
         .await;
-    assert!(matches!(outcomes[0].end, ToolEnd::Cancelled { during: Stage::Execution }));
+    assert!(matches!(outcomes[0].end, ToolEnd::Cancelled));
     assert!(matches!(&outcomes[1].end, ToolEnd::Aborted { response: Some(_), .. }));
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for event in log.take() {
@@ -83,7 +83,7 @@ async fn a_stop_leaves_later_calls_undone_when_they_come_in_turn() {
     assert_eq!(ran.into_inner().unwrap(), ["one", "stop"]);
     let names: Vec<&str> = outcomes.iter().map(cmd).collect();
     assert_eq!(names, ["one", "stop", "three"]);
-    assert!(matches!(outcomes[2].end, ToolEnd::Cancelled { during: Stage::NotStarted }));
+    assert!(matches!(outcomes[2].end, ToolEnd::Cancelled));
     assert!(outcomes[2].trail.verdicts().is_empty());
     assert!(log.inputs().iter().all(|input| {
         input.tool_input.as_ref().is_none_or(|arguments| arguments["cmd"] != "three")
@@ -125,7 +125,7 @@ async fn a_batch_that_is_cancelled() {
         })
         .await;
     for outcome in &outcomes {
-        assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Execution }));
+        assert!(matches!(outcome.end, ToolEnd::Cancelled));
     }
     let fired = log.take();
     assert_eq!(fired.iter().filter(|event| **event == "post_tool_use").count(), 2);

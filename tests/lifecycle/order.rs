@@ -1,6 +1,6 @@
 //! Each stage of a tool call fires exactly once, in order, whichever way the call ends.
 
-use hookexec::lifecycle::{DeniedBy, Stage, ToolEnd, ToolError};
+use hookexec::lifecycle::{DeniedBy, ToolEnd, ToolError};
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{Event, Output};
 use serde_json::json;
@@ -241,7 +241,7 @@ async fn a_call_that_is_cancelled_while_a_hook_runs() {
             .cancelled_by(log.fired(event))
             .run(async |_| panic!("a cancelled tool ran"))
             .await;
-        assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Hooks }));
+        assert!(matches!(outcome.end, ToolEnd::Cancelled));
         let decided = log.of(Event::OnToolApprovalDecision);
         assert_eq!(decided.approval_decision.as_deref(), Some("canceled"));
         assert_eq!(log.take(), stages(&[&BEFORE[..started], &[DECIDED]]));
@@ -262,7 +262,7 @@ async fn a_call_that_is_cancelled_while_approval_is_asked_for() {
         .cancelled_by(async { wish.await.unwrap() })
         .run(async |_| panic!("a cancelled tool ran"))
         .await;
-    assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Approval }));
+    assert!(matches!(outcome.end, ToolEnd::Cancelled));
     assert_eq!(log.take(), stages(&[&BEFORE, &["permission_request", DECIDED]]));
     session.end("exit").await;
 }
@@ -279,7 +279,7 @@ async fn a_call_that_is_cancelled_while_the_tool_runs() {
             std::future::pending().await
         })
         .await;
-    assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Execution }));
+    assert!(matches!(outcome.end, ToolEnd::Cancelled));
     assert!(outcome.duration.is_some());
     let after = log.of(Event::PostToolUse);
     assert_eq!((after.tool_error, after.reason.as_deref()), (Some(true), Some("canceled")));
@@ -295,7 +295,7 @@ async fn a_call_that_is_cancelled_after_it_was_allowed_never_reaches_the_tool() 
         .cancelled_by(log.fired(Event::OnToolApprovalDecision))
         .run(async |_| panic!("a cancelled tool ran"))
         .await;
-    assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Start }));
+    assert!(matches!(outcome.end, ToolEnd::Cancelled));
     assert_eq!(outcome.duration, None);
     // It was said to be allowed, so it is said to have ended.
     assert_eq!(log.take(), stages(&[&BEFORE, &[DECIDED, "post_tool_use"]]));
@@ -311,7 +311,7 @@ async fn a_call_that_is_cancelled_from_the_start_never_reaches_the_tool() {
         .cancelled_by(async {})
         .run(async |_| panic!("a cancelled tool ran"))
         .await;
-    assert!(matches!(outcome.end, ToolEnd::Cancelled { during: Stage::Start }));
+    assert!(matches!(outcome.end, ToolEnd::Cancelled));
     assert_eq!(log.take(), [""; 0]);
 }
 

@@ -131,11 +131,7 @@ pub(crate) fn status(report: &HookReport) -> (Style, &'static str) {
 
 /// Returns what a model used, in words.
 pub(crate) fn tokens(usage: Usage) -> String {
-    let mut text = format!("{} tokens read, {} written", usage.input_tokens, usage.output_tokens);
-    if let Some(cost) = usage.cost {
-        let _ = write!(text, " for {cost}");
-    }
-    text
+    format!("{} tokens read, {} written", usage.input_tokens, usage.output_tokens)
 }
 
 /// Returns the texts of a report, each with its label and once: what a program wrote is often also

@@ -190,7 +190,6 @@ impl Loading {
                 file.coverage = Coverage::read(file, &part, Platform::HERE.has_drives);
             }
             if let Some(failure) = file.failure(source) {
-                file.unapproved_audit = part.audit.take().map(|settings| settings.path);
                 part.refuse(&failure);
             }
         }

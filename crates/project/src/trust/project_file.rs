@@ -24,9 +24,6 @@ pub struct ProjectFile {
     pub blocked: Option<Blocked>,
     /// The files that its commands name; empty unless the file was read to be shown.
     pub coverage: Coverage,
-    /// The log that it has in `audit:`, which does not count because the file does not run. Known if the
-    /// file was read to be shown.
-    pub unapproved_audit: Option<PathBuf>,
     /// The places that the paths of its approval lead to.
     pub(crate) places: Vec<PathBuf>,
     /// The directory of the hooks file.
@@ -82,7 +79,6 @@ impl ProjectFile {
             digest: files::digest(text.as_bytes()),
             blocked: Some(Blocked::Unapproved),
             coverage: Coverage::default(),
-            unapproved_audit: None,
             places: Vec::new(),
             root: repository.unwrap_or(project).to_owned(),
             directory,

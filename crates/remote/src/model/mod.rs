@@ -21,7 +21,7 @@ use hookexec::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
 };
 use hookexec::registry::HandlerEnv;
-use hookexec::wire::{Output, Usage, parse_strict};
+use hookexec::wire::{Output, parse_strict};
 
 const EXAMPLE: &str = "such as `with: { api: anthropic-messages, url: \
                        https://api.anthropic.com/v1/messages, model: NAME, api_key: \
@@ -39,7 +39,6 @@ struct Parameters {
     decisions: Vec<Choice>,
     #[serde(default = "enough")]
     max_tokens: u32,
-    price: Option<Price>,
     budget: Option<u64>,
     #[serde(default)]
     allow_private: bool,
@@ -61,14 +60,6 @@ enum Choice {
 struct Answer {
     decision: Choice,
     reason: String,
-}
-
-/// The price of a million tokens.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Price {
-    input: f64,
-    output: f64,
 }
 
 /// An allow can take the place of the user's own, so a hook must ask for it.
@@ -201,20 +192,6 @@ impl Parameters {
         let words = self.words().join(", ");
         format!("its answer is not one `decision` of {words} and one `reason`, and nothing else")
     }
-
-    fn priced(&self, mut usage: Usage) -> Usage {
-        if let Some(Price { input, output }) = self.price {
-            let cost = tokens(usage.input_tokens) * input + tokens(usage.output_tokens) * output;
-            // In billionths: floats would write more digits than there are.
-            usage.cost = Some((cost * 1e3).round() / 1e9);
-        }
-        usage
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "tokens are fewer than 2^53")]
-fn tokens(count: u64) -> f64 {
-    count as f64
 }
 
 struct ModelHandler(Arc<Judge>);
@@ -261,7 +238,7 @@ impl Judge {
             }
             reply => reply?,
         };
-        let usage = self.with.api.usage(&reply).map(|usage| self.with.priced(usage));
+        let usage = self.with.api.usage(&reply);
         let mut answered = self.read(&reply, usage.is_some());
         if let Some(usage) = &usage {
             let used = usage.input_tokens.saturating_add(usage.output_tokens);

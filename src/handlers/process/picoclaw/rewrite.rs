@@ -9,8 +9,7 @@ use super::Stage;
 use super::answer::{Misread, Part};
 use super::params::{is_tool_result, text_result};
 use crate::wire::{
-    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, parse_strict,
-    same_json,
+    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, parse_strict, same_json,
 };
 
 pub(super) const NEEDS_RESPOND: &str =

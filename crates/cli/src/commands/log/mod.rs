@@ -141,62 +141,11 @@ pub(crate) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathB
     }
     let loaded = config.load(Purpose::Show)?;
     loaded.notices.warn_untold("");
-    let Loaded { config, project_files, .. } = &loaded.found;
-    if let Some(settings) = config.audit.first() {
+    if let Some(settings) = loaded.found.config.audit.first() {
         return Ok(settings.path.clone());
     }
-    for file in project_files {
-        // A warning has said what to do about the hooks file.
-        if let Some(log) = &file.unapproved_audit {
-            let path = file.path.display();
-            let text =
-                format!("{path} has `audit:` and is not approved: it records nothing until it is");
-            let hint = format!("to read what it recorded before, {}", naming(log));
-            return Err(CommandError::usage(text).hint(hint));
-        }
-    }
-    Err(no_log(&loaded.found))
-}
-
-/// Returns the error that no log is known. It names the first file that may have named one.
-fn no_log(loaded: &Loaded) -> CommandError {
-    let Loaded { config, project_files, .. } = loaded;
-    for file in &config.failed {
-        // The content of a file that is only not approved was looked at.
-        if project_files.iter().any(|known| known.problem().as_deref() == Some(&*file.cause)) {
-            continue;
-        }
-        let is_there = file.location.path().exists();
-        let why = if is_there { "can't be loaded" } else { "is gone" };
-        let error = unknown_log(&file.location, why);
-        return match config.left_out.iter().next() {
-            Some(problem) => error.hint(problem.with_hint()),
-            None => error,
-        };
-    }
-    for problem in config.left_out.iter() {
-        if let Some(place) = &problem.location {
-            return unknown_log(place, "is not used").hint(problem.with_hint());
-        }
-    }
-    CommandError::usage("which log? No hooks file says `audit:`")
-        .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file")
-}
-
-/// Returns that a file does not count, with the log that it probably names.
-fn unknown_log(place: &Location, why: &str) -> CommandError {
-    let path = place.path().display();
-    let problem = format!("which log? {path} {why}, so its `audit:` is not known");
-    let beside = place.directory().join("audit.jsonl");
-    let hint = if beside.is_file() { naming(&beside) } else { BY_NAME.to_owned() };
-    CommandError::usage(problem).hint(hint)
-}
-
-const BY_NAME: &str = "name the log as an argument";
-
-/// Returns how to name the log at `path`.
-fn naming(path: &Path) -> String {
-    format!("{BY_NAME}: {}", quoted(&plain::line(shown(&path.to_string_lossy()))))
+    Err(CommandError::usage("which log? No hooks file that is in use says `audit:`")
+        .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file"))
 }
 
 pub(crate) fn unreadable(path: &Path) -> String {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{
-    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, Outcome, Session, Stage, ToolCall,
-    ToolEnd, ToolError, ToolOutcome, Turn, TurnEnd,
+    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, Outcome, Session, ToolCall, ToolEnd,
+    ToolError, ToolOutcome, Turn, TurnEnd,
 };
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -224,15 +224,7 @@ fn tool_end(outcome: &ToolOutcome) -> Value {
             said.push(stop.reason.clone());
             ("aborted", json!(response), Some(said.join("\n")))
         }
-        ToolEnd::Cancelled { during } => (
-            "cancelled",
-            Value::Null,
-            Some(match during {
-                Stage::Hooks => "cancelled while hooks ran".to_owned(),
-                Stage::Approval => "cancelled while approval was asked for".to_owned(),
-                _ => "cancelled".to_owned(),
-            }),
-        ),
+        ToolEnd::Cancelled => ("cancelled", Value::Null, Some("cancelled".to_owned())),
     };
     let mut answer = trail(&outcome.trail);
     answer["next"] = "done".into();
