@@ -25,7 +25,6 @@ mod input;
 mod named_commands;
 mod registry;
 mod runtime;
-mod starter;
 #[cfg_attr(unix, path = "system/unix.rs")]
 #[cfg_attr(windows, path = "system/windows.rs")]
 mod system;

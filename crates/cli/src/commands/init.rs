@@ -12,14 +12,14 @@ use hookexec_setup::settings::inspect::AgentFile;
 use crate::commands::import;
 use crate::console::output;
 use crate::console::table::steps;
-use crate::{CommandError, config, starter};
+use crate::{CommandError, config};
 
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";
 
-/// Writes a commented `hooks.yaml` and `hooks.test.yaml` for what is found in the project
+/// Writes a commented `hooks.yaml` and its tests, `hooks.test.yaml`
 ///
-/// Looks for git, for languages and for coding agents. Existing files are not overwritten.
+/// Existing files are not overwritten.
 ///
 /// A model that works in the project can change the project's hooks. With `--user` the files go to
 /// your own layer, which counts in every project and which no project can change.
@@ -52,33 +52,28 @@ impl Args {
             return Ok(());
         }
         let project = config::project(self.directory.as_deref())?;
-        let mut found = starter::Found::in_project(&project);
-        if self.user {
-            found.keep_what_holds_everywhere();
-        }
         let directory = users.unwrap_or_else(|| project.clone());
         let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
         refuse_existing(&hooks)?;
         refuse_existing(&cases)?;
         let (hooks_text, cases_text) = if self.user {
-            (starter::USERS_HOOKS.to_owned(), starter::USERS_CASES.to_owned())
+            (include_str!("../starter/user.yaml"), include_str!("../starter/user.test.yaml"))
         } else {
-            (starter::hooks(&found), starter::cases(&found))
+            (include_str!("../starter/hooks.yaml"), include_str!("../starter/hooks.test.yaml"))
         };
-        output::create(&hooks, &hooks_text)?;
-        output::create(&cases, &cases_text)?;
-        let next = steps(&self.next(&directory, &project, &found.agents));
-        let found = found.listed();
+        output::create(&hooks, hooks_text)?;
+        output::create(&cases, cases_text)?;
+        let next = steps(&self.next(&directory, &project));
         output::print(&if self.user {
             let directory = directory.display();
-            format!("wrote {HOOKS} and {CASES} for {found} in {directory}\n\n{next}")
+            format!("wrote {HOOKS} and {CASES} in {directory}\n\n{next}")
         } else {
-            format!("wrote {HOOKS} and {CASES} for {found}\n\n{next}{SURVIVES}")
+            format!("wrote {HOOKS} and {CASES}\n\n{next}{SURVIVES}")
         })
     }
 
     /// Returns the commands to run next, and what each does.
-    fn next(&self, directory: &Path, project: &Path, agents: &[Agent]) -> Vec<(String, String)> {
+    fn next(&self, directory: &Path, project: &Path) -> Vec<(String, String)> {
         let mut next = Vec::new();
         if self.user {
             add_step(&mut next, format!("hookexec test {}", directory.display()), "run the tests");
@@ -88,9 +83,13 @@ impl Args {
         }
         add_step(&mut next, "hookexec explain", "see what is configured");
         let scope = if self.user { Scope::User } else { Scope::Project };
-        for agent in agents {
+        for agent in Agent::all() {
+            let Some(settings) = agent.settings() else { continue };
+            if !project.join(settings.in_project().0).exists() {
+                continue;
+            }
             let title = agent.title();
-            if let Some(file) = AgentFile::inspect(*agent, scope, project)
+            if let Some(file) = AgentFile::inspect(agent, scope, project)
                 && has_foreign_hooks(&file)
             {
                 let path = file.path.strip_prefix(project).unwrap_or(&file.path).display();

@@ -8,18 +8,15 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::Location;
-use hookexec_builtins::shell::quoted;
 use hookexec_files::platform::system;
-use hookexec_project::Loaded;
 use hookexec_project::log::Record;
-use hookexec_workbench::records::{self, Statistics, shown};
+use hookexec_workbench::records::{self, Statistics};
 
+use crate::Exit;
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
 use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
-use crate::{Exit, plain};
 use filter::Filter;
 use page::Page;
 
