@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::build::ExecutorBuilder;
-use super::worst::WorstCase;
 use crate::config::{Diagnostic, Diagnostics, Hook};
 use crate::registry::Registry;
 
@@ -13,25 +12,19 @@ use crate::registry::Registry;
 pub struct Inspection {
     /// The hooks in config order; disabled ones included.
     pub hooks: Vec<Arc<Hook>>,
-    /// The problems of the hooks that can't be built, and how the time of the others is bounded.
+    /// The problems of the hooks that can't be built.
     pub problems: Diagnostics,
     /// How many problems keep a hook from being built.
     pub unbuilt: usize,
-    /// How long the hooks of each event may take, without events that only have background hooks.
-    pub worst_cases: Vec<WorstCase>,
 }
 
 impl ExecutorBuilder {
     /// Builds what can be built, and returns what is wrong with the rest. Hooks that wait for an approval
     /// are built, to show what an approval would bring. Nothing is started.
     pub fn inspect(self) -> Inspection {
-        let (executor, mut problems) = self.build_partially();
+        let (executor, problems) = self.build_partially();
         let unbuilt = problems.iter().count();
-        let worst_cases = executor.worst_cases();
-        for case in &worst_cases {
-            problems.extend(case.beyond_deadline());
-        }
-        Inspection { hooks: executor.configured, problems, unbuilt, worst_cases }
+        Inspection { hooks: executor.configured, problems, unbuilt }
     }
 }
 

@@ -31,7 +31,6 @@ mod select;
 mod tests;
 pub(crate) mod time;
 mod versions;
-mod worst;
 
 pub use ask::BEFORE_TOOL;
 pub use background::HandedOver;
@@ -42,6 +41,5 @@ pub use dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
 pub use explain::{Explanation, Selection};
 pub use inspect::Inspection;
 pub use time::deadline_of_hooks;
-pub use worst::WorstCase;
 
 pub use crate::handlers::process::processes::{ProcessCheck, ProcessStatistics};

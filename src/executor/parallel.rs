@@ -10,14 +10,14 @@ use super::select::Bound;
 use crate::handler::BoxFuture;
 
 /// Counts the running hooks of one moment, in total and for each `max_parallel` of a layer.
-pub(crate) struct Slots {
+pub(super) struct Slots {
     free: usize,
     /// The free slots of the hooks that share a `max_parallel`, by [`Bound::limits`].
     shared: HashMap<usize, usize>,
 }
 
 impl Slots {
-    pub(crate) fn new(max_parallel: usize) -> Self {
+    pub(super) fn new(max_parallel: usize) -> Self {
         Self { free: max_parallel.max(1), shared: HashMap::new() }
     }
 

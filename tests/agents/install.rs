@@ -113,8 +113,10 @@ fn uninstalling_gives_every_file_back_as_it_was() {
         for (index, text) in lived_in(agent).iter().enumerate() {
             let home = Home::new();
             let path = home.put(agent, text);
-            let installed = home.run(&["install", agent, "--diff"]).exits(0);
-            assert!(installed.stdout.starts_with("--- "), "{}", installed.stdout);
+            let shown = home.run(&["install", agent, "--dry-run"]).exits(0);
+            assert!(shown.stdout.starts_with("--- "), "{}", shown.stdout);
+            assert_eq!(&fs::read_to_string(&path).unwrap(), text);
+            let _ = home.run(&["install", agent]).exits(0);
             let with = fs::read_to_string(&path).unwrap();
             assert_ne!(&with, text, "{agent} {index}");
             assert!(!text.contains("mine") || with.contains("mine"));
@@ -826,7 +828,7 @@ fn an_installation_is_told_in_a_few_lines() {
     for part in ["installed in", "(15 events)", "next: ", "the model must not change"] {
         assert!(done.stderr.contains(part), "{part}: {}", done.stderr);
     }
-    let done = home.run(&["uninstall", "claude-code", "--diff"]).exits(0);
+    let done = home.run(&["uninstall", "claude-code", "--dry-run"]).exits(0);
     assert!(done.stdout.starts_with("--- "), "{}", done.stdout);
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hookexec::config::{AuditSettings, Diagnostic, Diagnostics, Draft, FailedFile, Hook};
-use hookexec::executor::{Inspection, WorstCase};
+use hookexec::executor::Inspection;
 use hookexec::{Executor, Registry};
 
 use crate::load::{LoadOptions, Loading};
@@ -26,8 +26,6 @@ pub struct Check {
     /// The files that fail: those that can't be loaded, that no person approved, or that were approved
     /// and are gone.
     pub failed: Vec<FailedFile>,
-    /// How long the hooks of each event may take.
-    pub worst_cases: Vec<WorstCase>,
     /// The logs of decisions.
     pub logs: Vec<AuditSettings>,
     /// The policies that come from elsewhere.
@@ -71,8 +69,7 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
     if let Some(directory) = &options.working_dir {
         executor = executor.working_dir(directory);
     }
-    let Inspection { hooks, problems: unbuilt, unbuilt: broken, worst_cases, .. } =
-        executor.inspect();
+    let Inspection { hooks, problems: unbuilt, unbuilt: broken, .. } = executor.inspect();
     problems.extend(unbuilt);
     problems.sort(&files);
     Check {
@@ -81,7 +78,6 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
         problems,
         left_out,
         failed,
-        worst_cases,
         logs,
         policies,
         configured: hooks,

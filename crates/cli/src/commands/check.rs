@@ -3,18 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookexec::config::{Diagnostic, Severity};
+use hookexec::config::{Diagnostic, Hook, Severity};
 use hookexec::executor::ProcessCheck;
-use hookexec::executor::WorstCase;
 use hookexec::lifecycle::DeclaredEvents;
-use hookexec_agents::{Agent, NativeEvent, events_of_host};
+use hookexec_agents::{Agent, events_of_host};
 use hookexec_project::Check;
 use hookexec_setup::matchers;
 use hookexec_setup::scripts::missing;
 use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
 use serde_json::{Value, json};
 
-use crate::commands::run::from;
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
@@ -35,15 +33,10 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Warn about hooks that this host never calls, and about events that may take longer than it
+    /// Warn about hooks that this host never calls, and about those with a longer `timeout` than it
     /// waits. HOST is a coding agent, `docker-agent` or `picoclaw`
     #[arg(long, value_name = "HOST", value_parser = events_of_host)]
     host: Option<DeclaredEvents>,
-
-    /// Warn when the hooks of an event may take longer together [default: with a coding agent, what
-    /// `install` sets]
-    #[arg(long, value_name = "SECONDS", value_parser = from::seconds)]
-    within: Option<Duration>,
 
     /// If nothing else is wrong, start every process and check that it completes the handshake
     #[arg(long)]
@@ -73,7 +66,6 @@ impl Args {
             problems.extend(host.unfired(check.configured()));
         }
         self.check_hooks(&check, &options.working_dir.unwrap_or_default(), &mut problems);
-        problems.extend(late(&self.late_moments(&check.worst_cases), self.agent()));
         check.add(problems);
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
@@ -105,32 +97,10 @@ impl Args {
                 warning.message = format!("`{}`: {}", hook.label(), warning.message);
                 problems.push(warning.at(hook.location.clone()));
             }
-        }
-    }
-
-    /// Returns the moments whose hooks may take longer than the caller waits.
-    fn late_moments<'c>(&self, worst_cases: &'c [WorstCase]) -> Vec<Moment<'c>> {
-        let mut moments: Vec<Moment<'_>> = Vec::new();
-        if let Some(agent) = self.agent() {
-            for native in agent.events() {
-                // All of our events of one moment fire in turn, while the agent waits.
-                let fires = native.fires(agent);
-                let cases = worst_cases.iter().filter(|case| fires.contains(&case.event));
-                let (_, usual) = limits(agent, native, TIMEOUT);
-                let limit = self.within.unwrap_or(Duration::from_secs(usual));
-                let cases = cases.collect();
-                // Some agents have an event for each kind of tool; the first stands for all.
-                if moments.last().is_none_or(|last| last.cases != cases) {
-                    moments.push(Moment { native: Some(native), cases, limit });
-                }
-            }
-        } else if let Some(limit) = self.within {
-            for case in worst_cases {
-                moments.push(Moment { native: None, cases: vec![case], limit });
+            if let Some(late) = self.agent().and_then(|agent| late(hook, agent)) {
+                problems.push(late.at(hook.location.clone()));
             }
         }
-        moments.retain(|moment| moment.time() > moment.limit);
-        moments
     }
 
     /// Returns the coding agent that is the host.
@@ -159,47 +129,30 @@ fn refusal(process: &ProcessCheck) -> Option<Diagnostic> {
     Some(Diagnostic::error(problem).at(process.location.clone()))
 }
 
-/// A moment at which a caller waits.
-struct Moment<'c> {
-    /// The agent's name for it.
-    native: Option<&'static NativeEvent>,
-    cases: Vec<&'c WorstCase>,
-    limit: Duration,
-}
-
-impl Moment<'_> {
-    /// Returns how long its hooks may take by their own timeouts; one without has the time that is
-    /// left.
-    fn time(&self) -> Duration {
-        self.cases.iter().map(|case| case.stated_until_verdict()).sum()
+/// Returns a warning of a hook that may answer after `agent` has given up.
+fn late(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
+    if !hook.states_timeout() || !hook.phase.is_answered() {
+        return None;
     }
-
-    fn text(&self) -> String {
-        let mut text = format!("{:?} of {:?}", self.time(), self.limit);
-        if let Some(native) = self.native {
-            text = format!("{text} at {}", native.name);
-        }
-        let names: Vec<String> =
-            self.cases.iter().map(|case| format!("`{}`", case.event)).collect();
-        format!("{text} ({})", names.join(", "))
+    let natives = agent.events();
+    let native = natives.into_iter().find(|native| native.fires(agent).contains(&hook.event))?;
+    let (_, within) = limits(agent, native, TIMEOUT);
+    let within = Duration::from_secs(within);
+    if hook.timeout <= within {
+        return None;
     }
-}
-
-/// Returns a warning of the moments whose hooks may take too long, if there are some.
-fn late(moments: &[Moment<'_>], agent: Option<Agent>) -> Option<Diagnostic> {
-    let place = moments.first()?.cases.first()?.location.clone();
-    let times: Vec<String> = moments.iter().map(Moment::text).collect();
     let warning = Diagnostic::warning(format!(
-        "the hooks of an event may take longer together than its caller waits: {}",
-        times.join(", ")
+        "`{}` may take {:?}, and {} waits {within:?} at {}",
+        hook.label(),
+        hook.timeout,
+        agent.title(),
+        native.name
     ));
-    let mut hint = "a late answer counts as none. Lower the `timeout`, set a `deadline`".to_owned();
-    let slowest = moments.iter().map(Moment::time).max();
-    if let (Some(agent), Some(wait)) = (agent, slowest.and_then(timeout_for)) {
-        let raise = format!("`hookexec install {agent} --timeout {wait}`");
-        hint = format!("{hint}, or raise the agent's timeout: {raise}");
+    let mut hint = "a late answer counts as none: lower the `timeout`".to_owned();
+    if let Some(wait) = timeout_for(hook.timeout) {
+        hint = format!("{hint}, or run `hookexec install {agent} --timeout {wait}`");
     }
-    Some(warning.hint(hint).at(place))
+    Some(warning.hint(hint))
 }
 
 /// Everything that was found.
@@ -255,7 +208,6 @@ impl Report {
             "errors": self.errors,
             "warnings": self.warnings,
             "problems": check.problems,
-            "worst_cases": check.worst_cases,
             "processes": processes,
         })
     }

@@ -34,27 +34,23 @@ fn scope_name() -> impl TypedValueParser<Value = Scope> {
     names.map(|name| if name == "user" { Scope::User } else { Scope::Project })
 }
 
-/// Whether a change is shown, and whether it is made.
+/// Whether a change is made, or shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangeArgs {
-    /// Also prints the change as a diff; the change is made
-    #[arg(long)]
-    diff: bool,
-
-    /// Only prints the change
+    /// Only prints the change, as a diff
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 impl ChangeArgs {
-    /// Shows a change if the user wants to see it, and returns whether to make it.
+    /// Shows a change that is not to be made, and returns whether it is.
     pub(crate) fn show(
         &self,
         path: &Path,
         before: &str,
         after: &str,
     ) -> Result<bool, CommandError> {
-        if self.diff || self.dry_run {
+        if self.dry_run {
             let path = path.display().to_string();
             let diff = similar::TextDiff::from_lines(before, after);
             output::print(&diff.unified_diff().header(&path, &path).to_string())?;

@@ -6,7 +6,7 @@ use super::file::{self, check_file};
 use super::loading::Loading;
 use hookexec::config::{InLayer as _, PolicySettings, SourceFile};
 
-use crate::policy::{Policy, PolicyError, State, Store, hooks_files};
+use crate::policy::{Policy, PolicyFailure, State, Store, hooks_files};
 
 /// The remedy for every failure of a policy.
 const REMEDY: &str = "run `hookexec policy refresh`: it fetches the policy, or says why it can't";
@@ -22,7 +22,11 @@ impl Loading {
             Policy { settings, store, state: State::default(), files: Vec::new(), failure: None };
         // A policy that could name another would go on without an end.
         let is_inner = std::mem::replace(&mut self.in_policy, true);
-        let found = if is_inner { Err(PolicyError::Nested) } else { in_force(&mut policy) };
+        let found = if is_inner {
+            Err(PolicyFailure::refused("a policy can't name another one"))
+        } else {
+            in_force(&mut policy)
+        };
         policy.failure = match &found {
             Ok(_) => policy.expired(),
             Err(error) => Some(error.to_string()),
@@ -42,12 +46,13 @@ impl Loading {
 }
 
 /// Returns the hooks files of the version in force, whose files are all as they were fetched.
-fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, PolicyError> {
+fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, PolicyFailure> {
     let layer = policy.settings.location.file().layer();
-    check_file(&policy.store.state_file(), layer).map_err(PolicyError::Unsafe)?;
+    check_file(&policy.store.state_file(), layer).map_err(PolicyFailure::unsafe_file)?;
     policy.state = policy.store.state()?;
     let Some(in_force) = &policy.state.in_force else {
-        return Err(PolicyError::NeverFetched(policy.settings.source.clone()));
+        let source = &policy.settings.source;
+        return Err(PolicyFailure::refused(format!("the policy {source} was never fetched")));
     };
     let directory = policy.store.version(&in_force.digest);
     // They are watched also when one of them was changed: it may be restored.
@@ -56,7 +61,7 @@ fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, PolicyError> {
     let mut found = Vec::new();
     for name in hooks_files(in_force.files.keys())? {
         let path = directory.join(name);
-        let text = file::read(&path, layer).map_err(PolicyError::Unsafe)?;
+        let text = file::read(&path, layer).map_err(PolicyFailure::unsafe_file)?;
         found.push(Arc::new(SourceFile::new(path, text).in_layer(layer)));
     }
     Ok(found)

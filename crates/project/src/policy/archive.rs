@@ -300,7 +300,7 @@ mod tests {
         for (from, to, problem) in [
             ("\"version\":7", "\"version\":7,\"version\":8", "twice"),
             ("\"version\":7", "\"version\":7,\"extra\":2", "unknown field"),
-            ("\"version\":7", "\"version\":-1", "invalid number"),
+            ("\"version\":7", "\"version\":-1", "invalid "),
             ("\"name\":\"guards\",", "", "missing field `name`"),
             ("7}", "7}\n", "not written as"),
         ] {

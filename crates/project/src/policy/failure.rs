@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use hookexec::config::Diagnostics;
+use hookexec::config::{Diagnostic, Diagnostics};
 
 /// Why a policy can't be built, read, fetched or put in force.
 #[derive(Debug, thiserror::Error)]
@@ -25,8 +25,13 @@ pub enum PolicyFailure {
 }
 
 impl PolicyFailure {
-    pub(super) fn refused(problem: impl Into<String>) -> Self {
+    pub(crate) fn refused(problem: impl Into<String>) -> Self {
         Self::Refused(problem.into())
+    }
+
+    /// Another user could have written the state or a file.
+    pub(crate) fn unsafe_file(problem: Diagnostic) -> Self {
+        Self::Refused(problem.message)
     }
 }
 

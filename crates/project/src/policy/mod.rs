@@ -15,7 +15,7 @@ pub use failure::PolicyFailure;
 pub use fetch::signature_of;
 use hookexec::config::PolicySettings;
 pub use refresh::{TestPolicy, refresh};
-pub use store::{InForce, PolicyError, State, Store, hooks_files, now};
+pub use store::{InForce, State, Store, hooks_files, now};
 pub use unpacked::{load, scratch, unpack};
 
 /// A policy, and what is known about it on this machine.

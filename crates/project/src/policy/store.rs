@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::MAX_RECORD;
 
-use hookexec::config::{Diagnostic, Source};
 use hookexec::wire::parse_strict;
 use hookexec_files::directories::DropIn;
 use hookexec_files::files;
+
+use super::failure::{OrFailure as _, PolicyFailure};
 
 /// The state of one policy on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,54 +65,6 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Why the version of a policy that is in force can't be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PolicyError {
-    /// A policy names another one.
-    #[error("a policy can't name another one")]
-    Nested,
-    /// No version is in force.
-    #[error("the policy {0} was never fetched")]
-    NeverFetched(Source),
-    /// Another user could have written the state or a file.
-    #[error("{}", .0.message)]
-    Unsafe(Diagnostic),
-    /// The state can't be read.
-    #[error("`{}` can't be read: {cause}", path.display())]
-    State {
-        /// The file.
-        path: PathBuf,
-        /// The failure.
-        cause: io::Error,
-    },
-    /// A file has other bytes than were fetched.
-    #[error("`{}` is not as it was fetched: it was changed", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file can't be read.
-    #[error("`{}` is not as it was fetched: {cause}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The failure.
-        cause: io::Error,
-    },
-    /// A file may be meant to be a hooks file, and is not named like one.
-    #[error("`{name}` is not read: {hint}")]
-    Misnamed {
-        /// Its name.
-        name: String,
-        /// Its remedy.
-        hint: &'static str,
-    },
-    /// No file is a hooks file.
-    #[error("it has no `hooks.yaml` and no `hooks.d/*.yaml`")]
-    NoHooks,
-}
-
 /// The directory of one policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store(PathBuf);
@@ -136,12 +89,11 @@ impl Store {
     ///
     /// # Errors
     /// When there is one that can't be read.
-    pub fn state(&self) -> Result<State, PolicyError> {
+    pub fn state(&self) -> Result<State, PolicyFailure> {
         let path = self.state_file();
         match read_state(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
-            Err(cause) => Err(PolicyError::State { path, cause }),
-            Ok(state) => Ok(state),
+            read => read.or_failure(format_args!("`{}` can't be read", path.display())),
         }
     }
 
@@ -168,16 +120,15 @@ impl Store {
     ///
     /// # Errors
     /// When one is not.
-    pub fn check(&self, in_force: &InForce) -> Result<(), PolicyError> {
+    pub fn check(&self, in_force: &InForce) -> Result<(), PolicyFailure> {
         let directory = self.version(&in_force.digest);
         // How many bytes of a policy are hashed when the hooks are loaded: an archive has no more.
         let mut left = 16 << 20;
         for (name, digest) in &in_force.files {
             let path = directory.join(name);
-            match files::digest_of_file(&path, &mut left) {
-                Ok(found) if found == *digest => {}
-                Ok(_) => return Err(PolicyError::Changed { path }),
-                Err(cause) => return Err(PolicyError::File { path, cause }),
+            let problem = format!("`{}` is not as it was fetched", path.display());
+            if files::digest_of_file(&path, &mut left).or_failure(&problem)? != *digest {
+                return Err(PolicyFailure::Refused(format!("{problem}: it was changed")));
             }
         }
         Ok(())
@@ -196,7 +147,7 @@ fn read_state(path: &Path) -> io::Result<State> {
 /// When there is none, or a file may be meant to be one and is not named like one.
 pub fn hooks_files<'n>(
     names: impl Iterator<Item = &'n String>,
-) -> Result<Vec<&'n String>, PolicyError> {
+) -> Result<Vec<&'n String>, PolicyFailure> {
     let mut found = Vec::new();
     for name in names {
         let drop_in = name.strip_prefix("hooks.d/").filter(|rest| !rest.contains('/'));
@@ -204,18 +155,18 @@ pub fn hooks_files<'n>(
             Some(DropIn::HooksFile) => found.push(name),
             _ if name == "hooks.yaml" => found.insert(0, name),
             Some(DropIn::Misnamed) => {
-                let hint = "let its name end in `.yaml`";
-                return Err(PolicyError::Misnamed { name: name.clone(), hint });
+                let problem = format!("`{name}` is not read: let its name end in `.yaml`");
+                return Err(PolicyFailure::Refused(problem));
             }
             _ if ["hooks.yaml", "hooks.yml"].contains(&&*name.to_ascii_lowercase()) => {
-                let hint = "rename it to `hooks.yaml`";
-                return Err(PolicyError::Misnamed { name: name.clone(), hint });
+                let problem = format!("`{name}` is not read: rename it to `hooks.yaml`");
+                return Err(PolicyFailure::Refused(problem));
             }
             _ => {}
         }
     }
     if found.is_empty() {
-        return Err(PolicyError::NoHooks);
+        return Err(PolicyFailure::refused("it has no `hooks.yaml` and no `hooks.d/*.yaml`"));
     }
     Ok(found)
 }
