@@ -20,12 +20,7 @@ pub(crate) struct Eager(pub(super) bool);
 #[derive(Default)]
 pub(crate) struct Argv(Vec<String>);
 
-impl Process {
-    /// How long a handshake may take when nothing is said.
-    pub const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(5);
-    /// The longest line a process may write when nothing is said: 8 MiB.
-    pub const DEFAULT_MAX_LINE: usize = 8 << 20;
-}
+impl Process {}
 
 /// Reads one entry; `None` when it is broken, which is reported.
 pub(super) fn read_process(
@@ -53,9 +48,9 @@ pub(super) fn read_process(
         env: keys.env.unwrap_or_default(),
         inherit_env: inherit_env.unwrap_or_default(),
         eager: keys.start.unwrap_or_default().0,
-        start_timeout: keys.start_timeout.unwrap_or(Process::DEFAULT_START_TIMEOUT),
+        start_timeout: keys.start_timeout.unwrap_or(Duration::from_secs(5)),
         timeout: keys.timeout,
-        max_line: keys.max_line.map_or(Process::DEFAULT_MAX_LINE, |size| size.0),
+        max_line: keys.max_line.map_or(8 << 20, |size| size.0),
         provides: keys.provides.unwrap_or_default(),
         protocol: keys.protocol.unwrap_or_default(),
         event_method: keys.event_method.unwrap_or_default(),

@@ -16,10 +16,6 @@ use crate::platform::system;
 
 /// The largest file that is read or written, in bytes.
 const MAX_FILE: usize = 1 << 20;
-/// How long another process may hold the lock.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How many files stay when there are too many.
-const KEPT: usize = MAX_SESSIONS - MAX_SESSIONS / 10;
 const ENDING: &str = "json";
 
 /// Reads the counts of `session`, changes them and writes them back.
@@ -32,7 +28,7 @@ pub(super) fn change<T>(
     let lock = directory.join("lock");
     check_directory(directory).map_err(|cause| problem(directory, cause))?;
     // The lock ends when the file is closed, also when the process is killed.
-    let _held = hold(&lock, PATIENCE).map_err(|cause| problem(&lock, cause))?;
+    let _held = hold(&lock, Duration::from_secs(5)).map_err(|cause| problem(&lock, cause))?;
     let before = read(&path).map_err(|cause| problem(&path, cause))?;
     let mut after = before.clone().unwrap_or_default();
     let result = change(&mut after)?;
@@ -125,7 +121,8 @@ fn remove_oldest(directory: &Path) -> io::Result<()> {
         by_age.push((entry.metadata()?.modified()?, entry.path()));
     }
     by_age.sort();
-    let too_many = by_age.len() - KEPT;
+    // More than one goes, so that the next session needs no search.
+    let too_many = by_age.len() - (MAX_SESSIONS - MAX_SESSIONS / 10);
     by_age.iter().take(too_many).try_for_each(|(_, path)| fs::remove_file(path))
 }
 
@@ -137,7 +134,7 @@ mod tests {
     fn a_lock_is_not_waited_for_without_an_end() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
-        let held = hold(&path, PATIENCE).unwrap();
+        let held = hold(&path, Duration::ZERO).unwrap();
         let error = hold(&path, Duration::from_millis(1)).unwrap_err();
         assert!(error.to_string().contains("another process has held it"), "{error}");
         drop(held);

@@ -116,12 +116,13 @@ impl Builtin {
 
     /// Returns a builtin that checks the `args` of its hook when it is loaded, and makes the function
     /// that runs for it. The function may count in a session what it does.
-    pub fn prepared(
-        prepare: impl Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, String> + Send + Sync + 'static,
+    pub fn prepared<E: fmt::Display>(
+        prepare: impl Fn(&Hook, Arc<Counter>) -> Result<BuiltinFunction, E> + Send + Sync + 'static,
     ) -> Self {
         Self::of(move |hook, counter| {
             <[String]>::of(hook)?;
-            prepare(hook, counter).map_err(|problem| BuildError::new(problem).at("args"))
+            prepare(hook, counter)
+                .map_err(|problem| BuildError::new(problem.to_string()).at("args"))
         })
     }
 

@@ -33,7 +33,7 @@ pub(super) type DescribeTool = dyn Fn(&str) -> ToolFacts + Send + Sync;
 
 pub(super) struct SessionFacts {
     pub(super) executor: Mutex<Arc<Executor>>,
-    /// What every input has: the session, the agent and the host's own fields.
+    /// Fields that every input has: the session, the agent and the host's own fields.
     pub(super) common: Input,
     pub(super) describe_tool: Option<Arc<DescribeTool>>,
     pub(super) deadline: CallerDeadline,

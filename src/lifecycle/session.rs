@@ -51,7 +51,7 @@ impl SessionSource {
 /// Collects the fields that all events of a session have in common.
 #[must_use = "a session begins with `start`"]
 pub struct SessionBuilder {
-    /// What every input has.
+    /// Fields that every input has.
     common: Input,
     declared: DeclaredEvents,
     describe_tool: Option<Arc<DescribeTool>>,
@@ -338,5 +338,5 @@ impl Session {
     }
 }
 
-/// What the log says of a session that is dropped.
+/// The log line of a session that is dropped.
 const DROPPED: &str = "a session was dropped without `end`; its `session_end` hooks did not fire";

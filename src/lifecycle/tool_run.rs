@@ -205,6 +205,6 @@ impl PendingTool<'_> {
     }
 }
 
-/// What the log says of a running tool that is dropped together with the hooks after it.
+/// The log line of a running tool that is dropped together with the hooks after it.
 const DROPPED: &str = "a running tool call was dropped; its `post_tool_use` hooks did not fire \
                        (cancel it with `cancelled_by` instead)";

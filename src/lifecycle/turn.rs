@@ -168,7 +168,7 @@ impl Turn {
     /// Fires `stop` when the model has finished, and returns the proof that it may stop.
     ///
     /// # Errors
-    /// What the model must read before it may stop. A `stop` hook keeps the model at work by
+    /// The text that the model must read before it may stop. A `stop` hook keeps the model at work by
     /// `{"decision": "block", "reason": ...}`: give the model the reason, let it go on, and call this
     /// again. The hooks read in `stop_hook_active` that they kept the model at work before. After
     /// [`MAX_CONTINUES`] times in a row it may stop, whatever they say.
@@ -229,5 +229,5 @@ impl Turn {
     }
 }
 
-/// What the log says of a turn that is dropped.
+/// The log line of a turn that is dropped.
 const DROPPED: &str = "a turn was dropped without `end`; its `turn_end` hooks did not fire";

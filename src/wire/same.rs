@@ -25,12 +25,11 @@ pub(crate) fn same_json(left: &Value, right: &Value) -> bool {
 /// `10.0000000000000000000000001` is `10`. Integers are compared digit by digit, because they may be
 /// identifiers.
 fn same_number(left: &Number, right: &Number) -> bool {
-    /// Larger integers are not all distinct as floats.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     let floats = left.as_f64().zip(right.as_f64());
     #[expect(clippy::float_cmp, reason = "the question is whether they are equal")]
     let equal = floats.is_some_and(|(left, right)| left == right);
-    let exact = floats.is_none_or(|(float, _)| float.abs() < EXACT);
+    // Larger integers are not all distinct as floats.
+    let exact = floats.is_none_or(|(float, _)| float.abs() < 9_007_199_254_740_992.0);
     left == right || equal && (exact || !(is_integer(left) && is_integer(right)))
 }
 

@@ -61,12 +61,15 @@ fn a_hook_that_may_take_longer_than_the_agent_waits_is_warned_of() {
         sandbox.hookexec(check).run().exits(0).stderr
     };
     let said = check("", "name: slow, timeout: 65");
-    assert!(said.contains("`slow` may take 65s, and Claude Code waits 54s at Stop"), "{said}");
+    assert!(said.contains("`slow` may take 65s at `stop`, and Claude Code waits 54s"), "{said}");
     assert!(said.contains("or run `hookexec install claude-code --timeout 72`"), "{said}");
     // A hook without a `timeout` has the time that the agent leaves, and no agent waits for an hour.
     assert_eq!(check("", ""), "");
     assert_eq!(check("", "timeout: 54"), "");
-    assert!(check("defaults: { timeout: 80 },", "").contains("80s, and Claude Code waits 54s"));
+    assert!(
+        check("defaults: { timeout: 80 },", "")
+            .contains("80s at `stop`, and Claude Code waits 54s")
+    );
     let said = check("", "timeout: 1h");
     assert!(said.contains("waits 54s") && !said.contains("hookexec install"), "{said}");
 }

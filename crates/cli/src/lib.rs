@@ -133,10 +133,10 @@ impl Cli {
                 let name = name.to_lowercase();
                 let about = command.find_subcommand(&name).and_then(clap::Command::get_about);
                 let about = about.map(ToString::to_string).unwrap_or_default();
-                let mut lines = wrap(&about, SCREEN - INDENT).into_iter();
+                let mut lines = wrap(&about, SCREEN - 14).into_iter();
                 let _ = writeln!(tasks, "  {name:12}{}", lines.next().unwrap_or_default());
                 for line in lines {
-                    let _ = writeln!(tasks, "{:INDENT$}{line}", "");
+                    let _ = writeln!(tasks, "{:14}{line}", "");
                 }
             }
             tasks.push('\n');
@@ -151,9 +151,6 @@ impl Cli {
         ))
     }
 }
-
-/// Where the descriptions of the subcommands begin.
-const INDENT: usize = 14;
 
 /// Runs the command and returns what the process exits with.
 pub fn main() -> ExitCode {

@@ -15,10 +15,8 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 const MAX_REGEX: usize = 16 << 10;
 /// How many braces a glob may open: a parser goes one level deeper at each.
 const MAX_BRACES: usize = 64;
-/// How many positions a pattern may have: what has fewer can be compiled within [`SIZE_LIMIT`].
+/// How many positions a pattern may have: what has fewer can be compiled in the memory there is.
 const MAX_POSITIONS: usize = 40_000;
-/// How much memory a compiled pattern may take, in bytes.
-const SIZE_LIMIT: usize = 16 << 20;
 
 /// Why a text is not a valid pattern, on one line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -168,8 +166,9 @@ fn whole(text: &str) -> String {
 }
 
 fn compile(text: &str) -> Result<Regex, regex::Error> {
-    // How much a pattern may remember of the texts it has seen, in bytes.
-    RegexBuilder::new(text).size_limit(SIZE_LIMIT).dfa_size_limit(256 << 10).build()
+    // How much memory a compiled pattern may take, and how much it may remember of the texts it has seen,
+    // in bytes.
+    RegexBuilder::new(text).size_limit(16 << 20).dfa_size_limit(256 << 10).build()
 }
 
 /// Returns what is wrong with the expression `text`, on one line.

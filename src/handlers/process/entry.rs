@@ -22,10 +22,6 @@ use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use hookexec_files::rpc;
 
-/// How long a process rests after a crash. Each further crash in a row doubles it.
-const FIRST_REST: Duration = Duration::from_millis(100);
-const LONGEST_REST: Duration = Duration::from_mins(5);
-
 /// A process of the configuration, running or not.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -359,7 +355,9 @@ impl Backoff {
     fn add(&mut self, at: Instant, served: bool, cause: &str) {
         self.crashes = if served { 1 } else { self.crashes.saturating_add(1) };
         let doublings = (self.crashes - 1).min(16);
-        self.rest = FIRST_REST.saturating_mul(1 << doublings).min(LONGEST_REST);
+        // Each further crash in a row doubles how long it rests.
+        let rest = Duration::from_millis(100).saturating_mul(1 << doublings);
+        self.rest = rest.min(Duration::from_mins(5));
         self.until = Some(at + self.rest);
         cause.clone_into(&mut self.cause);
     }
@@ -390,9 +388,9 @@ mod tests {
         for _ in 0..100 {
             backoff.add(now, false, "x");
         }
-        assert_eq!(backoff.rest, LONGEST_REST);
+        assert_eq!(backoff.rest, Duration::from_mins(5));
         assert!(backoff.problem(now).ends_with("for another 300.0s: x"));
         backoff.add(now, true, "x");
-        assert_eq!(backoff.rest, FIRST_REST);
+        assert_eq!(backoff.rest, Duration::from_millis(100));
     }
 }

@@ -8,9 +8,6 @@ use serde_json::Value;
 use crate::locks::locked;
 use crate::wire::same_json;
 
-/// How many sessions are remembered with their tools.
-const SESSIONS: usize = 1024;
-
 /// The tools that processes added to model requests, session by session, the oldest session first.
 ///
 /// A tool belongs to the process that added it while no other defines it: a name that stood in
@@ -70,7 +67,8 @@ impl Injections {
             };
             tools.insert(name.to_owned(), Injection { owner, definition: definition.clone() });
         }
-        if sessions.len() > SESSIONS {
+        // Later sessions push the oldest ones out.
+        if sessions.len() > 1024 {
             sessions.pop_front();
         }
     }
@@ -162,11 +160,11 @@ mod tests {
     #[test]
     fn the_oldest_sessions_are_forgotten() {
         let injections = Injections::default();
-        for session in 0..=SESSIONS {
+        for session in 0..=1024 {
             injections.note("w", &session.to_string(), [&[], &[]], &[tool("weather", "ours")]);
         }
         assert!(!injections.owns("w", "0", "weather"));
         assert!(injections.owns("w", "1", "weather"));
-        assert_eq!(locked(&injections.0).len(), SESSIONS);
+        assert_eq!(locked(&injections.0).len(), 1024);
     }
 }

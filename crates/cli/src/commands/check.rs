@@ -142,11 +142,11 @@ fn late(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
         return None;
     }
     let warning = Diagnostic::warning(format!(
-        "`{}` may take {:?}, and {} waits {within:?} at {}",
+        "`{}` may take {:?} at `{}`, and {} waits {within:?}",
         hook.label(),
         hook.timeout,
-        agent.title(),
-        native.name
+        hook.event,
+        agent.title()
     ));
     let mut hint = "a late answer counts as none: lower the `timeout`".to_owned();
     if let Some(wait) = timeout_for(hook.timeout) {

@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::error::{OrCommandError as _, unwritable};
@@ -98,15 +98,14 @@ pub(crate) fn print_json_line(value: &impl serde::Serialize) -> Result<(), Comma
     print_data(&(text + "\n"))
 }
 
-/// How long a reader of stderr is waited for: [`FOREVER`], [`A_MOMENT`] or, after that, [`NEVER`].
-static PATIENCE: AtomicU8 = AtomicU8::new(FOREVER);
-const FOREVER: u8 = 0;
-const A_MOMENT: u8 = 1;
-const NEVER: u8 = 2;
+/// Whether what a reader of stderr does not take at once is dropped.
+static IS_HURRIED: AtomicBool = AtomicBool::new(false);
+/// Whether it has let something be dropped; from then on it is not waited for at all.
+static IS_STUCK: AtomicBool = AtomicBool::new(false);
 
 /// Makes stderr non-blocking from now on: what its reader does not take is dropped.
 pub(crate) fn never_block_on_stderr() {
-    PATIENCE.store(A_MOMENT, Ordering::Relaxed);
+    IS_HURRIED.store(true, Ordering::Relaxed);
 }
 
 /// Writes `text` to stderr, coloured where the terminal wants it, without what else it would obey.
@@ -121,17 +120,17 @@ pub(crate) struct Stderr;
 
 impl Write for Stderr {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        if PATIENCE.load(Ordering::Relaxed) == FOREVER {
+        if !IS_HURRIED.load(Ordering::Relaxed) {
             let mut stderr = anstream::stderr().lock();
             return stderr.write_all(text).and_then(|()| stderr.flush()).map(|()| text.len());
         }
         let choice = anstream::AutoStream::choice(&io::stderr());
         let mut shown = anstream::AutoStream::new(Vec::new(), choice);
         shown.write_all(text)?;
-        let wait = PATIENCE.load(Ordering::Relaxed) == A_MOMENT;
-        let patience = if wait { Duration::from_millis(100) } else { Duration::ZERO };
+        let is_stuck = IS_STUCK.load(Ordering::Relaxed);
+        let patience = if is_stuck { Duration::ZERO } else { Duration::from_millis(100) };
         if system::write_hurried(&shown.into_inner(), patience).is_err() {
-            PATIENCE.store(NEVER, Ordering::Relaxed);
+            IS_STUCK.store(true, Ordering::Relaxed);
         }
         Ok(text.len())
     }

@@ -4,12 +4,6 @@
 
 use crate::json::trimmed;
 
-/// How much of a line that is too long is kept: enough to find out which call it answers.
-const KEPT: usize = 4096;
-
-/// How much room an empty decoder keeps for the next line.
-const ROOM: usize = 64 * 1024;
-
 /// One line, without its end, a byte order mark and the white space around it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
@@ -74,7 +68,8 @@ impl LineDecoder {
             self.partial.extend_from_slice(bytes);
             return;
         }
-        let kept = KEPT.min(self.max);
+        // Enough to find out which call it answers.
+        let kept = self.max.min(4096);
         let missing = kept.saturating_sub(self.partial.len()).min(bytes.len());
         self.partial.extend_from_slice(&bytes[..missing]);
         take(Line::Oversized(trimmed(&self.partial[..kept.min(self.partial.len())])));
@@ -85,7 +80,8 @@ impl LineDecoder {
     /// Empties the decoder; the memory of one huge line is not kept for ever.
     fn clear(&mut self) {
         self.partial.clear();
-        self.partial.shrink_to(ROOM);
+        // Room for the next line.
+        self.partial.shrink_to(64 << 10);
     }
 }
 
@@ -143,7 +139,7 @@ mod tests {
         let mut reports = 0;
         for _ in 0..1000 {
             decoder.feed(&[b'x'; 10_000], |line| {
-                assert_eq!(line, Line::Oversized(&[b'x'; KEPT]));
+                assert_eq!(line, Line::Oversized(&[b'x'; 4096]));
                 reports += 1;
             });
             assert!(decoder.partial.capacity() <= 2 * 100_000);
@@ -152,7 +148,7 @@ mod tests {
         let mut lines = Vec::new();
         decoder.feed(b"y\nz\n", |line| lines.push(format!("{line:?}")));
         assert_eq!(lines, [format!("{:?}", Line::Text(b"z"))]);
-        assert!(decoder.partial.capacity() <= ROOM);
+        assert!(decoder.partial.capacity() <= 64 << 10);
     }
 
     proptest! {

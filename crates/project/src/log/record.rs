@@ -19,8 +19,6 @@ use hookexec_files::text;
 pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 /// The longest record, in bytes: it is appended by one write.
 const LONGEST: usize = 64 * 1024;
-/// The longest text of a record, in bytes as it is written.
-const LONGEST_TEXT: usize = 4096;
 
 /// The record of the decision at one event.
 #[skip_serializing_none]
@@ -204,7 +202,7 @@ impl Record {
     }
 
     /// Returns the line to write, without secrets. One that would be too long has no inputs. If that is not
-    /// enough, it lacks the hooks that do not fit.
+    /// enough, the last hooks are left out.
     ///
     /// # Errors
     /// When it is not JSON.
@@ -218,34 +216,18 @@ impl Record {
             self.input_cut |= input.is_some() || updated_input.is_some();
             line = serde_json::to_vec(&self)?;
         }
-        if line.len() >= LONGEST {
-            self.keep_hooks_that_fit()?;
+        let mut kept = self.hooks.len();
+        while line.len() >= LONGEST && kept > 0 {
+            kept /= 2;
+            self.hooks_cut = true;
+            self.hooks.truncate(kept);
+            let hooks = &self.hooks;
+            self.failed_open.retain(|name| hooks.iter().any(|hook| hook.name == *name));
+            self.failed_open.truncate(kept);
             line = serde_json::to_vec(&self)?;
         }
         line.push(b'\n');
         Ok(line)
-    }
-
-    /// Keeps each hook for which there is room, and its name if it is among those that failed.
-    fn keep_hooks_that_fit(&mut self) -> serde_json::Result<()> {
-        self.hooks_cut = true;
-        let hooks = std::mem::take(&mut self.hooks);
-        let mut failed_open = std::mem::take(&mut self.failed_open);
-        // The key `failed_open` is not there yet.
-        let mut left = LONGEST.saturating_sub(serde_json::to_vec(&self)?.len() + 32);
-        for report in hooks {
-            let failed = failed_open.iter().position(|name| *name == report.name);
-            let mut length = serde_json::to_vec(&report)?.len() + 1;
-            if failed.is_some() {
-                length += serde_json::to_vec(&report.name)?.len() + 1;
-            }
-            if length <= left {
-                left -= length;
-                self.hooks.push(report);
-                self.failed_open.extend(failed.map(|index| failed_open.remove(index)));
-            }
-        }
-        Ok(())
     }
 
     /// Changes every text that came from outside, but for the input.
@@ -275,7 +257,7 @@ fn leave_out_if_too_long(text: &mut String) {
     }
 }
 
-/// Cuts a text that takes more than [`LONGEST_TEXT`] bytes in JSON.
+/// Cuts a text that takes more than 4096 bytes in JSON.
 fn cut(text: &mut String) {
     let mut length = 0;
     for (index, letter) in text.char_indices() {
@@ -285,7 +267,7 @@ fn cut(text: &mut String) {
             _ if letter.is_control() => 6,
             _ => letter.len_utf8(),
         };
-        if length > LONGEST_TEXT {
+        if length > 4096 {
             *text = text::cut(text, index).into_owned();
             return;
         }

@@ -27,8 +27,6 @@ use hookexec_files::platform::system;
 
 /// How long a verdict waits for its record, to say when it can't be written.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How long the end of the program waits for records.
-const LAST_PATIENCE: Duration = Duration::from_secs(5);
 /// How many records may wait for the disk.
 const MAX_WAITING: u32 = 64;
 
@@ -127,7 +125,8 @@ impl Recorder for Auditor {
     }
 
     fn settle(&self, patience: Duration) -> BoxFuture<'_, ()> {
-        let patience = patience.clamp(PATIENCE, LAST_PATIENCE);
+        // The end of the program waits for them.
+        let patience = patience.clamp(PATIENCE, Duration::from_secs(5));
         Box::pin(async move {
             let _ = timeout(patience, self.0.room.acquire_many(MAX_WAITING)).await;
         })
@@ -329,7 +328,7 @@ mod tests {
         recorded.deadline = Some(Instant::now());
         auditor.record(recorded).await;
         auditor.settle(Duration::from_hours(1)).await;
-        assert!(started.elapsed() <= PATIENCE + LAST_PATIENCE + Duration::from_millis(5));
+        assert!(started.elapsed() <= PATIENCE + Duration::from_millis(5005));
     }
 
     // Windows has no named pipes in directories.

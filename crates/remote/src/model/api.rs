@@ -1,5 +1,7 @@
 //! The formats of requests and replies that models are asked in.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -90,14 +92,14 @@ impl Api {
     ///
     /// # Errors
     /// When it gave none, several, or did not finish.
-    pub(super) fn answer(self, reply: &Value) -> Result<Value, String> {
+    pub(super) fn answer(self, reply: &Value) -> Result<Value, Cow<'static, str>> {
         let (ended, wanted) = match self {
             Self::AnthropicMessages => (text_at(reply, "/stop_reason"), ["tool_use", "end_turn"]),
             Self::OpenaiChat => (text_at(reply, "/choices/0/finish_reason"), ["stop", "stop"]),
         };
         let ended = ended.unwrap_or("no reason");
         if !wanted.contains(&ended) {
-            return Err(format!("it did not finish its answer (`{ended}`)"));
+            return Err(format!("it did not finish its answer (`{ended}`)").into());
         }
         match self {
             Self::AnthropicMessages => {
@@ -112,17 +114,17 @@ impl Api {
             }
             Self::OpenaiChat => {
                 if let Some(refusal) = text_at(reply, "/choices/0/message/refusal") {
-                    return Err(format!("it refused to answer: {}", excerpt(refusal)));
+                    return Err(format!("it refused to answer: {}", excerpt(refusal)).into());
                 }
                 if let [choice] = list_at(reply, "choices")
                     && let Some(content) = text_at(choice, "/message/content")
                 {
                     return parse_strict(content)
-                        .map_err(|error| format!("its answer can't be read: {error}"));
+                        .map_err(|error| format!("its answer can't be read: {error}").into());
                 }
             }
         }
-        Err("it did not give one answer".to_owned())
+        Err("it did not give one answer".into())
     }
 }
 

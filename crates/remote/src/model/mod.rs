@@ -5,6 +5,7 @@
 
 mod api;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -162,7 +163,7 @@ impl Parameters {
     }
 
     /// Reads an answer: the two keys of the schema, and nothing else.
-    fn read_answer(&self, answer: &Value) -> Result<Output, String> {
+    fn read_answer(&self, answer: &Value) -> Result<Output, Cow<'static, str>> {
         let (Ok(Answer { decision, reason }), true) =
             (Answer::deserialize(answer), answer.is_object())
         else {
@@ -188,9 +189,10 @@ impl Parameters {
         })
     }
 
-    fn misread(&self) -> String {
+    fn misread(&self) -> Cow<'static, str> {
         let words = self.words().join(", ");
         format!("its answer is not one `decision` of {words} and one `reason`, and nothing else")
+            .into()
     }
 }
 
@@ -294,7 +296,7 @@ impl Judge {
         let answer = self.with.api.answer(reply);
         let problem = match answer.and_then(|answer| self.with.read_answer(&answer)) {
             Ok(_) if self.with.budget.is_some() && !has_usage => {
-                "its reply has no `usage`, so that its `budget` can't be kept".to_owned()
+                "its reply has no `usage`, so that its `budget` can't be kept".into()
             }
             Ok(output) => return Ok(output),
             Err(problem) => problem,

@@ -11,10 +11,6 @@ use tokio::sync::oneshot;
 
 use super::question::Question;
 
-/// How many hexadecimal digits the ID of a question has. Who knows the ID may answer, so it is
-/// random: a program that was not shown the question can't guess it.
-const ID: usize = 8;
-
 /// Why a question is not taken in, or an answer does not count.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DeskError {
@@ -68,7 +64,8 @@ impl Desk {
         question: &Arc<Question>,
     ) -> Result<(String, oneshot::Receiver<Answer>), DeskError> {
         let mut id = files::random_id()?;
-        id.truncate(ID);
+        // Who knows the ID may answer: a program that was not shown the question can't guess 8 random digits.
+        id.truncate(8);
         let mut open = locked(&self.0);
         if find(&open, &id).is_ok() {
             return Err(DeskError::SameId);

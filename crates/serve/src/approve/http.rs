@@ -6,9 +6,6 @@ use percent_encoding::percent_decode_str;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// The longest request, and the most fields in its head.
-const HEAD: usize = 8 << 10;
-
 /// A request, with the fields of the head that the page needs.
 pub(super) struct Request {
     pub(super) method: String,
@@ -61,7 +58,7 @@ pub(super) async fn serve(mut stream: TcpStream, answer: impl Fn(&Request) -> Re
 }
 
 async fn read_request(stream: &mut TcpStream) -> Result<Request, &'static str> {
-    let mut bytes = Vec::with_capacity(HEAD);
+    let mut bytes = Vec::new();
     loop {
         if !matches!(stream.read_buf(&mut bytes).await, Ok(1..)) {
             return Err("the request ended early");
@@ -69,7 +66,8 @@ async fn read_request(stream: &mut TcpStream) -> Result<Request, &'static str> {
         if let Some(request) = parse(&bytes)? {
             return Ok(request);
         }
-        if bytes.len() >= HEAD {
+        // The longest request.
+        if bytes.len() >= 8 << 10 {
             return Err("the request is too long");
         }
     }

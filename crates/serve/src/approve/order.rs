@@ -1,5 +1,6 @@
 //! The orders of a person in another terminal.
 
+use std::io;
 use std::path::Path;
 
 use hookexec::wire::parse_strict;
@@ -46,7 +47,7 @@ pub enum OrderError {
     NoAnswer(#[from] NoVerdict),
     /// It can't be read.
     #[error("the answer is not valid: {0}")]
-    NotValid(String),
+    NotValid(io::Error),
 }
 
 /// Sends an order to the process that listens at `path`, and returns its answer.
@@ -58,8 +59,8 @@ pub async fn send(path: &Path, order: &Order, columns: usize) -> Result<Reply, O
 }
 
 /// Reads a line of this conversation.
-pub(super) fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
-    let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
-    let value = parse_strict(text).map_err(|error| error.to_string())?;
-    T::deserialize(value).map_err(|error| error.to_string())
+pub(super) fn read<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
+    let text = std::str::from_utf8(line).map_err(io::Error::other)?;
+    let value = parse_strict(text).map_err(io::Error::other)?;
+    Ok(T::deserialize(value)?)
 }

@@ -3,6 +3,8 @@
 //! The proxy and the other side must read the same message in a line. A line that two readers could
 //! read differently is therefore an error, and is not sent on.
 
+use std::borrow::Cow;
+
 use hookexec::lifecycle::ToolCall;
 use hookexec::wire::JsonObject;
 use serde_json::{Value, json};
@@ -35,13 +37,13 @@ impl Message {
         }
     }
 
-    fn from_object(line: &[u8], mut object: JsonObject) -> Result<Self, String> {
+    fn from_object(line: &[u8], mut object: JsonObject) -> Result<Self, Cow<'static, str>> {
         // Python's text streams end a line at it, so that the rest would be a message of its own.
         if line.contains(&b'\r') {
-            return Err("a carriage return is inside of the line".to_owned());
+            return Err("a carriage return is inside of the line".into());
         }
         if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(format!("a message has no key `{key}`"));
+            return Err(format!("a message has no key `{key}`").into());
         }
         let (method, id) = (object.get("method").cloned(), object.get("id").cloned());
         match (method, id, object.remove("result"), object.remove("error")) {
@@ -50,13 +52,11 @@ impl Message {
             }
             (Some(Value::String(method)), Some(id), None, None) => match id {
                 Value::String(_) | Value::Number(_) => Ok(Self::Request { id, method, object }),
-                _ => Err("`id` must be a text or a number".to_owned()),
+                _ => Err("`id` must be a text or a number".into()),
             },
             (None, Some(id), Some(result), None) => Ok(Self::Response { id, answer: Ok(result) }),
             (None, Some(id), None, Some(error)) => Ok(Self::Response { id, answer: Err(error) }),
-            _ => {
-                Err("give one of `method`, `result` and `error`, the last two with `id`".to_owned())
-            }
+            _ => Err("give one of `method`, `result` and `error`, the last two with `id`".into()),
         }
     }
 }

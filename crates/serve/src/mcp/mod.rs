@@ -24,8 +24,6 @@ use self::proxy::Proxy;
 use crate::server::Engine;
 use crate::server::connection::write;
 
-/// How many lines wait in each direction.
-const QUEUE: usize = 16;
 /// How long a server may take to end after its stdin was closed.
 const EOF_GRACE: Duration = Duration::from_secs(2);
 
@@ -71,7 +69,8 @@ where
     W: AsyncWrite + Send + 'static,
     G: Future<Output = ()>,
 {
-    let (to_client, for_client) = mpsc::channel(QUEUE);
+    // So many lines wait in each direction.
+    let (to_client, for_client) = mpsc::channel(16);
     let Setup { engine, name, session_id, console } = setup;
     let proxy = Arc::new(Proxy {
         engine,
@@ -83,7 +82,7 @@ where
     });
     let Client { reader, writer, gone } = client;
     let (Some(stdin), Some(stdout), _) = group.take_pipes() else { return None };
-    let (to_server, for_server) = mpsc::channel(QUEUE);
+    let (to_server, for_server) = mpsc::channel(16);
     let mut into_server = tokio::spawn(write(for_server, stdin));
     let into_client = tokio::spawn(write(for_client, writer));
     let from_client = Arc::clone(&proxy).read_client(reader, to_server);

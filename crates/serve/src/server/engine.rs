@@ -17,9 +17,6 @@ use tokio::time::timeout;
 
 use super::stamp::Stamps;
 
-/// How long requests wait until the files are read anew.
-const RELOAD_TIME: Duration = Duration::from_secs(5);
-
 /// A configuration ready to run.
 #[derive(Debug)]
 pub struct Loaded {
@@ -116,14 +113,14 @@ impl Engine {
     /// Returns the configuration, or the one on disk if the files have changed.
     ///
     /// # Errors
-    /// When reading the files takes longer than [`RELOAD_TIME`], or than half of the time until
+    /// When reading the files takes longer than five seconds, or than half of the time until
     /// `deadline`.
     pub(crate) async fn current(
         self: &Arc<Self>,
         deadline: Option<Instant>,
     ) -> Result<Arc<InUse>, NotRead> {
         if locked(&self.state).stamps.outdated() {
-            let mut longest = RELOAD_TIME;
+            let mut longest = Duration::from_secs(5);
             if let Some(deadline) = deadline {
                 longest = longest.min(deadline.saturating_duration_since(Instant::now()) / 2);
             }

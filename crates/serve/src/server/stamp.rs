@@ -12,9 +12,6 @@ use self::system::Stamp;
 #[cfg_attr(windows, path = "stamp/windows.rs")]
 mod system;
 
-/// How coarse the clock of a file system is: two changes so close may carry the same time.
-const COARSE: Duration = Duration::from_millis(20);
-
 /// Places in the file system and what was found there, also where that was nothing.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
@@ -42,8 +39,10 @@ impl Stamps {
             }
             stamps.insert(place, stamp);
         }
-        // Another change of the newest place might go unnoticed.
-        let settled = newest.map(|newest| newest + COARSE).filter(|settled| *settled > since);
+        // Another change of the newest place might go unnoticed: the clock of a file system is coarse, and
+        // two changes so close may carry the same time.
+        let coarse = Duration::from_millis(20);
+        let settled = newest.map(|newest| newest + coarse).filter(|settled| *settled > since);
         // How long a reading may take, so that no file is likely to change meanwhile.
         let at_once = since.elapsed().is_ok_and(|took| took <= Duration::from_millis(50));
         // A new place may have changed while the others were read.
@@ -89,7 +88,7 @@ mod tests {
             if stamps.end.is_none() {
                 return stamps;
             }
-            std::thread::sleep(COARSE);
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 

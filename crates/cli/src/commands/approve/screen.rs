@@ -11,6 +11,7 @@ use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;
 use hookexec_serve::approve::{self, Question};
 
+use crate::console::table::SCREEN;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::plain::{coloured, visible_line};
 use crate::system;
@@ -20,8 +21,6 @@ const BOLD: Style = Style::new().bold();
 /// The beginning of a line of the call, and of a row that continues a line.
 const BAR: &str = "      | ";
 const FURTHER: &str = "      : ";
-/// The widest row.
-const COLUMNS: usize = 80;
 
 /// The terminal that this command was started in.
 pub(super) struct Screen(Mutex<AutoStream<File>>);
@@ -51,8 +50,8 @@ impl Screen {
         let size = terminal_size::terminal_size_of(locked(&self.0).as_inner());
         // A terminal without a size says 0.
         match size {
-            Some((width, _)) if width.0 > 0 => usize::from(width.0).min(COLUMNS),
-            _ => COLUMNS,
+            Some((width, _)) if width.0 > 0 => usize::from(width.0).min(SCREEN),
+            _ => SCREEN,
         }
     }
 }
