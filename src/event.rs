@@ -11,74 +11,92 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::suggest;
 
-/// A point in an agent's life at which hooks may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Event {
+/// Declares the events, each with its name as written in `hooks.yaml`.
+macro_rules! events {
+    ($($(#[$doc:meta])* $event:ident = $name:literal,)*) => {
+        /// A point in an agent's life at which hooks may run.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Event {
+            $($(#[$doc])* $event,)*
+        }
+
+        impl Event {
+            /// Returns the event's name as written in `hooks.yaml`, such as `pre_tool_use`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$event => $name,)*
+                }
+            }
+        }
+    };
+}
+
+events! {
     /// Before a tool call is executed.
-    PreToolUse,
+    PreToolUse = "pre_tool_use",
     /// After a tool call, whether it succeeded or failed.
-    PostToolUse,
+    PostToolUse = "post_tool_use",
     /// A session begins or resumes.
-    SessionStart,
+    SessionStart = "session_start",
     /// A turn begins, before the model is called.
-    TurnStart,
+    TurnStart = "turn_start",
     /// Immediately before a model call.
-    BeforeLlmCall,
+    BeforeLlmCall = "before_llm_call",
     /// Immediately after a successful model call.
-    AfterLlmCall,
+    AfterLlmCall = "after_llm_call",
     /// A session ends.
-    SessionEnd,
+    SessionEnd = "session_end",
     /// The agent waits for the user.
-    OnUserInput,
+    OnUserInput = "on_user_input",
     /// The model has finished its response.
-    Stop,
+    Stop = "stop",
     /// The agent shows a warning or an error to the user.
-    Notification,
+    Notification = "notification",
     /// An error ended or disturbed a turn.
-    OnError,
+    OnError = "on_error",
     /// The limit of iterations was reached.
-    OnMaxIterations,
+    OnMaxIterations = "on_max_iterations",
     /// Approval of a tool call is about to be asked for.
-    PermissionRequest,
+    PermissionRequest = "permission_request",
     /// The user submitted a prompt.
-    UserPromptSubmit,
+    UserPromptSubmit = "user_prompt_submit",
     /// The user steered a running turn.
-    UserSteeringMessagesSubmit,
+    UserSteeringMessagesSubmit = "user_steering_messages_submit",
     /// The user queued a follow-up.
-    UserFollowupSubmit,
+    UserFollowupSubmit = "user_followup_submit",
     /// A turn ended, for any reason.
-    TurnEnd,
+    TurnEnd = "turn_end",
     /// The conversation is about to be compacted.
-    PreCompact,
+    PreCompact = "pre_compact",
     /// A subagent begins.
-    SubagentStart,
+    SubagentStart = "subagent_start",
     /// A subagent finished.
-    SubagentStop,
+    SubagentStop = "subagent_stop",
     /// Another agent takes over.
-    OnAgentSwitch,
+    OnAgentSwitch = "on_agent_switch",
     /// A stored session was resumed.
-    OnSessionResume,
+    OnSessionResume = "on_session_resume",
     /// A tool approval was decided, by a rule, a hook or the user.
-    OnToolApprovalDecision,
+    OnToolApprovalDecision = "on_tool_approval_decision",
     /// Compaction starts; a hook may veto it or supply the summary.
-    BeforeCompaction,
+    BeforeCompaction = "before_compaction",
     /// Compaction finished.
-    AfterCompaction,
+    AfterCompaction = "after_compaction",
     /// A tool's response, before the model sees it.
-    ToolResponseTransform,
+    ToolResponseTransform = "tool_response_transform",
     /// A tool's arguments, before the guards judge them.
-    ToolInputTransform,
+    ToolInputTransform = "tool_input_transform",
     /// The mandatory guard of a tool call.
-    ToolGuard,
+    ToolGuard = "tool_guard",
     /// A worktree is about to be created for a session.
-    WorktreeCreate,
+    WorktreeCreate = "worktree_create",
     /// An agent is about to run its part of a task.
-    BeforeAgentRun,
+    BeforeAgentRun = "before_agent_run",
     /// An agent has completed its part of a task.
-    AfterAgentComplete,
+    AfterAgentComplete = "after_agent_complete",
     /// A person is to answer what is left to ask.
-    Approval,
+    Approval = "approval",
 }
 
 /// The effect on an event when one of its hooks could not give an answer.
@@ -384,44 +402,6 @@ impl Event {
     /// Returns the event's place in the contract table: the enum and the table share one order.
     pub(crate) const fn index(self) -> usize {
         self as usize
-    }
-
-    /// Returns the event's name as written in `hooks.yaml`, such as `pre_tool_use`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PreToolUse => "pre_tool_use",
-            Self::PostToolUse => "post_tool_use",
-            Self::SessionStart => "session_start",
-            Self::TurnStart => "turn_start",
-            Self::BeforeLlmCall => "before_llm_call",
-            Self::AfterLlmCall => "after_llm_call",
-            Self::SessionEnd => "session_end",
-            Self::OnUserInput => "on_user_input",
-            Self::Stop => "stop",
-            Self::Notification => "notification",
-            Self::OnError => "on_error",
-            Self::OnMaxIterations => "on_max_iterations",
-            Self::PermissionRequest => "permission_request",
-            Self::UserPromptSubmit => "user_prompt_submit",
-            Self::UserSteeringMessagesSubmit => "user_steering_messages_submit",
-            Self::UserFollowupSubmit => "user_followup_submit",
-            Self::TurnEnd => "turn_end",
-            Self::PreCompact => "pre_compact",
-            Self::SubagentStart => "subagent_start",
-            Self::SubagentStop => "subagent_stop",
-            Self::OnAgentSwitch => "on_agent_switch",
-            Self::OnSessionResume => "on_session_resume",
-            Self::OnToolApprovalDecision => "on_tool_approval_decision",
-            Self::BeforeCompaction => "before_compaction",
-            Self::AfterCompaction => "after_compaction",
-            Self::ToolResponseTransform => "tool_response_transform",
-            Self::ToolInputTransform => "tool_input_transform",
-            Self::ToolGuard => "tool_guard",
-            Self::WorktreeCreate => "worktree_create",
-            Self::BeforeAgentRun => "before_agent_run",
-            Self::AfterAgentComplete => "after_agent_complete",
-            Self::Approval => "approval",
-        }
     }
 }
 
