@@ -277,13 +277,12 @@ impl Scope {
         if input.cwd.is_empty() {
             input.cwd.clone_from(&common.cwd);
         }
-        let fill = |field: &mut Option<String>, value: &Option<String>| {
-            if field.is_none() {
-                field.clone_from(value);
-            }
-        };
-        fill(&mut input.agent_name, &common.agent_name);
-        fill(&mut input.model_id, &common.model_id);
+        if input.agent_name.is_none() {
+            input.agent_name.clone_from(&common.agent_name);
+        }
+        if input.model_id.is_none() {
+            input.model_id.clone_from(&common.model_id);
+        }
         for (key, value) in &common.extra {
             if !input.extra.contains_key(key) {
                 input.extra.insert(key.clone(), value.clone());
@@ -294,7 +293,9 @@ impl Scope {
             if input.turn_id.is_none() {
                 input.turn_id = Some(state.turn_id.clone());
             }
-            fill(&mut input.last_user_message, &state.prompt);
+            if input.last_user_message.is_none() {
+                input.last_user_message.clone_from(&state.prompt);
+            }
             if input.iteration.is_none() && state.iteration > 0 {
                 input.iteration = Some(state.iteration);
             }

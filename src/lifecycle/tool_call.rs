@@ -83,13 +83,16 @@ impl ToolCall {
     /// When the text is not exactly one JSON object, or contains a key twice: a guard and a tool
     /// could read different values of the two.
     pub fn parse(name: impl Into<String>, arguments: &str) -> Result<Self, WireError> {
-        let invalid = |error| WireError::new(format!("the arguments are not valid JSON: {error}"));
-        let arguments = match arguments.trim() {
-            "" => JsonObject::new(),
-            text => match parse_strict(text).map_err(invalid)? {
-                Value::Object(object) => object,
-                _ => return Err(no_object()),
-            },
+        if arguments.trim().is_empty() {
+            return Ok(Self::new(name, JsonObject::new()));
+        }
+        let arguments = match parse_strict(arguments) {
+            Ok(Value::Object(object)) => object,
+            Ok(_) => return Err(no_object()),
+            Err(error) => {
+                let problem = format!("the arguments are not valid JSON: {error}");
+                return Err(WireError::new(problem));
+            }
         };
         Ok(Self::new(name, arguments))
     }

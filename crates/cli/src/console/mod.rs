@@ -2,8 +2,10 @@
 
 pub(crate) mod consent;
 pub(crate) mod diff;
-pub(crate) mod markup;
 pub(crate) mod output;
 pub(crate) mod report;
 pub(crate) mod table;
 pub(crate) mod verbose;
+
+/// The style of every page in HTML.
+pub(crate) const STYLE: &str = include_str!("style.css");

@@ -15,7 +15,7 @@ use hookexec_serve::server::Socket;
 
 use self::screen::Screen;
 use crate::console::consent::refuse_agents;
-use crate::console::markup::STYLE;
+use crate::console::STYLE;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::runtime::{self, Runtime};
 use crate::{Exit, plain};

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::console::markup::STYLE;
+use crate::console::STYLE;
 use crate::error::{CommandError, OrCommandError as _};
 
 const PAGE: &str = include_str!("report.html");

@@ -60,8 +60,6 @@ enum Format {
     Text,
     /// One object, for programs
     Json,
-    /// `JUnit` XML, for continuous integration
-    Junit,
     /// Annotations of GitHub Actions
     Github,
 }
@@ -72,7 +70,7 @@ impl Args {
             let format = match self.format {
                 Format::Text => PlainFormat::Text,
                 Format::Json => PlainFormat::Json,
-                Format::Junit | Format::Github => {
+                Format::Github => {
                     return Err(CommandError::usage("`--log` writes `text` and `json` only"));
                 }
             };
@@ -90,7 +88,6 @@ impl Args {
         match self.format {
             Format::Text => output::print(&report::text(&results))?,
             Format::Json => output::print_json(&results)?,
-            Format::Junit => output::print_data(&report::junit(&results))?,
             Format::Github => output::print_data(&report::github(&results))?,
         }
         let passed = results.failed == 0 && results.enough_coverage;

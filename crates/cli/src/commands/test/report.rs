@@ -6,7 +6,6 @@ use anstream::adapter::strip_str;
 use hookexec_workbench::testing::{CaseReport, Coverage, Gap, GapKind, Results};
 
 use crate::console::diff::push_diff;
-use crate::console::markup::escaped;
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD};
 
 /// Returns the results as text: a line a case, what differs, and what no case reached.
@@ -79,36 +78,6 @@ fn failure(case: &CaseReport) -> String {
 /// Returns what went wrong with a case, without colours.
 fn plain_failure(case: &CaseReport) -> String {
     strip_str(&failure(case)).to_string()
-}
-
-/// Returns the results as `JUnit` XML.
-pub(crate) fn junit(results: &Results) -> String {
-    let (tests, failed) = (results.passed + results.failed, results.failed);
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{tests}\" failures=\"{failed}\">\n"
-    );
-    for file in &results.files {
-        let name = escaped(&file.path.to_string_lossy());
-        let failed = file.cases.iter().filter(|case| !case.passed).count();
-        let seconds: f64 = file.cases.iter().map(|case| case.duration_ms / 1e3).sum();
-        let counts = format!("tests=\"{}\" failures=\"{failed}\"", file.cases.len());
-        let _ = writeln!(text, "  <testsuite name=\"{name}\" {counts} time=\"{seconds:.3}\">");
-        for case in &file.cases {
-            let (own, seconds) = (escaped(&case.name), case.duration_ms / 1e3);
-            let named = format!("name=\"{own}\" classname=\"{name}\"");
-            let _ = writeln!(text, "    <testcase {named} time=\"{seconds:.3}\">");
-            if !case.passed {
-                let what: Vec<&str> = case.differences.iter().map(|one| one.what).collect();
-                let what = escaped(&what.join(", "));
-                let _ = write!(text, "      <failure message=\"{what} not as expected\">");
-                let (source, how) = (escaped(&case.source), escaped(&plain_failure(case)));
-                let _ = writeln!(text, "{source}\n{how}</failure>");
-            }
-            text.push_str("    </testcase>\n");
-        }
-        text.push_str("  </testsuite>\n");
-    }
-    text + "</testsuites>\n"
 }
 
 /// Returns the results as workflow commands: errors for failed cases, notices (errors when too
