@@ -14,8 +14,8 @@ use hookexec_serve::approve::{Counter, Desk, Page, callers, visitors};
 use hookexec_serve::server::Socket;
 
 use self::screen::Screen;
-use crate::console::consent::refuse_agents;
 use crate::console::STYLE;
+use crate::console::consent::refuse_agents;
 use crate::error::{CommandError, OrCommandError as _};
 use crate::runtime::{self, Runtime};
 use crate::{Exit, plain};
