@@ -496,6 +496,16 @@ async fn a_command_runs_where_its_shell_went() {
         - cd missing && rm -rf *
         deny f() { cd src; }; rm -rf *
         deny cd \"$HOME\"; rm -rf *
+        deny cd /tmp; command cd ~; rm -rf *
+        deny cd /tmp; f() { rm -rf *; }; cd ~; f
+        deny cd /tmp; f() { cd ~; }; f; rm -rf *
+        - cd src; f() { cd ~; }; rm -rf *
+        deny cd src; for i in 1 2; do rm -rf *; cd ~; done
+        deny cd src; trap 'rm -rf *' EXIT; cd ~
+        deny find -- .. -name app -delete
+        deny find .. -name app -exec grep -l -- x {} \\; -delete
+        deny rsync -avP --delete src/ ../app/
+        deny git submodule foreach 'rm -rf *'
         deny cd; rm -rf *
         deny env -C .. rm -rf app
         deny env --chdir=.. rm -rf app
@@ -522,6 +532,14 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         - D='~'; rm -rf '$D'
         deny D=src; if true; then D=$HOME; fi; rm -rf \"$D\"
         deny export D=$HOME; rm -rf \"$D\"
+        deny if true; then D=$HOME; else D=src; fi; rm -rf \"$D\"
+        deny case x in a) D=$HOME ;; b) D=src ;; esac; rm -rf $D
+        deny true && D=~ || D=src; rm -rf \"$D\"
+        deny D=src; c() { rm -rf \"$D\"; }; D=$HOME; c
+        - c() { rm -rf \"$D\"; }; D=src; c
+        - c() { rm -rf \"$t\"; }; t=$(mktemp -d); trap c EXIT
+        - t=$(mktemp -d /tmp/x.XXXX 2>/dev/null || mktemp -d -t x); rm -rf \"$t\"
+        - rm -rf ./{build,dist}
         deny rm -rf \"${HOME%/}\"
         deny rm -rf \"${D:-$HOME}\"
         deny rm -rf $'../app'
@@ -546,7 +564,13 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         - cd src && cat id_rsa
         - python3 -c \"print(json.load(open('a.json'))['h'])\"
         - bash -c \"cd $PWD && ls\"
-        { type: rule, ask: sure?, commands: ['rm -r'] }
+        - cd src && mv x ..
+        - rm -rf ./{node_modules,dist}
+        { type: rule, ask: sure?, commands: ['rm -r', 'git commit --no-verify', 'claude --dangerously-*'] }
+        ask git commit -s --no-verify -m x
+        ask claude -p --dangerously-skip-permissions x
+        ask npx -c 'rm -rf x'
+        ask function f { rm -rf x; }; f
         ask C=(rm -rf x); \"${C[@]}\"
         ask set -- rm -rf x; \"$@\"
         ask script -qc 'rm -rf x'

@@ -76,6 +76,9 @@ impl Word {
     }
 }
 
+/// How many words of a text that can't be read are kept.
+const MOST_HIDDEN_WORDS: usize = 500;
+
 /// Commands that a command runs beside those of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Hidden {
@@ -105,7 +108,7 @@ impl Hidden {
                 words.extend(parts.map(str::to_owned));
             }
         }
-        Self::Words(words)
+        if words.len() > MOST_HIDDEN_WORDS { Self::Anything } else { Self::Words(words) }
     }
 
     /// Returns commands of which all words stand among these, if they are known and no `others` come.

@@ -27,7 +27,7 @@ pub(crate) enum Change {
     Strayed,
     /// It set a variable: `NAME=value`.
     Set(Word),
-    /// What it did since then may not have been done.
+    /// Or it did this instead.
     MayBe(History),
     /// It did more than is kept.
     Lost,
@@ -50,8 +50,9 @@ impl History {
         self.0 = Some(Arc::new(Step { change, before, count }));
     }
 
-    /// Notes that what was done since `before` may not have been done.
-    pub(super) fn may_be(&mut self, before: &Self) {
+    /// Notes that the shell may also be as it is after `before`.
+    /// Returns whether that is another state.
+    pub(super) fn may_be(&mut self, before: &Self) -> bool {
         let is_same = match (&self.0, &before.0) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (None, None) => true,
@@ -59,6 +60,14 @@ impl History {
         };
         if !is_same {
             self.add(Change::MayBe(before.clone()));
+        }
+        !is_same
+    }
+
+    /// Goes on with what one of several branches did.
+    pub(super) fn join(&mut self, branches: Vec<Self>) {
+        for branch in branches {
+            self.may_be(&branch);
         }
     }
 
@@ -95,7 +104,7 @@ impl History {
                     self.add(Change::Set(word.clone()));
                 }
             }
-            "read" | "mapfile" | "readarray" | "getopts" | "unset" => {
+            "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
                 for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
                     self.add(Change::Set(Word::unknown("$0").behind(&format!("{}=", word.text))));
                 }

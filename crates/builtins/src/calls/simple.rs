@@ -94,6 +94,10 @@ impl Found {
             Code::File(file) => {
                 return if self.is_fetched(file) { Hidden::Anything } else { Hidden::Nothing };
             }
+            Code::Text(text) if name == "trap" => {
+                self.at_exit.push((text, inner));
+                return Hidden::Nothing;
+            }
             Code::Text(text) => return self.inner_text(&text, inner),
             Code::Open(text) => {
                 // What is known of it is read, too.
@@ -136,11 +140,14 @@ impl Found {
                     let frame = Frame { more, ..inner.clone() };
                     let Run { assignments, words, directory, .. } = run;
                     let before = self.history.clone();
-                    if directory.is_some() {
+                    let moves = directory.is_some();
+                    if moves {
                         self.history.add(Change::Went { to: directory, is_sure: true });
                     }
                     self.simple(Simple { assignments, words, redirections: Vec::new() }, &frame);
-                    self.history = before;
+                    if moves {
+                        self.history = before;
+                    }
                 }
                 Hidden::Nothing
             }

@@ -57,7 +57,7 @@ fn a_text_is_read_into_its_simple_commands() {
         ("case x in a|b*) c;; *) d;; esac", &["c", "d"]),
         ("[[ -f x ]] && a", &["[[ -f x ?", "a"]),
         ("((x = 1)); a", &["(( x = 1 ? !", "a ?"]),
-        ("f() { rm x; }; f", &["rm x", "f ?"]),
+        ("f() { rm x; }; f", &["f ?", "rm x"]),
         ("LANG=C sort f > out 2>&1 2>/dev/null", &["LANG=C sort f >out >/dev/null"]),
         ("a <<< x 3<in &>> log", &["a <in &>>log"]),
         ("{ a; b; } > out", &["a >out", "b >out"]),

@@ -212,9 +212,12 @@ fn searched<'w>(options: &str, words: &'w [Word]) -> Inner<'w> {
         if !has_option(options, &word.text) {
             continue;
         }
-        let behind = words[place + 1..].iter();
-        let mut words: Vec<Word> =
-            behind.take_while(|word| !matches!(&*word.text, ";" | "+")).cloned().collect();
+        let behind = &words[place + 1..];
+        let ends = |(at, word): (usize, &Word)| {
+            word.text == ";" || word.text == "+" && at > 0 && behind[at - 1].text == "{}"
+        };
+        let length = behind.iter().enumerate().position(ends).unwrap_or(behind.len());
+        let mut words = behind[..length].to_vec();
         for word in words.iter_mut().skip(1).filter(|word| word.text.contains("{}")) {
             *word = Word::path_of_search(&word.text);
         }

@@ -82,7 +82,7 @@ impl Rule {
                 return Ok(Refusal::Refused(format!("{} is excepted", name_of(given))));
             }
         }
-        let reason = self.excepted_file(read, read.mentions.iter())?;
+        let reason = self.excepted_file(read, self.mentions(read)?.iter())?;
         Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
     }
 
@@ -94,13 +94,13 @@ impl Rule {
         if !read.tool.is_of_files() {
             return Ok(Some("the tool may do more than use files".to_owned()));
         }
-        if read.mentions.is_empty() {
+        if self.mentions(read)?.is_empty() {
             return Ok(Some("the call names no file".to_owned()));
         }
-        if let Some(reason) = self.excepted_file(read, read.mentions.iter())? {
+        if let Some(reason) = self.excepted_file(read, self.mentions(read)?.iter())? {
             return Ok(Some(reason));
         }
-        for mention in &read.mentions {
+        for mention in self.mentions(read)? {
             if !sets.iter().any(|set| file_is_listed(read, set, mention)) {
                 return Ok(Some(unlisted(mention)));
             }
@@ -116,6 +116,7 @@ impl Rule {
         if read.commands.is_empty() {
             return Ok(Some("the call names no command".to_owned()));
         }
+        let all = self.mentions(read)?;
         for (at, given) in read.commands.iter().enumerate() {
             if let Some(reason) = doubt(given) {
                 return Ok(Some(reason));
@@ -123,7 +124,7 @@ impl Rule {
             if self.is_excepted_from_allow(given) {
                 return Ok(Some(format!("{} is excepted", name_of(given))));
             }
-            let mentions = || read.mentions.iter().filter(|mention| mention.command == Some(at));
+            let mentions = || all.iter().filter(|mention| mention.command == Some(at));
             let mut reason = format!("{} is not listed", name_of(given));
             let mut is_listed = false;
             for set in sets {
@@ -345,6 +346,13 @@ impl Pattern {
             let value = option.value.map(|(_, value)| value);
             if given.row.is_hazard(&option.name, value) {
                 return Err(option.word.text.clone());
+            }
+            // The table may be wrong about which options of this program take a value.
+            if let Some((word, value)) = option.value
+                && !std::ptr::eq(word, option.word)
+                && given.row.is_hazardous_value(value)
+            {
+                return Err(word.text.clone());
             }
         }
         let taken = given.operands.iter().enumerate().skip(named);

@@ -1,6 +1,7 @@
 //! The words of one command, read by its rows in the table of options.
 
 use std::borrow::Cow;
+use std::iter::Peekable;
 
 use super::table::Row;
 use crate::calls::{SimpleCommand, Word, base_name};
@@ -57,13 +58,14 @@ impl<'c> Arguments<'c> {
     }
 
     fn read(&mut self) {
-        let mut words = self.command.words.iter().skip(1);
+        let mut words = self.command.words.iter().skip(1).peekable();
         while let Some(word) = words.next() {
             let text = word.text.as_str();
             // The letters that say which option it is.
             let sure = &text[..word.known];
             let is_sure = word.is_known() || sure.contains('=');
-            if text == "--" && word.is_known() {
+            // For `find` it ends nothing.
+            if text == "--" && word.is_known() && !self.row.long {
                 self.add(Cow::Borrowed("--"), word, None);
                 self.operands.extend(words);
                 return;
@@ -80,7 +82,7 @@ impl<'c> Arguments<'c> {
             } else if text.starts_with("--") || self.row.long || self.row.takes_value(text) {
                 let completed = self.row.completed(text).filter(|_| text.starts_with("--"));
                 let takes_value = self.row.takes_value(completed.unwrap_or(text));
-                let value = if takes_value { words.next() } else { None };
+                let value = if takes_value { value_of(&mut words) } else { None };
                 self.add(self.first_name(text), word, value.map(|word| (word, &*word.text)));
             } else if self.row.is_known {
                 self.cluster(word, &mut words);
@@ -91,7 +93,7 @@ impl<'c> Arguments<'c> {
     }
 
     /// Reads `-abc` as `-a -b -c`; behind an option that takes a value, the rest is the value.
-    fn cluster(&mut self, word: &'c Word, words: &mut impl Iterator<Item = &'c Word>) {
+    fn cluster(&mut self, word: &'c Word, words: &mut Peekable<impl Iterator<Item = &'c Word>>) {
         let letters = &word.text[1..];
         for (at, letter) in letters.char_indices() {
             let name = format!("-{letter}");
@@ -99,7 +101,7 @@ impl<'c> Arguments<'c> {
             let takes_value = self.row.takes_value(&name);
             let value = match (takes_value, rest) {
                 (false, _) => None,
-                (true, "") => words.next().map(|word| (word, &*word.text)),
+                (true, "") => value_of(words).map(|word| (word, &*word.text)),
                 (true, rest) => Some((word, rest)),
             };
             self.add(Cow::Owned(self.row.first_name(&name).to_owned()), word, value);
@@ -136,6 +138,16 @@ impl<'c> Arguments<'c> {
     pub(super) fn file_operands(&self) -> &[&'c Word] {
         let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());
         &self.operands[skipped..]
+    }
+}
+
+/// Returns the value behind an option. A value that looks like an option is read as one, too: the
+/// table may be wrong for this program.
+fn value_of<'c>(words: &mut Peekable<impl Iterator<Item = &'c Word>>) -> Option<&'c Word> {
+    let is_option = |word: &&Word| word.text.len() > 1 && word.text.starts_with('-');
+    match words.peek().copied().filter(is_option) {
+        Some(word) => Some(word),
+        None => words.next(),
     }
 }
 

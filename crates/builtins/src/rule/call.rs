@@ -1,7 +1,7 @@
 //! One reading of a call: its tool, its commands, and the files that it mentions.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeSet;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,35 +21,44 @@ use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 use hookexec_files::platform::Platform;
 
-/// How many directories one call may name as places that other paths start from.
-const MOST_BASES: usize = 256;
 /// How many paths of one call can be checked.
-const MOST_PATHS: usize = 200_000;
+const MOST_PATHS: usize = 20_000;
 
 /// What a call runs and touches.
 pub(super) struct CallReading<'c> {
     pub(super) tool: CalledTool,
     pub(super) commands: Vec<Arguments<'c>>,
-    pub(super) mentions: Vec<Mention>,
     pub(super) unknown_argument: Option<&'c str>,
+    input: &'c Input,
     machine: &'c Machine,
-    /// The directories that a relative path may start from.
-    bases: OnceCell<BTreeSet<PathBuf>>,
-    /// The directories that it starts in and goes to.
-    reached: BTreeSet<PathBuf>,
+    scene: Scene<'c>,
+    /// What it touches, once a rule asked for it.
+    files: OnceCell<Files>,
+    /// The directories that each command names, or the tool.
+    named: RefCell<HashMap<Option<usize>, Arc<Named>>>,
     finder: RefCell<Finder>,
-    strays: bool,
+    /// How many paths were looked at.
+    looked_at: Cell<usize>,
 }
+
+/// The files of a call, and where its commands run.
+struct Files {
+    mentions: Vec<Mention>,
+    places: Vec<Arc<Place>>,
+    beginning: Place,
+}
+
+/// Words that name directories, each with the directory.
+type Named = Vec<(String, PathBuf)>;
 
 impl<'c> CallReading<'c> {
     pub(super) fn of(
-        input: &Input,
+        input: &'c Input,
         commands: &'c [SimpleCommand],
         unknown_argument: Option<&'c str>,
         machine: &'c Machine,
-        surroundings: &Surroundings,
+        surroundings: &'c Surroundings,
     ) -> Result<Self, BuiltinError> {
-        let tool = CalledTool::of(input);
         let commands: Vec<Arguments<'_>> = commands.iter().map(Arguments::of).collect();
         let platform = machine.platform;
         let mut start = rooted(&directory(input), platform);
@@ -58,32 +67,46 @@ impl<'c> CallReading<'c> {
         }
         let is_glob = |word: &Word| word.text.contains("glob");
         let dots = commands.iter().any(|given| given.command.words.iter().any(is_glob));
-        let scene = Scene { surroundings, platform, start: &start, dots };
+        Ok(Self {
+            tool: CalledTool::of(input),
+            commands,
+            unknown_argument,
+            input,
+            machine,
+            scene: Scene { surroundings, platform, start, dots, made: Cell::new(0) },
+            files: OnceCell::new(),
+            named: RefCell::default(),
+            finder: RefCell::new(Finder::new(platform)),
+            looked_at: Cell::new(0),
+        })
+    }
+
+    /// Returns the files that the call mentions.
+    pub(super) fn mentions(&self) -> Result<&[Mention], BuiltinError> {
+        Ok(&self.files()?.mentions)
+    }
+
+    fn files(&self) -> Result<&Files, BuiltinError> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
         let mut known = Places::default();
         let mut places: Vec<Arc<Place>> = Vec::new();
-        for given in &commands {
-            places.push(known.after(&given.command.history, &scene));
+        for given in &self.commands {
+            places.push(known.after(&given.command.history, &self.scene));
         }
-        let mut mentions = mentions::of_commands(&commands, &places, &scene)?;
-        if !tool.is("shell") {
-            mentions.extend(tool_files::of_tool(input, &tool, &scene)?);
+        let mut mentions = mentions::of_commands(&self.commands, &places, &self.scene)?;
+        if !self.tool.is("shell") {
+            mentions.extend(tool_files::of_tool(self.input, &self.tool, &self.scene)?);
         }
-        let directories = places.iter().flat_map(|place| &place.directories);
-        let strays =
-            directories.clone().any(Option::is_none) || commands.iter().any(goes_elsewhere);
-        let mut reached: BTreeSet<PathBuf> = directories.flatten().cloned().collect();
-        reached.insert(start);
-        Ok(Self {
-            tool,
-            commands,
-            mentions,
-            unknown_argument,
-            machine,
-            bases: OnceCell::new(),
-            reached,
-            finder: RefCell::new(Finder::new(platform)),
-            strays,
-        })
+        let beginning = self.scene.beginning();
+        Ok(self.files.get_or_init(|| Files { mentions, places, beginning }))
+    }
+
+    /// Counts paths that are looked at.
+    fn look(&self, count: usize) -> Result<(), BuiltinError> {
+        self.looked_at.set(self.looked_at.get().saturating_add(count));
+        if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY.into()) } else { Ok(()) }
     }
 
     /// Returns the names of the file that a path leads to; an address has one.
@@ -108,14 +131,20 @@ impl<'c> CallReading<'c> {
         if let Some(pattern) = here.address(&mention.texts, excepted) {
             return Ok(Some(format!("is in `{}`", pattern.written)));
         }
-        let bases = self.bases()?;
-        if mention.texts.len().saturating_mul(bases.len() + here.guesses.len()) > MOST_PATHS {
-            return Err(TOO_MANY.into());
-        }
+        let files = self.files()?;
+        let place = mention.command.map_or(&files.beginning, |at| &files.places[at]);
+        let elsewhere = mention.command.is_some_and(|at| goes_elsewhere(&self.commands[at]));
+        let strays = elsewhere || place.directories.contains(&None);
+        let reached = self.named(mention.command, place)?;
         for (text, dots) in mention.texts.iter() {
-            let known = self.places(text, bases).into_iter().map(|path| (path, mention.descends));
+            // A word is also looked for in the directories that other words name: `tar -C DIR x`.
+            let others = reached.iter().filter(|(word, _)| word != text);
+            let mut bases = self.directories(place);
+            bases.extend(others.map(|(_, directory)| directory.clone()));
+            self.look(bases.len() + here.guesses.len())?;
+            let known = self.places(text, &bases).into_iter().map(|path| (path, mention.descends));
             // Everything in an unknown directory is too vague for a guess.
-            let is_stray = self.strays || text.starts_with(UNKNOWN);
+            let is_stray = strays || text.starts_with(UNKNOWN);
             let rests = relative(text).filter(|rest| is_stray && !is_only_wildcards(rest));
             let unknown =
                 rests.flat_map(|rest| self.at(&here.guesses, rest)).map(|path| (path, false));
@@ -169,36 +198,32 @@ impl<'c> CallReading<'c> {
         (if is_open { Fit::Unknown(mention.shown.clone()) } else { Fit::No }, String::new())
     }
 
-    /// Returns the directories that a relative path may start from: the agent's, and every one that
-    /// the call names, since it may go there first.
-    fn bases(&self) -> Result<&BTreeSet<PathBuf>, BuiltinError> {
-        if let Some(bases) = self.bases.get() {
-            return Ok(bases);
+    /// Returns the directories that a command may run in, or that of the call if none is known.
+    fn directories(&self, place: &Place) -> BTreeSet<PathBuf> {
+        let known: BTreeSet<PathBuf> = place.directories.iter().flatten().cloned().collect();
+        if known.is_empty() { BTreeSet::from([self.scene.start.clone()]) } else { known }
+    }
+
+    /// Returns the directories that the words of a command name, or the arguments of the tool.
+    fn named(&self, command: Option<usize>, place: &Place) -> Result<Arc<Named>, BuiltinError> {
+        if let Some(named) = self.named.borrow().get(&command) {
+            return Ok(Arc::clone(named));
         }
-        let mut bases = self.reached.clone();
-        let mut fresh = bases.clone();
-        let mut texts: BTreeSet<&str> = BTreeSet::new();
-        for mention in &self.mentions {
-            texts.extend(
-                mention.texts.iter().map(|(text, _)| text).filter(|text| !has_wildcard(text)),
-            );
-        }
-        while !fresh.is_empty() {
-            if texts.len().saturating_mul(bases.len()) > MOST_PATHS {
-                return Err(TOO_MANY.into());
-            }
-            let places = texts.iter().flat_map(|text| self.places(text, &fresh)).map(PathBuf::from);
-            let found: BTreeSet<PathBuf> = places
-                .filter(|path| self.is_dir(path))
-                .map(|path| real(&path, self.platform()))
-                .collect();
-            fresh = found.difference(&bases).cloned().collect();
-            bases.extend(fresh.iter().cloned());
-            if bases.len() > MOST_BASES {
-                return Err("the call names more directories than can be checked".into());
+        let from = self.directories(place);
+        let mut named = Named::new();
+        for mention in self.mentions()?.iter().filter(|mention| mention.command == command) {
+            for (text, _) in mention.texts.iter().filter(|(text, _)| !has_wildcard(text)) {
+                self.look(from.len())?;
+                for path in self.places(text, &from).into_iter().map(PathBuf::from) {
+                    if self.is_dir(&path) {
+                        named.push((text.to_owned(), real(&path, self.platform())));
+                    }
+                }
             }
         }
-        Ok(self.bases.get_or_init(|| bases))
+        let named = Arc::new(named);
+        self.named.borrow_mut().insert(command, Arc::clone(&named));
+        Ok(named)
     }
 
     /// Returns the absolute paths that `text` may stand for, wildcards still in them.

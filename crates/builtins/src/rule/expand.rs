@@ -10,7 +10,9 @@ use hookexec_files::text::name_length;
 pub(super) const UNKNOWN: char = '\0';
 
 /// How many texts one word may stand for; further values are not known.
-const MOST_TEXTS: usize = 64;
+const MOST_TEXTS: usize = 16;
+/// The longest text that a word may stand for.
+const LONGEST_TEXT: usize = 4096;
 /// How deep a default in `${a:-${b:-c}}` is followed.
 const DEEPEST: usize = 4;
 
@@ -82,7 +84,10 @@ impl Expansion<'_> {
         let mut rest = text;
         while let Some((before, expansion, behind)) = next_expansion(rest) {
             let mut values = self.values(expansion);
-            if values.is_empty() || values.len() * texts.len() > MOST_TEXTS {
+            let longest = values.iter().map(String::len).max().unwrap_or(0);
+            let length = longest + texts.iter().map(String::len).max().unwrap_or(0);
+            let are_many = values.len() * texts.len() > MOST_TEXTS || length > LONGEST_TEXT;
+            if values.is_empty() || are_many {
                 values = vec![UNKNOWN.to_string()];
             }
             let mut longer = Vec::new();
@@ -132,16 +137,15 @@ impl Expansion<'_> {
 
     /// Returns what a command prints, for the few of which that is known.
     fn output(&self, command: &str) -> Vec<String> {
-        let mut words = command.split_whitespace();
-        let is_plain = !command.contains(['|', ';', '&', '$', '`', '<', '>', '(', '\n']);
-        match words.next() {
-            Some("pwd") if is_plain => vec![self.place.directory()],
-            // A fresh file with a name that nothing else has.
-            Some("mktemp") if is_plain && words.all(|word| matches!(word, "-d" | "-t" | "-q")) => {
-                vec![format!("{}/mktemp", self.scene.surroundings.temp_dir().display())]
-            }
-            _ => Vec::new(),
+        let is_mktemp = |part: &str| {
+            let part = part.trim().trim_end_matches("2>/dev/null");
+            part.starts_with("mktemp") && !part.contains(['|', ';', '&', '`', '<', '>', '(', '\n'])
+        };
+        // A fresh file with a name that nothing else has.
+        if command.split("||").all(is_mktemp) {
+            return vec![format!("{}/mktemp", self.scene.surroundings.temp_dir().display())];
         }
+        if command == "pwd" { vec![self.place.directory()] } else { Vec::new() }
     }
 
     /// Returns what `${...}` stands for, with a default, or without a `/` at its end.

@@ -186,10 +186,10 @@ impl Rule {
             return Ok(NOTHING);
         }
         let mentions: Vec<&Mention> =
-            read.mentions.iter().filter(|mention| mention.command == Some(at)).collect();
+            self.mentions(read)?.iter().filter(|mention| mention.command == Some(at)).collect();
         for set in sets.iter().filter(|set| !set.targets.is_empty()) {
             let mut best = if given.command.more { Fit::Unknown(shown(given)) } else { Fit::No };
-            if given.command.hidden == Hidden::Anything && fit != Fit::Yes {
+            if given.command.hidden != Hidden::Nothing && fit != Fit::Yes {
                 best = Fit::Unknown(shown(given));
             }
             for mention in mentions.iter().filter(|mention| mention.is_target) {
@@ -219,6 +219,18 @@ impl Rule {
             }
         }
         Ok(Finding { fit, text: notes.join(" ") })
+    }
+
+    /// Returns the files of a call, or none if no condition is about files.
+    pub(super) fn mentions<'r>(
+        &self,
+        read: &'r CallReading<'_>,
+    ) -> Result<&'r [Mention], BuiltinError> {
+        let mut sets = self.any.iter().chain([&self.base, &self.except]);
+        if sets.any(|set| set.names_files() || !set.targets.is_empty()) {
+            return read.mentions();
+        }
+        Ok(&[])
     }
 
     fn is_excepted(&self, given: &Arguments<'_>) -> bool {
@@ -258,7 +270,7 @@ impl Rule {
         command: Option<usize>,
     ) -> Result<Finding, BuiltinError> {
         let is_asked = |one: &&Mention| command.is_none_or(|command| one.command == Some(command));
-        let mentions: Vec<&Mention> = read.mentions.iter().filter(is_asked).collect();
+        let mentions: Vec<&Mention> = read.mentions()?.iter().filter(is_asked).collect();
         let asked = match command {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use super::arguments::{Arguments, GivenOption};
 use super::expand::{expansions, versions, without_outputs};
+use super::part::braces;
 use super::place::{Place, Scene};
 use super::texts::Texts;
 use super::uses::{Touch, uses};
-use super::words::{add_words, without_braces};
+use super::words::{add_words, without_range};
 use crate::calls::{Hidden, Word};
 use hookexec::registry::BuiltinError;
 
@@ -145,7 +146,7 @@ impl Finder<'_, '_> {
             mention.texts = Texts::default();
             add_versions(&start, self.place, self.scene, false, &mut mention.texts)?;
             let name = pattern.rsplit('/').next().unwrap_or_default();
-            if !name.contains(['*', '?', '[']) {
+            if name != "*" {
                 mention.texts.add_pieces(name, false)?;
             }
             mention.descends = false;
@@ -183,7 +184,9 @@ impl Finder<'_, '_> {
             add_versions(one, self.place, self.scene, is_literal, &mut texts)?;
         }
         let meant = Word { text: text.to_owned(), ..word.clone() };
-        let (mut paths, mut open) = self.place.named(&expansions(&meant, self.place, self.scene));
+        let expanded = expansions(&meant, self.place, self.scene);
+        self.scene.make(expanded.len())?;
+        let (mut paths, mut open) = self.place.named(&expanded);
         // An address is in no directory.
         if text.contains("://") && !is_target {
             (paths, open) = (vec![PathBuf::from(text)], None);
@@ -248,8 +251,12 @@ pub(super) fn add_versions(
         return Ok(());
     }
     for version in versions(text, place, scene) {
-        texts.add_pieces(&version, scene.dots)?;
-        texts.add_pieces(&without_braces(&version), scene.dots)?;
+        let lists = braces(&version);
+        scene.make(lists.len())?;
+        for version in lists {
+            texts.add_pieces(&version, scene.dots)?;
+            texts.add_pieces(&without_range(&version), scene.dots)?;
+        }
     }
     Ok(())
 }

@@ -1,16 +1,20 @@
 //! Where a command runs, and the variables that it sees, as far as the call tells.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::expand::{UNKNOWN, expansions};
+use super::texts::TOO_MANY;
 use crate::builtins::Surroundings;
 use crate::calls::{Change, History, Word};
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
 use hookexec_files::text::name_length;
 
+/// How many texts may be made of the words of one call.
+const MOST_TEXTS: usize = 20_000;
 /// How many directories and values are kept; further ones are not known.
 const MOST: usize = 16;
 
@@ -19,12 +23,20 @@ pub(super) struct Scene<'w> {
     pub(super) surroundings: &'w Surroundings,
     pub(super) platform: Platform,
     /// The directory that the call starts in.
-    pub(super) start: &'w Path,
+    pub(super) start: PathBuf,
     /// Whether wildcards may fit names that begin with a dot: `shopt -s dotglob`.
     pub(super) dots: bool,
+    /// How many texts were made of the words of the call.
+    pub(super) made: Cell<usize>,
 }
 
 impl Scene<'_> {
+    /// Counts texts that are made of a word.
+    pub(super) fn make(&self, count: usize) -> Result<(), &'static str> {
+        self.made.set(self.made.get() + count);
+        if self.made.get() > MOST_TEXTS { Err(TOO_MANY) } else { Ok(()) }
+    }
+
     pub(super) fn home(&self) -> Option<&str> {
         self.surroundings.home()?.to_str()
     }
@@ -39,7 +51,7 @@ impl Scene<'_> {
 
     /// Returns the place in which the call begins.
     pub(super) fn beginning(&self) -> Place {
-        let directories = vec![Some(self.start.to_owned())];
+        let directories = vec![Some(self.start.clone())];
         Place { directories, variables: BTreeMap::new() }
     }
 }

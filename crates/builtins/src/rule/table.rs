@@ -191,6 +191,13 @@ impl Row {
         })
     }
 
+    /// Returns whether the final `*` of an allow does not take a word where the table says that it is
+    /// the value of an option.
+    pub(super) fn is_hazardous_value(&self, value: &str) -> bool {
+        let mut hazards = self.hazards.iter().filter(|hazard| !hazard.starts_with(['-', '^']));
+        hazards.any(|hazard| *hazard != "*" && glob(hazard, value))
+    }
+
     /// Returns whether the final `*` of an allow does not take an operand.
     pub(super) fn is_hazardous_operand(&self, operand: &str, is_first: bool) -> bool {
         let mut hazards = self.hazards.iter().filter(|hazard| !hazard.starts_with('-'));

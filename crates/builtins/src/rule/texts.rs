@@ -29,10 +29,6 @@ impl Texts {
         self.found.iter().map(|(text, dots)| (text.as_str(), *dots))
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.found.len()
-    }
-
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
     pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {

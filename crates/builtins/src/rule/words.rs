@@ -103,15 +103,10 @@ fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
 }
 
-/// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be
-/// `{a,b}` or `{1..3}`.
-pub(super) fn without_braces(word: &str) -> String {
+/// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be `{1..3}`.
+pub(super) fn without_range(word: &str) -> String {
     match word.find('{').zip(word.rfind('}')) {
-        Some((start, end))
-            if word
-                .get(start..end)
-                .is_some_and(|part| part.contains(',') || part.contains("..")) =>
-        {
+        Some((start, end)) if word.get(start..end).is_some_and(|part| part.contains("..")) => {
             format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..])
         }
         _ => word.to_owned(),

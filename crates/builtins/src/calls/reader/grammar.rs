@@ -61,7 +61,8 @@ impl<'t> Reader<'t, '_> {
 
     fn and_or(&mut self, frame: &Frame) -> Read<()> {
         self.pipeline(frame)?;
-        let mut first = self.found.history.clone();
+        // What the shell did if it does not go on to the next pipeline.
+        let mut ends = Vec::new();
         loop {
             self.blanks()?;
             let before = self.found.history.clone();
@@ -69,20 +70,26 @@ impl<'t> Reader<'t, '_> {
             if !is_and && !self.eat("||") {
                 break;
             }
+            self.newlines(frame)?;
             if is_and {
                 self.found.history.confirm();
+                ends.push(before);
+                self.pipeline(frame)?;
+                continue;
             }
-            self.newlines(frame)?;
-            let leaves = !is_and && LEAVING.contains(&self.keyword());
+            let leaves = LEAVING.contains(&self.keyword());
+            self.found.history.join(ends.clone());
             self.pipeline(frame)?;
             if leaves {
                 // What follows only runs if the shell did not leave.
                 self.found.history = before;
                 self.found.history.confirm();
-                first = self.found.history.clone();
+                ends.clear();
+            } else {
+                ends.push(before);
             }
         }
-        self.found.history.may_be(&first);
+        self.found.history.join(ends);
         Ok(())
     }
 
@@ -145,7 +152,6 @@ impl<'t> Reader<'t, '_> {
                 self.at += 5;
                 self.list(frame)?;
                 self.do_body(frame)?;
-                self.found.history.may_be(&before);
             }
             "for" => self.for_command(frame)?,
             "case" => self.case_command(frame)?,
@@ -174,32 +180,39 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    /// Reads `do`, commands and `done`.
+    /// Reads `do`, commands and `done`; once more if a second round may begin elsewhere.
     fn do_body(&mut self, frame: &Frame) -> Read<()> {
         self.expect_keyword("do")?;
+        let (start, before) = (self.at, self.found.history.clone());
         self.list(frame)?;
+        if self.found.history.may_be(&before) && self.documents.is_empty() {
+            self.at = start;
+            self.list(frame)?;
+        }
         self.expect_keyword("done")
     }
 
     fn if_command(&mut self, frame: &Frame) -> Read<()> {
         self.at += 2;
-        let before = self.found.history.clone();
+        let mut branches = Vec::new();
         loop {
             self.list(frame)?;
+            let otherwise = self.found.history.clone();
             self.expect_keyword("then")?;
             self.list(frame)?;
-            self.found.history.may_be(&before);
+            branches.push(std::mem::replace(&mut self.found.history, otherwise));
             match self.keyword() {
                 "elif" => self.at += 4,
                 "else" => {
                     self.at += 4;
                     self.list(frame)?;
-                    self.found.history.may_be(&before);
-                    return self.expect_keyword("fi");
+                    break;
                 }
-                _ => return self.expect_keyword("fi"),
+                _ => break,
             }
         }
+        self.found.history.join(branches);
+        self.expect_keyword("fi")
     }
 
     fn for_command(&mut self, frame: &Frame) -> Read<()> {
@@ -227,10 +240,7 @@ impl<'t> Reader<'t, '_> {
         self.blanks()?;
         self.eat(";");
         self.newlines(frame)?;
-        let before = self.found.history.clone();
-        self.do_body(frame)?;
-        self.found.history.may_be(&before);
-        Ok(())
+        self.do_body(frame)
     }
 
     /// Reads the words of a loop, which are assigned to its variable.
@@ -273,6 +283,7 @@ impl<'t> Reader<'t, '_> {
         self.found.is_doubtful |= frame.substituted;
         let place = self.found.commands.len();
         let before = self.found.history.clone();
+        let mut branches = Vec::new();
         loop {
             self.newlines(frame)?;
             if self.keyword() == "esac" {
@@ -290,12 +301,13 @@ impl<'t> Reader<'t, '_> {
             }
             self.expect(")")?;
             self.list(frame)?;
-            self.found.history.may_be(&before);
+            branches.push(std::mem::replace(&mut self.found.history, before.clone()));
             if !self.eat(";;") {
                 self.expect_keyword("esac")?;
                 break;
             }
         }
+        self.found.history.join(branches);
         if words.iter().any(Word::is_expanded) {
             let command = SimpleCommand { words, is_certain: false, ..self.found.begun(frame) };
             self.found.commands.insert(place, command);

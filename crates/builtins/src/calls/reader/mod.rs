@@ -57,11 +57,23 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
-    functions: Vec<String>,
+    functions: Vec<Function>,
+    /// Texts that run when the shell ends.
+    pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
     pub(super) fetched: Vec<String>,
     /// How many words the commands that others run have.
     pub(super) inner_words: usize,
+}
+
+/// A function that a text defines.
+#[derive(Debug)]
+struct Function {
+    name: String,
+    body: String,
+    /// Its commands as they were read where it is defined, in case that nothing calls it.
+    commands: Vec<SimpleCommand>,
+    is_called: bool,
 }
 
 /// Returns the commands of a shell text.
@@ -85,15 +97,38 @@ impl Found {
         reader.end()
     }
 
+    /// Reads the text of a function that is called. It runs in the same shell.
+    fn call(&mut self, name: &str, frame: &Frame) {
+        let Some(function) = self.functions.iter_mut().rfind(|known| known.name == name) else {
+            return;
+        };
+        function.is_called = true;
+        let body = function.body.clone();
+        let inner = Frame { depth: frame.depth + 1, ..frame.clone() };
+        self.is_doubtful |= self.text(&body, &inner).is_err();
+    }
+
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
+        for (text, frame) in std::mem::take(&mut self.at_exit) {
+            if self.text(&text, &frame).is_err() {
+                self.is_doubtful = true;
+                self.commands.push(SimpleCommand::unreadable(&text));
+            }
+        }
+        for function in &mut self.functions {
+            if !function.is_called {
+                self.commands.append(&mut function.commands);
+            }
+        }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
         }
         let is_doubtful = self.is_doubtful || self.evaluates;
         for command in &mut self.commands {
             let program = command.words.first().map(|word| word.text.as_str());
-            let is_function = program.is_some_and(|name| self.functions.iter().any(|f| f == name));
+            let is_function =
+                program.is_some_and(|name| self.functions.iter().any(|one| one.name == name));
             command.is_certain &= !is_doubtful && !is_function;
         }
         self.commands

@@ -1,7 +1,7 @@
 //! Simple commands, assignments and functions.
 
 use super::grammar::{ENDS, UNREAD};
-use super::{Frame, Read, Reader, Unread, Word, name_length};
+use super::{Frame, Function, Read, Reader, Unread, Word, name_length};
 use crate::calls::simple::Simple;
 use crate::shell::with_expansions_as;
 
@@ -42,7 +42,12 @@ impl Reader<'_, '_> {
         if simple.is_empty() {
             return Err(Unread);
         }
+        let name =
+            simple.words.first().filter(|word| word.is_known()).map(|word| word.text.clone());
         self.found.simple(simple, frame);
+        if let Some(name) = name {
+            self.found.call(&name, frame);
+        }
         Ok(())
     }
 
@@ -104,7 +109,6 @@ impl Reader<'_, '_> {
         if !is_plain || !simple.assignments.is_empty() || !simple.redirections.is_empty() {
             return Err(Unread);
         }
-        self.found.functions.push(name.text.clone());
         self.at += 1;
         self.blanks()?;
         self.expect(")")?;
@@ -112,9 +116,19 @@ impl Reader<'_, '_> {
         if self.keyword() != "{" && (!self.has("(") || self.has("((")) {
             return Err(Unread);
         }
+        let (start, place) = (self.at, self.found.commands.len());
         let before = self.found.history.clone();
         self.command(frame)?;
-        self.found.history.may_be(&before);
+        self.found.history = before;
+        if !self.documents.is_empty() {
+            return Err(Unread);
+        }
+        self.found.functions.push(Function {
+            name: name.text.clone(),
+            body: self.text[start..self.at].to_owned(),
+            commands: self.found.commands.split_off(place),
+            is_called: false,
+        });
         Ok(())
     }
 }
