@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hookexec_files::text::name_length;
 
-use crate::calls::{self, Hidden, base_name, commands_of_text};
+use crate::calls::{self, Certainty, Hidden, base_name, commands_of_text};
 
 /// Stands in a word for the output of a command.
 pub const SUBSTITUTED: &str = "$(...)";
@@ -137,7 +137,7 @@ pub fn read_script(text: &str) -> Script {
 }
 
 fn plain(word: &calls::Word) -> Word {
-    if word.is_known() {
+    if matches!(word.certainty, Certainty::Known | Certainty::Invisible) {
         return Word::literal(&word.text);
     }
     Word { text: with_outputs_as(SUBSTITUTED, &word.text), literal: false }

@@ -10,6 +10,8 @@ use hookexec_files::text::is_invisible;
 pub(crate) enum Certainty {
     /// The program gets exactly this text.
     Known,
+    /// The program gets exactly this text, but a person does not see all letters of it.
+    Invisible,
     /// The program gets one word that begins with the known letters: `"$HOME/x"`, `a$?`.
     OneWord,
     /// The program gets one or more words that begin with the known letters, such as the paths that
@@ -36,7 +38,7 @@ impl Word {
     /// Returns a word that no shell reads. An invisible letter in it makes it unknown.
     pub(crate) fn known(text: &str) -> Self {
         let is_known = is_printable(text);
-        let certainty = if is_known { Certainty::Known } else { Certainty::Unknown };
+        let certainty = if is_known { Certainty::Known } else { Certainty::Invisible };
         let known = if is_known { text.len() } else { 0 };
         Self { text: text.to_owned(), certainty, known, quoted: true }
     }
@@ -66,7 +68,7 @@ impl Word {
     pub(crate) fn may_be_option(&self) -> bool {
         match self.certainty {
             Certainty::Known => false,
-            Certainty::Unknown => true,
+            Certainty::Invisible | Certainty::Unknown => true,
             Certainty::OneWord | Certainty::Paths => {
                 let known = &self.text[..self.known];
                 known.is_empty() && !self.text.starts_with('~')
@@ -223,7 +225,7 @@ impl Word {
         match self.certainty {
             Certainty::Known => false,
             Certainty::Paths => self.may_be_option(),
-            Certainty::OneWord | Certainty::Unknown => true,
+            Certainty::Invisible | Certainty::OneWord | Certainty::Unknown => true,
         }
     }
 }

@@ -194,7 +194,7 @@ fn certainties(text: &str) -> String {
                 Certainty::Known => "",
                 Certainty::OneWord => "°",
                 Certainty::Paths => "*",
-                Certainty::Unknown => "?",
+                Certainty::Invisible | Certainty::Unknown => "?",
             };
             line.push(format!("{}{mark}", word.text));
         }

@@ -37,7 +37,9 @@ impl Building {
     pub(super) fn finished(self, raw: &str) -> Word {
         let Self { text, certainty, known, quoted, .. } = self;
         if !is_printable(raw) {
-            return Word { text, certainty: Certainty::Unknown, known: 0, quoted };
+            let is_known = certainty == Certainty::Known;
+            let certainty = if is_known { Certainty::Invisible } else { Certainty::Unknown };
+            return Word { text, certainty, known: 0, quoted };
         }
         let known = known.unwrap_or(text.len());
         Word { text, certainty, known, quoted }
