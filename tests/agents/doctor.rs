@@ -910,3 +910,32 @@ fn redactions_that_an_agent_drops_are_said_before() {
     let said = hookexec(&sandbox, &["check", "--host", "qwen"]).exits(0).stderr;
     assert!(!said.contains("redactions"), "{said}");
 }
+
+// It prints what Claude Code 2.1.329 prints.
+#[test]
+fn the_agent_itself_says_its_version_and_what_it_cannot_read() {
+    let sandbox = sandbox();
+    let _ = hookexec(&sandbox, &["install", "claude-code"]).exits(0);
+    let settings = sandbox.home().join(".claude/settings.json");
+    let script = |version: &str, invalid: &str| {
+        let text = format!(
+            "#!/bin/sh\n[ $1 = --version ] && echo '{version} (Claude Code)' || printf '%s\\n' 'Claude Code doctor' '' \
+             'Invalid settings' '- {invalid}: Expected array, but received string'\n"
+        );
+        sandbox.script("bin/claude", &text)
+    };
+    let doctor = |program: &std::path::Path| {
+        let path =
+            format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+        sandbox.hookexec(["doctor", "claude-code"]).env("PATH", &path).run()
+    };
+    let other = "/elsewhere/settings.json › permissions.allow";
+    let said = doctor(&script("2.1.329", other)).exits(0).stdout;
+    assert!(!said.contains("newer") && !said.contains("reads nothing"), "{said}");
+    let said = doctor(&script("99.0.1", other)).exits(0).stdout;
+    assert!(said.contains("ok       claude 99.0.1 is newer than 2.1."), "{said}");
+    let own = format!("{} › permissions.allow", settings.display());
+    let said = doctor(&script("2.1.329", &own)).exits(1).stdout;
+    let problem = "Claude Code reads nothing of this file: permissions.allow: Expected array";
+    assert!(said.contains(problem), "{said}");
+}

@@ -127,6 +127,8 @@ async fn whatever_is_no_answer_denies_where_the_event_fails_closed() {
         (answer("200 OK", "<html>sign in</html>"), "not a JSON object"),
         (answer("200 OK", "null"), "not a JSON object"),
         ("HTTP/1.1 200 OK\r\n\r\n".to_owned(), "has no length"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n".to_owned(), "failed"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n".to_owned(), "failed"),
         ("HTTP/1.1 200 OK\r\n\r\n{\"decision\": \"allow\"}".to_owned(), "has no length"),
         (
             "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"decision\": \"allow\"}".to_owned(),

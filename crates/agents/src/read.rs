@@ -266,8 +266,9 @@ fn common(
             let keys = ["tool_response", "tool_result", "toolResult", "tool_output"];
             let has_error = error.is_some();
             input.tool_response = value(payload, &keys).cloned().or(error.map(Value::String));
-            let failed = native.failed_tool || has_error || fails(input.tool_response.as_ref());
-            input.tool_error = Some(failed);
+            let says_so = value(payload, &["is_error"]) == Some(&Value::Bool(true));
+            let failed = native.failed_tool || has_error || says_so;
+            input.tool_error = Some(failed || fails(input.tool_response.as_ref()));
             input.tool_duration_ms =
                 value(payload, &["duration_ms", "duration"]).and_then(milliseconds);
         }

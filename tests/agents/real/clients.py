@@ -160,7 +160,10 @@ class Claude(Client):
         *((path, {"disableAllHooks": True}) for path in ["home/.claude/settings.json", "project/.claude/settings.json", "project/.claude/settings.local.json"]),
         ("home/.claude/settings.json", {"env": {"CLAUDE_CODE_SIMPLE": "1"}}),
     ]
-    refused = [("home/.claude/settings.json", {"hooks": {"PreToolUse": [entry]}}) for entry in UNREADABLE]
+    refused = [
+        ("home/.claude/settings.json", change)
+        for change in [*({"hooks": {"PreToolUse": [entry]}} for entry in UNREADABLE), {"permissions": {"allow": "Bash"}}, {"model": 5}]
+    ]
 
     def variables(self, port):
         return {

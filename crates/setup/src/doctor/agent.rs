@@ -14,7 +14,7 @@ use hookexec_project::Check;
 use hookexec_project::policy::spoken;
 
 use super::section::{Grade, Section};
-use super::{programs, switches};
+use super::{agent_program, programs, switches};
 use crate::codex::{self, IN_CODEX};
 use crate::install::planned;
 use crate::matchers;
@@ -67,6 +67,7 @@ impl<'v> Visit<'v> {
         }
         switches::add(&mut self.section, self.files, Path::new("/"));
         programs::add(&mut self.section, self.agent, &self.programs);
+        agent_program::add(&mut self.section, self.agent, self.files, self.project);
         if installed.len() > 1 {
             self.section.warning(format!(
                 "installed in {} places: every hook runs as often here; keep one of them",

@@ -1,6 +1,7 @@
 //! The findings of `doctor`: whether the hooks really guard what they are meant to guard.
 
 mod agent;
+mod agent_program;
 mod policies;
 mod programs;
 mod section;
