@@ -194,13 +194,13 @@ def redact(turn):
 
 
 def command_denied(turn):
-    turn.expect(turn.model.requests, "the model was never asked")
+    turn.asked()
     turn.expect(not turn.ran, "the command ran although it is on the list")
-    turn.expect("is denied: `touch`" in turn.told, "the model was not told which command is denied")
+    turn.expect("no touch: `touch ran`" in turn.told, "the model was not told which command is denied")
 
 
 def command_allowed(turn):
-    turn.expect(turn.model.requests, "the model was never asked")
+    turn.asked()
     turn.expect(turn.ran, "the listed command did not run")
 
 
@@ -244,9 +244,9 @@ def guard(script, matcher="shell"):
 
 
 def commands(answer, *patterns):
-    """Returns a rule about commands."""
-    hook = {"type": "rule", **answer, "commands": patterns}
-    return json.dumps({"pre_tool_use": [{"matcher": "shell", "hooks": [hook]}]})
+    """Returns a rule about commands, and a hook that marks the call."""
+    hooks = [{"type": "rule", **answer, "commands": patterns}, {"type": "command", "command": MARK}]
+    return json.dumps({"pre_tool_use": [{"matcher": "shell", "hooks": hooks}]})
 
 
 def beside(name):
@@ -454,7 +454,8 @@ def run(command, **options):
 
 
 def install(kinds):
-    """Gets the clients that are missing. npm runs no scripts; `finish` is the one that a client needs."""
+    """Gets the clients that are missing. npm runs no scripts; `finish` is the one that a client needs. Exits with 1 if one can't be had."""
+    failed = []
     wanted = [("node", "node@24.16.0")] + [(kind.__name__.lower(), kind.package) for kind in kinds]
     finishes = {kind.__name__.lower(): kind.finish for kind in kinds}
     node = clients.CLIENTS / "node/node_modules/node/bin"
@@ -467,20 +468,29 @@ def install(kinds):
         scripts = [] if name == "node" else ["--ignore-scripts"]
         print(f"installing {package}", flush=True)
         if "==" in package:
-            install_from_pypi(directory, package)
+            if not install_from_pypi(directory, package):
+                failed.append(package)
             continue
         command = ["npm", "install", "--prefix", str(directory), "--no-audit", "--no-fund", "--silent", *scripts, package]
-        subprocess.run(command, env=environment, check=False)
+        if subprocess.run(command, env=environment, check=False).returncode != 0:
+            shutil.rmtree(directory)
+            failed.append(package)
+            continue
         finish = finishes.get(name)
         if finish:
             script = directory / "node_modules" / finish
             subprocess.run(["node", script.name], env=environment, cwd=script.parent, check=False)
+    if failed:
+        sys.exit(f"not installed: {', '.join(failed)}")
 
 
 def install_from_pypi(directory, package):
-    """Gets a client for Python into an environment of its own."""
+    """Gets a client for Python into an environment of its own, and returns whether that worked."""
     subprocess.run([sys.executable, "-m", "venv", directory / "venv"], check=True)
-    subprocess.run([directory / "venv/bin/pip", "install", "--quiet", package], check=False)
+    done = subprocess.run([directory / "venv/bin/pip", "install", "--quiet", package], check=False)
+    if done.returncode != 0:
+        shutil.rmtree(directory)
+    return done.returncode == 0
 
 
 def isolate():
