@@ -135,7 +135,7 @@ fn late(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
         return None;
     }
     let natives = agent.events();
-    let native = natives.into_iter().find(|native| native.fires(agent).contains(&hook.event))?;
+    let native = natives.iter().find(|native| native.fires(agent).contains(&hook.event))?;
     let (_, within) = limits(agent, native, TIMEOUT);
     let within = Duration::from_secs(within);
     if hook.timeout <= within {
