@@ -61,6 +61,16 @@ fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
     Ok(Arc::new(RuleHandler(Arc::new(rule))))
 }
 
+/// Returns whether a hook is a rule that answers every command that it does not allow.
+pub fn answers_other_commands(hook: &Hook) -> bool {
+    let keys = hook.read_own_keys(|_, node| {
+        let keys = node.as_map().unwrap_or_default();
+        Some(keys.iter().filter_map(|(key, _)| key.as_text()).collect::<Vec<_>>())
+    });
+    let has = |key| keys.as_ref().is_ok_and(|keys| keys.contains(&key));
+    hook.kind == "rule" && has("otherwise") && has("commands")
+}
+
 struct RuleHandler(Arc<Rule>);
 
 impl Handler for RuleHandler {

@@ -7,6 +7,7 @@ use hookexec::config::{Diagnostic, Hook, Severity};
 use hookexec::executor::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec_agents::{Agent, events_of_host};
+use hookexec_builtins::answers_other_commands;
 use hookexec_project::Check;
 use hookexec_setup::matchers;
 use hookexec_setup::scripts::missing;
@@ -66,6 +67,7 @@ impl Args {
             problems.extend(host.unfired(check.configured()));
         }
         self.check_hooks(&check, &options.working_dir.unwrap_or_default(), &mut problems);
+        problems.extend(rivals(&check));
         check.add(problems);
         let mut processes = Vec::new();
         if self.start && !check.problems.has_errors() {
@@ -108,6 +110,20 @@ impl Args {
         let host = self.host.as_ref()?;
         Agent::all().find(|agent| agent.title() == host.host())
     }
+}
+
+/// Returns a warning for each rule that answers what another one allows.
+fn rivals(check: &Check) -> Vec<Diagnostic> {
+    let mut rules = check.configured().filter(|hook| answers_other_commands(hook));
+    let Some(first) = rules.next() else { return Vec::new() };
+    let mut problems = Vec::new();
+    for rule in rules.filter(|rule| rule.event == first.event) {
+        let (own, other) = (rule.label(), first.label());
+        let message = format!("`{own}` answers the commands that `{other}` allows, and vice versa");
+        let hint = "write one rule with `otherwise`, with the commands of both";
+        problems.push(Diagnostic::warning(message).hint(hint).at(rule.location.clone()));
+    }
+    problems
 }
 
 /// Starts every process, and stops it again.
