@@ -39,6 +39,28 @@ pub fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     found
 }
 
+/// Returns a warning about a text for `sh` that prints the input with `echo`: that of dash turns `\n` in
+/// the JSON into a newline, and what reads it finds no command.
+pub fn echoed_input(hook: &Hook) -> Option<Diagnostic> {
+    let Some(Command::Text(text)) = &hook.command else { return None };
+    if hook
+        .shell
+        .as_deref()
+        .is_some_and(|shell| !shell.ends_with("/sh") && shell != "sh" && shell != "dash")
+    {
+        return None;
+    }
+    let (before, _) = text.split_once("=$(cat)")?;
+    let name = before.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
+    let words =
+        [format!("echo \"${name}\""), format!("echo ${name}"), format!("echo \"${{{name}}}\"")];
+    let echo = words.iter().find(|word| text.contains(*word))?;
+    let what = format!(
+        "`{echo}` may change the input: the `echo` of some shells turns `\\n` into a newline"
+    );
+    Some(Diagnostic::warning(what).hint(format!("write `printf '%s' \"${name}\"`")))
+}
+
 /// Returns the first words of a command that are known before it runs.
 fn first_words(hook: &Hook, project: &Path) -> Vec<PathBuf> {
     let mut words = Vec::new();
@@ -219,6 +241,26 @@ mod tests {
             let is_right =
                 found.first().map_or(problem.is_empty(), |warning| warning.contains(problem));
             assert!(is_right && found.len() < 2, "{command}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_input_that_echo_prints_is_warned_of() {
+        let warning = |shell: Option<&str>, text: &str| {
+            let mut hook =
+                Hook::new(hookexec::Event::PreToolUse, "command", Command::Text(text.to_owned()));
+            hook.shell = shell.map(str::to_owned);
+            echoed_input(&hook).map(|warning| warning.hint.unwrap_or_default())
+        };
+        let hint = Some("write `printf '%s' \"$x\"`".to_owned());
+        let guard =
+            r#"x=$(cat); case "$(echo "$x" | jq -r .tool_input.command)" in *a*) exit 2;; esac"#;
+        assert_eq!(warning(None, guard), hint);
+        assert_eq!(warning(Some("sh"), "y=1; x=$(cat)\necho $x | jq ."), hint);
+        assert_eq!(warning(None, r#"x=$(cat); echo "${x}" | jq ."#), hint);
+        assert_eq!(warning(Some("bash"), guard), None);
+        for fine in ["jq .", r#"x=$(cat); printf '%s' "$x" | jq ."#, r#"x=$(cat); echo "$y""#] {
+            assert_eq!(warning(None, fine), None, "{fine}");
         }
     }
 

@@ -10,7 +10,7 @@ use hookexec_agents::{Agent, events_of_host};
 use hookexec_builtins::answers_other_commands;
 use hookexec_project::Check;
 use hookexec_setup::matchers;
-use hookexec_setup::scripts::missing;
+use hookexec_setup::scripts::{echoed_input, missing};
 use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ impl Args {
         };
         for hook in check.configured() {
             let place = hook.key_locations.get("command").unwrap_or(&hook.location);
-            for problem in missing(hook, project) {
+            for problem in missing(hook, project).into_iter().chain(echoed_input(hook)) {
                 problems.push(problem.at(place.clone()));
             }
             for mut warning in matchers::warnings(hook, &agents) {
