@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::text::LINE_ENDS;
-use crate::text::is_invisible;
+use crate::text::{LINE_ENDS, is_invisible};
 use crate::wire::{Output, WireError, parse_strict, repair_lone_surrogates};
 use hookexec_files::json::trimmed;
 

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::output_reader::{Reader, wrong_type};
-use super::parse_strict;
-use super::{Input, JsonObject, ToolResult, WireError, exact};
+use super::{Input, JsonObject, ToolResult, WireError, exact, parse_strict};
 use crate::suggest;
 use crate::text::shortened;
 

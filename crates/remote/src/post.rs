@@ -19,8 +19,7 @@ use hookexec::event::Event;
 use hookexec::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
-use hookexec::registry::HandlerEnv;
-use hookexec::registry::Words;
+use hookexec::registry::{HandlerEnv, Words};
 use hookexec_files::files::random_id;
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \

@@ -7,8 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
 use hookexec::Config;
-use hookexec::config::Process;
-use hookexec::config::{Command, Hook, Layer, Phase};
+use hookexec::config::{Command, Hook, Layer, Phase, Process};
 use hookexec::event::Event;
 use hookexec::wire::Mode;
 use hookexec_builtins::shell::quoted;

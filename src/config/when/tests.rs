@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::condition::Condition;
-use super::super::condition::found;
+use super::super::condition::{Condition, found};
 use super::*;
 use crate::describe::{CallDescription, Command, DescribeCall, Memo};
 use hookexec_files::source::SourceFile;

@@ -9,8 +9,7 @@ use proptest::sample::select;
 use super::layered::in_layer;
 use super::*;
 use crate::asks::Judged;
-use crate::executor::BEFORE_TOOL;
-use crate::executor::DispatchOptions;
+use crate::executor::{BEFORE_TOOL, DispatchOptions};
 
 const CASES: u32 = 20_000;
 const ALLOW: Option<Decision> = Some(Decision::Allow);

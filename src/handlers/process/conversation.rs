@@ -9,8 +9,7 @@ use super::processes::Counters;
 use crate::config::{Process, Protocol};
 use crate::locks::locked;
 use crate::text::shortened;
-use hookexec_files::rpc::mcp;
-use hookexec_files::rpc::{self, Incoming, Line};
+use hookexec_files::rpc::{self, Incoming, Line, mcp};
 
 /// The child's side of a connection: its replies, and the messages that it has not got yet.
 #[derive(Debug)]

@@ -18,9 +18,8 @@ use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
 use crate::error::NO_FILES;
-use crate::registry;
 use crate::runtime::{PATIENCE, Runtime};
-use crate::{CommandError, Exit};
+use crate::{CommandError, Exit, registry};
 
 /// Checks the hooks files: every problem of every file at once
 ///

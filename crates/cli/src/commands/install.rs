@@ -20,9 +20,8 @@ use hookexec_setup::waits::{LONGEST, kept_timeout, needed_timeout, within_of};
 
 use crate::commands::target::{ChangeArgs, TargetArgs};
 use crate::config::{ConfigArgs, Purpose};
-use crate::console::consent;
-use crate::console::output;
 use crate::console::report::counted;
+use crate::console::{consent, output};
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
 
 /// Puts hookexec into the hook settings of coding agents

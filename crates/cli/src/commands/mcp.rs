@@ -18,16 +18,14 @@ use hookexec_serve::mcp::{self, Client, Console, Setup};
 use hookexec_serve::server::Engine;
 use tokio::process::Command;
 
-use crate::Exit;
 use crate::commands::serve::{PATIENCE, loader, stdout_closed};
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::verbose::LogArgs;
 use crate::console::{output, report};
 use crate::error::{CommandError, OrCommandError as _};
-use crate::plain;
-use crate::registry;
 use crate::runtime::{self, Runtime};
 use crate::system::Signals;
+use crate::{Exit, plain, registry};
 
 /// Guards the tools of an MCP server: starts it, and puts each `tools/call` through the hooks
 ///

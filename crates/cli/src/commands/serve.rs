@@ -11,14 +11,12 @@ use hookexec_serve::server::{
 };
 use tokio::task::spawn_blocking;
 
-use crate::Exit;
 use crate::config::{self, ConfigArgs, Purpose, not_too_deep};
 use crate::console::output;
 use crate::console::verbose::LogArgs;
 use crate::error::CommandError;
-use crate::registry;
 use crate::runtime::{self, Runtime};
-use crate::system;
+use crate::{Exit, registry, system};
 
 /// Answers JSON-RPC 2.0, one object a line, on stdin and stdout or at a Unix socket
 ///

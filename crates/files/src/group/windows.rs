@@ -1,10 +1,9 @@
 //! Job objects, and pipes that can't be asked without waiting.
 
-use std::io;
-use std::mem;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
+use std::{io, mem};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, CommandWrapper, JobObject};
 use tokio::io::{AsyncRead, AsyncReadExt as _};

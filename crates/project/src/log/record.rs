@@ -8,8 +8,9 @@ use serde_with_macros::skip_serializing_none;
 use crate::policy::State;
 use hookexec::config::{Config, PolicySettings};
 use hookexec::event::Event;
-use hookexec::wire::deserialize_exact;
-use hookexec::wire::{ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict};
+use hookexec::wire::{
+    ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict, deserialize_exact,
+};
 use hookexec_builtins::builtins::audit_log::clean;
 use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_files::text;

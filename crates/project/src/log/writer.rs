@@ -22,8 +22,7 @@ use hookexec::registry::{Recorded, Recorder};
 use hookexec::wire::{Input, JsonObject, Verdict};
 use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_files::files::{append_private, open_unlinked, try_lock};
-use hookexec_files::platform::resolve;
-use hookexec_files::platform::system;
+use hookexec_files::platform::{resolve, system};
 
 /// How long a verdict waits for its record, to say when it can't be written.
 const PATIENCE: Duration = Duration::from_millis(250);

@@ -14,13 +14,12 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::VERSION;
-use super::connection;
 use super::engine::{Engine, Loaded, NotRead, Reading, tell_absent};
 use super::host::{self, Host};
 use super::params::Params;
 use super::protocol::{ErrorCode, Refusal, answer};
 use super::socket::Socket;
+use super::{VERSION, connection};
 
 /// How many clients may be connected at once. Others are refused.
 const CONNECTIONS: usize = 128;

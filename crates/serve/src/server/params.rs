@@ -11,8 +11,7 @@ use hookexec::lifecycle::{
     TurnState,
 };
 use hookexec::wire::{Input, JsonObject};
-use hookexec_agents::tools;
-use hookexec_agents::{Agent, NativeCall, Subject};
+use hookexec_agents::{Agent, NativeCall, Subject, tools};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -9,8 +9,7 @@ use super::keys::{
     AgentName, CaseInput, CaseKeys, CaseList, EventName, Expectation, FileKeys, Names, Payload,
     Stubs,
 };
-use hookexec::config::read_text;
-use hookexec::config::{Diagnostics, Location};
+use hookexec::config::{Diagnostics, Location, read_text};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 use hookexec_agents::{NativeCall, Subject};

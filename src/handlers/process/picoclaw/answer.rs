@@ -5,9 +5,8 @@
 
 use serde_json::Value;
 
-use super::Stage;
 use super::params::ECHOED;
-use super::rewrite;
+use super::{Stage, rewrite};
 use crate::suggest;
 use crate::wire::{Input, JsonObject, Output, Stop, StopScope, UnknownKey, widest};
 use hookexec_files::json::parse_object;

@@ -16,8 +16,7 @@ use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DOUBTFUL, GOOD, counted};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::plain;
-use crate::registry;
+use crate::{plain, registry};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
 ///

@@ -11,14 +11,13 @@ use hookexec_workbench::records;
 use hookexec_workbench::testing::{Change, Replay, Replayed};
 use serde::Serialize;
 
-use crate::Exit;
 use crate::commands::log;
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use crate::error::{CommandError, OrCommandError as _, warn};
-use crate::registry;
 use crate::runtime::Runtime;
+use crate::{Exit, registry};
 
 /// How many examples of each change are shown.
 const EXAMPLES: usize = 3;

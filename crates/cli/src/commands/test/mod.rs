@@ -13,9 +13,8 @@ use hookexec_workbench::testing::{ENDING, Suite};
 use crate::console::output;
 use crate::console::output::PlainFormat;
 use crate::error::OrCommandError as _;
-use crate::registry;
 use crate::runtime::Runtime;
-use crate::{CommandError, Exit, config};
+use crate::{CommandError, Exit, config, registry};
 use log::LogArgs;
 
 /// Runs the test cases of hooks files, and says what no case reached

@@ -8,16 +8,14 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hookexec::Config;
 use hookexec::config::{Diagnostics, Severity};
-use hookexec_project::LoadOptions;
-use hookexec_project::Loaded;
 use hookexec_project::trust::{Blocked, ProjectFile, TrustStore};
+use hookexec_project::{LoadOptions, Loaded};
 
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::consent::ConsentArgs;
 use crate::console::output::{self, PlainFormat};
 use crate::error::{CommandError, OrCommandError as _, warn};
-use crate::registry;
-use crate::{Exit, plain};
+use crate::{Exit, plain, registry};
 use rows::{Row, Status};
 
 /// Shows, approves or forgets the hooks files that a project brings along

@@ -12,8 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use hookexec::Executor;
-use hookexec::lifecycle::CallerDeadline;
-use hookexec::lifecycle::{Refused, Trail};
+use hookexec::lifecycle::{CallerDeadline, Refused, Trail};
 use hookexec_files::locks::locked;
 use serde_json::{Value, json};
 

@@ -20,8 +20,7 @@ use hookexec_setup::doctor::{firings, unknown_tools};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
-use crate::commands::run::Shown;
-use crate::commands::run::stops;
+use crate::commands::run::{Shown, stops};
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
 use crate::connect::{Reply, Server};
 use crate::console::output;
