@@ -92,6 +92,7 @@ export const Hookexec = async ({ client, directory }) => {
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
       const tool_response = (Array.isArray(output.content) ? output.content : output.output) ?? null
       const input = { ...at(sessionID), tool_name: tool, tool_use_id: callID, tool_input: args ?? {}, tool_response }
+      input.is_error = output.metadata?.exit > 0
       const answer = await ask("tool.execute.after", input)
       if (answer.deny) { // no answer: what a redaction would have taken out is unknown
         put(output, `The tool's response is withheld. ${answer.deny}`)

@@ -147,6 +147,28 @@ await after("bash", {{ title: "", metadata: {{}}, output: "objectionable" }})
     assert_eq!(said[7]["output"], "objectionable\n\nlook again");
 }
 
+// OpenCode 1.18.33 and Kilo 7.7.7 give the exit code of a command in `metadata.exit` alone.
+#[test]
+fn the_plugin_for_opencode_says_that_a_command_failed() {
+    let sandbox = sandbox(
+        r#"post_tool_use:
+  - matcher: shell
+    hooks:
+      - type: command
+        command: |
+          case $(cat) in *'"tool_error":true'*) echo '{"decision": "block", "reason": "it failed"}';; esac
+"#,
+    );
+    let script = r#"
+await after("bash", { metadata: { exit: 3 }, output: "a" })
+await after("bash", { metadata: { exit: 0 }, output: "b" })
+await after("bash", { metadata: {}, output: "c" })
+"#;
+    let said = opencode(&sandbox, script, HOOKEXEC);
+    let outputs: Vec<&Value> = said.iter().map(|said| &said["output"]).collect();
+    assert_eq!(outputs, ["a\n\nit failed", "b", "c"]);
+}
+
 #[test]
 fn the_plugin_for_opencode_brings_context_and_says_why_a_prompt_is_refused() {
     let sandbox = sandbox(HOOKS);
