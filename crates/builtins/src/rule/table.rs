@@ -164,7 +164,7 @@ impl Row {
     /// Returns whether an option takes a word.
     pub(super) fn takes_value(&self, option: &str) -> bool {
         let name = self.first_name(option);
-        self.values.iter().any(|valued| *valued == option || self.first_name(valued) == name)
+        self.values.iter().any(|valued| glob(valued, option) || self.first_name(valued) == name)
     }
 
     /// Returns the only long option that begins with `beginning`, if there is only one.
