@@ -35,6 +35,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use hookexec::Registry;
 use hookexec_files::plain;
 
 use commands::run::from::Caller;
@@ -154,9 +155,43 @@ impl Cli {
 
 /// Runs the command and returns what the process exits with.
 pub fn main() -> ExitCode {
+    run(|_| {}, std::env::args_os())
+}
+
+/// Runs the command in a program that has hook types, builtins or dialects of its own: its hooks
+/// files name them, and `check`, `test`, `explain`, `trust` and `doctor` know them.
+///
+/// The first of the `words` is the name of the program; the others are those of the command. The
+/// hook of the process for panics is replaced. What the first call registers, all have.
+///
+/// ```
+/// use hookexec::{Builtin, Input, Output, Registry};
+///
+/// fn limit(input: &Input, _args: &[String]) -> Result<Option<Output>, std::io::Error> {
+///     let is_over = input.iteration > Some(9);
+///     Ok(if is_over { Some(Output::deny("too many calls")) } else { None })
+/// }
+///
+/// fn register(registry: &mut Registry) {
+///     registry.register_builtin("limit", Builtin::inline(limit));
+/// }
+///
+/// # let file = std::env::temp_dir().join(format!("hooks-{}.yaml", std::process::id()));
+/// # std::fs::write(&file, "pre_tool_use: [{ hooks: [{ type: builtin, command: limit }] }]")?;
+/// # let file = file.as_os_str();
+/// let code = hookexec_cli::run(register, ["myagent".as_ref(), "check".as_ref(), file]);
+/// assert_eq!(format!("{code:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
+/// # std::fs::remove_file(file)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn run<W: Into<OsString>>(
+    register: fn(&mut Registry),
+    words: impl IntoIterator<Item = W>,
+) -> ExitCode {
     panic::set_hook(Box::new(error::remember_panic));
+    registry::OWN.get_or_init(|| register);
     // An agent takes every exit code but its own words for permission.
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let caller = Caller::of(&words);
     if let Some(command) = words.get(1)
         && ["run", "serve", "mcp"].iter().any(|name| command == *name)
