@@ -16,10 +16,9 @@ use super::tool_run::ToolRun;
 
 /// Several tool calls of one answer of the model.
 ///
-/// * Order: all at once, or [`one_at_a_time`](Self::one_at_a_time); the outcomes come in the order
-///   of the calls. The approver gets one call at a time, in that order, too.
-/// * Stop: when a hook ends the turn or the session, the other calls of the batch are cancelled;
-///   those that had not begun do not run, and nothing fires for them.
+/// * Order: all at once; the outcomes come in the order of the calls. The approver gets one call at a
+///   time, in that order, too.
+/// * Stop: when a hook ends the turn or the session, the other calls of the batch are cancelled.
 /// * Cancellation: as for a single call.
 #[must_use = "a batch does nothing before `run` is called"]
 pub struct Batch<'a> {
@@ -27,20 +26,13 @@ pub struct Batch<'a> {
     /// Whether each call needs no approval any more.
     settled: watch::Sender<Vec<bool>>,
     cancel: Cancellation<'a>,
-    in_turn: bool,
 }
 
 impl<'a> Batch<'a> {
     pub(super) fn new(scope: &Scope, calls: Vec<ToolCall>) -> Self {
         let (settled, _) = watch::channel(vec![false; calls.len()]);
         let runs = calls.into_iter().map(|call| ToolRun::new(scope.clone(), call)).collect();
-        Self { runs, settled, cancel: Cancellation::Never, in_turn: false }
-    }
-
-    /// Runs the calls one after another; after a stop the rest do not run.
-    pub const fn one_at_a_time(mut self) -> Self {
-        self.in_turn = true;
-        self
+        Self { runs, settled, cancel: Cancellation::Never }
     }
 
     /// See [`ToolRun::ask_unless_allowed`].
@@ -82,14 +74,11 @@ impl<'a> Batch<'a> {
         F: Fn(AuthorizedCall) -> R,
         R: Future<Output = Result<Value, ToolError>>,
     {
-        let Self { runs, settled, mut cancel, in_turn } = self;
+        let Self { runs, settled, mut cancel } = self;
         let (stop, stopped) = watch::channel(false);
         let settle = |place: usize| settled.send_modify(|settled| settled[place] = true);
         let drive = async |(place, run): (usize, ToolRun<'a>)| {
             let mut stopped = stopped.clone();
-            if in_turn && *stopped.borrow() {
-                return run.not_started();
-            }
             let run = run.cancelled_by(async move {
                 // The sender outlives every call; if it ever did not, that would be a stop as well.
                 let _ = stopped.wait_for(|stopped| *stopped).await;
@@ -106,17 +95,7 @@ impl<'a> Batch<'a> {
             }
             outcome
         };
-        let all = async {
-            if !in_turn {
-                return join_all(runs.into_iter().enumerate().map(&drive)).await;
-            }
-            let mut outcomes = Vec::with_capacity(runs.len());
-            for run in runs.into_iter().enumerate() {
-                outcomes.push(drive(run).await);
-            }
-            outcomes
-        };
-        let mut all = std::pin::pin!(all);
+        let mut all = std::pin::pin!(join_all(runs.into_iter().enumerate().map(drive)));
         tokio::select! {
             biased;
             outcomes = &mut all => outcomes,

@@ -67,13 +67,6 @@ impl<'a> ToolRun<'a> {
         self
     }
 
-    /// Ends a call of a batch that was stopped before it began.
-    pub(super) fn not_started(self) -> ToolOutcome {
-        let Decider { call, trail, .. } = self.0;
-        let end = ToolEnd::Cancelled;
-        ToolOutcome { call, end, duration: None, trail }
-    }
-
     /// Drives the call up to the tool, and returns the authorized call, for hosts that do not run the
     /// tool in a closure: they pass its result to [`PendingTool::finish`].
     ///
