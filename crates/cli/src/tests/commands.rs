@@ -1,11 +1,12 @@
-//! Every text of the project names commands that exist, and each command is for a person or for
-//! anyone.
+//! Every text of the project names commands and builtins that exist, and each command is for a person
+//! or for anyone.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use clap::{Arg, Command, CommandFactory as _};
 use hookexec_agents::FOR_A_PERSON;
+use hookexec_builtins::Shipped;
 use regex::Regex;
 
 use crate::Cli;
@@ -77,6 +78,37 @@ fn every_text_names_commands_that_exist() {
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
     assert!(named > 500, "only {named} commands were found");
+}
+
+static BUILTIN: LazyLock<Regex> = LazyLock::new(|| {
+    let in_braces = r#"type"?: "?builtin"?,[^}\n]*?"?command"?: "?([a-z_]+)"#;
+    Regex::new(&format!(r"{in_braces}|type: builtin\n\s*command: ([a-z_]+)")).unwrap()
+});
+
+#[test]
+fn every_hook_calls_a_builtin_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut problems = Vec::new();
+    let mut named = 0;
+    for path in files_of(&root) {
+        let shown = path.strip_prefix(&root).unwrap().display().to_string();
+        // Programs in Rust register what they name.
+        if shown.ends_with(".rs") || shown.contains("invalid") {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        for hook in BUILTIN.captures_iter(&text) {
+            let name = &hook.get(1).or(hook.get(2)).unwrap().as_str();
+            let is_own =
+                text.contains(&format!("(\"{name}\"")) || text.contains(&format!("('{name}'"));
+            named += 1;
+            if Shipped::named(name).is_none() && !is_own {
+                problems.push(format!("{shown}: no builtin is called `{name}`"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+    assert!(named > 60, "only {named} hooks were found");
 }
 
 /// Returns the files of the project, without the changelog and what is built or fetched.
