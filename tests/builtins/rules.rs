@@ -664,3 +664,69 @@ async fn an_allow_looks_at_all_its_keys() {
         assert_eq!(machine.decision(&rule, call).await.0, expected, "{rule} {tool}");
     }
 }
+
+#[tokio::test]
+async fn what_readers_of_the_page_expect_of_their_rules() {
+    check(
+        "{ type: rule, deny: no, uncertain: deny, targets: ['/**'], touched: [delete], except: { files: ['$PROJECT/**'] } }
+        deny rm ../x
+        deny rm -r ~
+        deny git -C .. rm x
+        deny ls | xargs rm
+        - rm src/x
+        - git rm x
+        - cp a ../b
+        { type: rule, ask: sure?, commands: ['sql drop|truncate', 'sql delete !where'] }
+        ask psql --command='drop table x'
+        ask psql -Atc'drop table x'
+        ask mysql -e'truncate x'
+        ask psql -c \"/* c */ drop table x\"
+        ask psql -c \"$SQL\"
+        ask psql -c 'delete from x /* where */'
+        - psql \"$DATABASE_URL\" -c 'select 1'
+        - psql -c \"insert into x values ('a; drop table y')\"
+        - psql -c 'delete from x where y'
+        { type: rule, deny: no, files: ['*.lock', '.github/workflows'], touched: [change] }
+        deny cp ../Cargo.lock .
+        deny mv x .github/workflows
+        deny python3 -c \"open('Cargo.lock', 'w')\"
+        deny vim Cargo.lock
+        deny patch Cargo.lock
+        - python3 -c \"print(open('Cargo.lock').read())\"
+        { type: rule, deny: no, files: ['~/.ssh'] }
+        deny find ~ -delete
+        deny cd ~; grep -r x
+        deny cd ~ && rg x
+        - grep -r x
+        - find ~ -name '*.md' -delete
+        { type: rule, deny: no, files: ['/**'] }
+        deny cat x
+        { type: rule, allow: true, commands: ['git log *', 'git diff *'] }
+        allow git log -p
+        allow git diff -c
+        - git -p log
+        - git -c a.b=c log
+        - git log --output=x",
+    )
+    .await;
+    // What lies behind a link is not in the project.
+    let machine = Machine::new();
+    std::os::unix::fs::symlink(machine.root.path(), machine.root.path().join("home/app/out"))
+        .unwrap();
+    let rule = "{ type: rule, deny: no, commands: [rm], except: { files: ['$PROJECT'] } }";
+    assert_eq!(machine.said(rule, "rm out/x").await, "deny");
+    assert_eq!(machine.said(rule, "rm src/x").await, "-");
+    let rule = "{ type: rule, allow: true, tools: [grep, glob], files: ['$PROJECT'], except: { files: ['**/.env'] } }";
+    for (tool, keys, expected) in [
+        ("Grep", json!({ "pattern": "/x" }), "allow"),
+        ("Grep", json!({ "pattern": "x", "path": "src", "glob": "*.rs" }), "allow"),
+        ("Grep", json!({ "pattern": "x", "path": "src", "glob": ".env" }), "-"),
+        ("Grep", json!({ "pattern": "x", "path": "src", "glob": "../../**" }), "-"),
+        ("Glob", json!({ "pattern": "**/*.rs" }), "allow"),
+        ("Glob", json!({ "pattern": "/etc/*", "path": "src" }), "-"),
+    ] {
+        let call = json!({ "tool_name": tool, "tool_input": keys });
+        let call: Input = serde_json::from_value(call).unwrap();
+        assert_eq!(machine.decision(rule, call).await.0, expected, "{tool} {keys}");
+    }
+}

@@ -344,7 +344,7 @@ impl Pattern {
                 return Ok(false);
             }
             let value = option.value.map(|(_, value)| value);
-            if given.row.is_hazard(&option.name, value) {
+            if given.row.is_hazard(&option.name, value, option.operands_before == 0) {
                 return Err(option.word.text.clone());
             }
             // The table may be wrong about which options of this program take a value.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::arguments::{Arguments, GivenOption};
+use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
 use super::mentions::{self, Mention};
@@ -93,7 +93,11 @@ impl<'c> CallReading<'c> {
         let mut known = Places::default();
         let mut places: Vec<Arc<Place>> = Vec::new();
         for given in &self.commands {
-            places.push(known.after(&given.command.history, &self.scene));
+            let mut place = known.after(&given.command.history, &self.scene);
+            if let Some(to) = moved_to(given) {
+                Arc::make_mut(&mut place).go(Some(&to), true, &self.scene);
+            }
+            places.push(place);
         }
         let mut mentions = mentions::of_commands(&self.commands, &places, &self.scene)?;
         if !self.tool.is("shell") {
@@ -133,8 +137,7 @@ impl<'c> CallReading<'c> {
         }
         let files = self.files()?;
         let place = mention.command.map_or(&files.beginning, |at| &files.places[at]);
-        let elsewhere = mention.command.is_some_and(|at| goes_elsewhere(&self.commands[at]));
-        let strays = elsewhere || place.directories.contains(&None);
+        let strays = place.directories.contains(&None);
         let reached = self.named(mention.command, place)?;
         for (text, dots) in mention.texts.iter() {
             // A word is also looked for in the directories that other words name: `tar -C DIR x`.
@@ -275,12 +278,18 @@ impl<'c> CallReading<'c> {
     }
 }
 
-/// Returns whether a command goes to a directory that only the shell knows.
-fn goes_elsewhere(given: &Arguments<'_>) -> bool {
-    let is_unknown = |option: &GivenOption<'_>| {
-        option.name == "-C" && option.value.is_some_and(|(word, _)| !word.is_known())
-    };
-    given.options.iter().any(is_unknown)
+/// Returns the directory that a program goes to by its own option.
+fn moved_to(given: &Arguments<'_>) -> Option<Word> {
+    let program = given.program.as_deref()?;
+    if !["git", "make", "gmake", "ninja", "tar", "gtar", "bsdtar"].contains(&program) {
+        return None;
+    }
+    let moves = |text: &str| text.starts_with("-C") || text.starts_with("--directory");
+    let option = given.options.iter().find(|option| moves(&option.word.text))?;
+    // `git diff -C` is about copies.
+    let (word, text) = option.value.filter(|_| program != "git" || option.operands_before == 0)?;
+    let known = word.known.saturating_sub(word.text.len() - text.len());
+    Some(Word { text: text.to_owned(), known, ..word.clone() })
 }
 
 /// Returns what to look for in a directory when `text` is a relative path. The rest of a word that

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::arguments::{Arguments, program_name};
+use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
@@ -25,10 +26,21 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
         let before = at.checked_sub(1).map(|before| &commands[before]);
         let piped = before.filter(|before| is_pipe(before, command));
         for source in [Some(command), piped].into_iter().flatten() {
-            let texts = source.redirections.iter().filter(|one| !one.is_file());
-            let texts = source.words.iter().skip(1).chain(texts.map(|one| &one.word));
-            for text in texts.filter(|word| word.text.contains(char::is_whitespace)) {
-                implied.extend(statements_of(&text.text, &command.words));
+            let given = Arguments::of(source);
+            let documents = source.redirections.iter().filter(|one| !one.is_file());
+            let texts = given.operands.iter().copied().chain(documents.map(|one| &one.word));
+            for word in texts.filter(|word| word.text.contains(char::is_whitespace)) {
+                implied.extend(statements_of(&hidden(&word.text), &command.words));
+            }
+            for option in &given.options {
+                let Some((word, text)) = option.value else { continue };
+                let text = hidden(text);
+                let is_code = matches!(&*option.name, "-c" | "-e");
+                if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
+                    implied.push(unknown_statement(word, &command.words));
+                } else if text.contains(char::is_whitespace) {
+                    implied.extend(statements_of(&text, &command.words));
+                }
             }
         }
     }
@@ -44,8 +56,10 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
 
 /// Returns the commands in an argument of a tool that is no shell.
 fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
-    const SERVERS: [&str; 8] =
-        ["sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake"];
+    const SERVERS: [&str; 9] = [
+        "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",
+        "mcp__pg",
+    ];
     let tool = tool.to_lowercase();
     match key {
         "sql" | "statement" => statements_of(text, &[]),
@@ -135,10 +149,8 @@ fn is_database(command: &SimpleCommand) -> bool {
 /// Returns the statements of a text as commands of a program `sql`, in small letters. The words of the
 /// program that runs them stand before each, as its assignments: they name the database.
 fn statements_of(text: &str, program: &[Word]) -> Vec<SimpleCommand> {
-    let plain: Vec<&str> =
-        text.lines().map(|line| line.split("--").next().unwrap_or(line)).collect();
     let mut statements = Vec::new();
-    for statement in plain.join(" ").to_lowercase().split(';') {
+    for statement in without_comments(text).to_lowercase().split(';') {
         let is_part = |letter: char| letter.is_alphanumeric() || "_.*$:".contains(letter);
         let words = statement.split(|letter| !is_part(letter)).filter(|word| !word.is_empty());
         let words: Vec<Word> = std::iter::once("sql").chain(words).map(Word::known).collect();
@@ -149,4 +161,27 @@ fn statements_of(text: &str, program: &[Word]) -> Vec<SimpleCommand> {
         }
     }
     statements
+}
+
+/// Returns a text of SQL without its comments, the texts in its quotes, and the commands of a client.
+fn without_comments(text: &str) -> String {
+    let mut plain = String::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with('\\')) {
+        plain.push_str(line.split("--").next().unwrap_or(line));
+        plain.push(' ');
+    }
+    for (open, close) in [("/*", "*/"), ("'", "'")] {
+        while let Some(start) = plain.find(open) {
+            let from = start + open.len();
+            let end = plain[from..].find(close).map_or(plain.len(), |at| from + at + close.len());
+            plain.replace_range(start..end, " ");
+        }
+    }
+    plain
+}
+
+/// Returns a statement of which nothing is known.
+fn unknown_statement(word: &Word, program: &[Word]) -> SimpleCommand {
+    let words = vec![Word::known("sql"), Word::unknown(&word.text)];
+    SimpleCommand { words, assignments: program.to_vec(), ..Default::default() }
 }

@@ -53,7 +53,7 @@ pub(super) struct Conditions {
 impl Conditions {
     /// Returns whether they are about files.
     pub(super) fn names_files(&self) -> bool {
-        !self.files.is_empty() || self.touched != Touch::NONE
+        !self.files.is_empty() || self.touched != Touch::NONE && self.targets.is_empty()
     }
 
     fn touches(&self) -> Touch {
@@ -192,7 +192,9 @@ impl Rule {
             if given.command.hidden != Hidden::Nothing && fit != Fit::Yes {
                 best = Fit::Unknown(shown(given));
             }
-            for mention in mentions.iter().filter(|mention| mention.is_target) {
+            let touches = set.touches();
+            let is_meant = |one: &&&Mention| one.is_target && one.touch.meets(touches);
+            for mention in mentions.iter().filter(is_meant) {
                 let (found, written) = read.target(mention, &set.targets);
                 if found == Fit::Yes {
                     notes.push(format!("and `{}` is in `{written}`", mention.shown));
@@ -212,7 +214,7 @@ impl Rule {
             fit = fit.and(|| found.fit);
             notes.push(format!("and {}", found.text));
         } else if !self.except.files.is_empty() || !self.except.targets.is_empty() {
-            match self.lies_in_exceptions(given, &mentions) {
+            match self.lies_in_exceptions(read, given, &mentions) {
                 Fit::Yes => return Ok(NOTHING),
                 Fit::Unknown(part) if fit == Fit::Yes => fit = Fit::Unknown(part),
                 _ => {}
@@ -238,7 +240,12 @@ impl Rule {
     }
 
     /// Returns whether all targets of a command, or all files if it has no target, are excepted.
-    fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
+    fn lies_in_exceptions(
+        &self,
+        read: &CallReading<'_>,
+        given: &Arguments<'_>,
+        mentions: &[&Mention],
+    ) -> Fit {
         let has_targets = mentions.iter().any(|mention| mention.is_target);
         let mut relevant =
             mentions.iter().filter(|mention| mention.is_target == has_targets).peekable();
@@ -249,7 +256,7 @@ impl Rule {
         for mention in relevant {
             let patterns = || self.except.files.iter().chain(&self.except.targets);
             let holds = |path: &PathBuf| patterns().any(|pattern| pattern.holds(path));
-            if !mention.paths.iter().all(holds) {
+            if !mention.paths.iter().all(|path| read.real_names(path).iter().all(holds)) {
                 return Fit::No;
             }
             if let Some(last) = &mention.open {

@@ -19,7 +19,7 @@ section! {
     targets "targets": Items<'n>, "all", "what a command deletes or changes: paths";
     files "files": Items<'n>, "all", "files and addresses that the call touches";
     touched "touched": Items<'n>, "all",
-        "the use of the `files`: `read`, `write`, `edit`, `delete`; `change` is the last three";
+        "the use of `files` and `targets`: `read`, `write`, `edit`, `delete`; `change` is the last three";
     tools "tools": Items<'n>, "all", "names and kinds of tools";
     any "any": Sets<'n>, "none", "several sets of these keys, of which one is enough";
     except "except": SetKeys<'n>, "none", "what the rule is not for, in these keys";
@@ -35,7 +35,7 @@ section! {
     commands "commands": Items<'n>, "all", "patterns of commands";
     targets "targets": Items<'n>, "all", "what a command deletes or changes: paths";
     files "files": Items<'n>, "all", "files and addresses that the call touches";
-    touched "touched": Items<'n>, "all", "the use of the `files`";
+    touched "touched": Items<'n>, "all", "the use of `files` and `targets`";
     tools "tools": Items<'n>, "all", "names and kinds of tools";
 }
 

@@ -96,7 +96,10 @@ impl Finder<'_, '_> {
                 _ if used.is_target && program == "find" => {
                     self.add_found(self.given, used.text, used.word, used.touch, true)?;
                 }
-                _ => self.add(used.word, used.text, used.touch, used.is_target, is_code)?,
+                _ => {
+                    let touch = if is_code { touch_of_code(used.text) } else { used.touch };
+                    self.add(used.word, used.text, touch, used.is_target, is_code)?;
+                }
             }
         }
         if program == "find"
@@ -106,6 +109,7 @@ impl Finder<'_, '_> {
         {
             self.add_found(self.given, ".", word, Touch::DELETE, true)?;
         }
+        self.implied()?;
         for redirection in &command.redirections {
             let word = &redirection.word;
             match &*redirection.operator {
@@ -113,7 +117,9 @@ impl Finder<'_, '_> {
                 operator if !operator.starts_with("<<") => {
                     self.add(word, &word.text, Touch::WRITE, false, false)?;
                 }
-                _ if is_code => self.add(word, &word.text, Touch::READ, false, true)?,
+                _ if is_code => {
+                    self.add(word, &word.text, touch_of_code(&word.text), false, true)?;
+                }
                 _ => {}
             }
         }
@@ -127,6 +133,34 @@ impl Finder<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds the files that no word names: the directory of a search without one, and what a copy is
+    /// called in a directory.
+    fn implied(&mut self) -> Result<(), BuiltinError> {
+        let (given, command) = (self.given, self.given.command);
+        let program = given.program.as_deref().unwrap_or_default();
+        let Some(first) = command.words.first() else { return Ok(()) };
+        let searches =
+            matches!(program, "rg" | "ag" | "ack") || given.has("-r") && program == "grep";
+        let has_pattern = given.has("-e") || given.has("-f");
+        if searches && !command.piped && given.operands.len() + usize::from(has_pattern) < 2 {
+            self.add(first, ".", Touch::READ, false, false)?;
+        }
+        if let ("cp" | "mv" | "install" | "ln", [sources @ .., to]) = (program, &*given.operands)
+            && self.is_directory(&to.text)
+        {
+            for source in sources {
+                let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                self.add(to, &format!("{}/{name}", to.text), Touch::WRITE, false, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_directory(&self, text: &str) -> bool {
+        let mut paths = self.place.paths(text).into_iter().flatten();
+        text.ends_with('/') || paths.any(|path| self.scene.platform.native(&path).is_dir())
     }
 
     /// Adds the files that `find` finds: below `start`, or below all its operands. Where they lie is not
@@ -149,7 +183,7 @@ impl Finder<'_, '_> {
             if name != "*" {
                 mention.texts.add_pieces(name, false)?;
             }
-            mention.descends = false;
+            mention.descends = pattern == "*";
         }
         Ok(())
     }
@@ -205,6 +239,15 @@ impl Finder<'_, '_> {
         });
         Ok(())
     }
+}
+
+/// Returns what code may do with the files that it names.
+fn touch_of_code(code: &str) -> Touch {
+    const CHANGING: [&str; 17] = [
+        "write", "'w", "\"w", "'a'", "\"a\"", "unlink", "remove", "rename", "rmtree", "rmSync",
+        "truncate", "copy", "move", "save", "dump", "chmod", "> \"",
+    ];
+    if CHANGING.iter().any(|word| code.contains(word)) { Touch::ANY } else { Touch::READ }
 }
 
 /// Returns where a `find` begins, and the pattern of what it finds there.

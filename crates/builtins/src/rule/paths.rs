@@ -154,7 +154,8 @@ impl PathPattern {
         }
         let Compiled { parts, root, .. } = self.compiled();
         let named = parts_of(path);
-        if fit_whole(parts, &named) {
+        let is_below = self.rest.ends_with("**") && fit(parts, &named, false);
+        if is_below || fit_whole(parts, &named) {
             return true;
         }
         let Some(root) = root else { return false };
@@ -234,7 +235,7 @@ impl PathPattern {
     fn leads_to(&self, real: Option<&Path>, name: &Path, parts: &[String]) -> bool {
         let own = self.compiled();
         // `/` alone is the root, and not every file.
-        if own.parts.is_empty() && !self.written.starts_with("**") {
+        if own.parts.is_empty() && !self.rest.ends_with("**") {
             return name.parent().is_none();
         }
         if fit(&own.parts, parts, false) {

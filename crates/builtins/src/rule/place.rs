@@ -106,7 +106,7 @@ impl Places {
 }
 
 impl Place {
-    fn go(&mut self, to: Option<&Word>, is_sure: bool, scene: &Scene<'_>) {
+    pub(super) fn go(&mut self, to: Option<&Word>, is_sure: bool, scene: &Scene<'_>) {
         let texts = match (to, scene.home()) {
             (Some(word), _) => expansions(word, self, scene),
             (None, Some(home)) => vec![home.to_owned()],

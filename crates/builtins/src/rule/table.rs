@@ -176,10 +176,15 @@ impl Row {
         if found.all(is_same) { Some(first) } else { None }
     }
 
-    /// Returns whether the final `*` of an allow does not take an option.
-    pub(super) fn is_hazard(&self, option: &str, value: Option<&str>) -> bool {
+    /// Returns whether the final `*` of an allow does not take an option; `is_before`: whether it stands
+    /// before the first operand.
+    pub(super) fn is_hazard(&self, option: &str, value: Option<&str>, is_before: bool) -> bool {
         let name = self.first_name(option);
         self.hazards.iter().any(|hazard| {
+            let hazard = match hazard.strip_prefix('^') {
+                Some(hazard) if is_before => hazard,
+                _ => hazard,
+            };
             let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
             let first = self.first_name(hazard);
             let names = std::iter::once(hazard).chain(self.forms(first).iter().copied());

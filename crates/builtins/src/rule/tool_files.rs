@@ -39,6 +39,8 @@ pub(super) fn of_tool(
         touch: touch(input, tool),
         goes_deep: false,
         is_of_files: tool.is_of_files(),
+        is_search: tool.is("grep") || tool.is("glob"),
+        reads: tool.is("grep"),
         place: scene.beginning(),
         scene,
         length: 0,
@@ -46,6 +48,9 @@ pub(super) fn of_tool(
     };
     if let Some(arguments) = &input.tool_input {
         found.object(arguments)?;
+    }
+    if found.is_search && found.mentions.is_empty() {
+        found.add(".", Touch::READ, false)?;
     }
     let descends = descends || found.has_command && found.goes_deep;
     for mention in &mut found.mentions {
@@ -86,6 +91,10 @@ struct Collector<'c> {
     goes_deep: bool,
     /// Whether it is certain which arguments are files.
     is_of_files: bool,
+    /// Whether it looks for files or texts.
+    is_search: bool,
+    /// Whether it looks into files.
+    reads: bool,
     place: Place,
     scene: &'c Scene<'c>,
     length: usize,
@@ -117,7 +126,11 @@ impl Collector<'_> {
         if role == Some(Role::Patch) && self.patch(text)? {
             return Ok(());
         }
-        // A wildcard to look for is no file, and prose is no command.
+        let is_wildcard = role == Some(Role::Glob) || role == Some(Role::Pattern) && !self.reads;
+        if self.is_search && is_wildcard {
+            return self.wildcard(text);
+        }
+        // Prose is no command.
         let is_text = matches!(
             role,
             Some(Role::Content | Role::Old | Role::New | Role::Pattern | Role::Glob | Role::Query)
@@ -166,6 +179,15 @@ impl Collector<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds what a search names by a wildcard: a name, or a path from elsewhere. What it finds below its
+    /// directory are files of that directory.
+    fn wildcard(&mut self, text: &str) -> Result<(), BuiltinError> {
+        let is_elsewhere = text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..");
+        // What is only listed by its name is not read.
+        let is_name = self.reads && !text.contains("**");
+        if is_elsewhere || is_name { self.add(text, self.touch, false) } else { Ok(()) }
     }
 
     /// Adds the files of a patch, and returns whether it names some.
