@@ -5,4 +5,5 @@ mod machines;
 mod registry;
 mod team;
 mod walk;
+#[cfg(feature = "http")]
 mod web;

@@ -1,5 +1,7 @@
 //! Hooks of the types `http` and `model` against servers on this machine, good ones and bad ones.
 #![cfg(test)]
+#![cfg(feature = "http")]
+
 mod approval;
 mod mcp;
 mod model;

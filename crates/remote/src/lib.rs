@@ -1,7 +1,8 @@
 //! The hook types whose answer comes from a server or from a person: `http`, `mcp`, `model` and
 //! `receiver`.
 //!
-//! [`register`] adds them to a registry.
+//! [`register`] adds them to a registry. `http`, `model` and the address of an MCP server need the
+//! feature `http`.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::exhaustive_enums,
@@ -10,15 +11,21 @@
     reason = "packages of this workspace use it"
 )]
 
+#[cfg(feature = "http")]
 mod endpoint;
+#[cfg(feature = "http")]
 mod http;
 mod mcp;
+#[cfg(feature = "http")]
 mod model;
+#[cfg(feature = "http")]
 mod post;
 mod receiver;
 mod request;
+#[cfg(feature = "http")]
 mod signature;
 
+#[cfg(feature = "http")]
 pub use http::{Ask, Client, Reply, tls_for};
 pub use receiver::receiver_socket;
 
@@ -50,14 +57,29 @@ fn receiver_hooks() -> HandlerFactory {
 }
 
 fn http_hooks() -> HandlerFactory {
-    HandlerFactory::new(post::build)
-        .with_dialect()
-        .refusing(OF_PROGRAMS, "an http hook takes `with: { url: https://... }`")
+    #[cfg(feature = "http")]
+    let factory = HandlerFactory::new(post::build);
+    #[cfg(not(feature = "http"))]
+    let factory = HandlerFactory::new(without_http);
+    factory.with_dialect().refusing(OF_PROGRAMS, "an http hook takes `with: { url: https://... }`")
 }
 
 fn model_hooks() -> HandlerFactory {
-    HandlerFactory::new(model::build).refusing(
+    #[cfg(feature = "http")]
+    let factory = HandlerFactory::new(model::build);
+    #[cfg(not(feature = "http"))]
+    let factory = HandlerFactory::new(without_http);
+    factory.refusing(
         OF_PROGRAMS,
         "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`",
     )
+}
+
+#[cfg(not(feature = "http"))]
+fn without_http(
+    _: &hookexec::registry::HandlerEnv,
+    _: &hookexec::config::Hook,
+) -> hookexec::registry::BuildResult {
+    use hookexec::handler::BuildError;
+    Err(BuildError::new("this hookexec was built without the feature `http`").at("type"))
 }

@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::Source;
 use hookexec_files::files;
-use hookexec_remote::tls_for;
 use minisign_verify::{PublicKey, Signature};
-use ureq::{Body, http::Response};
+#[cfg(feature = "http")]
+use {
+    hookexec_remote::tls_for,
+    ureq::{Body, http::Response},
+};
 
 use super::archive::MAX_ARCHIVE;
 use super::failure::{OrFailure as _, PolicyFailure};
@@ -72,6 +75,12 @@ pub(super) fn fetch(
     Ok(Some(Fetched { archive, signature, tag }))
 }
 
+#[cfg(not(feature = "http"))]
+fn download(_: &str, _: Option<&str>) -> Result<Option<Fetched>, PolicyFailure> {
+    Err(PolicyFailure::refused("this hookexec was built without HTTP: use `file:///PATH`"))
+}
+
+#[cfg(feature = "http")]
 fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, PolicyFailure> {
     let archive = get(address, known)?;
     // Without a condition this answer is a failure: it has no content.
@@ -86,6 +95,7 @@ fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, Polic
     Ok(Some(Fetched { archive, signature, tag: tag.to_owned() }))
 }
 
+#[cfg(feature = "http")]
 fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, PolicyFailure> {
     let config = ureq::Agent::config_builder()
         .https_only(true)
@@ -99,6 +109,7 @@ fn get(address: &str, known: Option<&str>) -> Result<Response<Body>, PolicyFailu
     request.call().or_failure(format_args!("GET {address}"))
 }
 
+#[cfg(feature = "http")]
 fn content(address: &str, response: Response<Body>, most: u64) -> Result<Vec<u8>, PolicyFailure> {
     let body = response.into_body().into_with_config().limit(most);
     body.read_to_vec().or_failure(format_args!("GET {address}"))

@@ -5,6 +5,7 @@
 //! stdout of a program that exited with 0.
 
 mod arguments;
+#[cfg(feature = "http")]
 mod remote;
 mod result;
 
@@ -63,6 +64,7 @@ fn wrong(problem: &str) -> BuildError {
     BuildError::new(problem).at("with").hint(EXAMPLE)
 }
 
+#[cfg(feature = "http")]
 fn remote(
     env: &HandlerEnv,
     hook: &Hook,
@@ -75,10 +77,22 @@ fn remote(
     Ok(Server::Remote(Arc::new(remote::Remote::new(endpoint))))
 }
 
+#[cfg(not(feature = "http"))]
+fn remote(
+    _: &HandlerEnv,
+    _: &Hook,
+    _: (&str, bool),
+    _: BTreeMap<String, String>,
+) -> Result<Server, BuildError> {
+    let message = "a `url` needs the feature `http`, which this hookexec was built without";
+    Err(BuildError::new(message).at("with"))
+}
+
 /// Where a server is.
 enum Server {
     /// An entry of `processes:`.
     Local(McpServer),
+    #[cfg(feature = "http")]
     Remote(Arc<remote::Remote>),
 }
 
@@ -120,6 +134,7 @@ impl McpHandler {
                 let result = process.ask(result::CALL, &params, call).await?;
                 (format!("process `{}`", process.name()), result)
             }
+            #[cfg(feature = "http")]
             Server::Remote(server) => {
                 let (place, server) = (server.host().to_owned(), Arc::clone(server));
                 let asked = crate::endpoint::on_thread(call, move |deadline| {
