@@ -534,6 +534,7 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         deny export D=$HOME; rm -rf \"$D\"
         deny if true; then D=$HOME; else D=src; fi; rm -rf \"$D\"
         deny case x in a) D=$HOME ;; b) D=src ;; esac; rm -rf $D
+        deny if true; then D=src; fi; rm -rf \"$D\"/*
         deny true && D=~ || D=src; rm -rf \"$D\"
         deny D=src; c() { rm -rf \"$D\"; }; D=$HOME; c
         - c() { rm -rf \"$D\"; }; D=src; c
@@ -699,6 +700,9 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         deny cd ~ && rg x
         - grep -r x
         - find ~ -name '*.md' -delete
+        deny grep -f x ~/.ssh/id_rsa
+        deny grep --regex=x ~/.ssh/id_rsa
+        ask a() { cat ~/.ssh/x; }; b() { a; }; c() { b; }; d() { c; }; e() { d; }; f() { e; }; g() { f; }; g
         { type: rule, deny: no, files: ['/**'] }
         deny cat x
         { type: rule, allow: true, commands: ['git log *', 'git diff *'] }
@@ -724,9 +728,38 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         ("Grep", json!({ "pattern": "x", "path": "src", "glob": "../../**" }), "-"),
         ("Glob", json!({ "pattern": "**/*.rs" }), "allow"),
         ("Glob", json!({ "pattern": "/etc/*", "path": "src" }), "-"),
+        ("Glob", json!({ "pattern": "{/etc,.}/*" }), "-"),
+        ("Glob", json!({ "pattern": "[.][.]/*" }), "-"),
+        ("Glob", json!({ "pattern": "$HOME/*" }), "-"),
+        ("Glob", json!({ "pattern": "out/*" }), "-"),
+        ("Glob", json!({ "pattern": "*.{test.ts,rs}" }), "allow"),
+        ("Grep", json!({ "pattern": "x", "glob": "{../**,x}" }), "-"),
     ] {
         let call = json!({ "tool_name": tool, "tool_input": keys });
         let call: Input = serde_json::from_value(call).unwrap();
         assert_eq!(machine.decision(rule, call).await.0, expected, "{tool} {keys}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_is_compared_by_its_scheme_its_host_and_its_path() {
+    let machine = Machine::new();
+    for (pattern, address, expected) in [
+        ("https://a.b", "https://a.b/x?y", "allow"),
+        ("https://a.b", "https://a.b:8080/x", "allow"),
+        ("https://a.b", "https://a.b:pw@evil.com/x", "-"),
+        ("https://a.b", "https://a.b.evil.com/x", "-"),
+        ("https://a.b", "http://a.b/x", "-"),
+        ("*://a.b/**", "http://a.b/x", "allow"),
+        ("*://a.b/**", "https://evil.com/?x=://a.b/x", "-"),
+        ("https://*.a.b/**", "https://docs.a.b/x", "allow"),
+        ("https://*.a.b/**", "https://evil.com/x.a.b/", "-"),
+        ("https://*.a.b/**", "https://evil.com#.a.b", "-"),
+        ("https://a.b/x", "https://a.b/x/y", "allow"),
+        ("https://a.b/x", "https://a.b/x/../y", "-"),
+    ] {
+        let rule = format!("{{ type: rule, allow: true, tools: [fetch], files: ['{pattern}'] }}");
+        let call = Input::call("WebFetch").arg("url", address).arg("prompt", "all");
+        assert_eq!(machine.decision(&rule, call).await.0, expected, "{pattern} {address}");
     }
 }

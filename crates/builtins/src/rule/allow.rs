@@ -168,6 +168,10 @@ impl Rule {
         }
         let here = Here::of(&self.except.files, &self.machine);
         for mention in mentions {
+            // What is only listed is not touched.
+            if mention.touch == Touch::NONE {
+                continue;
+            }
             if mention.open.is_some() || read.fits(mention, &here, &|_| false)?.is_some() {
                 return Ok(Some(format!("`{}` is or may be excepted", cut(&mention.shown))));
             }
@@ -323,10 +327,7 @@ impl Pattern {
         let asked = || self.words.iter().filter(|word| !word.negated);
         let wanted = asked().filter(|word| word.alternatives.iter().any(is_option));
         let wanted: Vec<&PatternWord> = wanted.collect();
-        if !wanted
-            .iter()
-            .all(|word| given.options.iter().any(|option| is_listed(word, option, given)))
-        {
+        if !wanted.iter().all(|word| self.has_only(word, given)) {
             return Ok(false);
         }
         let words = asked().filter(|word| !word.alternatives.iter().any(is_option));
@@ -355,9 +356,17 @@ impl Pattern {
                 return Err(word.text.clone());
             }
         }
+        // A long option that the table does not know may have taken the first operand.
+        let is_open_option = |option: &&GivenOption<'_>| {
+            option.value.is_none() && option.word.text.starts_with("--")
+        };
+        let shift = given.options.iter().filter(is_open_option).count();
         let taken = given.operands.iter().enumerate().skip(named);
         for (at, operand) in taken {
-            if given.row.is_hazardous_operand(&operand.text, at == 0) {
+            // Behind `--` it is none, unless that was the value of an option.
+            let is_like_option =
+                operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);
+            if is_like_option || given.row.is_hazardous_operand(&operand.text, at <= shift) {
                 return Err(operand.text.clone());
             }
         }
@@ -366,6 +375,32 @@ impl Pattern {
         }
         Ok(true)
     }
+}
+
+impl Pattern {
+    /// Returns whether a command has an option that the pattern names, where the pattern has it, and has
+    /// it in no other way.
+    fn has_only(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
+        let before = self.words.iter().take_while(|other| !std::ptr::eq(*other, word));
+        let is_open = before.clone().any(PatternWord::is_any);
+        let named = before.filter(|other| other.is_operand()).count();
+        let mut is_there = false;
+        for option in given.options.iter().filter(|option| is_named(word, option, given)) {
+            if !is_listed(word, option, given) || !is_open && option.operands_before > named {
+                return false;
+            }
+            is_there = true;
+        }
+        is_there
+    }
+}
+
+/// Returns whether an option of the command has a name that a word of an allow has.
+fn is_named(word: &PatternWord, option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
+    word.alternatives.iter().any(|one| match one {
+        Alternative::Option(name, _) => given.row.first_name(name) == option.name,
+        _ => false,
+    })
 }
 
 /// Returns whether an option of the command is one that a word of an allow names.

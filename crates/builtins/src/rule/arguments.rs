@@ -76,6 +76,7 @@ impl<'c> Arguments<'c> {
                 && is_sure
                 && (name.starts_with("--") || self.row.long || name.len() == 2)
             {
+                let name = self.row.completed(name).filter(|_| name.len() > 3).unwrap_or(name);
                 self.add(self.first_name(name), word, Some((word, value)));
             } else if !word.is_known() {
                 self.unsure(word, sure);
@@ -144,7 +145,8 @@ impl<'c> Arguments<'c> {
 /// Returns the value behind an option. A value that looks like an option is read as one, too: the
 /// table may be wrong for this program.
 fn value_of<'c>(words: &mut Peekable<impl Iterator<Item = &'c Word>>) -> Option<&'c Word> {
-    let is_option = |word: &&Word| word.text.len() > 1 && word.text.starts_with('-');
+    let is_option =
+        |word: &&Word| word.text.len() > 1 && word.text.starts_with('-') && word.text != "--";
     match words.peek().copied().filter(is_option) {
         Some(word) => Some(word),
         None => words.next(),

@@ -118,13 +118,29 @@ impl PathPattern {
         self.compiled.get_or_init(|| Compiled::of(&self.base, &self.rest))
     }
 
+    /// Returns whether an address is like the pattern, or below it: by its scheme, its host and its path.
+    /// A pattern with `**` in the place of the host is about the whole text.
     pub(super) fn fits_address(&self, text: &str) -> bool {
-        self.address.as_ref().is_some_and(|address| {
-            let whole = glob_any_case(address, text);
-            whole
-                || glob_any_case(&format!("{address}/*"), text)
-                || glob_any_case(&format!("{address}:*"), text)
-        })
+        let Some(address) = &self.address else { return false };
+        let (Some((scheme, rest)), Some((own_scheme, own))) =
+            (address.split_once("://"), text.split_once("://"))
+        else {
+            return false;
+        };
+        let (host, path) = host_and_path(rest);
+        if host.contains("**") {
+            return glob_any_case(address, text);
+        }
+        let (own_host, own_path) = host_and_path(own);
+        let own_host = own_host.rsplit('@').next().unwrap_or_default();
+        let without_port = own_host.rsplit_once(':').map_or(own_host, |(host, _)| host);
+        let fits_host = glob_any_case(host, own_host) || glob_any_case(host, without_port);
+        let path = path.trim_end_matches("/**").trim_end_matches('/');
+        let own_path = lexical(Path::new(own_path)).to_string_lossy().into_owned();
+        let fits_path = path.is_empty()
+            || glob_any_case(path, &own_path)
+            || glob_any_case(&format!("{path}/*"), &own_path);
+        glob_any_case(scheme, own_scheme) && fits_host && fits_path
     }
 
     /// Returns whether a path, or a directory that it is in, is like the pattern in the same case.
@@ -171,6 +187,11 @@ impl PathPattern {
         is_open
             || self.compiled().parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
     }
+}
+
+/// Returns the host of an address behind its scheme, with its port, and what follows.
+fn host_and_path(rest: &str) -> (&str, &str) {
+    rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()))
 }
 
 impl Compiled {

@@ -90,7 +90,7 @@ impl Places {
                 Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure, scene),
                 Change::Strayed => changed.directories = vec![None],
                 Change::Set(word) => changed.set(word, scene),
-                Change::MayBe(before) => changed.add(&self.after(before, scene)),
+                Change::MayBe(before) => changed.add(&self.after(before, scene), scene),
                 Change::Lost => {
                     changed.directories = vec![None];
                     for values in changed.variables.values_mut() {
@@ -175,16 +175,26 @@ impl Place {
     }
 
     /// Adds what holds in another place.
-    fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self, scene: &Scene<'_>) {
         let mut directories = std::mem::take(&mut self.directories);
         directories.extend(other.directories.iter().cloned());
         self.directories = bounded(directories, None);
-        for (name, values) in &other.variables {
-            let own = self.variables.entry(name.clone()).or_default();
-            own.extend(values.iter().cloned());
+        for name in other.variables.keys() {
+            self.variables.entry(name.clone()).or_insert_with(|| vec![unset(name, scene)]);
+        }
+        for (name, own) in &mut self.variables {
+            match other.variables.get(name) {
+                Some(values) => own.extend(values.iter().cloned()),
+                None => own.push(unset(name, scene)),
+            }
             *own = bounded(std::mem::take(own), UNKNOWN.to_string());
         }
     }
+}
+
+/// Returns the value of a variable that the call does not set.
+fn unset(name: &str, scene: &Scene<'_>) -> String {
+    scene.variable(name).unwrap_or_default()
 }
 
 /// Returns items, each once; `last` stands for those that are too many.

@@ -180,20 +180,30 @@ impl Row {
     /// before the first operand.
     pub(super) fn is_hazard(&self, option: &str, value: Option<&str>, is_before: bool) -> bool {
         let name = self.first_name(option);
-        self.hazards.iter().any(|hazard| {
-            let hazard = match hazard.strip_prefix('^') {
-                Some(hazard) if is_before => hazard,
-                _ => hazard,
-            };
-            let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
-            let first = self.first_name(hazard);
-            let names = std::iter::once(hazard).chain(self.forms(first).iter().copied());
-            let is_begun = option.len() > 2
-                && option.starts_with("--")
-                && names.into_iter().any(|name| name.starts_with(option));
-            let is_it = glob(hazard, option) || first == name || is_begun;
-            is_it && hazard.starts_with('-') && value.is_none_or(|value| glob(wanted, value))
-        })
+        // Some programs take any number of dashes for two.
+        option.starts_with("---")
+            || self.hazards.iter().any(|hazard| {
+                let hazard = match hazard.strip_prefix('^') {
+                    Some(hazard) if is_before => hazard,
+                    _ => hazard,
+                };
+                let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
+                let first = self.first_name(hazard);
+                let names = std::iter::once(hazard).chain(self.forms(first).iter().copied());
+                let is_begun = option.len() > 2
+                    && option.starts_with("--")
+                    && names.into_iter().any(|name| name.starts_with(option));
+                let is_it = glob(hazard, option) || first == name || is_begun;
+                is_it && hazard.starts_with('-') && value.is_none_or(|value| glob(wanted, value))
+            })
+    }
+
+    /// Returns whether a word is written like an option that the final `*` of an allow does not take.
+    pub(super) fn is_like_hazard(&self, word: &str) -> bool {
+        let name = word.split('=').next().unwrap_or_default();
+        let letters = if name.starts_with("--") || self.long { "" } else { &name[1..] };
+        self.is_hazard(name, None, false)
+            || letters.chars().any(|letter| self.is_hazard(&format!("-{letter}"), None, false))
     }
 
     /// Returns whether the final `*` of an allow does not take a word where the table says that it is

@@ -184,10 +184,18 @@ impl Collector<'_> {
     /// Adds what a search names by a wildcard: a name, or a path from elsewhere. What it finds below its
     /// directory are files of that directory.
     fn wildcard(&mut self, text: &str) -> Result<(), BuiltinError> {
-        let is_elsewhere = text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..");
-        // What is only listed by its name is not read.
-        let is_name = self.reads && !text.contains("**");
-        if is_elsewhere || is_name { self.add(text, self.touch, false) } else { Ok(()) }
+        // An allow looks at where it leads, and nothing else at what is only listed.
+        self.add(text, Touch::NONE, false)?;
+        let is_odd = |part: &str| {
+            part.contains(['?', '[', '\\'])
+                && part.chars().all(|letter| ".?[]*\\!^".contains(letter))
+        };
+        if (text.trim() != text || text.split('/').any(is_odd))
+            && let Some(mention) = self.mentions.last_mut()
+        {
+            mention.open = Some(String::new());
+        }
+        if self.reads && !text.contains("**") { self.add(text, self.touch, false) } else { Ok(()) }
     }
 
     /// Adds the files of a patch, and returns whether it names some.

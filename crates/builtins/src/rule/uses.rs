@@ -1,6 +1,6 @@
 //! The use that a program makes of its operands and of the values of its options.
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, GivenOption};
 use crate::calls::Word;
 
 /// A set of uses of a file.
@@ -104,20 +104,11 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
         one.condition.is_empty() || one.condition.iter().any(|option| arguments.has(option))
     };
     let rows: Vec<&Use> = arguments.row.uses.iter().filter(holds).collect();
-    // `-e SCRIPT` stands for the first operand of a filter.
-    let gives_first = |option: &str| {
-        rows.iter().any(|one| match one.which {
-            Which::Value(name) => {
-                one.touch == Touch::NONE && arguments.row.first_name(name) == option
-            }
-            _ => false,
-        })
-    };
     let operands = arguments.file_operands();
-    let has_first = !arguments
-        .options
-        .iter()
-        .any(|option| matches!(option.name.as_ref(), "-e" | "-f") && gives_first(&option.name));
+    // `-e SCRIPT` and `-f FILE` stand for the first operand of a filter.
+    let gives_first =
+        |option: &GivenOption<'_>| matches!(&*option.name, "-e" | "-f") && option.value.is_some();
+    let has_first = !arguments.options.iter().any(gives_first);
     let last = operands.len().saturating_sub(1);
     for (at, word) in operands.iter().enumerate() {
         let (mut text, mut touch, mut is_target) = (&*word.text, Touch::READ, false);

@@ -11,6 +11,9 @@ pub(super) const ENDS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", 
 /// Words that begin something that is not read.
 pub(super) const UNREAD: [&str; 7] = ["select", "function", "foreach", "end", "!", "in", "always"];
 
+/// How many bodies of loops are read once more.
+const MOST_REREADS: usize = 50;
+
 /// Programs behind `||` after which the shell runs nothing that follows.
 const LEAVING: [&str; 4] = ["exit", "return", "break", "continue"];
 
@@ -170,10 +173,18 @@ impl<'t> Reader<'t, '_> {
                 self.blanks()?;
                 continue;
             };
+            let mut is_taken = false;
             for command in &mut self.found.commands[start..] {
                 if command.wrappers.len() == frame.wrappers.len() {
                     command.redirections.push(redirection.clone());
+                    is_taken = true;
                 }
+            }
+            if !is_taken {
+                // Without a command in it, the shell opens the file all the same.
+                let redirections = vec![redirection];
+                let command = SimpleCommand { redirections, ..self.found.begun(frame) };
+                self.found.commands.push(command);
             }
             self.blanks()?;
         }
@@ -186,6 +197,10 @@ impl<'t> Reader<'t, '_> {
         let (start, before) = (self.at, self.found.history.clone());
         self.list(frame)?;
         if self.found.history.may_be(&before) && self.documents.is_empty() {
+            self.found.rereads += 1;
+            if self.found.rereads > MOST_REREADS {
+                return Err(Unread);
+            }
             self.at = start;
             self.list(frame)?;
         }

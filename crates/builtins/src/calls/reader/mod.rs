@@ -20,6 +20,8 @@ const LONGEST: usize = 48 << 10;
 const MOST_COMMANDS: usize = 4_000;
 /// How deep texts of commands may stand in commands, as in `sh -c "sh -c x"`.
 const DEEPEST_TEXT: usize = 6;
+/// How many calls of functions are read.
+const MOST_CALLS: usize = 100;
 /// How deep compound commands and substitutions may nest in a text.
 const DEEPEST: usize = 32;
 
@@ -58,6 +60,9 @@ pub(super) struct Found {
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
     functions: Vec<Function>,
+    /// How many bodies of loops were read once more, and how many functions were called.
+    rereads: usize,
+    calls: usize,
     /// Texts that run when the shell ends.
     pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
@@ -99,13 +104,23 @@ impl Found {
 
     /// Reads the text of a function that is called. It runs in the same shell.
     fn call(&mut self, name: &str, frame: &Frame) {
-        let Some(function) = self.functions.iter_mut().rfind(|known| known.name == name) else {
+        let Some(function) = self.functions.iter().rfind(|known| known.name == name) else {
             return;
         };
-        function.is_called = true;
+        self.calls += 1;
+        if self.calls > MOST_CALLS {
+            self.is_doubtful = true;
+            return self.hides_anything();
+        }
         let body = function.body.clone();
         let inner = Frame { depth: frame.depth + 1, ..frame.clone() };
-        self.is_doubtful |= self.text(&body, &inner).is_err();
+        if self.text(&body, &inner).is_err() {
+            // It calls itself, or others too deep.
+            self.is_doubtful = true;
+            self.hides_anything();
+        } else if let Some(function) = self.functions.iter_mut().rfind(|known| known.name == name) {
+            function.is_called = true;
+        }
     }
 
     /// Returns the commands, with what holds for all of them.
