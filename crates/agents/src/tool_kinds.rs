@@ -5,8 +5,8 @@ use hookexec_builtins::tools::{self, Role, Roles};
 
 use super::{Agent, NativeCall};
 
-/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](crate::read) does for the
-/// agent's own payload. Guards by kind, such as `matcher: shell`, then match.
+/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](crate::read)
+/// does for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
 pub fn add_tool_kinds(input: &mut Input) {
     if !input.tool_kinds.is_empty() {
         return;

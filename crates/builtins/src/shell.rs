@@ -145,24 +145,21 @@ fn plain(word: &calls::Word) -> Word {
 
 /// Returns a text with `mark` for each expansion in it.
 pub(crate) fn with_expansions_as(mark: &str, text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, expansion, behind)) = next_expansion(rest) {
-        plain.push_str(before);
-        plain.push_str(if expansion == "$" { "$" } else { mark });
-        rest = behind;
-    }
-    plain + rest
+    marked(mark, text, |expansion| expansion != "$")
 }
 
 /// Returns a text with `mark` for the output of each command in it.
 pub(crate) fn with_outputs_as(mark: &str, text: &str) -> String {
+    marked(mark, text, |expansion| expansion.starts_with("$(") || expansion.starts_with('`'))
+}
+
+/// Returns a text with `mark` for each expansion that is `meant`.
+fn marked(mark: &str, text: &str, meant: fn(&str) -> bool) -> String {
     let mut plain = String::new();
     let mut rest = text;
     while let Some((before, expansion, behind)) = next_expansion(rest) {
         plain.push_str(before);
-        let is_output = expansion.starts_with("$(") || expansion.starts_with('`');
-        plain.push_str(if is_output { mark } else { expansion });
+        plain.push_str(if meant(expansion) { mark } else { expansion });
         rest = behind;
     }
     plain + rest

@@ -60,6 +60,12 @@ impl Word {
         Self { text: format!("{before}{}", self.text), known: before.len() + self.known, ..self }
     }
 
+    /// Returns the end of the word that `text` is: the value of an option or of an assignment.
+    pub(crate) fn ending(&self, text: &str) -> Self {
+        let known = self.known.saturating_sub(self.text.len() - text.len());
+        Self { text: text.to_owned(), known, ..self.clone() }
+    }
+
     pub(crate) fn is_known(&self) -> bool {
         self.certainty == Certainty::Known
     }

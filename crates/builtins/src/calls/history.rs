@@ -50,8 +50,7 @@ impl History {
         self.0 = Some(Arc::new(Step { change, before, count }));
     }
 
-    /// Notes that the shell may also be as it is after `before`.
-    /// Returns whether that is another state.
+    /// Notes that the shell may also be as it is after `before`, and returns whether that differs.
     pub(super) fn may_be(&mut self, before: &Self) -> bool {
         let is_same = match (&self.0, &before.0) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),

@@ -193,11 +193,10 @@ fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
 /// Returns the directory that the options before a command name for it.
 fn directory(row: &Row, before: &[Word]) -> Option<Word> {
     let at = before.iter().position(|word| has_option(row.moves, &word.text))?;
-    let Some((_, attached)) = before[at].text.split_once('=') else {
-        return before.get(at + 1).cloned();
-    };
-    let known = before[at].known.saturating_sub(before[at].text.len() - attached.len());
-    Some(Word { text: attached.to_owned(), known, ..before[at].clone() })
+    match before[at].text.split_once('=') {
+        Some((_, attached)) => Some(before[at].ending(attached)),
+        None => before.get(at + 1).cloned(),
+    }
 }
 
 fn searched<'w>(options: &str, words: &'w [Word]) -> Inner<'w> {

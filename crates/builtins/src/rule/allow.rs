@@ -94,13 +94,14 @@ impl Rule {
         if !read.tool.is_of_files() {
             return Ok(Some("the tool may do more than use files".to_owned()));
         }
-        if self.mentions(read)?.is_empty() {
+        let mentions = self.mentions(read)?;
+        if mentions.is_empty() {
             return Ok(Some("the call names no file".to_owned()));
         }
-        if let Some(reason) = self.excepted_file(read, self.mentions(read)?.iter())? {
+        if let Some(reason) = self.excepted_file(read, mentions.iter())? {
             return Ok(Some(reason));
         }
-        for mention in self.mentions(read)? {
+        for mention in mentions {
             if !sets.iter().any(|set| file_is_listed(read, set, mention)) {
                 return Ok(Some(unlisted(mention)));
             }

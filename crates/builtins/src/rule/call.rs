@@ -139,10 +139,11 @@ impl<'c> CallReading<'c> {
         let place = mention.command.map_or(&files.beginning, |at| &files.places[at]);
         let strays = place.directories.contains(&None);
         let reached = self.named(mention.command, place)?;
+        let from = self.directories(place);
         for (text, dots) in mention.texts.iter() {
             // A word is also looked for in the directories that other words name: `tar -C DIR x`.
             let others = reached.iter().filter(|(word, _)| word != text);
-            let mut bases = self.directories(place);
+            let mut bases = from.clone();
             bases.extend(others.map(|(_, directory)| directory.clone()));
             self.look(bases.len() + here.guesses.len())?;
             let known = self.places(text, &bases).into_iter().map(|path| (path, mention.descends));
@@ -288,8 +289,7 @@ fn moved_to(given: &Arguments<'_>) -> Option<Word> {
     let option = given.options.iter().find(|option| moves(&option.word.text))?;
     // `git diff -C` is about copies.
     let (word, text) = option.value.filter(|_| program != "git" || option.operands_before == 0)?;
-    let known = word.known.saturating_sub(word.text.len() - text.len());
-    Some(Word { text: text.to_owned(), known, ..word.clone() })
+    Some(word.ending(text))
 }
 
 /// Returns what to look for in a directory when `text` is a relative path. The rest of a word that

@@ -167,9 +167,7 @@ impl Place {
         let mut values = vec![UNKNOWN.to_string()];
         // An array, and what is added to a value, are not followed.
         if plain == name && !value.starts_with('(') {
-            let known = word.known.saturating_sub(name.len() + 1);
-            let value = Word { text: value.to_owned(), known, ..word.clone() };
-            values = bounded(expansions(&value, self, scene), UNKNOWN.to_string());
+            values = bounded(expansions(&word.ending(value), self, scene), UNKNOWN.to_string());
         }
         self.variables.insert(plain.to_owned(), values);
     }
