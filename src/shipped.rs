@@ -30,8 +30,8 @@ fn command_hooks() -> HandlerFactory {
 
 fn build_builtin(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     let registry = &env.registry;
-    let names = || registry.builtin_names();
-    builtin::build(|name| registry.builtin(name), names, env.counter(hook), hook)
+    let counter = env.counter(hook);
+    builtin::build(|name| registry.builtin(name), || registry.builtin_names(), counter, hook)
 }
 
 fn builtin_hooks() -> HandlerFactory {

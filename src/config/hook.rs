@@ -109,38 +109,41 @@ fn read_keys<'n>(
 fn misplaced(reader: &mut Reader, hook: &Hook, fields: &Fields<'_>) {
     let event = hook.event;
     let may_block = event.contract().may_block;
-    let mut refuse = |key: &str, message: String, hint: &str| {
-        if let Some(node) = fields.get(key) {
-            reader.error_with_hint(node, message, hint);
-        }
-    };
     if let Some(wanted @ (OnError::Block | OnError::Ask)) = hook.on_error
         && !may_block
     {
         let word = if wanted == OnError::Block { "block" } else { "ask" };
         let message = format!("`on_error: {word}` on `{event}`, which can't be blocked");
-        refuse("on_error", message, "use `warn` or `ignore` here");
+        refuse(reader, fields, "on_error", message, "use `warn` or `ignore` here");
     }
     // In the shadow its answer would not count anyway.
     if hook.phase == Phase::Background && may_block && hook.mode != Mode::Shadow {
         let hint = "a hook in the background can't block; remove `background`, or say `mode: \
                     shadow` when its answer is not wanted";
         let message = format!("`background` on `{event}`, which waits for its hooks' answers");
-        refuse("background", message, hint);
+        refuse(reader, fields, "background", message, hint);
     }
     if hook.mode != Mode::Enforce && event == Event::Approval {
         let hint = "remove `mode`; to switch the hook off, say `enabled: false`";
-        refuse("mode", format!("`mode` on `{event}`, where a person answers"), hint);
+        let message = format!("`mode` on `{event}`, where a person answers");
+        refuse(reader, fields, "mode", message, hint);
     }
     if hook.phase == Phase::Judge && event.contract().transforms {
         let hint = "remove `mutates`, or move the hook to an event that it judges";
         let message = format!("`mutates: false` on `{event}`, which exists to rewrite");
-        refuse("mutates", message, hint);
+        refuse(reader, fields, "mutates", message, hint);
     }
     if hook.limit.is_some() && !RunLimit::is_for(event.contract()) {
         let hint = "a limit never switches a guard off; to deny calls beyond a number, use the \
                     builtin `limit_calls`";
-        refuse("limit", format!("`limit` on `{event}`, where a hook may be a guard"), hint);
+        let message = format!("`limit` on `{event}`, where a hook may be a guard");
+        refuse(reader, fields, "limit", message, hint);
+    }
+}
+
+fn refuse(reader: &mut Reader, fields: &Fields<'_>, key: &str, message: String, hint: &str) {
+    if let Some(node) = fields.get(key) {
+        reader.error_with_hint(node, message, hint);
     }
 }
 

@@ -42,16 +42,17 @@ impl Session {
         if let Some(known) = self.counters.get(&name).filter(|_| *again) {
             return Ok(!known.full);
         }
-        // A time in the future is that of a clock that was put back: it counts.
-        let counts = |time: &u64| span.is_none_or(|span| time + span.as_secs() > now);
-        self.counters
-            .retain(|name, counter| !is_of(hook, name) || counter.times.iter().any(counts));
-        let is_full =
-            |this: &Self| !this.counters.contains_key(&name) && this.counters.len() >= MAX_COUNTERS;
-        if is_full(self) {
+        for (name, counter) in &mut self.counters {
+            if is_of(hook, name) {
+                // A time in the future is that of a clock that was put back: it counts.
+                counter.times.retain(|time| span.is_none_or(|span| time + span.as_secs() > now));
+            }
+        }
+        self.counters.retain(|name, counter| !is_of(hook, name) || !counter.times.is_empty());
+        if self.is_full_without(&name) {
             self.drop_oldest_window(hook, window);
         }
-        if is_full(self) {
+        if self.is_full_without(&name) {
             return Err(CountError::TooMany);
         }
         let entry = self.counters.entry(name).or_default();
@@ -60,12 +61,15 @@ impl Session {
             (*row).clone_into(&mut entry.row);
             entry.times.clear();
         }
-        entry.times.retain(counts);
         entry.full = entry.times.len() >= *most;
         if !entry.full {
             entry.times.push(now);
         }
         Ok(!entry.full)
+    }
+
+    fn is_full_without(&self, name: &str) -> bool {
+        !self.counters.contains_key(name) && self.counters.len() >= MAX_COUNTERS
     }
 
     pub(super) fn count_in_a_row(

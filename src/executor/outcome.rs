@@ -173,7 +173,6 @@ impl Outcome {
 
     pub(super) fn report(&self, bound: &Bound) -> HookReport {
         let said = self.unenforced.as_deref().unwrap_or(&self.output);
-        let some = |text: &String| if text.is_empty() { None } else { Some(text.clone()) };
         let mut warnings = self.warnings.clone();
         warnings.extend(self.notices.iter().cloned());
         warnings.extend(said.unknown_keys());
@@ -195,8 +194,8 @@ impl Outcome {
             usage: self.usage,
             error: self.error.clone(),
             warnings,
-            stderr: some(&self.stderr),
-            stdout: some(&self.stdout),
+            stderr: Some(self.stderr.clone()).filter(|text| !text.is_empty()),
+            stdout: Some(self.stdout.clone()).filter(|text| !text.is_empty()),
         }
     }
 }

@@ -73,15 +73,18 @@ impl Deadlines {
         let now = now();
         let grace = bound.handler.grace();
         // A hook that is killed gives no answer: keep some time for SIGTERM.
-        let before = |end: Instant| {
-            end.checked_sub(grace.min(end.saturating_duration_since(now) / 5)).unwrap_or(now)
-        };
+        let mut ends = [share, self.caller];
+        for end in ends.iter_mut().flatten() {
+            let kept = grace.min(end.saturating_duration_since(now) / 5);
+            *end = end.checked_sub(kept).unwrap_or(now);
+        }
+        let [share_answer, caller_answer] = ends;
         let deadline = bound.hook.limits.deadline.filter(|_| bound.hook.phase.is_answered());
         let layer = deadline.and_then(|limit| self.started.checked_add(limit));
         let by_caller = if bound.hook.event == Event::Approval { NOBODY } else { BY_CALLER };
         let mut until = (now + bound.hook.timeout, None);
         for (at, late_message) in
-            [(layer, BY_LAYER), (share.map(before), BY_SHARE), (self.caller.map(before), by_caller)]
+            [(layer, BY_LAYER), (share_answer, BY_SHARE), (caller_answer, by_caller)]
         {
             if let Some(at) = at.filter(|at| *at < until.0) {
                 until = (at, Some(late_message));

@@ -14,6 +14,11 @@ use super::scope::Scope;
 use super::tool_call::{AuthorizedCall, ToolCall, ToolError};
 use super::tool_run::ToolRun;
 
+/// Tells the later calls that the one at `place` needs no approval any more.
+fn settle(settled: &watch::Sender<Vec<bool>>, place: usize) {
+    settled.send_modify(|settled| settled[place] = true);
+}
+
 /// Several tool calls of one answer of the model.
 ///
 /// * Order: all at once; the outcomes come in the order of the calls. The approver gets one call at a
@@ -76,26 +81,28 @@ impl<'a> Batch<'a> {
     {
         let Self { runs, settled, mut cancel } = self;
         let (stop, stopped) = watch::channel(false);
-        let settle = |place: usize| settled.send_modify(|settled| settled[place] = true);
-        let drive = async |(place, run): (usize, ToolRun<'a>)| {
+        let (settled, stop, execute) = (&settled, &stop, &execute);
+        let mut driven = Vec::with_capacity(runs.len());
+        for (place, run) in runs.into_iter().enumerate() {
             let mut stopped = stopped.clone();
             let run = run.cancelled_by(async move {
                 // The sender outlives every call; if it ever did not, that would be a stop as well.
                 let _ = stopped.wait_for(|stopped| *stopped).await;
             });
-            let outcome = run
-                .run(async |call| {
-                    settle(place);
+            driven.push(async move {
+                let running = run.run(async |call| {
+                    settle(settled, place);
                     execute(call).await
-                })
-                .await;
-            settle(place);
-            if outcome.stop().is_some() {
-                stop.send_replace(true);
-            }
-            outcome
-        };
-        let mut all = std::pin::pin!(join_all(runs.into_iter().enumerate().map(drive)));
+                });
+                let outcome = running.await;
+                settle(settled, place);
+                if outcome.stop().is_some() {
+                    stop.send_replace(true);
+                }
+                outcome
+            });
+        }
+        let mut all = std::pin::pin!(join_all(driven));
         tokio::select! {
             biased;
             outcomes = &mut all => outcomes,

@@ -66,14 +66,10 @@ impl Compaction {
         R: Future<Output = Result<String, E>>,
         E: Display,
     {
-        let fill = |input: &mut Input| {
-            input.source = Some(self.source.name().to_owned());
-            input.extra.clone_from(&self.facts);
-        };
         let events = [Event::PreCompact, Event::BeforeCompaction];
         let following = &[Event::BeforeCompaction];
         let options = DispatchOptions { following, ..DispatchOptions::default() };
-        let decided = self.scope.fire_together(&events, options, fill).await;
+        let decided = self.scope.fire_together(&events, options, |input| self.fill(input)).await;
         let mut trail = Trail::default();
         for verdict in decided.verdicts {
             trail.push(verdict);
@@ -88,11 +84,16 @@ impl Compaction {
                 Err(error) => return self.scope.failed(&error.to_string(), trail).await,
             },
         };
-        let fill = |input: &mut Input| {
-            fill(input);
+        let firing = self.scope.fire_with(Event::AfterCompaction, |input| {
+            self.fill(input);
             input.summary = Some(summary.clone());
-        };
-        trail.push(self.scope.fire_with(Event::AfterCompaction, fill).await);
+        });
+        trail.push(firing.await);
         Outcome { end: Ok(summary), trail }
+    }
+
+    fn fill(&self, input: &mut Input) {
+        input.source = Some(self.source.name().to_owned());
+        input.extra.clone_from(&self.facts);
     }
 }

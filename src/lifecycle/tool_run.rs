@@ -17,7 +17,7 @@ use super::tool_call::{AuthorizedCall, ToolCall, ToolError, message_of};
 use super::trail::reason;
 use crate::event::Event;
 use crate::executor::DispatchOptions;
-use crate::wire::{Decision, Input};
+use crate::wire::Decision;
 
 /// A tool call about to be driven through its stages.
 ///
@@ -150,7 +150,14 @@ impl PendingTool<'_> {
 
     async fn conclude(self, ran: Ran, given: Value) -> ToolOutcome {
         let duration = self.started.map(|started| started.elapsed());
-        let fill = |input: &mut Input| {
+        // A tool that was cancelled said nothing that could be transformed.
+        let once_rewritten: &[Event] = match ran {
+            Ran::Cancelled => &[Event::ToolResponseTransform],
+            Ran::Returned | Ran::Failed | Ran::Panicked => &[],
+        };
+        let events = [Event::ToolResponseTransform, Event::PostToolUse];
+        let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
+        let firing = self.decider.scope.fire_together(&events, options, |input| {
             self.decider.call.fill(input);
             input.tool_response = Some(given.clone());
             input.tool_error = Some(ran != Ran::Returned);
@@ -161,15 +168,8 @@ impl PendingTool<'_> {
                 Ran::Panicked => Some("panic".to_owned()),
                 Ran::Returned | Ran::Failed => None,
             };
-        };
-        // A tool that was cancelled said nothing that could be transformed.
-        let once_rewritten: &[Event] = match ran {
-            Ran::Cancelled => &[Event::ToolResponseTransform],
-            Ran::Returned | Ran::Failed | Ran::Panicked => &[],
-        };
-        let events = [Event::ToolResponseTransform, Event::PostToolUse];
-        let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
-        let decided = self.decider.scope.fire_together(&events, options, fill).await;
+        });
+        let decided = firing.await;
         self.owed.settle();
 
         let left = decided.rewritten.and_then(|input| input.tool_response);

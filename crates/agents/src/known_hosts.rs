@@ -8,9 +8,6 @@ use hookexec_files::suggest;
 /// Hosts that call hooks themselves; the coding agents are in [`Agent`].
 const HOSTS: [&str; 3] = ["docker-agent", "docker-agent@1.52.0", "picoclaw"];
 
-/// How many events docker-agent v1.52.0 had: the first of the contract table.
-const DOCKER_AGENT_1_52_0: usize = 12;
-
 /// The stages at which PicoClaw's hooks are asked.
 const PICOCLAW: [Event; 5] = [
     Event::BeforeLlmCall,
@@ -19,6 +16,14 @@ const PICOCLAW: [Event; 5] = [
     Event::PermissionRequest,
     Event::PostToolUse,
 ];
+
+/// A name that is none of a host's.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown host `{name}`; {hint}")]
+pub struct UnknownHost {
+    name: String,
+    hint: String,
+}
 
 /// Returns the names of all hosts whose events are known.
 fn known_hosts() -> impl Iterator<Item = &'static str> {
@@ -30,12 +35,12 @@ fn known_hosts() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// When the host is not known.
-pub fn events_of_host(name: &str) -> Result<DeclaredEvents, String> {
+pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownHost> {
     match name {
         "docker-agent" => return Ok(DeclaredEvents::new("docker-agent", Event::all())),
         "docker-agent@1.52.0" => {
-            let events = Event::all().take(DOCKER_AGENT_1_52_0);
-            return Ok(DeclaredEvents::new("docker-agent v1.52.0", events));
+            // It had the first twelve events of the contract table.
+            return Ok(DeclaredEvents::new("docker-agent v1.52.0", Event::all().take(12)));
         }
         "picoclaw" => return Ok(DeclaredEvents::new("PicoClaw", PICOCLAW)),
         _ => {}
@@ -45,7 +50,7 @@ pub fn events_of_host(name: &str) -> Result<DeclaredEvents, String> {
         return Ok(DeclaredEvents::new(agent.title(), events));
     }
     let hint = suggest::hint_or_list(name, known_hosts(), "known hosts:");
-    Err(format!("unknown host `{name}`; {hint}"))
+    Err(UnknownHost { name: name.to_owned(), hint })
 }
 
 #[cfg(test)]
@@ -66,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_host_names_the_one_meant() {
-        let error = events_of_host("claude_code").unwrap_err();
+        let error = events_of_host("claude_code").unwrap_err().to_string();
         assert_eq!(error, "unknown host `claude_code`; did you mean `claude-code`?");
     }
 }

@@ -41,7 +41,7 @@ use std::str::FromStr;
 pub use answer::{Answer, answer, failure, failure_of};
 pub use dialect::ClaudeCode;
 pub use dispatch::{Moment, dispatch, explain, unanswered};
-pub use known_hosts::events_of_host;
+pub use known_hosts::{UnknownHost, events_of_host};
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, is_own_program};
 pub use plugin::{Plugin, PluginFile};

@@ -4,19 +4,58 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use hookexec::wire::{JsonObject, parse_strict, repair_lone_surrogates};
+use hookexec::wire::{JsonObject, WireError, parse_strict, repair_lone_surrogates};
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// The problem of a payload.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PayloadError {
+    #[error("standard input is UTF-16, and must be UTF-8")]
+    Utf16,
+    #[error("standard input is empty")]
+    Empty,
+    #[error("standard input is JSON, but not an object")]
+    NotAnObject,
+    #[error("standard input is not JSON: {0}")]
+    NotJson(WireError),
+    #[error("its arguments are JSON, but not an object")]
+    NoObjectInText,
+    #[error("its arguments are not valid JSON: {0}")]
+    NoJsonInText(WireError),
+    #[error("its arguments are not an object")]
+    OtherArguments,
+    #[error("it names no event, and `{0}` is none of this agent's")]
+    EventOfAnotherAgent(String),
+    #[error("it names no event, and none was given")]
+    NoEvent,
+    #[error("unknown event `{0}`")]
+    UnknownEvent(String),
+    #[error("it says `{0}`, configured is `{1}`")]
+    OtherEvent(String, &'static str),
+    #[error("it is about a tool, but names none")]
+    NoTool,
+    #[error("its tool has a name of no tool's length")]
+    LongTool,
+    #[error("it gives the tool two names, `{0}` and `{1}`")]
+    TwoNames(String, String),
+    #[error("it gives the tool two sets of arguments, `{0}` and `{1}`")]
+    TwoArguments(&'static str, &'static str),
+    #[error("its `tool_info` is not an object")]
+    ToolInfo,
+    #[error("its `tool_info` says `command` and `command_line`, and not the same")]
+    TwoCommands,
+}
 
 /// Reads the bytes an agent wrote into one JSON object.
 ///
 /// Byte order marks are dropped (PowerShell writes one). A lone surrogate escape such as `\ud800`
 /// becomes U+FFFD: Gemini and Qwen pass on what the model wrote, and no strict parser takes it. A
 /// key that appears twice is refused: what the agent would run is then not what a guard would see.
-pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
+pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, PayloadError> {
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") || bytes.get(1) == Some(&0)
     {
-        return Err("standard input is UTF-16, and must be UTF-8".to_owned());
+        return Err(PayloadError::Utf16);
     }
     let mut bytes = bytes;
     while let Some(rest) = bytes.strip_prefix(BOM) {
@@ -26,12 +65,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
     repair_lone_surrogates(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     if text.trim().is_empty() {
-        return Err("standard input is empty".to_owned());
+        return Err(PayloadError::Empty);
     }
     match parse_strict(&text) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("standard input is JSON, but not an object".to_owned()),
-        Err(error) => Err(format!("standard input is not JSON: {error}")),
+        Ok(_) => Err(PayloadError::NotAnObject),
+        Err(error) => Err(PayloadError::NotJson(error)),
     }
 }
 
@@ -41,7 +80,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<JsonObject, String> {
 /// # Errors
 /// When they are neither, or a string that looks like an object and can't be read as one: the agent
 /// may read it all the same, and a guard would look for a command that it does not see.
-pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
+pub(super) fn arguments(value: &Value) -> Result<JsonObject, PayloadError> {
     match value {
         Value::Object(object) => Ok(object.clone()),
         Value::Null => Ok(JsonObject::new()),
@@ -53,11 +92,11 @@ pub(super) fn arguments(value: &Value) -> Result<JsonObject, String> {
             repair_lone_surrogates(&mut bytes);
             match parse_strict(&String::from_utf8_lossy(&bytes)) {
                 Ok(Value::Object(object)) => Ok(object),
-                Ok(_) => Err("its arguments are JSON, but not an object".to_owned()),
-                Err(error) => Err(format!("its arguments are not valid JSON: {error}")),
+                Ok(_) => Err(PayloadError::NoObjectInText),
+                Err(error) => Err(PayloadError::NoJsonInText(error)),
             }
         }
-        _ => Err("its arguments are not an object".to_owned()),
+        _ => Err(PayloadError::OtherArguments),
     }
 }
 
@@ -125,7 +164,7 @@ mod tests {
             ("{\"a\":", "standard input is not JSON"),
             ("{} {}", "standard input is not JSON"),
         ] {
-            let error = parse(bytes.as_bytes()).unwrap_err();
+            let error = parse(bytes.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(reason), "{bytes}: {error}");
         }
     }
@@ -144,7 +183,8 @@ mod tests {
         }
         let deep = json!(format!("{{\"a\":{}1{}}}", "[".repeat(200), "]".repeat(200))).to_string();
         for text in ["[1]", "5", "true", r#""{\"a\":1,\"a\":2}""#, r#"" {oops""#, &deep] {
-            assert!(read(text).unwrap_err().starts_with("its arguments are no"), "{text}");
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with("its arguments are no"), "{text}: {error}");
         }
     }
 }

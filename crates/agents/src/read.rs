@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::native::NativeEvent;
-use super::payload::{self, arguments, one_argument, spoken, text, value};
+use super::payload::{self, PayloadError, arguments, one_argument, spoken, text, value};
 use super::{ADAPTERS, Agent, adapter, tool_kinds};
 use hookexec::event::{Event, FailureMode};
 use hookexec::wire::{Input, JsonObject};
@@ -70,7 +70,13 @@ pub fn read(
         let found = event_of(agent, hint, &mut native, &payload)?;
         call(agent, found, payload, env)
     });
-    read.map_err(|cause| AgentInputError { agent, native: native.map(|native| native.name), cause })
+    match read {
+        Ok(call) => Ok(call),
+        Err(cause) => {
+            let native = native.map(|native| native.name);
+            Err(AgentInputError { agent, native, cause: cause.to_string() })
+        }
+    }
 }
 
 /// Returns the event of a payload. `native` is the event that is configured, and becomes the one whose
@@ -80,13 +86,14 @@ fn event_of(
     hint: Option<&str>,
     native: &mut Option<&'static NativeEvent>,
     payload: &JsonObject,
-) -> Result<&'static NativeEvent, String> {
+) -> Result<&'static NativeEvent, PayloadError> {
     const KEYS: [&str; 4] = ["hook_event_name", "hookEventName", "agent_action_name", "hookName"];
     let Some(name) = text(payload, &KEYS) else {
-        return native.ok_or_else(|| match hint {
-            Some(hint) => format!("it names no event, and `{hint}` is none of this agent's"),
-            None => "it names no event, and none was given".to_owned(),
-        });
+        return match (*native, hint) {
+            (Some(native), _) => Ok(native),
+            (None, Some(hint)) => Err(PayloadError::EventOfAnotherAgent(hint.to_owned())),
+            (None, None) => Err(PayloadError::NoEvent),
+        };
     };
     // Copilot's PermissionRequest comes with the payload of permissionRequest.
     if let Some(hinted) = native
@@ -94,13 +101,15 @@ fn event_of(
     {
         return Ok(hinted);
     }
-    let found = agent.native_event(&name).ok_or_else(|| format!("unknown event `{name}`"))?;
+    let Some(found) = agent.native_event(&name) else {
+        return Err(PayloadError::UnknownEvent(name));
+    };
     // An event given in our own words names several of some agents'.
     if let Some(hinted) = *native
         && hinted.event != found.event
     {
         *native = Some(stricter(hinted, found));
-        return Err(format!("it says `{name}`, configured is `{}`", hinted.name));
+        return Err(PayloadError::OtherEvent(name, hinted.name));
     }
     *native = Some(found);
     Ok(found)
@@ -112,7 +121,7 @@ fn call(
     native: &'static NativeEvent,
     payload: JsonObject,
     env: impl Fn(&str) -> Option<String>,
-) -> Result<NativeCall, String> {
+) -> Result<NativeCall, PayloadError> {
     let Some(event) = native.event else {
         let (input, project) = (Input::default(), String::new());
         return Ok(NativeCall { agent, native, event: None, input, project });
@@ -134,10 +143,10 @@ fn call(
     if tool_matched {
         let tool = input.tool_name.as_deref().unwrap_or_default();
         if tool.is_empty() {
-            return Err("it is about a tool, but names none".to_owned());
+            return Err(PayloadError::NoTool);
         }
         if tool.len() > tools::LONGEST {
-            return Err("its tool has a name of no tool's length".to_owned());
+            return Err(PayloadError::LongTool);
         }
         let arguments = &*input.tool_input.get_or_insert_default();
         input.tool_kinds = tool_kinds::kinds(agent, tool, arguments, &payload);
@@ -168,24 +177,20 @@ const TOOL_ARGUMENTS: [&str; 3] = ["tool_input", "toolInput", "toolArgs"];
 
 /// Returns what is wrong with a payload that gives the tool two names, or two sets of arguments. Guards
 /// would judge one of them, and the agent may run the other.
-fn is_about_one_call(payload: &JsonObject) -> Result<(), String> {
+fn is_about_one_call(payload: &JsonObject) -> Result<(), PayloadError> {
     let names = TOOL_NAMES.map(|key| text(payload, &[key]));
     if let [Some(first), Some(second)] = names
         && first != second
     {
-        return Err(format!("it gives the tool two names, `{first}` and `{second}`"));
+        return Err(PayloadError::TwoNames(first, second));
     }
-    let mut first: Option<(&str, &Value)> = None;
+    let mut first: Option<(&'static str, &Value)> = None;
     for key in TOOL_ARGUMENTS {
         let Some(given) = value(payload, &[key]) else { continue };
         match first {
             None => first = Some((key, given)),
             Some((_, known)) if is_same(known, given) => {}
-            Some((known, _)) => {
-                return Err(format!(
-                    "it gives the tool two sets of arguments, `{known}` and `{key}`"
-                ));
-            }
+            Some((known, _)) => return Err(PayloadError::TwoArguments(known, key)),
         }
     }
     Ok(())
@@ -203,7 +208,7 @@ pub(super) enum Wanted {
     Yes,
     No,
     /// Its payload can't be used, and why.
-    Unusable(String),
+    Unusable(PayloadError),
 }
 
 /// Wants every event as it is: the base of every adapter.
@@ -214,7 +219,7 @@ pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
 impl NativeEvent {
     /// Reads the arguments of a tool call. What can't be read keeps an event that decides from
     /// being about nothing; a hook that only hears of the call gets it as it is.
-    pub(super) fn arguments(&self, value: &Value) -> Result<JsonObject, String> {
+    pub(super) fn arguments(&self, value: &Value) -> Result<JsonObject, PayloadError> {
         match arguments(value) {
             Err(_) if !self.is_deciding() => Ok(one_argument(value)),
             read => read,

@@ -35,7 +35,7 @@ pub struct HookSettings {
     /// Whether the agent reads comments and trailing commas (true for agents that were not
     /// measured). Other agents silently read no hook of such a file.
     pub lenient: bool,
-    /// What the agent does with the file if it can't read one of the entries.
+    /// The effect that an entry which the agent can't read has on the file.
     pub intolerance: Intolerance,
     /// The `version` that the file must have, as JSON.
     pub version: Option<&'static str>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::payload::text;
+use super::payload::{PayloadError, text};
 use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -42,7 +42,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,
         None if native.is_deciding() => {
-            return Wanted::Unusable("its `tool_info` is not an object".to_owned());
+            return Wanted::Unusable(PayloadError::ToolInfo);
         }
         None => &empty,
     };
@@ -63,7 +63,7 @@ fn tool_call(
     native: &NativeEvent,
     info: &JsonObject,
     input: &mut Input,
-) -> Result<JsonObject, String> {
+) -> Result<JsonObject, PayloadError> {
     let mut arguments = info.clone();
     let renamed = rename_command(&mut arguments);
     if native.is_deciding() {
@@ -89,11 +89,11 @@ fn tool_call(
 ///
 /// # Errors
 /// When another command has that word, too: which one runs is not known.
-fn rename_command(arguments: &mut JsonObject) -> Result<(), String> {
+fn rename_command(arguments: &mut JsonObject) -> Result<(), PayloadError> {
     if let (Some(command), Some(line)) = (arguments.get("command"), arguments.get("command_line"))
         && command != line
     {
-        return Err("its `tool_info` says `command` and `command_line`, and not the same".into());
+        return Err(PayloadError::TwoCommands);
     }
     if let Some(command) = arguments.remove("command_line") {
         arguments.insert("command".to_owned(), command);

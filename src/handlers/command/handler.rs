@@ -139,8 +139,7 @@ impl CommandHandler {
         let Launch { arguments, directory, environment, .. } = &self.launch;
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let stderr = String::from_utf8_lossy(stderr);
-        let lookup = |name: &str| environment.value(name);
-        place::missing_script(&words, &stderr, directory, lookup)
+        place::missing_script(&words, &stderr, directory, environment)
     }
 
     /// Runs the command once.

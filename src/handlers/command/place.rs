@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::environment::Environment;
 use super::expand::{self, Variables};
 use crate::config::Location;
 use crate::handler::BuildError;
@@ -57,13 +58,13 @@ pub(super) fn missing_script(
     words: &[&str],
     stderr: &str,
     directory: &Path,
-    lookup: impl Fn(&str) -> Option<PathBuf>,
+    environment: &Environment,
 ) -> Option<PathBuf> {
     let (_, said) = stderr.split_once(" open ")?;
     for word in words {
         let word = word.replace(['"', '\''], "");
         for path in word.split(ends_path) {
-            let path = with_directory(path, &lookup);
+            let path = with_directory(path, environment);
             let is_named =
                 path.to_str().is_some_and(|path| path.contains(['/', '.']) && said.contains(path));
             if is_named && !directory.join(&path).exists() {
@@ -75,14 +76,17 @@ pub(super) fn missing_script(
 }
 
 /// Returns a path that begins with `~` or a variable with its directory.
-fn with_directory(path: &str, lookup: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
+fn with_directory(path: &str, environment: &Environment) -> PathBuf {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     let name = match first.strip_prefix('$') {
         Some(name) => name.trim_start_matches('{').trim_end_matches('}'),
         None if first == "~" => "HOME",
         None => return path.into(),
     };
-    lookup(name).map_or_else(|| path.into(), |directory| directory.join(rest))
+    match environment.value(name) {
+        Some(directory) => directory.join(rest),
+        None => path.into(),
+    }
 }
 
 fn ends_path(letter: char) -> bool {

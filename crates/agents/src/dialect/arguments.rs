@@ -47,6 +47,10 @@ pub(super) enum ArgumentError {
     Made(String),
 }
 
+fn is_one_of(kinds: &[String], asked: &[&str]) -> bool {
+    kinds.iter().any(|kind| asked.contains(&kind.as_str()))
+}
+
 /// Returns the calls of Claude Code that one call of `tool`, which is of `kinds`, stands for.
 ///
 /// # Errors
@@ -59,20 +63,19 @@ pub(super) fn translate(
 ) -> Result<Vec<Call>, ArgumentError> {
     let roles = Roles::of(tool, kinds);
     let mut call = Call::new(&roles, arguments)?;
-    let is = |kind: &str| kinds.iter().any(|known| known == kind);
-    if is("shell") {
+    if is_one_of(kinds, &["shell"]) {
         call.join_command()?;
-    } else if is("write") || is("edit") || is("read") {
+    } else if is_one_of(kinds, &["write", "edit", "read"]) {
         let calls = call.split("file_path", &roles, directory)?;
         // A change may be in a list that the table does not have.
-        let changes = is("write") || is("edit");
+        let changes = is_one_of(kinds, &["write", "edit"]);
         if changes && calls.iter().any(|call| !call.has_text() && call.has_parts()) {
             return Err(Missing("new_string"));
         }
         return Ok(calls);
-    } else if is("fetch") {
+    } else if is_one_of(kinds, &["fetch"]) {
         call.find_address()?;
-    } else if is("list") || is("glob") || is("grep") {
+    } else if is_one_of(kinds, &["list", "glob", "grep"]) {
         // Beside a pattern it selects the files to search, as in Claude Code.
         if !call.has("pattern") {
             call.rename("glob", "pattern");

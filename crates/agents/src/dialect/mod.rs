@@ -131,10 +131,13 @@ fn keep_context(input: &Input, output: &mut Output) {
 /// Returns the views of the call that `matcher` matches, each with the name to show.
 fn views(matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, NotInDialect> {
     let views = view::views(input)?;
-    let named = |view: &View| view.names.iter().find(|name| matcher.matches(name)).cloned();
-    if views.iter().any(|view| named(view).is_some()) {
-        return Ok(views.into_iter().filter_map(|view| Some((named(&view)?, view))).collect());
+    let (mut named, mut others) = (Vec::new(), Vec::new());
+    for view in views {
+        match view.names.iter().find(|name| matcher.matches(name)).cloned() {
+            Some(name) => named.push((name, view)),
+            None => others.push((view.names[0].clone(), view)),
+        }
     }
-    // The matcher matched a name of another agent, or a kind.
-    Ok(views.into_iter().map(|view| (view.names[0].clone(), view)).collect())
+    // If none is named, the matcher matched a name of another agent, or a kind.
+    if named.is_empty() { Ok(others) } else { Ok(named) }
 }

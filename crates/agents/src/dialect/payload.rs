@@ -28,33 +28,32 @@ pub(super) fn write(input: &Input, name: &str, view: &View) -> JsonObject {
     {
         return current(native.clone(), input);
     }
-    let mut payload = input.extra.clone();
-    let mut say = |key: &str, value: Value| payload.insert(key.to_owned(), value);
-    say("session_id", json!(input.session_id));
-    say("cwd", json!(input.cwd));
-    say("hook_event_name", json!(event_name(input)));
+    let mut payload = Value::Object(input.extra.clone());
+    payload["session_id"] = json!(input.session_id);
+    payload["cwd"] = json!(input.cwd);
+    payload["hook_event_name"] = json!(event_name(input));
     if let Some(milliseconds) = input.tool_duration_ms {
-        say("duration_ms", json!(milliseconds));
+        payload["duration_ms"] = json!(milliseconds);
     }
     // These keys are always there: a script that indexes a missing one dies and decides nothing.
     let mut defaults = vec![("transcript_path", json!("")), ("permission_mode", json!("default"))];
     let Some(event) = input.hook_event_name else { return with_defaults(payload, defaults) };
     if event.contract().tool_matched || event == Event::OnToolApprovalDecision {
-        say("tool_name", json!(name));
-        say("tool_input", arguments(input, view));
-        say("tool_use_id", text(input.tool_use_id.as_ref(), ""));
+        payload["tool_name"] = json!(name);
+        payload["tool_input"] = arguments(input, view);
+        payload["tool_use_id"] = text(input.tool_use_id.as_ref(), "");
     }
     let Input { prompt, source, model_id, reason, summary, .. } = input;
     let texts: &[(&str, &Option<String>, &str)] = match event {
         Event::PostToolUse if input.tool_error == Some(true) => {
-            say("error", json!(input.tool_response.as_ref().map(spoken)));
-            say("is_interrupt", json!(false));
+            payload["error"] = json!(input.tool_response.as_ref().map(spoken));
+            payload["is_interrupt"] = json!(false);
             &[]
         }
         Event::PostToolUse => {
             let response = input.tool_response.clone().unwrap_or(json!(""));
             let shell = view.names.iter().any(|name| name == "Bash");
-            say("tool_response", if shell { shell_response(response) } else { response });
+            payload["tool_response"] = if shell { shell_response(response) } else { response };
             &[]
         }
         Event::UserPromptSubmit => &[("prompt", prompt, "")],
@@ -78,12 +77,13 @@ pub(super) fn write(input: &Input, name: &str, view: &View) -> JsonObject {
         _ => &[],
     };
     for (key, value, otherwise) in texts {
-        say(key, text(value.as_ref(), otherwise));
+        payload[key] = text(value.as_ref(), otherwise);
     }
     with_defaults(payload, defaults)
 }
 
-fn with_defaults(mut payload: JsonObject, defaults: Vec<(&str, Value)>) -> JsonObject {
+fn with_defaults(payload: Value, defaults: Vec<(&str, Value)>) -> JsonObject {
+    let Value::Object(mut payload) = payload else { return JsonObject::new() };
     for (key, value) in defaults {
         payload.entry(key).or_insert(value);
     }

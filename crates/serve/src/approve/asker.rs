@@ -17,13 +17,6 @@ use crate::server::socket::{self, Stream};
 /// How long a caller may take to send its question, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Refuses a caller when too many others wait.
-pub(super) fn refuse(stream: &Stream, most: usize) {
-    let reason = format!("{most} questions wait at `hookexec approve` already; try again later");
-    // A new connection has room for a line.
-    socket::write_at_once(stream, &line(&denial(&reason)));
-}
-
 /// The terminal of a person.
 pub trait Screen: Send + Sync + 'static {
     /// Shows a question, or the beginning of a long one.
@@ -109,13 +102,15 @@ impl<S: Screen> Counter<S> {
                 self.desk.question(id).map(|question| S::whole(&question, id, columns))
             }
         };
-        let reply = reply.map_err(|error| error.to_string());
-        if let Err(problem) = &reply {
-            self.screen.remark(&format!("an order was refused: {problem}"));
-            // A program that tries IDs gets few answers.
-            tokio::time::sleep(Duration::from_secs(1)).await;
+        match reply {
+            Ok(done) => Reply::Done(done),
+            Err(problem) => {
+                self.screen.remark(&format!("an order was refused: {problem}"));
+                // A program that tries IDs gets few answers.
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                Reply::Refused(problem.to_string())
+            }
         }
-        reply
     }
 }
 
@@ -123,17 +118,13 @@ const WITHDRAWN: &str = "withdrawn: its caller is gone";
 
 /// Writes an answer; returns whether the caller's system took all of it.
 async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &impl Serialize) -> bool {
+    let mut line = serde_json::to_vec(answer).unwrap_or_default();
+    line.push(b'\n');
     let written = async {
-        writer.write_all(&line(answer)).await?;
+        writer.write_all(&line).await?;
         writer.shutdown().await
     };
     matches!(tokio::time::timeout(PATIENCE, written).await, Ok(Ok(())))
-}
-
-fn line(answer: &impl Serialize) -> Vec<u8> {
-    let mut line = serde_json::to_vec(answer).unwrap_or_default();
-    line.push(b'\n');
-    line
 }
 
 fn denial(reason: &str) -> Value {

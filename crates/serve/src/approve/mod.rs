@@ -24,9 +24,6 @@ pub use self::page::Page;
 pub use self::question::{Part, Question};
 use crate::server::Socket;
 
-/// How many callers may wait at once.
-const CALLERS: usize = 64;
-
 /// Serves the page, if there is one.
 pub async fn visitors<S: Screen>(page: Option<(TcpListener, Page)>, counter: &Arc<Counter<S>>) {
     let Some((listener, page)) = page else { return std::future::pending().await };
@@ -56,10 +53,6 @@ pub async fn callers<S: Screen>(socket: &Socket, counter: &Arc<Counter<S>>) {
     loop {
         let Some(stream) = socket.accept().await else { continue };
         while conversations.try_join_next().is_some() {}
-        if conversations.len() < CALLERS {
-            conversations.spawn(Arc::clone(counter).serve(stream));
-        } else {
-            asker::refuse(&stream, CALLERS);
-        }
+        conversations.spawn(Arc::clone(counter).serve(stream));
     }
 }

@@ -36,8 +36,14 @@ pub enum Order {
 /// an object, so that none passes for an order.
 pub(super) type Line = (Order, usize);
 
-/// The answer to an order: what became of it, or why nothing did.
-pub type Reply = Result<String, String>;
+/// The answer to an order.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// It was obeyed, with this result.
+    Done(String),
+    /// It was not obeyed, for this reason.
+    Refused(String),
+}
 
 /// Why an order has no answer.
 #[derive(Debug, Error)]

@@ -51,7 +51,9 @@ impl Proxy {
         let session = Session::builder(&self.session_id).tools(facts).attach(Arc::clone(&executor));
         let mut received = None;
         let (sent, response) = (&tool, &mut received);
-        let work = async move |authorized: AuthorizedCall| {
+        let cancelled = async { drop(handle.open.await) };
+        let run = session.tool_call(tool.clone()).cancelled_by(cancelled);
+        let running = run.run(async move |authorized| {
             let is_changed =
                 authorized.name() != sent.name || *authorized.arguments() != sent.arguments;
             let line = if is_changed { self.changed(message, &authorized)? } else { line };
@@ -65,10 +67,8 @@ impl Proxy {
                 Ok(result) if result["isError"] != true => Ok(result.clone()),
                 Ok(failed) | Err(failed) => Err(ToolError::with_response(failed.clone())),
             }
-        };
-        let cancelled = async { drop(handle.open.await) };
-        let run = session.tool_call(tool.clone()).cancelled_by(cancelled);
-        let outcome = run.run(work).await;
+        });
+        let outcome = running.await;
         for (_, told) in outcome.trail.system_messages() {
             self.console.say(told);
         }

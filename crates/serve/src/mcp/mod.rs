@@ -24,9 +24,6 @@ use self::proxy::Proxy;
 use crate::server::Engine;
 use crate::server::connection::write;
 
-/// How long a server may take to end after its stdin was closed.
-const EOF_GRACE: Duration = Duration::from_secs(2);
-
 /// The place where the user reads what hooks say.
 pub trait Console: Send + Sync {
     /// Shows a message of a hook.
@@ -89,13 +86,18 @@ where
     let from_client = tokio::spawn(from_client);
     let mut from_server = tokio::spawn(Arc::clone(&proxy).read_server(stdout));
     let mut client_gone = std::pin::pin!(gone);
-    let status = tokio::select! {
+    let ended = tokio::select! {
         biased;
-        status = group.wait_and_sweep() => status.ok(),
+        status = group.wait_and_sweep() => Some(status.ok()),
         // Nothing more can be said to the server, to the client, or by the server.
-        _ = &mut into_server => stop(group, EOF_GRACE).await,
-        () = &mut client_gone => stop(group, EOF_GRACE).await,
-        _ = &mut from_server => stop(group, EOF_GRACE).await,
+        _ = &mut into_server => None,
+        () = &mut client_gone => None,
+        _ = &mut from_server => None,
+    };
+    let status = match ended {
+        Some(status) => status,
+        // So long it may take to end after its stdin was closed.
+        None => stop(group, Duration::from_secs(2)).await,
     };
     from_client.abort();
     // How long its last lines may take once it has ended.

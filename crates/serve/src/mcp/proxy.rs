@@ -121,7 +121,7 @@ impl Proxy {
     ) -> Result<(), Refusal> {
         let tool = tool_call(&self.prefix, &message)?;
         let tool = tool.with_id(id.as_str().map_or_else(|| id.to_string(), str::to_owned));
-        let handle = locked(&self.requests).add_call(id)?;
+        let handle = locked(&self.requests).add_call(id);
         let call = Call { id: id.clone(), line, message, tool, handle };
         tokio::spawn(Arc::clone(self).run_call(call, to_server.clone()));
         Ok(())

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::callback::ClientLink;
 use super::host::Host;
 use super::listener::Server;
-use super::protocol::{ErrorCode, Incoming, Refusal, refuse as refusal_line};
+use super::protocol::{ErrorCode, Incoming, Refusal, refuse};
 use super::socket::{self, Stream};
 
 /// Talks to the client at the other end of a socket.
@@ -21,14 +21,6 @@ pub(super) async fn over(server: Server, stream: Stream) {
         Ok((reader, writer, gone)) => server.serve(reader, writer, gone).await,
         Err(error) => tracing::warn!("a client can't be served: {error}"),
     }
-}
-
-/// Tells a client that `others` are connected, and no more can be.
-pub(super) fn refuse(stream: &Stream, others: usize) {
-    let message = format!("overloaded: {others} clients are connected");
-    let refusal = Refusal::new(ErrorCode::Overloaded, message);
-    // A new connection has room for a line. A client that does not read it sees the end.
-    socket::write_at_once(stream, &refusal_line(&Value::Null, refusal));
 }
 
 impl Server {
@@ -81,7 +73,7 @@ impl Conversation<'_> {
                     let message =
                         format!("a line is longer than {} bytes", self.server.limits.line);
                     let refusal = Refusal::new(ErrorCode::InvalidRequest, message);
-                    self.send(refusal_line(&Value::Null, refusal)).await?;
+                    self.send(refuse(&Value::Null, refusal)).await?;
                 }
                 None => break,
             }
@@ -102,7 +94,7 @@ impl Conversation<'_> {
                 self.client.answered(id, answer);
                 return Ok(());
             }
-            Err((id, refusal)) => return self.send(refusal_line(&id, refusal)).await,
+            Err((id, refusal)) => return self.send(refuse(&id, refusal)).await,
         };
         while self.running.try_join_next().is_some() {}
         let place = self.server.place(self.running.len());

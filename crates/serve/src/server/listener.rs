@@ -21,9 +21,6 @@ use super::protocol::{ErrorCode, Refusal, answer};
 use super::socket::Socket;
 use super::{VERSION, connection};
 
-/// How many clients may be connected at once. Others are refused.
-const CONNECTIONS: usize = 128;
-
 /// The work that a server takes on at once. A request beyond it gets an error at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -97,12 +94,8 @@ impl Server {
                 accepted = socket.accept() => accepted,
             };
             while connections.try_join_next().is_some() {}
-            match accepted {
-                Some(stream) if connections.len() >= CONNECTIONS => {
-                    connection::refuse(&stream, CONNECTIONS);
-                }
-                Some(stream) => drop(connections.spawn(connection::over(self.clone(), stream))),
-                None => {}
+            if let Some(stream) = accepted {
+                connections.spawn(connection::over(self.clone(), stream));
             }
         }
         while connections.join_next().await.is_some() {}

@@ -152,16 +152,15 @@ impl Params {
         let SessionParams { session_id, cwd, agent_name, model_id, tools, fires } =
             self.state("session")?.ok_or_else(|| missing("session"))?;
         let known = tools::of_agent(agent_name.as_deref().unwrap_or_default());
-        let describe = move |name: &str| {
-            let mut facts = ToolFacts::default();
-            facts.kinds = known.kinds(name, &JsonObject::new());
-            facts.kinds.extend(tools.get(name).into_iter().flatten().cloned());
-            facts
-        };
         let mut session = Session::builder(session_id)
-            .tools(describe)
             .declares(DeclaredEvents::driven().and(fires))
-            .deadline(deadline.clone());
+            .deadline(deadline.clone())
+            .tools(move |name: &str| {
+                let mut facts = ToolFacts::default();
+                facts.kinds = known.kinds(name, &JsonObject::new());
+                facts.kinds.extend(tools.get(name).into_iter().flatten().cloned());
+                facts
+            });
         if let Some(cwd) = cwd {
             session = session.cwd(cwd);
         }

@@ -1,4 +1,4 @@
-//! What the program of an agent says of itself: its version, and the settings that it can't read.
+//! Asks the program of an agent for its version, and for the settings that it can't read.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -12,9 +12,6 @@ use tokio::time::timeout;
 
 use super::section::Section;
 use crate::settings::inspect::AgentFile;
-
-/// How long a program may take; Claude Code takes a second and a half.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Adds what the agent's program says, if it is on the `PATH`.
 pub(super) fn add(section: &mut Section, agent: Agent, files: &[AgentFile], project: &Path) {
@@ -73,7 +70,8 @@ fn printed(program: &str, argument: &str, directory: &Path) -> Option<String> {
         let mut group = Group::spawn(&mut command).ok()?;
         let (_, Some(mut stdout), _) = group.take_pipes() else { return None };
         let mut said = Vec::new();
-        let read = timeout(PATIENCE, stdout.read_to_end(&mut said)).await;
+        // Claude Code takes a second and a half.
+        let read = timeout(Duration::from_secs(10), stdout.read_to_end(&mut said)).await;
         read.ok()?.ok()?;
         Some(String::from_utf8_lossy(&said).into_owned())
     })

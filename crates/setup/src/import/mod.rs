@@ -85,12 +85,12 @@ impl Source {
         let file = &self.file;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if self.engine == DOCKER_AGENT {
-            let read = |_: &mut Reader, root: &Node<'_>| {
+            let imported = read_text(file, text, |_: &mut Reader, root: &Node<'_>| {
                 let mut import = Import::new(file, text);
                 let is_read = docker_agent::read(&mut import, root, agent);
                 Some(import.finish(is_read, None))
-            };
-            return read_text(file, text, read).flatten().map_err(ImportError::Hooks);
+            });
+            return imported.flatten().map_err(ImportError::Hooks);
         }
         let root = match parse(text) {
             Ok(Some(json)) => tree::of_json(&json),

@@ -68,7 +68,7 @@ pub enum SettingsError {
         agent: &'static str,
         /// The keys that lead to it.
         place: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         wrong: &'static str,
     },
     /// It is another kind of JSON.

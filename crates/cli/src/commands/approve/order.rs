@@ -1,7 +1,7 @@
 //! `hookexec approve allow`, `deny` and `show`: the orders of a person in another terminal.
 
 use hookexec_remote::receiver_socket;
-use hookexec_serve::approve::{self, OrderError};
+use hookexec_serve::approve::{self, OrderError, Reply};
 
 use super::screen::Screen;
 use crate::console::consent::refuse_agents;
@@ -46,7 +46,10 @@ impl Order {
             }
             OrderError::NotValid(_) => CommandError::internal(error.to_string()),
         })?;
-        screen.say(&format!("{}\n", reply.map_err(CommandError::usage)?.trim_end()));
+        match reply {
+            Reply::Done(done) => screen.say(&format!("{}\n", done.trim_end())),
+            Reply::Refused(problem) => return Err(CommandError::usage(problem)),
+        }
         Ok(())
     }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{
-    Approval, ApprovalRequest, AuthorizedCall, ModelRequest, Outcome, Session, ToolCall, ToolEnd,
-    ToolError, ToolOutcome, Turn, TurnEnd,
+    Approval, ApprovalRequest, ModelRequest, Outcome, Session, ToolCall, ToolEnd, ToolError,
+    ToolOutcome, Turn, TurnEnd,
 };
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -73,13 +73,12 @@ impl OpenCall {
                 let host = host.clone();
                 run = run.approve_with(async move |request| host.approve(request).await);
             }
-            let work = async |call: AuthorizedCall| {
+            let running = run.cancelled_by(cancel.notified_owned()).run(async |call| {
                 let (name, input) = (call.name(), call.arguments());
                 let step = json!({ "next": "run", "tool_name": name, "tool_input": input });
                 host.work(step).await.map_err(ToolError::with_response)
-            };
-            let outcome = run.cancelled_by(cancel.notified_owned()).run(work).await;
-            tool_end(&outcome)
+            });
+            tool_end(&running.await)
         }))
     }
 
@@ -99,7 +98,7 @@ impl OpenCall {
             None => session.model_call(request),
         };
         Ok(Self::new(deadline, |host, cancel| async move {
-            let work = async |request: ModelRequest| {
+            let running = call.cancelled_by(cancel.notified_owned()).run(async |request| {
                 let step = json!({
                     "next": "run",
                     "messages": request.messages,
@@ -113,9 +112,8 @@ impl OpenCall {
                     Err(Value::String(text)) => Err(text),
                     Err(error) => Err(error.to_string()),
                 }
-            };
-            let outcome = call.cancelled_by(cancel.notified_owned()).run(work).await;
-            let mut answer = model_end(outcome);
+            });
+            let mut answer = model_end(running.await);
             answer["turn"] = json!(turn.as_ref().map(Turn::state));
             answer
         }))

@@ -42,14 +42,13 @@ impl Socket {
     /// When it is not called within a Tokio runtime that has I/O enabled.
     pub fn bind(path: &Path) -> Result<Self, ListenError> {
         let shown = path;
-        let failed = |cause| ListenError::Failed { path: shown.to_owned(), cause };
-        let path = std::path::absolute(path).map_err(failed)?;
-        check_directory(path.parent().unwrap_or(Path::new("/")), failed)?;
+        let path = std::path::absolute(path).map_err(failed(shown))?;
+        check_directory(path.parent().unwrap_or(Path::new("/")), shown)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
         let mut lock = path.clone().into_os_string();
         lock.push(".lock");
-        let Some(lock) = files::try_lock(lock.as_ref()).map_err(failed)? else {
+        let Some(lock) = files::try_lock(lock.as_ref()).map_err(failed(shown))? else {
             return Err(ListenError::InUse(shown.to_owned()));
         };
         if let Ok(found) = path.symlink_metadata() {
@@ -59,10 +58,10 @@ impl Socket {
             if is_in_use(&path) {
                 return Err(ListenError::OtherProgram(shown.to_owned()));
             }
-            fs::remove_file(&path).map_err(failed)?;
+            fs::remove_file(&path).map_err(failed(shown))?;
         }
-        let listener = UnixListener::bind(&path).map_err(failed)?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        let listener = UnixListener::bind(&path).map_err(failed(shown))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed(shown))?;
         let identity = system::identity(&path);
         Ok(Self { listener, path, identity, _lock: lock })
     }
@@ -105,13 +104,15 @@ fn is_in_use(path: &Path) -> bool {
     }
 }
 
-/// Makes sure that only the user can enter a directory.
-fn check_directory(
-    directory: &Path,
-    failed: impl Fn(io::Error) -> ListenError,
-) -> Result<(), ListenError> {
-    files::private_directory(directory).map_err(&failed)?;
-    let found = directory.metadata().map_err(&failed)?;
+/// Returns the function that says that the socket at `path` can't be made.
+fn failed(path: &Path) -> impl Fn(io::Error) -> ListenError {
+    |cause| ListenError::Failed { path: path.to_owned(), cause }
+}
+
+/// Makes sure that only the user can enter the directory of the socket `shown`.
+fn check_directory(directory: &Path, shown: &Path) -> Result<(), ListenError> {
+    files::private_directory(directory).map_err(failed(shown))?;
+    let found = directory.metadata().map_err(failed(shown))?;
     if !system::belongs_to_user(&found) {
         return Err(ListenError::OtherUser(directory.to_owned()));
     }
@@ -136,11 +137,6 @@ pub(crate) fn split(
     let gone = hangup(&stream)?;
     let (reader, writer) = stream.into_split();
     Ok((reader, writer, gone))
-}
-
-/// Writes as much of `text` as the system takes at once.
-pub(crate) fn write_at_once(stream: &Stream, text: &[u8]) {
-    let _ = stream.try_write(text);
 }
 
 /// Returns a future that ends when the other end has been closed, both ways.

@@ -45,9 +45,6 @@ pub(crate) fn split(
     Ok((reader, writer, pending()))
 }
 
-/// Writes nothing.
-pub(crate) fn write_at_once(_stream: &Stream, _text: &[u8]) {}
-
 /// Fails.
 ///
 /// # Errors
