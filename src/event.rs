@@ -381,9 +381,6 @@ static CONTRACTS: [Contract; 32] = {
 };
 
 impl Event {
-    /// How many events there are.
-    pub const COUNT: usize = CONTRACTS.len();
-
     /// Returns every event, in the order of the contract table.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         CONTRACTS.iter().map(|contract| contract.event)

@@ -15,10 +15,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::directories::state_directory;
 use crate::files::digest;
 use crate::locks::locked;
-use session::{MAX_COUNTERS, Session};
+use session::Session;
 
-/// How many sessions are kept; the oldest go first.
-const MAX_SESSIONS: usize = 1000;
+/// How many sessions are kept, and how many things are counted in one. The oldest go first.
+const MAX_KEPT: usize = 1000;
 /// How often a thing can be counted.
 pub const MAX_TIMES: u64 = 1000;
 
@@ -41,7 +41,7 @@ pub enum CountError {
     NoHome,
     /// The session is full.
     #[error(
-        "more than {MAX_COUNTERS} different things are counted in this session; count by a field that \
+        "more than {MAX_KEPT} different things are counted in this session; count by a field that \
          has fewer values"
     )]
     TooMany,
@@ -190,7 +190,7 @@ impl Counts {
             Place::Directory(None) => Err(CountError::NoHome),
             Place::Memory(sessions) => {
                 let mut sessions = locked(sessions);
-                if !sessions.contains_key(&session) && sessions.len() >= MAX_SESSIONS {
+                if !sessions.contains_key(&session) && sessions.len() >= MAX_KEPT {
                     let oldest = sessions.iter().min_by_key(|(_, session)| session.newest());
                     let oldest = oldest.map(|(name, _)| name.clone());
                     oldest.and_then(|oldest| sessions.remove(&oldest));

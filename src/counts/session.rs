@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CountError, Counted};
-
-/// How many things are counted in one session. Of a full list the oldest turn's counts go; without
-/// such it is an error, because to forget a count would let a guard begin anew.
-pub(super) const MAX_COUNTERS: usize = 1000;
+use super::{CountError, Counted, MAX_KEPT};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,8 +64,10 @@ impl Session {
         Ok(!entry.full)
     }
 
+    /// Returns whether there is no room for the counter `name`. Of a full list the oldest turn's counts
+    /// go; without such it is an error, because to forget a count would let a guard begin anew.
     fn is_full_without(&self, name: &str) -> bool {
-        !self.counters.contains_key(name) && self.counters.len() >= MAX_COUNTERS
+        !self.counters.contains_key(name) && self.counters.len() >= MAX_KEPT
     }
 
     pub(super) fn count_in_a_row(

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::session::Session;
-use super::{CountError, MAX_SESSIONS};
+use super::{CountError, MAX_KEPT};
 use crate::bounded::read_whole;
 use crate::files::{open_unlinked, private_directory, replace_private, try_lock};
 use crate::platform::system;
@@ -113,7 +113,7 @@ fn remove_oldest(directory: &Path) -> io::Result<()> {
             _ => {}
         }
     }
-    if sessions.len() < MAX_SESSIONS {
+    if sessions.len() < MAX_KEPT {
         return Ok(());
     }
     let mut by_age = Vec::new();
@@ -122,7 +122,7 @@ fn remove_oldest(directory: &Path) -> io::Result<()> {
     }
     by_age.sort();
     // More than one goes, so that the next session needs no search.
-    let too_many = by_age.len() - (MAX_SESSIONS - MAX_SESSIONS / 10);
+    let too_many = by_age.len() - (MAX_KEPT - MAX_KEPT / 10);
     by_age.iter().take(too_many).try_for_each(|(_, path)| fs::remove_file(path))
 }
 

@@ -177,7 +177,7 @@ impl ExecutorBuilder {
             processes.retain(|_, process| is_sound(&process.location));
             failed.extend(broken);
         };
-        let mut hooks_of: Vec<Vec<Bound>> = (0..Event::COUNT).map(|_| Vec::new()).collect();
+        let mut hooks_of: Vec<Vec<Bound>> = Event::all().map(|_| Vec::new()).collect();
         if self.runs {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }

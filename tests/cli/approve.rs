@@ -332,7 +332,7 @@ fn what_is_not_a_private_socket_is_refused() {
 }
 
 #[test]
-fn callers_are_bounded_in_number_and_in_what_they_send() {
+fn callers_are_bounded_in_what_they_send() {
     let sandbox = Sandbox::new();
     let terminal = receiver(&sandbox, &["--no-page"]);
     let denied = |line: &str| {
@@ -355,19 +355,12 @@ fn callers_are_bounded_in_number_and_in_what_they_send() {
     assert!(denied(&"x".repeat(257 << 10)).contains("larger than 256 KiB"));
     let order = json!({ "allow": { "id": "00000000" }, "tool_name": "x" });
     assert!(denied(&order.to_string()).contains("`approval` is missing"), "it is not an order");
-    let waiting: Vec<_> = (0..64).map(|_| Caller::ask(&sandbox, &question("ls"))).collect();
-    until("all are shown", || ids(&terminal).len() == 64);
-    let answer = Caller::connect(&sandbox).answer().unwrap();
-    assert_eq!(answer["decision"], "deny");
-    assert!(answer["reason"].as_str().unwrap().starts_with("64 questions wait"), "{answer}");
     // A line that does not end is no question.
-    drop(waiting);
-    until("all are withdrawn", || terminal.shown().matches("] withdrawn").count() == 64);
     let mut cut = Caller::connect(&sandbox);
     write!(cut.0.get_mut(), "{}", question("ls")).unwrap();
     cut.0.get_mut().shutdown(std::net::Shutdown::Write).unwrap();
     assert_eq!(cut.answer(), None);
-    assert_eq!(ids(&terminal).len(), 64);
+    assert!(ids(&terminal).is_empty());
 }
 
 /// The page of a receiver.

@@ -78,7 +78,7 @@ fn picoclaws_shorthand_becomes_hooks() {
     assert_eq!(gate[0].on_error, None);
     assert_eq!(gate[2].on_error, Some(OnError::Ignore));
     let all = config.hooks.iter().filter(|hook| hook.label() == "all").count();
-    assert_eq!(all, Event::COUNT);
+    assert_eq!(all, Event::all().len());
     assert!(!config.processes.contains_key("off"));
     assert_eq!(config.processes["review_gate"].working_dir.as_deref(), Some("/opt"));
     assert!(config.warnings.to_string().contains("channel.lifecycle.started"));

@@ -13,15 +13,19 @@
 //! SIGXFSZ does nothing. On Windows, Ctrl-C, Ctrl-Break and a console that closes take their places.
 
 use std::future::Future;
+use std::time::Duration;
 
+use hookexec::Executor;
 use tokio::runtime::{Builder, Runtime as Tokio};
 
 use crate::CommandError;
 use crate::error::OrCommandError as _;
 use crate::system::Signals;
 
-/// How long hooks in the background are waited for: longer than any may take.
-pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_hours(24);
+/// Waits for the hooks in the background, longer than any may take, and stops the processes.
+pub(crate) async fn finish(executor: &Executor) {
+    executor.shutdown(Duration::from_hours(24)).await;
+}
 
 /// A single-threaded runtime: building a thread per core costs more than a whole hook.
 pub(crate) struct Runtime(Option<Tokio>);

@@ -18,7 +18,7 @@ use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
 use crate::error::NO_FILES;
-use crate::runtime::{PATIENCE, Runtime};
+use crate::runtime::{Runtime, finish};
 use crate::{CommandError, Exit, registry};
 
 /// Checks the hooks files: every problem of every file at once
@@ -133,7 +133,7 @@ fn start(config: &ConfigArgs) -> Result<Vec<ProcessCheck>, CommandError> {
     let executor = loaded.executor()?;
     Runtime::new()?.run(async {
         let checks = executor.check_processes().await;
-        executor.shutdown(PATIENCE).await;
+        finish(&executor).await;
         checks
     })
 }

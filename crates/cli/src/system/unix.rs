@@ -83,15 +83,14 @@ pub(crate) fn detach(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// How many files a server may have open at least. The hooks of a project open some 300: 32 processes,
-/// 32 hooks that run and 32 in the background, with three pipes each.
-const OPEN_FILES: u64 = 1024;
-
 /// Raises the limit of open files where it is low, as on macOS, as far as the system lets it.
 pub(crate) fn raise_open_files() {
+    // The hooks of a project open some 300: 32 processes, 32 hooks that run and 32 in the background,
+    // with three pipes each.
+    let wanted = 1024;
     let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_some_and(|current| current < OPEN_FILES) {
-        let current = limit.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
+    if limit.current.is_some_and(|current| current < wanted) {
+        let current = limit.maximum.unwrap_or(wanted).min(wanted);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
     }
 }

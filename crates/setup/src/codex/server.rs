@@ -12,9 +12,6 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::{Instant, timeout_at};
 
-/// How long Codex may take for an answer; it takes half a second.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// Why Codex could not be asked, or does not run the hooks.
 #[derive(Debug, thiserror::Error)]
 pub enum CodexError {
@@ -28,7 +25,7 @@ pub enum CodexError {
     #[error("`codex app-server` ended at `{0}`")]
     Ended(&'static str),
     /// It took too long.
-    #[error("`codex app-server` did not answer `{0}` within {seconds} s", seconds = PATIENCE.as_secs())]
+    #[error("`codex app-server` did not answer `{0}` within 20 s")]
     Late(&'static str),
     /// It answered with an error.
     #[error("`codex app-server` refused `{0}`: {1}")]
@@ -62,7 +59,8 @@ pub(super) fn ask(
 
 /// Starts the server, sends the requests one after the other, and returns the result of the last.
 async fn answered(project: &Path, requests: &[(&'static str, Value)]) -> Result<Value, CodexError> {
-    let deadline = Instant::now() + PATIENCE;
+    // It takes half a second.
+    let deadline = Instant::now() + Duration::from_secs(20);
     let mut command = Command::new("codex");
     command.arg("app-server").current_dir(project).stderr(Stdio::null());
     command.stdin(Stdio::piped()).stdout(Stdio::piped());

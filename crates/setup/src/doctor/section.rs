@@ -35,12 +35,14 @@ pub struct Finding {
 impl Finding {
     /// Returns it on one line.
     pub fn line(&self) -> String {
-        const SHOWN: usize = 6;
         let Self { about, text, .. } = self;
-        match about.len() {
-            0 => text.clone(),
-            1..=SHOWN => format!("{}: {text}", about.join(", ")),
-            all => format!("{} and {} more: {text}", about[..SHOWN].join(", "), all - SHOWN),
+        match about.as_slice() {
+            [] => text.clone(),
+            [shown @ .., _] if shown.len() < 6 => format!("{}: {text}", about.join(", ")),
+            _ => {
+                let (shown, hidden) = about.split_at(6);
+                format!("{} and {} more: {text}", shown.join(", "), hidden.len())
+            }
         }
     }
 }

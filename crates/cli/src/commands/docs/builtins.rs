@@ -89,7 +89,7 @@ fn section(builtin: &Shipped) -> String {
 
 pub(crate) fn events(builtin: &Shipped) -> String {
     let names: Vec<&str> = builtin.events().map(Event::name).collect();
-    if names.len() == Event::COUNT { "all".to_owned() } else { names.join(", ") }
+    if names.len() == Event::all().len() { "all".to_owned() } else { names.join(", ") }
 }
 
 /// Breaks `text` into lines, each behind `indent`.

@@ -13,7 +13,7 @@ use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::PlainFormat;
 use crate::console::verbose;
 use crate::error::warn_all;
-use crate::runtime::{PATIENCE, Runtime};
+use crate::runtime::{Runtime, finish};
 use crate::{CommandError, input};
 
 /// Lists the hooks; with an event, runs its hooks and shows what each decided, or why it did not run
@@ -73,7 +73,7 @@ impl Args {
         if !self.no_run {
             let runtime = Runtime::new()?;
             ran = Some(runtime.run(Box::pin(subject.dispatch_with_course(&executor)))?);
-            let _ = runtime.run(executor.shutdown(PATIENCE));
+            let _ = runtime.run(finish(&executor));
         }
         let explained = Explained::new(&executor, &subject, ran);
         let text = match self.format {

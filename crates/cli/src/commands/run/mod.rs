@@ -15,7 +15,7 @@ use crate::connect::{ConnectArgs, Reply, WithoutVerdict};
 use crate::console::output::{self, PlainFormat};
 use crate::console::{report, verbose};
 use crate::error::{CommandError, warn, warn_all};
-use crate::runtime::{PATIENCE, Runtime};
+use crate::runtime::{Runtime, finish};
 use crate::{Exit, input, system};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
@@ -81,7 +81,7 @@ impl Args {
         let runtime = Runtime::new()?;
         runtime.run(async {
             executor.start_background(event, &input);
-            executor.shutdown(PATIENCE).await;
+            finish(&executor).await;
         })?;
         Ok(Exit::Success)
     }
@@ -130,7 +130,7 @@ impl Args {
         let exit = self.answer(&verdict, &notices, Some((&executor, &input)))?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and
         // changes nothing about the answer that was given.
-        let _ = runtime.run(executor.shutdown(PATIENCE));
+        let _ = runtime.run(finish(&executor));
         // The process ends: the system frees all at once.
         std::mem::forget((executor, input));
         Ok(exit)

@@ -398,11 +398,10 @@ fn note_firing(call: &NativeCall) {
 
 /// Notes the name of a tool that hookexec does not know. A model may have made it up: few are kept.
 fn note_tool(agent: Agent, tool: &str) {
-    const MOST: usize = 4096;
     let Some(file) = unknown_tools(agent) else { return };
     let mut names = std::fs::read_to_string(&file).unwrap_or_default();
     let is_name = tool.bytes().all(|byte| byte.is_ascii_graphic());
-    if is_name && names.len() + tool.len() < MOST && !names.lines().any(|name| name == tool) {
+    if is_name && names.len() + tool.len() < 4096 && !names.lines().any(|name| name == tool) {
         names.push_str(tool);
         names.push('\n');
         let _ = std::fs::write(&file, names);
