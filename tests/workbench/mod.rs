@@ -5,4 +5,5 @@ mod cases;
 mod explain;
 mod from;
 mod page;
+mod past;
 mod walk;

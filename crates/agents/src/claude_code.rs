@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, PackageMark, Plan, claude_dialect, events,
+    NativeEvent, OffSwitch, PackageMark, Plan, claude_dialect, events, transcript,
 };
 use hookexec::wire::{Input, JsonObject};
 
@@ -12,6 +12,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "claude", version: "2.1.329" }),
     project: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(&SETTINGS),
+    transcripts: Some(&transcript::CLAUDE_CODE),
     ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", EVENTS, write)
 };
 

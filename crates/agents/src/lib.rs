@@ -32,6 +32,7 @@ mod read;
 mod settings;
 mod subject;
 mod tool_kinds;
+mod transcript;
 mod vibe;
 mod windsurf;
 
@@ -52,6 +53,7 @@ pub use settings::{
 };
 pub use subject::Subject;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
+pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 
 use hookexec::Registry;
 use hookexec::wire::{Input, JsonObject};
@@ -139,6 +141,8 @@ struct Adapter {
     settings: Option<&'static HookSettings>,
     /// Its plugin, for an agent that has no settings for hooks.
     plugin: Option<&'static Plugin>,
+    /// Its transcripts, if they can be read.
+    transcripts: Option<&'static Transcripts>,
     /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
@@ -153,9 +157,19 @@ impl Adapter {
         events: &'static [NativeEvent],
         write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
     ) -> Self {
-        let (measured, project, settings, plugin) = (None, None, None, None);
-        let refine = read::wanted;
-        Self { agent, name, title, events, measured, project, settings, plugin, refine, write }
+        Self {
+            agent,
+            name,
+            title,
+            events,
+            measured: None,
+            project: None,
+            settings: None,
+            plugin: None,
+            transcripts: None,
+            refine: read::wanted,
+            write,
+        }
     }
 }
 

@@ -116,7 +116,7 @@ fn event_of(
 }
 
 /// Returns the call that a payload of the event `native` is about, or what is wrong with it.
-fn call(
+pub(super) fn call(
     agent: Agent,
     native: &'static NativeEvent,
     payload: JsonObject,

@@ -1,10 +1,11 @@
-//! Tests of a hooks file: cases in YAML, what they expect, and what no case reached; and recorded
-//! events against a candidate. Returns data and prints nothing.
+//! Tests of a hooks file: cases in YAML, what they expect, and what no case reached; recorded
+//! events against a candidate; and calls of the past. Returns data and prints nothing.
 
 mod cases;
 mod compare;
 mod coverage;
 mod keys;
+mod past;
 mod replay;
 mod stand_in;
 mod suite;
@@ -13,5 +14,6 @@ pub use cases::ENDING;
 pub use compare::Difference;
 pub use coverage::{Coverage, Gap, GapKind};
 pub use keys::{DecisionWord, cases_schema};
+pub use past::{Outcome, Past, PastGroup};
 pub use replay::{Change, Replay, Replayed};
 pub use suite::{CaseReport, FileResults, Results, Suite};

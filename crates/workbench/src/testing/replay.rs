@@ -1,5 +1,6 @@
 //! Tells how another configuration would have decided recorded events.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -13,11 +14,12 @@ use hookexec::executor::Executor;
 use hookexec::handler::{Failure, HandlerError, HandlerResult};
 use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
+use hookexec_agents::Subject;
 use hookexec_builtins::builtins::Shipped;
 use hookexec_files::locks::locked;
 use hookexec_project::log::{Record, rewritten};
 
-/// Runs recorded events through a candidate configuration.
+/// Runs events of the past through a candidate configuration.
 ///
 /// Hooks whose `side_effects` are `external`, the default, do not run: they give the answer that is
 /// recorded of the hook of the same name. If none is recorded, or if that hook rewrote something, the
@@ -78,10 +80,9 @@ impl Replay {
             Ok(input) => input,
             Err(why) => return Replayed::CouldNotRun(vec![why.to_owned()]),
         };
-        *locked(&self.answers) = answers_of(record);
-        let verdict = self.executor.dispatch(record.event, &input).await;
+        let subject = Subject::Own(record.event, Box::new(input));
+        let (verdict, missing) = self.decide(&subject, answers_of(record)).await;
         let is_denied = verdict.decision == Some(Decision::Deny);
-        let missing = locked(&self.answers).missing.clone();
         if !missing.is_empty() && !is_denied {
             return Replayed::CouldNotRun(missing.iter().map(|hook| not_recorded(hook)).collect());
         }
@@ -93,6 +94,18 @@ impl Replay {
             return Replayed::Passed;
         };
         Replayed::Failed { change, message: verdict.message }
+    }
+
+    /// Judges an event of which no answers are recorded. Returns the verdict, and the hooks that did not
+    /// run.
+    pub async fn judge(&self, subject: &Subject) -> (Verdict, BTreeSet<String>) {
+        self.decide(subject, Answers::default()).await
+    }
+
+    async fn decide(&self, subject: &Subject, answers: Answers) -> (Verdict, BTreeSet<String>) {
+        *locked(&self.answers) = answers;
+        let verdict = subject.dispatch(&self.executor).await;
+        (verdict, std::mem::take(&mut locked(&self.answers).missing))
     }
 }
 

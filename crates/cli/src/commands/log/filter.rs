@@ -38,7 +38,8 @@ fn decision() -> impl TypedValueParser<Value = DecisionWord> {
     })
 }
 
-fn since(text: &str) -> Result<Timestamp, &'static str> {
+/// Reads a time, or how long ago it was.
+pub(crate) fn since(text: &str) -> Result<Timestamp, &'static str> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }

@@ -18,6 +18,7 @@ use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
 use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 use filter::Filter;
+pub(crate) use filter::since;
 use page::Page;
 
 /// Shows what was decided: the records of the decision log, or their counts

@@ -1,17 +1,23 @@
-//! `hookexec test --log`: what another configuration would have decided.
+//! `hookexec test --log` and `--past`: what another configuration would have decided.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::event::Event;
+use hookexec_agents::Agent;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
 use hookexec_workbench::records;
 use hookexec_workbench::testing::{Change, Replay, Replayed};
+use jiff::Timestamp;
 use serde::Serialize;
 
+use super::Format;
+use super::past::Survey;
 use crate::commands::log;
+use crate::commands::log::since;
+use crate::commands::run::agent_name;
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
@@ -28,12 +34,23 @@ const EXAMPLES: usize = 3;
 pub(super) struct LogArgs {
     /// Runs the events that this log records through other hooks files, and says what changes. The
     /// log must hold inputs: `audit: { path: FILE, input: redacted }`
-    #[arg(long, value_name = "FILE", requires = "config",
+    #[arg(long, value_name = "FILE", requires = "config", group = "calls",
           conflicts_with_all = ["files", "filter", "min_coverage"])]
-    pub(super) log: Option<PathBuf>,
+    log: Option<PathBuf>,
+
+    /// Says what hooks files would have done with the calls in the transcripts of this agent; without
+    /// `--config`, those that count here
+    #[arg(long, value_name = "AGENT", value_parser = agent_name(), group = "calls",
+          hide_possible_values = true, conflicts_with_all = ["files", "filter", "min_coverage"])]
+    past: Option<Agent>,
+
+    /// Only calls of transcripts from this time on: `2026-03-21T10:00:00Z`, or `12h`, `30d` ago
+    #[arg(long, value_name = "TIME", requires = "past", value_parser = since,
+          default_value = "30d")]
+    since: Timestamp,
 
     /// The candidate: a hooks file; may be given more than once
-    #[arg(long, value_name = "FILE", requires = "log")]
+    #[arg(long, value_name = "FILE", requires = "calls")]
     config: Vec<PathBuf>,
 
     /// Runs hooks with side effects, too: all others have `side_effects: none` or `idempotent`. For
@@ -64,8 +81,23 @@ struct Example {
 }
 
 impl LogArgs {
-    /// Runs the events of `log` whose hooks run in `project`, and compares what comes out with it.
+    /// Runs the recorded events, if some are named. The hooks run in `project`.
     pub(super) fn run(
+        &self,
+        project: Option<&Path>,
+        format: Format,
+    ) -> Result<Option<Exit>, CommandError> {
+        if let Some(agent) = self.past {
+            let survey = Survey::new(agent, self.since, &self.config, project)?;
+            survey.run()?.show(&survey, format.plain()?)?;
+            return Ok(Some(Exit::Success));
+        }
+        let Some(log) = &self.log else { return Ok(None) };
+        self.compare(log, project, format.plain()?).map(Some)
+    }
+
+    /// Runs the events of `log`, and compares what comes out with it.
+    fn compare(
         &self,
         log: &Path,
         project: Option<&Path>,

@@ -2,6 +2,7 @@
 //! a candidate.
 
 mod log;
+pub(crate) mod past;
 pub(crate) mod report;
 
 use std::io::ErrorKind;
@@ -26,6 +27,10 @@ use log::LogArgs;
 ///
 /// With `--log` each event of a log is a case for other hooks files: it passes if the same comes out.
 /// Exits with 0 when all passed, with 1 when one failed or could not run.
+///
+/// With `--past` it reads the transcripts of an agent, and says what the hooks files would have done
+/// with its calls. Rules, builtins that only look, and hooks with `side_effects: none` or `idempotent`
+/// run; everything else does not. Nothing leaves this machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec test --min-coverage 90 hooks.test.yaml")]
 pub(crate) struct Args {
@@ -63,17 +68,23 @@ enum Format {
     Github,
 }
 
+impl Format {
+    /// Returns the format of results that stand in no file.
+    fn plain(self) -> Result<PlainFormat, CommandError> {
+        match self {
+            Self::Text => Ok(PlainFormat::Text),
+            Self::Json => Ok(PlainFormat::Json),
+            Self::Github => {
+                Err(CommandError::usage("`--log` and `--past` write `text` and `json` only"))
+            }
+        }
+    }
+}
+
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        if let Some(log) = &self.recorded.log {
-            let format = match self.format {
-                Format::Text => PlainFormat::Text,
-                Format::Json => PlainFormat::Json,
-                Format::Github => {
-                    return Err(CommandError::usage("`--log` writes `text` and `json` only"));
-                }
-            };
-            return self.recorded.run(log, self.cwd.as_deref(), format);
+        if let Some(exit) = self.recorded.run(self.cwd.as_deref(), self.format)? {
+            return Ok(exit);
         }
         let filter = self.filter.as_deref();
         let mut results = run_cases(&self.paths()?, filter, self.cwd.as_deref())?;

@@ -1,0 +1,177 @@
+//! Transcripts: what an agent wrote down of its own sessions, read into the calls that hookexec would
+//! have seen.
+//!
+//! The formats are those that the clients of the measured versions wrote.
+
+mod claude_code;
+mod session;
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::{Agent, AgentInputError, NativeCall, adapter, payload};
+use hookexec_files::directories::base_directory;
+pub use session::SeenCalls;
+use session::Session;
+
+/// The longest line of a transcript that is read, in bytes.
+const LONGEST_LINE: u64 = 16 << 20;
+/// How deep directories of transcripts are searched.
+const DEEPEST: usize = 6;
+
+/// Where an agent keeps its transcripts, and how they are read.
+pub struct Transcripts {
+    /// The variable that names the agent's directory, and where that is without it, below the home.
+    directory: (&'static str, &'static str),
+    /// The directory of transcripts in it.
+    within: &'static str,
+    /// The endings of their names.
+    endings: &'static [&'static str],
+    /// A line that counts has one of these texts.
+    marks: &'static [&'static str],
+    /// The agent's event before a call.
+    before: &'static str,
+    /// Takes the calls and the results out of one line.
+    take: fn(&Value, &mut Session),
+}
+
+pub(super) static CLAUDE_CODE: Transcripts = claude_code::TRANSCRIPTS;
+
+/// One thing that is found in a transcript.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "each caller handles both")]
+pub enum Found {
+    /// The moment before a call, or after it.
+    Call {
+        /// When it was, as RFC 3339 in UTC.
+        time: String,
+        /// The call as `run --from` reads it, or why it can't be used.
+        call: Result<Box<NativeCall>, AgentInputError>,
+    },
+    /// A line that can't be read.
+    Broken {
+        /// Its number, from 1.
+        line: usize,
+        /// The problem.
+        why: String,
+    },
+}
+
+/// Facts about a transcript that was read.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Transcript {
+    /// The version of the agent that wrote it, where it says so.
+    pub version: Option<String>,
+    /// Whether a line had a shape that is known.
+    pub is_known: bool,
+}
+
+impl Agent {
+    /// Returns where the agent keeps its transcripts; `None` if they can't be read.
+    pub fn transcripts(self) -> Option<&'static Transcripts> {
+        adapter(self).transcripts
+    }
+}
+
+impl Transcripts {
+    /// Returns the directory of the transcripts; `None` without a home directory.
+    pub fn directory(&self) -> Option<PathBuf> {
+        let (variable, below_home) = self.directory;
+        Some(base_directory(variable, below_home)?.join(self.within))
+    }
+
+    /// Returns the transcripts that were written to since `since`, by their paths.
+    ///
+    /// # Errors
+    /// When a directory can't be read.
+    pub fn files(&self, since: SystemTime) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        if let Some(directory) = self.directory().filter(|directory| directory.is_dir()) {
+            self.search(&directory, since, DEEPEST, &mut files)?;
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    fn search(
+        &self,
+        directory: &Path,
+        since: SystemTime,
+        deepest: usize,
+        files: &mut Vec<PathBuf>,
+    ) -> io::Result<()> {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let (path, metadata) = (entry.path(), entry.metadata()?);
+            if metadata.is_dir() && deepest > 0 {
+                self.search(&path, since, deepest - 1, files)?;
+            }
+            let name = entry.file_name();
+            let is_transcript =
+                self.endings.iter().any(|ending| name.to_string_lossy().ends_with(ending));
+            if metadata.is_file() && is_transcript && metadata.modified()? >= since {
+                files.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a transcript of `agent`, and calls `each` with the calls that `seen` does not hold yet and
+    /// that were made since `since`, a time as RFC 3339 in UTC.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub fn read(
+        &self,
+        agent: Agent,
+        path: &Path,
+        since: &str,
+        seen: &SeenCalls,
+        mut each: impl FnMut(Found),
+    ) -> io::Result<Transcript> {
+        let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+        let mut session = Session::new(agent, self.before);
+        let mut bytes = Vec::new();
+        for line in 1.. {
+            bytes.clear();
+            (&mut reader).take(LONGEST_LINE + 1).read_until(b'\n', &mut bytes)?;
+            if bytes.is_empty() {
+                break;
+            }
+            if bytes.len() as u64 > LONGEST_LINE {
+                reader.skip_until(b'\n')?;
+                let why = format!("it is longer than {} MiB", LONGEST_LINE >> 20);
+                each(Found::Broken { line, why });
+                continue;
+            }
+            match self.parse(&bytes) {
+                Ok(Some(value)) => (self.take)(&value, &mut session),
+                Ok(None) => {}
+                Err(why) => each(Found::Broken { line, why }),
+            }
+            session.give(since, seen, &mut each);
+        }
+        Ok(Transcript { version: session.version, is_known: session.is_known })
+    }
+
+    /// Reads a line; `None` if it is JSON that does not count.
+    fn parse(&self, bytes: &[u8]) -> Result<Option<Value>, String> {
+        let text = String::from_utf8_lossy(bytes);
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        if self.marks.iter().any(|mark| text.contains(mark)) {
+            return Ok(Some(Value::Object(payload::parse(bytes)?)));
+        }
+        match serde_json::from_str::<IgnoredAny>(&text) {
+            Ok(_) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}

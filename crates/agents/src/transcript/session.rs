@@ -1,0 +1,154 @@
+//! One session of a transcript: its calls, each with its result, and each once.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::Found;
+use crate::read::{AgentInputError, NativeCall, call};
+use crate::{Agent, adapter};
+use hookexec_files::locks::locked;
+
+/// The most calls of a session that wait for a result.
+const MOST_WAITING: usize = 10_000;
+
+/// The calls that were seen. A session that is resumed repeats those of the one before.
+#[derive(Debug, Default)]
+pub struct SeenCalls(Mutex<HashSet<u64>>);
+
+/// A session while its transcript is read.
+pub(super) struct Session {
+    agent: Agent,
+    before: &'static str,
+    pub(super) id: String,
+    /// The working directory of the line.
+    pub(super) cwd: String,
+    /// The directory in which the session began.
+    pub(super) project: String,
+    /// The time of the line, as RFC 3339 in UTC.
+    pub(super) time: String,
+    pub(super) version: Option<String>,
+    pub(super) is_known: bool,
+    steps: Vec<Step>,
+    /// The tool and the arguments of each call that has no result yet.
+    waiting: HashMap<String, (String, Value)>,
+}
+
+enum Step {
+    Call { id: String, tool: String, arguments: Value },
+    Result { id: String, event: &'static str, key: &'static str, value: Value },
+}
+
+impl Session {
+    pub(super) fn new(agent: Agent, before: &'static str) -> Self {
+        Self {
+            agent,
+            before,
+            id: String::new(),
+            cwd: String::new(),
+            project: String::new(),
+            time: String::new(),
+            version: None,
+            is_known: false,
+            steps: Vec::new(),
+            waiting: HashMap::new(),
+        }
+    }
+
+    /// Sets the working directory; the first one is the project.
+    pub(super) fn work_in(&mut self, directory: &str) {
+        directory.clone_into(&mut self.cwd);
+        if self.project.is_empty() {
+            directory.clone_into(&mut self.project);
+        }
+    }
+
+    /// Adds a call of a tool.
+    pub(super) fn call(&mut self, id: &str, tool: &str, arguments: Value) {
+        self.steps.push(Step::Call { id: id.to_owned(), tool: tool.to_owned(), arguments });
+    }
+
+    /// Adds the result of a call: the agent's event, and a member of its payload.
+    pub(super) fn result(
+        &mut self,
+        id: &str,
+        event: &'static str,
+        key: &'static str,
+        value: &Value,
+    ) {
+        self.steps.push(Step::Result { id: id.to_owned(), event, key, value: value.clone() });
+    }
+
+    /// Gives what was added since the last time to `each`.
+    pub(super) fn give(&mut self, since: &str, seen: &SeenCalls, each: &mut impl FnMut(Found)) {
+        for step in std::mem::take(&mut self.steps) {
+            if self.time.as_str() < since {
+                continue;
+            }
+            let call = match step {
+                Step::Call { id, tool, arguments } => {
+                    if self.waiting.contains_key(&id) || !seen.add(&id, &tool, &arguments) {
+                        continue;
+                    }
+                    let call = self.read(self.before, &id, &tool, &arguments, None);
+                    if self.waiting.len() < MOST_WAITING {
+                        self.waiting.insert(id, (tool, arguments));
+                    }
+                    call
+                }
+                Step::Result { id, event, key, value } => {
+                    let Some((tool, arguments)) = self.waiting.remove(&id) else { continue };
+                    self.read(event, &id, &tool, &arguments, Some((key, value)))
+                }
+            };
+            each(Found::Call { time: self.time.clone(), call: call.map(Box::new) });
+        }
+    }
+
+    /// Reads the payload that the agent would have written at `event`.
+    fn read(
+        &self,
+        event: &'static str,
+        id: &str,
+        tool: &str,
+        arguments: &Value,
+        result: Option<(&str, Value)>,
+    ) -> Result<NativeCall, AgentInputError> {
+        let mut payload = json!({
+            "hook_event_name": event,
+            "session_id": self.id,
+            "cwd": self.cwd,
+            "tool_name": tool,
+            "tool_input": arguments,
+            "tool_use_id": id,
+        });
+        if let Some((key, value)) = result {
+            payload[key] = value;
+        }
+        let (Value::Object(payload), Some(native)) = (payload, self.agent.native_event(event))
+        else {
+            unreachable!("the events of transcripts are in the tables of the agents");
+        };
+        let variable = adapter(self.agent).project;
+        let found = call(self.agent, native, payload, |name| {
+            if Some(name) == variable { Some(self.project.clone()) } else { None }
+        });
+        let failed =
+            |cause| AgentInputError { agent: self.agent, native: Some(native.name), cause };
+        let mut found = found.map_err(failed)?;
+        found.project.clone_from(&self.project);
+        Ok(found)
+    }
+}
+
+impl SeenCalls {
+    /// Adds a call, and returns whether it is new.
+    fn add(&self, id: &str, tool: &str, arguments: &Value) -> bool {
+        let mut hasher = DefaultHasher::new();
+        (id, tool, arguments.to_string()).hash(&mut hasher);
+        locked(&self.0).insert(hasher.finish())
+    }
+}

@@ -1,0 +1,272 @@
+//! `hookexec test --past`: what a policy would have done with an agent's calls of the past.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::SystemTime;
+
+use anstyle::Style;
+use hookexec::Config;
+use hookexec_agents::{Agent, Found, SeenCalls, Transcript, Transcripts, tools};
+use hookexec_files::text::shortened;
+use hookexec_workbench::testing::{Outcome, Past, PastGroup, Replay};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::config::{ConfigArgs, Purpose};
+use crate::console::output::PlainFormat;
+use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
+use crate::error::{CommandError, OrCommandError as _};
+use crate::runtime::Runtime;
+use crate::{plain, registry};
+
+/// How many groups and places are shown.
+const SHOWN: usize = 10;
+const BROKEN: &str = "can't be read";
+
+/// What a policy does to calls, in the order of [`Outcome`].
+const OUTCOMES: [(Outcome, Style, &str); 4] = [
+    (Outcome::Denied, BAD, "denied"),
+    (Outcome::Asked, DOUBTFUL, "asked"),
+    (Outcome::Rewritten, DOUBTFUL, "rewritten"),
+    (Outcome::Redacted, DOUBTFUL, "redacted"),
+];
+
+/// Transcripts, and a policy.
+pub(crate) struct Survey {
+    agent: Agent,
+    transcripts: &'static Transcripts,
+    config: Config,
+    since: Timestamp,
+}
+
+/// What came out.
+#[derive(Default)]
+pub(crate) struct Surveyed {
+    pub(crate) past: Past,
+    files: usize,
+    /// What can't be judged, and why.
+    notes: BTreeMap<String, Note>,
+}
+
+/// Something that is said of several places.
+#[derive(Default, Serialize)]
+struct Note {
+    count: usize,
+    /// The first places.
+    places: Vec<String>,
+}
+
+impl Survey {
+    /// Loads the policy: these hooks files, else those that count here.
+    pub(crate) fn new(
+        agent: Agent,
+        since: Timestamp,
+        files: &[PathBuf],
+        project: Option<&Path>,
+    ) -> Result<Self, CommandError> {
+        let Some(transcripts) = agent.transcripts() else {
+            let known = Agent::all().filter(|agent| agent.transcripts().is_some());
+            let known: Vec<&str> = known.map(Agent::name).collect();
+            let hint = format!("they can be read of {}", known.join(", "));
+            let problem = format!("the transcripts of {} can't be read", agent.title());
+            return Err(CommandError::usage(problem).hint(hint));
+        };
+        let mut config = ConfigArgs::default().only(files);
+        config.cwd = project.map(Path::to_owned);
+        let loaded = config.load(Purpose::Run)?;
+        loaded.notices.warn();
+        Ok(Self { agent, transcripts, config: loaded.found.config, since })
+    }
+
+    /// Judges all calls, by several threads.
+    pub(crate) fn run(&self) -> Result<Surveyed, CommandError> {
+        let files = self.transcripts.files(SystemTime::from(self.since));
+        let files = files.or_usage("can't read the directory of transcripts")?;
+        if files.is_empty() {
+            let place = self.transcripts.directory().unwrap_or_default();
+            let problem = format!("no transcripts since {} in {}", self.since, place.display());
+            return Err(CommandError::data(problem).hint("`--since 90d` looks further back"));
+        }
+        let (next, seen) = (AtomicUsize::new(0), SeenCalls::default());
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+        let mut all = Surveyed { files: files.len(), ..Surveyed::default() };
+        thread::scope(|scope| {
+            let mut workers = Vec::new();
+            for _ in 0..threads {
+                workers.push(scope.spawn(|| self.work(&files, &next, &seen)));
+            }
+            for worker in workers {
+                let done = worker.join().map_err(|_| CommandError::internal("a thread failed"))?;
+                all.merge(done?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// Reads one file after the other that no other thread has begun.
+    fn work(
+        &self,
+        files: &[PathBuf],
+        next: &AtomicUsize,
+        seen: &SeenCalls,
+    ) -> Result<Surveyed, CommandError> {
+        let (runtime, mut found) = (Runtime::new()?, Surveyed::default());
+        let mut replay: Option<(String, Replay)> = None;
+        let (since, shows_progress) = (self.since.to_string(), io::stderr().is_terminal());
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = files.get(at) else { break };
+            if shows_progress {
+                let _ = write!(io::stderr(), "\r{} of {} transcripts\x1b[K\r", at + 1, files.len());
+            }
+            let mut stopped = None;
+            let read = self.transcripts.read(self.agent, path, &since, seen, |one| match one {
+                Found::Broken { line, why } => {
+                    found.note(BROKEN, format!("{}:{line}: {why}", path.display()));
+                }
+                Found::Call { time, call: Err(error) } => {
+                    found.note(BROKEN, format!("{}: {time}: {error}", path.display()));
+                }
+                Found::Call { time, call: Ok(call) } => {
+                    // Rules know the project by the directory in which the session began.
+                    if replay.as_ref().is_none_or(|(project, _)| *project != call.project) {
+                        match self.replay(&call.project) {
+                            Ok(new) => replay = Some((call.project.clone(), new)),
+                            Err(error) => stopped = Some(error),
+                        }
+                    }
+                    if let Some((_, replay)) = &replay {
+                        let judged = runtime.block_on(found.past.add(replay, &time, call));
+                        stopped = stopped.take().or(judged.err());
+                    }
+                }
+            });
+            if let Some(error) = stopped {
+                return Err(error);
+            }
+            match read {
+                Ok(transcript) => self.note_form(&transcript, path, &mut found),
+                Err(error) => found.note(BROKEN, format!("{}: {error}", path.display())),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes a form that is not known, or may have changed.
+    fn note_form(&self, transcript: &Transcript, path: &Path, found: &mut Surveyed) {
+        let path = path.display();
+        if !transcript.is_known {
+            found.note("of an unknown form", path.to_string());
+        }
+        if let (Some(version), Some(measured)) = (&transcript.version, self.agent.measured())
+            && numbers(version) > numbers(measured.version)
+        {
+            let about = format!("newer than {}, whose form is known", measured.version);
+            found.note(&about, format!("{version} ({path})"));
+        }
+    }
+
+    fn replay(&self, project: &str) -> Result<Replay, CommandError> {
+        let project = Path::new(project);
+        let replay = Replay::new(self.config.clone(), project, registry::all(), false);
+        replay.map_err(CommandError::config)
+    }
+}
+
+impl Surveyed {
+    fn note(&mut self, about: &str, place: String) {
+        let note = self.notes.entry(about.to_owned()).or_default();
+        note.count += 1;
+        if note.places.len() < SHOWN {
+            note.places.push(place);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.past.merge(other.past);
+        for (about, other) in other.notes {
+            let note = self.notes.entry(about).or_default();
+            note.count += other.count;
+            note.places.extend(other.places);
+            note.places.sort();
+            note.places.truncate(SHOWN);
+        }
+    }
+
+    /// Shows it, for people or for programs.
+    pub(crate) fn show(mut self, survey: &Survey, format: PlainFormat) -> Result<(), CommandError> {
+        for (hook, source) in self.past.never_met(&survey.config) {
+            self.note("never had an opinion", format!("{hook} ({source})"));
+        }
+        for (hook, count) in std::mem::take(&mut self.past.not_run) {
+            let times = counted(count, "time");
+            self.note("not run, since it has side effects", format!("{hook} ({times})"));
+        }
+        let past = &self.past;
+        let summary = json!({
+            "agent": survey.agent.name(),
+            "transcripts": self.files,
+            "calls": past.calls,
+            "denied": past.count(Outcome::Denied),
+            "asked": past.count(Outcome::Asked),
+            "rewritten": past.count(Outcome::Rewritten),
+            "redacted": past.count(Outcome::Redacted),
+            "allowed": past.allowed,
+            "groups": past.groups(),
+            "notes": self.notes,
+        });
+        format.show(&summary, || self.text(survey))
+    }
+
+    fn text(&self, survey: &Survey) -> String {
+        let past = &self.past;
+        let (title, files) = (survey.agent.title(), counted(self.files, "transcript"));
+        let (calls, since) = (counted(past.calls, "call"), survey.since.strftime("%Y-%m-%d"));
+        let mut text = format!("{calls} in {files} of {title} since {since}\nwould be ");
+        for (outcome, style, word) in OUTCOMES {
+            let _ = write!(text, "{style}{word}{style:#} {}, ", past.count(outcome));
+        }
+        let _ = writeln!(text, "{GOOD}allowed{GOOD:#} {}", past.allowed);
+        let groups = past.groups();
+        for (at, group) in groups.iter().take(SHOWN).enumerate() {
+            push_group(&mut text, at + 1, group);
+        }
+        if groups.len() > SHOWN {
+            let more = groups.len() - SHOWN;
+            let _ = writeln!(text, "  ... and {more} more (`--format json`)");
+        }
+        for (about, Note { count, places }) in &self.notes {
+            let _ = writeln!(text, "{about} ({count}): {}", plain::line(&places.join(", ")));
+        }
+        text
+    }
+}
+
+fn push_group(text: &mut String, number: usize, group: &PastGroup) {
+    let PastGroup { outcome, count, hook, source, time, tool, reason, payload } = group;
+    let (_, style, word) = OUTCOMES[*outcome as usize];
+    let hook = if hook.is_empty() { "a guard of its own" } else { hook };
+    let reason = plain::line(reason.as_deref().unwrap_or_default());
+    let (hook, source, reason) = (plain::line(hook), plain::line(source), shortened(&reason, 120));
+    let _ = writeln!(text, "{number:3}. {style}{word}{style:#} {count}  {source} {hook}: {reason}");
+    let arguments = payload.as_ref().and_then(|payload| payload["tool_input"].as_object());
+    let subject = arguments.and_then(|arguments| tools::subject(tool, arguments));
+    let about = match (subject, arguments) {
+        (Some(subject), _) => subject.to_owned(),
+        (None, Some(arguments)) => serde_json::to_string(arguments).unwrap_or_default(),
+        (None, None) => String::new(),
+    };
+    let (day, about) = (time.get(..10).unwrap_or(time), plain::line(&about));
+    let about = shortened(&about, 100);
+    let _ = writeln!(text, "     {DIM}{day}{DIM:#} {}: {about}", plain::line(tool));
+}
+
+/// Returns the numbers of a version, as of `2.1.329`.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split('.').map(|part| part.parse().unwrap_or_default()).collect()
+}

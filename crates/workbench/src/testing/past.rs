@@ -1,0 +1,176 @@
+//! Says what a policy would have done with calls of the past.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::replay::Replay;
+use hookexec::config::Config;
+use hookexec::event::Event;
+use hookexec::wire::{Decision, HookReport, Verdict};
+use hookexec_agents::{NativeCall, Subject};
+
+/// What a policy does to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::exhaustive_enums, reason = "each caller handles all")]
+pub enum Outcome {
+    /// It denies the call, or what comes of it.
+    Denied,
+    /// It asks the user.
+    Asked,
+    /// It changes the arguments.
+    Rewritten,
+    /// It changes the response.
+    Redacted,
+}
+
+/// What a policy would have done with calls of the past.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// How many calls there were.
+    pub calls: usize,
+    /// How many calls were allowed without a question.
+    pub allowed: usize,
+    /// The hooks that have side effects and did not run, and how often each would have.
+    pub not_run: BTreeMap<String, usize>,
+    /// The places of the hooks that had an opinion.
+    met: BTreeSet<String>,
+    groups: BTreeMap<(Outcome, String, String), PastGroup>,
+}
+
+/// Calls of which the same hook said the same.
+#[derive(Debug, Clone, Serialize)]
+pub struct PastGroup {
+    /// What is done to them.
+    pub outcome: Outcome,
+    /// How many there are.
+    pub count: usize,
+    /// The hook that does it, and empty for hookexec itself.
+    pub hook: String,
+    /// Where the hook is configured: `hooks.yaml:12`.
+    pub source: String,
+    /// The time of the example, the latest one.
+    pub time: String,
+    /// The tool of the example.
+    pub tool: String,
+    /// The reason in the example.
+    pub reason: Option<String>,
+    /// The agent's payload of the example.
+    pub payload: Option<Value>,
+}
+
+impl Past {
+    /// Judges a call that was made at `time`.
+    pub async fn add(&mut self, replay: &Replay, time: &str, call: Box<NativeCall>) {
+        let is_before = call.event == Some(Event::PreToolUse);
+        let subject = Subject::Native(call);
+        let (verdict, missing) = replay.judge(&subject).await;
+        self.calls += usize::from(is_before);
+        for hook in missing {
+            *self.not_run.entry(hook).or_default() += 1;
+        }
+        for report in &verdict.hooks {
+            let had_opinion = report.decision.is_some() || report.rewrote;
+            if had_opinion && !self.met.contains(&report.source) {
+                self.met.insert(report.source.clone());
+            }
+        }
+        let Some((outcome, report)) = outcome(&verdict) else {
+            let is_allowed = verdict.decision == Some(Decision::Allow);
+            self.allowed += usize::from(is_before && is_allowed);
+            return;
+        };
+        let (hook, source) = match report {
+            Some(report) => (report.name.clone(), report.source.clone()),
+            None => Default::default(),
+        };
+        let reason = report.and_then(|report| report.reason.clone()).or(verdict.message);
+        let pattern = pattern(reason.as_deref().unwrap_or_default()).to_owned();
+        let input = subject.input();
+        let (tool, payload) = (input.tool().to_owned(), input.native.clone());
+        let key = (outcome, source.clone(), pattern);
+        let time = time.to_owned();
+        let group = PastGroup { outcome, count: 1, hook, source, time, tool, reason, payload };
+        self.add_group(key, group);
+    }
+
+    /// Adds what another one found.
+    pub fn merge(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.allowed += other.allowed;
+        self.met.extend(other.met);
+        for (hook, count) in other.not_run {
+            *self.not_run.entry(hook).or_default() += count;
+        }
+        for (key, group) in other.groups {
+            self.add_group(key, group);
+        }
+    }
+
+    fn add_group(&mut self, key: (Outcome, String, String), mut group: PastGroup) {
+        let known = self.groups.remove(&key);
+        if let Some(mut known) = known {
+            let count = known.count + group.count;
+            if known.time >= group.time {
+                std::mem::swap(&mut known, &mut group);
+            }
+            group.count = count;
+        }
+        self.groups.insert(key, group);
+    }
+
+    /// Returns the groups, the largest first.
+    pub fn groups(&self) -> Vec<&PastGroup> {
+        let mut groups: Vec<&PastGroup> = self.groups.values().collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.count));
+        groups
+    }
+
+    /// Returns how many calls had this outcome.
+    pub fn count(&self, outcome: Outcome) -> usize {
+        let groups = self.groups.values().filter(|group| group.outcome == outcome);
+        groups.map(|group| group.count).sum()
+    }
+
+    /// Returns the hooks for tools in `config` that never had an opinion and are not in `not_run`, each
+    /// with its place.
+    pub fn never_met(&self, config: &Config) -> Vec<(String, String)> {
+        let mut never = Vec::new();
+        for hook in &config.hooks {
+            let (name, source) = (hook.label(), hook.location.text());
+            let is_met = self.met.contains(&source) || self.not_run.contains_key(&name);
+            if hook.enabled && hook.event.contract().tool_matched && !is_met {
+                never.push((name, source));
+            }
+        }
+        never
+    }
+}
+
+/// Returns what a verdict does to a call, and the hook that did it first; `None` if the call goes on as
+/// it is.
+fn outcome(verdict: &Verdict) -> Option<(Outcome, Option<&HookReport>)> {
+    let outcome = match verdict.decision {
+        Some(Decision::Deny) => Outcome::Denied,
+        Some(Decision::Ask) => Outcome::Asked,
+        _ if verdict.updated_tool_response.is_some() => Outcome::Redacted,
+        _ if verdict.updated_input.is_some() => Outcome::Rewritten,
+        _ => return None,
+    };
+    let is_decision = matches!(outcome, Outcome::Denied | Outcome::Asked);
+    for report in verdict.hooks.iter().filter(|report| report.mode.is_none()) {
+        let did_it = if is_decision { report.decision == verdict.decision } else { report.rewrote };
+        if did_it {
+            return Some((outcome, Some(report)));
+        }
+    }
+    Some((outcome, None))
+}
+
+/// Returns the pattern of a rule that a reason names, as in "`git push -f` fits `git push -f`".
+fn pattern(reason: &str) -> &str {
+    let (_, pattern) = reason.split_once("` fits `").unwrap_or_default();
+    pattern.split('`').next().unwrap_or_default()
+}

@@ -1,0 +1,111 @@
+//! `hookexec test --past`: an agent's transcripts, in the form that the real clients write.
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Sandbox};
+
+const HOOKS: &str = r"hooks:
+  pre_tool_use:
+    - matcher: shell
+      hooks:
+        - { name: no-push, type: rule, deny: people push, commands: [git push] }
+        - { name: outside, type: command, command: touch it-ran }
+        - { name: unmet, type: rule, ask: sure?, commands: [mkfs] }
+    - { hooks: [{ name: secrets, type: rule, ask: it holds secrets, files: [.env] }] }
+  post_tool_use:
+    - { hooks: [{ name: redact, type: builtin, command: redact_secrets }] }
+";
+
+fn past(sandbox: &Sandbox, agent: &str, arguments: &[&str]) -> Done {
+    let base = ["test", "--past", agent, "--config", "hooks.yaml"];
+    sandbox.hookexec([&base, arguments].concat()).run()
+}
+
+/// Returns a line of Claude Code.
+fn line(kind: &str, part: &Value, more: &Value) -> String {
+    let mut line = json!({
+        "parentUuid": null, "isSidechain": false, "type": kind, "cwd": "/work/app",
+        "sessionId": "s", "version": "9.0.0", "timestamp": "2999-01-02T10:00:00.000Z",
+        "message": { "role": kind, "content": [part] },
+    });
+    line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    format!("{line}\n")
+}
+
+fn bash(id: &str, command: &str) -> String {
+    let call =
+        json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
+    line("assistant", &call, &json!({}))
+}
+
+/// Returns a sandbox with transcripts of Claude Code.
+fn claude_code() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let mut first = bash("a", "git push") + &bash("b", "cd x && git push -f") + &bash("c", "ls");
+    first += &line(
+        "assistant",
+        &json!({ "type": "tool_use", "id": "d", "name": "Read", "input": { "file_path": "/work/app/.env" } }),
+        &json!({ "version": "2.0.1" }),
+    );
+    let secret = format!("key {}", ["AKIA", "IOSFODNN7", "EXAMPLQ"].concat());
+    let result = json!({ "type": "tool_result", "tool_use_id": "c", "content": secret });
+    let more = json!({ "toolUseResult": { "stdout": secret, "stderr": "" } });
+    let result = line("user", &result, &more);
+    first += &result;
+    first += "{\"type\": \"assistant\", \"mess\n";
+    let projects = sandbox.home().join(".claude/projects/-work-app");
+    sandbox.write(projects.join("s.jsonl"), &first);
+    // A resumed session repeats the calls; its own line is longer than any that is read.
+    let huge = format!("{{\"type\": \"assistant\", \"x\": \"{}\"}}\n", "x".repeat(17 << 20));
+    sandbox.write(projects.join("t.jsonl"), &(bash("a", "git push") + &result + &huge));
+    sandbox.write(projects.join("s/subagents/agent-1.jsonl"), &bash("e", "git push origin x"));
+    let old = line(
+        "assistant",
+        &json!({ "type": "tool_use", "id": "f", "name": "Bash", "input": { "command": "git push" } }),
+        &json!({ "timestamp": "2020-01-01T10:00:00.000Z" }),
+    );
+    sandbox.write(projects.join("u.jsonl"), &old);
+    sandbox.write(projects.join("v.jsonl"), "{\"kind\": \"of another form\"}\n");
+    sandbox
+}
+
+#[test]
+fn the_past_of_claude_code_is_judged_and_nothing_else_runs() {
+    let sandbox = claude_code();
+    let done = past(&sandbox, "claude-code", &[]).exits(0);
+    for part in [
+        "5 calls in 5 transcripts of Claude Code since ",
+        "would be denied 3, asked 1, rewritten 0, redacted 1, allowed 0",
+        "  1. denied 3  hooks.yaml:5 no-push: people push: `git push",
+        "     2999-01-02 Bash: ",
+        "asked 1  hooks.yaml:8 secrets: ",
+        "redacted 1  hooks.yaml:10 redact: ",
+        "never had an opinion (1): unmet (hooks.yaml:7)\n",
+        "not run, since it has side effects (1): outside (4 times)\n",
+        "can't be read (2): ",
+        "s.jsonl:6: ",
+        "t.jsonl:3: it is longer than 16 MiB",
+        "v.jsonl\n",
+        "of an unknown form (1): ",
+        "newer than 2.1.329, whose form is known (4): 9.0.0 (",
+    ] {
+        assert!(done.stdout.contains(part), "{part}\n{}", done.stdout);
+    }
+    assert_eq!(done.stderr, "");
+    assert!(!sandbox.project().join("it-ran").exists());
+    let done = past(&sandbox, "claude-code", &["--format", "json"]).exits(0);
+    let summary: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(summary["groups"][0]["payload"]["cwd"], "/work/app");
+    assert_eq!((&summary["denied"], &summary["calls"]), (&json!(3), &json!(5)));
+}
+
+#[test]
+fn a_past_that_is_not_there_is_an_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let done = past(&sandbox, "claude-code", &[]).exits(65);
+    assert!(done.stderr.contains("no transcripts since "), "{}", done.stderr);
+    let done = past(&sandbox, "cursor", &[]).exits(64);
+    assert!(done.stderr.contains("they can be read of claude-code"), "{}", done.stderr);
+}
