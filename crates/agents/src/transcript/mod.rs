@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::payload::PayloadError;
 use super::{Agent, AgentInputError, NativeCall, adapter, payload};
 use hookexec_files::directories::base_directory;
 pub use session::SeenCalls;
@@ -167,7 +168,11 @@ impl Transcripts {
             return Ok(None);
         }
         if self.marks.iter().any(|mark| text.contains(mark)) {
-            return Ok(Some(Value::Object(payload::parse(bytes)?)));
+            return match payload::parse(bytes) {
+                Ok(object) => Ok(Some(Value::Object(object))),
+                Err(PayloadError::NotJson(error)) => Err(error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
         }
         match serde_json::from_str::<IgnoredAny>(&text) {
             Ok(_) => Ok(None),

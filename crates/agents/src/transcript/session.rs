@@ -136,9 +136,11 @@ impl Session {
         let found = call(self.agent, native, payload, |name| {
             if Some(name) == variable { Some(self.project.clone()) } else { None }
         });
-        let failed =
-            |cause| AgentInputError { agent: self.agent, native: Some(native.name), cause };
-        let mut found = found.map_err(failed)?;
+        let mut found = found.map_err(|cause| AgentInputError {
+            agent: self.agent,
+            native: Some(native.name),
+            cause: cause.to_string(),
+        })?;
         found.project.clone_from(&self.project);
         Ok(found)
     }
