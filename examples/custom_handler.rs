@@ -63,7 +63,7 @@ pub(crate) fn executor(hooks: &str) -> Result<Executor, Box<dyn Error>> {
     Ok(Executor::builder(config).registry(registry()).build()?)
 }
 
-fn registry() -> Registry {
+pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
     // A plain function, kept off the reactor: it may read files and wait for locks.
     registry.register_builtin("deny_words", Builtin::blocking(deny_words));

@@ -223,6 +223,8 @@ pub mod registry;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod shipped;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod wire;
 
 pub use config::Config;

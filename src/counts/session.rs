@@ -64,8 +64,8 @@ impl Session {
         Ok(!entry.full)
     }
 
-    /// Returns whether there is no room for the counter `name`. Of a full list the oldest turn's counts
-    /// go; without such it is an error, because to forget a count would let a guard begin anew.
+    /// Returns whether the counter `name` finds no room. Of a full list the oldest turn's counts go;
+    /// without such it is an error, because to forget a count would let a guard begin anew.
     fn is_full_without(&self, name: &str) -> bool {
         !self.counters.contains_key(name) && self.counters.len() >= MAX_KEPT
     }

@@ -3,6 +3,7 @@
 #![cfg(feature = "http")]
 
 mod approval;
+mod contract;
 mod mcp;
 mod model;
 #[path = "../support/registry.rs"]

@@ -16,6 +16,7 @@ pub(crate) use request::Request;
 struct Seen {
     requests: Mutex<Vec<Request>>,
     connections: AtomicUsize,
+    open: AtomicUsize,
     closed: Notify,
 }
 
@@ -61,7 +62,12 @@ impl Server {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 noted.connections.fetch_add(1, Ordering::Relaxed);
-                tokio::spawn(serve(stream, Arc::clone(&reply), keep, hang, Arc::clone(&noted)));
+                noted.open.fetch_add(1, Ordering::Relaxed);
+                let (reply, noted) = (Arc::clone(&reply), Arc::clone(&noted));
+                tokio::spawn(async move {
+                    serve(stream, reply, keep, hang, Arc::clone(&noted)).await;
+                    noted.open.fetch_sub(1, Ordering::Relaxed);
+                });
             }
         });
         Self { url, seen }
@@ -73,6 +79,11 @@ impl Server {
 
     pub(crate) fn connections(&self) -> usize {
         self.seen.connections.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many connections are open.
+    pub(crate) fn open(&self) -> usize {
+        self.seen.open.load(Ordering::Relaxed)
     }
 
     /// Waits until a client has closed a connection.

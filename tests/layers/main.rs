@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "counts", "event", "wire", "answer", "describe", "matcher", "dialect", "config", "handler",
     "recorder", "handlers", "registry", "schema", "shipped", "executor", "asks", "lifecycle",
+    "testing",
 ];
 
 #[test]

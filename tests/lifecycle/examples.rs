@@ -3,6 +3,9 @@
 use hookexec::{Decision, Event, Input};
 use serde_json::json;
 
+#[cfg(feature = "testing")]
+use hookexec::testing::ContractKit;
+
 use super::support::object;
 
 #[path = "../../examples/custom_handler.rs"]
@@ -32,6 +35,18 @@ hooks:
     let third = executor.dispatch(Event::PreToolUse, &call("ls")).await;
     assert_eq!(third.decision, Some(Decision::Deny));
     assert_eq!(third.message.as_deref(), Some("more than 2 calls; rest"));
+}
+
+#[cfg(feature = "testing")]
+#[tokio::test]
+async fn builtins_and_a_hook_type_of_ones_own_keep_the_contract_of_handlers() {
+    let kit = ContractKit::new(custom_handler::registry());
+    kit.answers(&json!({ "type": "rate_limit", "with": { "calls": 100 } })).await.unwrap();
+    kit.answers(&json!({ "type": "builtin", "command": "deny_words", "args": ["dd"] }))
+        .await
+        .unwrap();
+    let without_words = json!({ "type": "builtin", "command": "deny_words" });
+    kit.fails(&without_words, "needs the words in `args`").await.unwrap();
 }
 
 #[test]
