@@ -24,6 +24,7 @@ mod practise;
 mod processes;
 mod ranks;
 mod readme;
+mod recipes;
 #[path = "../support/registry.rs"]
 mod registry;
 mod run;

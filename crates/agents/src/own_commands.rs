@@ -23,7 +23,14 @@ pub const FOR_A_PERSON: &[(&str, &[&str])] = &[
     ("approve", &[]),
     ("trust", &["add", "remove"]),
     ("policy", &["refresh"]),
-    ("init", &["--user"]),
+    ("init", CHANGES_OF_INIT),
+];
+
+/// The options and names with which `init` changes a file that is there, or the user's.
+const CHANGES_OF_INIT: &[&str] = &[
+    "--user", "--remove", "approve", "budget", "commit-message", "databases", "force-push",
+    "format", "log", "main-branch", "mcp-allow-list", "notify", "read-only", "secrets",
+    "subagents", "team", "tests-before-stop", "never", "loss", "outside", "machine",
 ];
 
 /// Programs that run nothing of their arguments; with a second word, only that subcommand.
@@ -33,8 +40,8 @@ const TAKE_TEXTS: [&str; 19] = [
 ];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
-                       `hookexec trust add`, `trust remove`, `policy refresh`, `init --user`, `install`, \
-                       `uninstall` and `approve` are for a person in a terminal. To only write about them, edit a file, or \
+                       `hookexec trust add`, `trust remove`, `policy refresh`, `install`, `uninstall`, \
+                       `approve`, and `init` with `--user`, `--remove` or a name are for a person in a terminal. To only write about them, edit a file, or \
                        use a call of nothing but `git commit`, `grep`, `echo` and the like";
 
 /// Returns the denial of a call that would run one of these commands, by its input as it came or as
@@ -259,6 +266,9 @@ mod tests {
             "hookexec init --from claude-code:.claude/settings.json --user",
             "sh -c 'hookexec \"init\" --us''er'",
             "echo --user | xargs hookexec init",
+            "hookexec init format",
+            "hookexec init --directory x 'force'-push",
+            "hookexec init --remove=secrets",
         ] {
             assert!(changes_hooks(&json!(command)), "{command}");
         }

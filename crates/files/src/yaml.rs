@@ -2,6 +2,7 @@
 //!
 //! Duplicate keys stay in the tree, so that the reader reports them along with everything else.
 
+pub mod edit;
 mod mistakes;
 mod scalar;
 

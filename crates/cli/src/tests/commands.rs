@@ -10,6 +10,7 @@ use hookexec_builtins::Shipped;
 use regex::Regex;
 
 use crate::Cli;
+use crate::commands::init;
 
 /// Commands that a model may run: they change neither a hooks file of the user nor the policy in
 /// force, and answer no question in a person's place.
@@ -43,6 +44,10 @@ fn each_command_is_for_a_person_or_for_anyone() {
             assert_eq!(problem, None);
         }
         assert_eq!(problem_of(&[(*command).to_owned()]), None);
+    }
+    let (_, init) = FOR_A_PERSON.iter().find(|(command, _)| *command == "init").unwrap();
+    for recipe in init::recipes::all() {
+        assert!(init.contains(&recipe.name), "`init {}` is for a person", recipe.name);
     }
     for name in FOR_ANYONE.iter().chain(&TRUST_FOR_ANYONE) {
         assert!(all.iter().any(|known| known == name), "`hookexec {name}` does not exist");

@@ -1,9 +1,15 @@
-//! `hookexec init`: a hooks file and its tests to begin with.
+//! `hookexec init`: a hooks file and its tests to begin with, and hooks to add to one.
 
+mod change;
+pub(crate) mod recipes;
+
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use change::Change;
+use clap::builder::PossibleValuesParser;
 use hookexec_agents::Agent;
-use hookexec_files::directories::base_directory;
+use hookexec_files::directories::{PROJECT_DIRECTORY, base_directory};
 use hookexec_setup::import::has_foreign_hooks;
 use hookexec_setup::program::KeepError;
 use hookexec_setup::settings::Scope;
@@ -17,15 +23,24 @@ use crate::{CommandError, config};
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";
 
-/// Writes a commented `hooks.yaml` and its tests, `hooks.test.yaml`
+/// Writes a `hooks.yaml` with its tests, or adds recipes to one
 ///
-/// Existing files are not overwritten.
+/// Without a name it writes a commented `hooks.yaml` and its tests, `hooks.test.yaml`. It overwrites
+/// no file. With names it adds these hooks to the `hooks.yaml` that is there, in place.
 ///
 /// A model that works in the project can change the project's hooks. With `--user` the files go to
 /// your own layer, which counts in every project and which no project can change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// Recipes, or rules of `init --user`, to add to the hooks file
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(recipes::names()))]
+    names: Vec<String>,
+
+    /// Takes the hook of this name out of the hooks file; may be given more than once
+    #[arg(long, value_name = "HOOK", conflicts_with = "names")]
+    remove: Vec<String>,
+
     /// The project [default: the current directory]
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
@@ -42,6 +57,8 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   hookexec init && hookexec test
+  hookexec init secrets force-push                                              adds two recipes
+  hookexec init --remove branch                                                 takes a hook out
   hookexec init --from claude-code:.claude/settings.json                        shows what it comes to
   hookexec init --from claude-code:.claude/settings.json --output hooks.yaml    writes it";
 
@@ -53,13 +70,22 @@ impl Args {
         }
         let project = config::project(self.directory.as_deref())?;
         let directory = users.unwrap_or_else(|| project.clone());
+        if !self.names.is_empty() {
+            return self.change(&directory, Change::Add(&self.names));
+        }
+        if !self.remove.is_empty() {
+            return self.change(&directory, Change::Remove(&self.remove));
+        }
         let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
         refuse_existing(&hooks)?;
         refuse_existing(&cases)?;
         let (hooks_text, cases_text) = if self.user {
-            (include_str!("../starter/user.yaml"), include_str!("../starter/user.test.yaml"))
+            (include_str!("../../starter/user.yaml"), include_str!("../../starter/user.test.yaml"))
         } else {
-            (include_str!("../starter/hooks.yaml"), include_str!("../starter/hooks.test.yaml"))
+            (
+                include_str!("../../starter/hooks.yaml"),
+                include_str!("../../starter/hooks.test.yaml"),
+            )
         };
         output::create(&hooks, hooks_text)?;
         output::create(&cases, cases_text)?;
@@ -70,6 +96,23 @@ impl Args {
         } else {
             format!("wrote {HOOKS} and {CASES}\n\n{next}{SURVIVES}")
         })
+    }
+
+    /// Changes the hooks file of `directory`.
+    fn change(&self, directory: &Path, change: Change<'_>) -> Result<(), CommandError> {
+        let mut path = directory.join(HOOKS);
+        let own = directory.join(PROJECT_DIRECTORY).join(HOOKS);
+        if !self.user && !path.exists() && own.exists() {
+            path = own;
+        }
+        let is_here = !self.user && self.directory.is_none();
+        let near = if is_here { path.strip_prefix(directory) } else { Ok(&*path) };
+        let shown = near.unwrap_or(&path).display().to_string();
+        let mut said = change::apply(&path, &shown, change)?;
+        if !self.user {
+            let _ = writeln!(said, "\n`hookexec trust add {shown}` approves it as it is now.");
+        }
+        output::print(&said)
     }
 
     /// Returns the commands to run next, and what each does.

@@ -1,0 +1,121 @@
+//! Adds hooks to a hooks file and takes them out, in place.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+
+use hookexec::Config;
+use hookexec_files::directories::state_directory;
+use hookexec_files::yaml::edit::{self, EditError};
+use hookexec_files::{files, suggest};
+use hookexec_setup::settings::store;
+
+use super::recipes::Recipe;
+use crate::console::diff::push_diff;
+use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
+
+/// What happens to the hooks of these names.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Change<'a> {
+    Add(&'a [String]),
+    Remove(&'a [String]),
+}
+
+/// Changes the hooks file at `path`, which messages call `shown`, and returns what was done. It changes
+/// all or nothing, and nothing of a file that can't be loaded.
+pub(super) fn apply(path: &Path, shown: &str, change: Change<'_>) -> Result<String, CommandError> {
+    let _lock = lock().or_usage("can't wait for other calls of `hookexec init`")?;
+    let old = store::read(path).or_usage(unreadable(path))?;
+    let (mark, old_text) = match old.as_deref() {
+        Some(text) => text.strip_prefix('\u{feff}').map_or(("", text), |text| ("\u{feff}", text)),
+        None => ("", ""),
+    };
+    let (mut said, mut text) = (String::new(), old_text.to_owned());
+    match change {
+        Change::Add(names) => {
+            for name in names {
+                let recipe = Recipe::named(name)?;
+                if text.is_empty() && old.is_none() {
+                    text = recipe.text;
+                } else if let Some(new) = added(shown, &text, &recipe)? {
+                    text = new;
+                } else {
+                    let _ = writeln!(said, "`{name}` is in {shown} already");
+                }
+            }
+        }
+        Change::Remove(names) => {
+            for name in names {
+                text = removed(shown, &text, name)?;
+            }
+        }
+    }
+    if text == old_text {
+        return Ok(said + "nothing was changed\n");
+    }
+    Config::from_yaml(&text, shown).map_err(CommandError::config)?;
+    store::write(path, old.as_deref(), &format!("{mark}{text}")).or_usage(unwritable(path))?;
+    let _ = writeln!(said, "{} {shown}:", if old.is_some() { "changed" } else { "wrote" });
+    push_diff(&mut said, "  ", &old_text.replace('\r', ""), &text.replace('\r', ""));
+    Ok(said)
+}
+
+/// Waits until no other process changes a hooks file.
+fn lock() -> std::io::Result<Option<File>> {
+    let Some(state) = state_directory() else { return Ok(None) };
+    let directory = state.join("hookexec");
+    files::private_directory(&directory)?;
+    let lock = files::open_lock(&directory.join("init.lock"))?;
+    lock.lock()?;
+    Ok(Some(lock))
+}
+
+/// Returns the text with the recipe; `None` if it has all of its hooks.
+fn added(shown: &str, text: &str, recipe: &Recipe) -> Result<Option<String>, CommandError> {
+    let known = Config::from_yaml(text, shown).map_err(CommandError::config)?;
+    let new = Config::from_yaml(&recipe.text, recipe.name).map_err(CommandError::config)?;
+    let mut taken = Vec::new();
+    for hook in &new.hooks {
+        if known.hooks.iter().any(|other| other.name == hook.name) {
+            taken.extend(hook.name.clone());
+        }
+    }
+    if taken.len() == new.hooks.len() {
+        return Ok(None);
+    }
+    if let Some(name) = taken.first() {
+        let message = format!("{shown} has another hook `{name}`, which `{}` brings", recipe.name);
+        let hint = format!("take it out first: `hookexec init --remove {name}`");
+        return Err(CommandError::usage(message).hint(hint));
+    }
+    let lines = format!("add these lines to the file by hand:\n{}", recipe.text);
+    match edit::add(text, &recipe.text) {
+        Ok(new) => Ok(Some(new)),
+        Err(error) => Err(refused(shown, &error).hint(lines)),
+    }
+}
+
+fn removed(shown: &str, text: &str, name: &str) -> Result<String, CommandError> {
+    let mut text = text.to_owned();
+    let mut is_found = false;
+    loop {
+        let config = Config::from_yaml(&text, shown).map_err(CommandError::config)?;
+        let found = config.hooks.iter().find(|hook| hook.name.as_deref() == Some(name));
+        let Some(hook) = found else {
+            if is_found {
+                return Ok(text);
+            }
+            let names = config.hooks.iter().filter_map(|hook| hook.name.as_deref());
+            let hint = suggest::hint_or_list(name, names, "it has:");
+            return Err(CommandError::usage(format!("{shown} has no hook `{name}`")).hint(hint));
+        };
+        is_found = true;
+        text = edit::remove(&text, hook.location.range().start).map_err(|error| {
+            refused(shown, &error).hint(format!("take it out by hand: {}", hook.location))
+        })?;
+    }
+}
+
+fn refused(shown: &str, error: &EditError) -> CommandError {
+    CommandError::usage(format!("{shown} was not changed: {error}"))
+}

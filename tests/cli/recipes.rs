@@ -1,0 +1,158 @@
+//! `hookexec init NAME` and `init --remove`: hooks that are added to a file and taken out again.
+
+use std::path::PathBuf;
+
+use crate::support::Sandbox;
+
+const MINE: &str = "hooks:\n  pre_tool_use:\n    # Mine.\n    - matcher: shell\n      hooks:\n        - \
+                    { name: mine, type: builtin, command: limit_calls, args: [\"9\"] } # nine\n";
+
+/// Returns the names of the recipes of `examples/recipes`, and of the rules of the starter.
+fn names() -> Vec<String> {
+    let mut names: Vec<String> =
+        ["never", "loss", "outside", "machine"].map(str::to_owned).to_vec();
+    for file in std::fs::read_dir("../../examples/recipes").unwrap() {
+        let file = file.unwrap().file_name().into_string().unwrap();
+        if let Some(name) = file.strip_suffix(".yaml")
+            && !name.contains(".test")
+        {
+            names.push(name.to_owned());
+        }
+    }
+    assert_eq!(names.len(), 19);
+    names
+}
+
+/// A sandbox with a hooks file of this text, and the programs that recipes need.
+fn with_file(text: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", text);
+    sandbox
+}
+
+fn read(sandbox: &Sandbox) -> String {
+    std::fs::read_to_string(sandbox.project().join("hooks.yaml")).unwrap()
+}
+
+#[test]
+fn every_recipe_is_added_to_any_file_and_only_once() {
+    let texts = [
+        MINE.to_owned(),
+        MINE.replace('\n', "\r\n"),
+        MINE.trim_end().to_owned(),
+        format!("\u{feff}{MINE}"),
+        "hooks: {} # Mine.".to_owned(),
+        "defaults: { on_error: block } # Mine.\n".to_owned(),
+        "hooks:\n  pre_tool_use: [] # Mine.\n".to_owned(),
+    ];
+    for (name, text) in names().iter().zip(texts.iter().cycle()) {
+        let sandbox = with_file(text);
+        let done = sandbox.hookexec(["init", name]).run().exits(0);
+        assert!(done.stdout.starts_with("changed hooks.yaml:\n"), "{}", done.stdout);
+        let new = read(&sandbox);
+        assert!(new.contains("Mine."), "{name}: {new}");
+        assert_eq!(new.starts_with('\u{feff}'), text.starts_with('\u{feff}'), "{new:?}");
+        let _ = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(0);
+        let done = sandbox.hookexec(["init", name]).run().exits(0);
+        let said = format!("`{name}` is in hooks.yaml already\nnothing was changed\n");
+        assert!(done.stdout.starts_with(&said), "{}", done.stdout);
+        assert_eq!(read(&sandbox), new);
+    }
+}
+
+#[test]
+fn a_file_is_made_where_there_is_none() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.hookexec(["init", "secrets", "budget"]).run().exits(0);
+    assert!(done.stdout.starts_with("wrote hooks.yaml:\n"), "{}", done.stdout);
+    assert!(done.stdout.contains("`hookexec trust add hooks.yaml`"), "{}", done.stdout);
+    let text = read(&sandbox);
+    assert!(text.starts_with("# Keys, passwords and tokens"), "{text}");
+    assert!(text.contains("    # Bounds what one prompt may cost"), "{text}");
+    let _ = sandbox.hookexec(["init", "never", "--user"]).run().exits(0);
+    let users = sandbox.home().join(".config/hookexec/hooks.yaml");
+    assert!(std::fs::read_to_string(users).unwrap().starts_with("# Never: "));
+    let input = r#"{"tool_name":"shell","tool_input":{"command":"rm -rf ~"}}"#;
+    let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(2);
+}
+
+#[test]
+fn a_hook_is_taken_out_and_the_rest_stays() {
+    let sandbox = with_file(MINE);
+    let _ = sandbox.hookexec(["init", "secrets", "notify"]).run().exits(0);
+    let remove = ["init", "--remove=secrets", "--remove=redact", "--remove=stopped"];
+    let done = sandbox.hookexec(remove).run().exits(0);
+    assert!(done.stdout.contains("- "), "{}", done.stdout);
+    let _ = sandbox.hookexec(["init", "--remove", "waits"]).run().exits(0);
+    assert_eq!(read(&sandbox), MINE);
+    let _ = sandbox.hookexec(["init", "--remove", "mine"]).run().exits(0);
+    assert_eq!(read(&sandbox), "hooks: {} # nine\n");
+    let done = sandbox.hookexec(["init", "--remove", "mine"]).run().exits(64);
+    assert!(done.stderr.contains("has no hook `mine`"), "{}", done.stderr);
+}
+
+#[test]
+fn what_can_not_be_done_changes_nothing() {
+    for (text, args, said) in [
+        ("hooks: {", "init secrets", "hooks.yaml:1"),
+        ("", "init secrets", "the file is empty"),
+        ("hooks:\n", "init secrets", "`hooks` is empty"),
+        (MINE, "init secret", "'secrets'"),
+        (MINE, "init nothing", "force-push"),
+        (MINE, "init --remove mien", "did you mean `mine`?"),
+        (MINE, "init secrets --remove mine", "cannot be used with"),
+        (MINE, "init secrets --from claude-code:x", "cannot be used with"),
+        (
+            &MINE.replace("mine,", "redact,"),
+            "init budget secrets",
+            "`hookexec init --remove redact`",
+        ),
+        ("audit: { path: a.jsonl }", "init log", "`audit` has another value"),
+        ("hooks: { stop: { name: a, type: builtin, command: b } }", "init notify", "by hand"),
+    ] {
+        let sandbox = with_file(text);
+        let done = sandbox.hookexec(args.split(' ')).run();
+        assert!(matches!(done.code(), Some(64 | 78)), "{args}: {done:?}");
+        assert!(done.stderr.contains(said), "{args}: {}", done.stderr);
+        assert_eq!(read(&sandbox), text);
+    }
+}
+
+#[test]
+fn a_recipe_needs_its_programs() {
+    let sandbox = with_file(MINE);
+    let done = sandbox.hookexec(["init", "notify"]).env("PATH", "").run().exits(64);
+    assert!(done.stderr.contains("`notify` needs `curl`"), "{}", done.stderr);
+    assert_eq!(read(&sandbox), MINE);
+}
+
+// Windows lets few users make links.
+#[cfg(unix)]
+#[test]
+fn a_link_stays_and_its_file_changes() {
+    let sandbox = Sandbox::new();
+    let users: PathBuf = sandbox.home().join(".config/hookexec");
+    std::fs::create_dir_all(&users).unwrap();
+    let real = sandbox.home().join("dotfiles.yaml");
+    std::fs::write(&real, MINE).unwrap();
+    std::os::unix::fs::symlink(&real, users.join("hooks.yaml")).unwrap();
+    let _ = sandbox.hookexec(["init", "--user", "never"]).run().exits(0);
+    assert!(users.join("hooks.yaml").is_symlink());
+    assert!(std::fs::read_to_string(&real).unwrap().contains("name: never"));
+}
+
+#[test]
+fn changes_at_the_same_moment_are_all_made() {
+    let sandbox = with_file(MINE);
+    let names = ["secrets", "budget", "never", "loss", "outside", "machine"];
+    std::thread::scope(|scope| {
+        for name in names {
+            let add = sandbox.hookexec(["init", name]);
+            scope.spawn(move || add.run().exits(0));
+        }
+    });
+    for name in names {
+        let done = sandbox.hookexec(["init", name]).run().exits(0);
+        assert!(done.stdout.contains("already"), "{name}: {}", read(&sandbox));
+    }
+}
