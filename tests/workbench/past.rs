@@ -100,6 +100,96 @@ fn the_past_of_claude_code_is_judged_and_nothing_else_runs() {
     assert_eq!((&summary["denied"], &summary["calls"]), (&json!(3), &json!(5)));
 }
 
+/// Returns what is said of a transcript at `path` below the home directory.
+fn judged(agent: &str, path: &str, text: &str) -> String {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    sandbox.write(sandbox.home().join(path), text);
+    past(&sandbox, agent, &[]).exits(0).stdout
+}
+
+#[test]
+fn the_past_of_codex_is_judged_by_what_its_hooks_would_have_seen() {
+    let secret = ["AKIA", "IOSFODNN7", "EXAMPLQ"].concat();
+    let mut text = String::new();
+    for (kind, payload) in [
+        ("session_meta", json!({ "id": "s", "cwd": "/work/app", "cli_version": "0.169.0" })),
+        (
+            "response_item",
+            json!({ "type": "function_call", "name": "exec_command", "call_id": "a", "arguments": "{\"cmd\": \"git push\"}" }),
+        ),
+        (
+            "event_msg",
+            json!({ "type": "item_completed", "item": { "type": "CommandExecution", "id": "a", "source": "unified_exec_startup", "command": ["/bin/bash", "-lc", "git push"], "aggregated_output": secret } }),
+        ),
+        (
+            "response_item",
+            json!({ "type": "function_call_output", "call_id": "a", "output": secret }),
+        ),
+        (
+            "response_item",
+            json!({ "type": "custom_tool_call", "name": "exec", "call_id": "b", "input": "await tools.apply_patch(x)" }),
+        ),
+        (
+            "event_msg",
+            json!({ "type": "item_completed", "item": { "type": "FileChange", "id": "exec-1", "changes": { "/work/app/.env": { "type": "add", "content": "A=1\n" } }, "stdout": "" } }),
+        ),
+        (
+            "response_item",
+            json!({ "type": "function_call", "name": "do_it", "namespace": "mcp__my_kit", "call_id": "c", "arguments": "{}" }),
+        ),
+        (
+            "event_msg",
+            json!({ "type": "item_completed", "item": { "type": "McpToolCall", "id": "c", "server": "my-kit", "tool": "do-it", "arguments": {}, "result": {} } }),
+        ),
+        (
+            "response_item",
+            json!({ "type": "function_call", "name": "shell", "call_id": "d", "arguments": "{\"command\": [\"git\", \"push\"]}" }),
+        ),
+        (
+            "event_msg",
+            json!({ "type": "item_completed", "item": { "type": "CommandExecution", "id": "e", "source": "user_shell", "command": ["bash", "-c", "git push"] } }),
+        ),
+    ] {
+        let line =
+            json!({ "timestamp": "2999-01-02T10:00:00.000Z", "type": kind, "payload": payload });
+        text += &line.to_string();
+        text.push('\n');
+    }
+    let path = ".codex/sessions/2999/01/02/rollout-2999-01-02T10-00-00-s.jsonl";
+    let said = judged("codex", path, &text);
+    for part in [
+        "4 calls in 1 transcript of Codex since ",
+        "would be denied 2, asked 1, rewritten 0, redacted 1, allowed 0",
+        "asked 1  hooks.yaml:8 secrets: ",
+    ] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    assert!(!said.contains("form"), "{said}");
+}
+
+#[test]
+fn the_past_of_gemini_cli_is_judged_in_both_of_its_forms() {
+    let call = json!({
+        "id": "run_shell_command__1", "name": "run_shell_command", "status": "success",
+        "args": { "command": "git push" }, "resultDisplay": "ok",
+        "result": [{ "functionResponse": { "response": { "output": "ok" } } }],
+    });
+    let time = "2999-01-02T10:00:00.000Z";
+    let message = json!({ "id": "m", "type": "gemini", "timestamp": time, "toolCalls": [call] });
+    let first = json!({ "sessionId": "s", "projectHash": "x", "startTime": time });
+    let changed = json!({ "$set": { "messages": [message] } });
+    let lines = format!("{first}\n{message}\n{changed}\n");
+    let whole = json!({ "sessionId": "s", "projectHash": "x", "messages": [message] });
+    let whole = serde_json::to_string_pretty(&whole).unwrap();
+    for (file, text) in [("session-1.jsonl", lines), ("session-1.json", whole)] {
+        let said = judged("gemini", &format!(".gemini/tmp/app/chats/{file}"), &text);
+        assert!(said.starts_with("1 call in 1 transcript of Gemini CLI since "), "{said}");
+        assert!(said.contains("would be denied 1, asked 0, "), "{said}");
+        assert!(!said.contains("form"), "{said}");
+    }
+}
+
 #[test]
 fn a_past_that_is_not_there_is_an_error() {
     let sandbox = Sandbox::new();

@@ -2,7 +2,7 @@
 
 use super::{
     Adapter, Agent, Answer, HookSettings, ImportFormat, Intolerance, Measured, NativeEvent,
-    OffSwitch, PackageMark, Plan, ScriptWords, claude_dialect, events,
+    OffSwitch, PackageMark, Plan, ScriptWords, claude_dialect, events, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -10,6 +10,7 @@ use hookexec::wire::Input;
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "codex", version: "0.169.0" }),
     settings: Some(&SETTINGS),
+    transcripts: Some(&transcript::CODEX),
     ..Adapter::new(Agent::Codex, "codex", "Codex", EVENTS, write)
 };
 

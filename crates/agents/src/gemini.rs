@@ -6,7 +6,7 @@ use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Matching,
     Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted,
-    claude_dialect, events, members,
+    claude_dialect, events, members, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -15,6 +15,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "gemini", version: "0.61.0" }),
     project: Some("GEMINI_PROJECT_DIR"),
     settings: Some(&SETTINGS),
+    transcripts: Some(&transcript::GEMINI),
     refine,
     ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", EVENTS, write)
 };

@@ -4,6 +4,8 @@
 //! The formats are those that the clients of the measured versions wrote.
 
 mod claude_code;
+mod codex;
+mod gemini;
 mod session;
 
 use std::fs::{self, File};
@@ -42,6 +44,8 @@ pub struct Transcripts {
 }
 
 pub(super) static CLAUDE_CODE: Transcripts = claude_code::TRANSCRIPTS;
+pub(super) static CODEX: Transcripts = codex::TRANSCRIPTS;
+pub(super) static GEMINI: Transcripts = gemini::TRANSCRIPTS;
 
 /// One thing that is found in a transcript.
 #[derive(Debug)]
@@ -137,16 +141,18 @@ impl Transcripts {
         mut each: impl FnMut(Found),
     ) -> io::Result<Transcript> {
         let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
-        let mut session = Session::new(agent, self.before);
-        let mut bytes = Vec::new();
+        let mut session = Session::new(agent, self.before, path);
+        // No JSON has a zero byte: a file of one object is one line.
+        let is_one = path.extension().is_some_and(|extension| extension == "json");
+        let (end, mut bytes) = (if is_one { 0 } else { b'\n' }, Vec::new());
         for line in 1.. {
             bytes.clear();
-            (&mut reader).take(LONGEST_LINE + 1).read_until(b'\n', &mut bytes)?;
+            (&mut reader).take(LONGEST_LINE + 1).read_until(end, &mut bytes)?;
             if bytes.is_empty() {
                 break;
             }
             if bytes.len() as u64 > LONGEST_LINE {
-                reader.skip_until(b'\n')?;
+                reader.skip_until(end)?;
                 let why = format!("it is longer than {} MiB", LONGEST_LINE >> 20);
                 each(Found::Broken { line, why });
                 continue;

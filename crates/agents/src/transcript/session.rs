@@ -3,6 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ pub struct SeenCalls(Mutex<HashSet<u64>>);
 pub(super) struct Session {
     agent: Agent,
     before: &'static str,
+    /// The transcript.
+    pub(super) path: PathBuf,
     pub(super) id: String,
     /// The working directory of the line.
     pub(super) cwd: String,
@@ -32,7 +35,10 @@ pub(super) struct Session {
     pub(super) time: String,
     pub(super) version: Option<String>,
     pub(super) is_known: bool,
-    steps: Vec<Step>,
+    /// Each with its time.
+    steps: Vec<(String, Step)>,
+    /// Calls under names that may be none of the tool's, until a line says more.
+    held: HashMap<String, (String, Value)>,
     /// The tool and the arguments of each call that has no result yet.
     waiting: HashMap<String, (String, Value)>,
 }
@@ -43,10 +49,11 @@ enum Step {
 }
 
 impl Session {
-    pub(super) fn new(agent: Agent, before: &'static str) -> Self {
+    pub(super) fn new(agent: Agent, before: &'static str, path: &Path) -> Self {
         Self {
             agent,
             before,
+            path: path.to_owned(),
             id: String::new(),
             cwd: String::new(),
             project: String::new(),
@@ -54,6 +61,7 @@ impl Session {
             version: None,
             is_known: false,
             steps: Vec::new(),
+            held: HashMap::new(),
             waiting: HashMap::new(),
         }
     }
@@ -68,7 +76,16 @@ impl Session {
 
     /// Adds a call of a tool.
     pub(super) fn call(&mut self, id: &str, tool: &str, arguments: Value) {
-        self.steps.push(Step::Call { id: id.to_owned(), tool: tool.to_owned(), arguments });
+        self.held.remove(id);
+        let step = Step::Call { id: id.to_owned(), tool: tool.to_owned(), arguments };
+        self.steps.push((self.time.clone(), step));
+    }
+
+    /// Adds a call that counts under this name only if its result comes first.
+    pub(super) fn hold(&mut self, id: &str, tool: &str, arguments: Value) {
+        if self.held.len() < MOST_WAITING {
+            self.held.insert(id.to_owned(), (tool.to_owned(), arguments));
+        }
     }
 
     /// Adds the result of a call: the agent's event, and a member of its payload.
@@ -79,13 +96,17 @@ impl Session {
         key: &'static str,
         value: &Value,
     ) {
-        self.steps.push(Step::Result { id: id.to_owned(), event, key, value: value.clone() });
+        if let Some((tool, arguments)) = self.held.remove(id) {
+            self.call(id, &tool, arguments);
+        }
+        let step = Step::Result { id: id.to_owned(), event, key, value: value.clone() };
+        self.steps.push((self.time.clone(), step));
     }
 
     /// Gives what was added since the last time to `each`.
     pub(super) fn give(&mut self, since: &str, seen: &SeenCalls, each: &mut impl FnMut(Found)) {
-        for step in std::mem::take(&mut self.steps) {
-            if self.time.as_str() < since {
+        for (time, step) in std::mem::take(&mut self.steps) {
+            if time.as_str() < since {
                 continue;
             }
             let call = match step {
@@ -104,7 +125,7 @@ impl Session {
                     self.read(event, &id, &tool, &arguments, Some((key, value)))
                 }
             };
-            each(Found::Call { time: self.time.clone(), call: call.map(Box::new) });
+            each(Found::Call { time, call: call.map(Box::new) });
         }
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Survey {
     agent: Agent,
     transcripts: &'static Transcripts,
     config: Config,
+    /// The project of calls whose transcript names none.
+    project: PathBuf,
     since: Timestamp,
 }
 
@@ -80,7 +82,8 @@ impl Survey {
         config.cwd = project.map(Path::to_owned);
         let loaded = config.load(Purpose::Run)?;
         loaded.notices.warn();
-        Ok(Self { agent, transcripts, config: loaded.found.config, since })
+        let project = config.project()?;
+        Ok(Self { agent, transcripts, config: loaded.found.config, project, since })
     }
 
     /// Judges all calls, by several threads.
@@ -172,7 +175,7 @@ impl Survey {
     }
 
     fn replay(&self, project: &str) -> Result<Replay, CommandError> {
-        let project = Path::new(project);
+        let project = if project.is_empty() { &self.project } else { Path::new(project) };
         let replay = Replay::new(self.config.clone(), project, registry::all(), false);
         replay.map_err(CommandError::config)
     }
