@@ -57,6 +57,25 @@ mod with_client {
     }
 
     #[test]
+    fn fields_of_the_event_are_inserted_without_secrets() {
+        let event = json!({ "tool_name": "shell", "tool_input": { "command": "say \"correct-horse\"", "n": 1 } });
+        for (text, expected) in [
+            (
+                r#"{"text": "ran ${tool_input.command}", "n": "${tool_input.n}", "a": "$5"}"#,
+                r#"{"a":"$5","n":1,"text":"ran say \"[REDACTED:env:ACME_TOKEN]\""}"#,
+            ),
+            ("${tool_name}: ${tool_input.n}", "shell: 1"),
+            ("${tool_input}", r#"{"command":"say \"[REDACTED:env:ACME_TOKEN]\"","n":1}"#),
+        ] {
+            let (server, url) = server("200 OK");
+            post(&[&url, text, "--allow-private"], event.clone()).unwrap();
+            assert_eq!(server.request.join().unwrap().1, expected);
+        }
+        let error = post(&["http://127.0.0.1:1/", "${prompt}", "--allow-private"], event);
+        assert!(error.unwrap_err().contains("the input has no `prompt`"));
+    }
+
+    #[test]
     fn a_text_is_posted_as_it_stands() {
         let (server, url) = server("200 OK");
         post(&[&url, "done ä", "--allow-private"], json!({})).unwrap();

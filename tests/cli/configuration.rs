@@ -254,6 +254,32 @@ fn warnings_are_no_errors() {
 }
 
 #[test]
+fn check_names_fields_that_an_event_does_not_have() {
+    let sandbox = Sandbox::new();
+    let post = |event: &str, text: &str| {
+        let hook = format!(
+            "{{ type: builtin, command: http_post, args: ['https://x.io/${{a}}', '{text}', '--header=X: ${{HOME}}'] }}"
+        );
+        sandbox.write("hooks.yaml", &format!("{event}: [{hook}]"));
+        sandbox.hookexec(["check", "hooks.yaml"]).run().exits(0)
+    };
+    for (event, text, said) in [
+        (
+            "stop",
+            "${stop_respons}",
+            "`stop` has no field `stop_respons`, so `${stop_respons}` fails",
+        ),
+        ("stop", "${stop_respons}", "did you mean `stop_response`?"),
+        ("session_end", "x ${tool_input.command}", "`session_end` has no field `tool_input`"),
+    ] {
+        let done = post(event, text);
+        assert!(done.stdout.contains("1 warning"), "{done:?}");
+        assert!(format!("{}{}", done.stdout, done.stderr).contains(said), "{done:?}");
+    }
+    assert!(post("stop", "$x {{ ${stop_response} ${cwd}").stdout.contains("0 warnings"));
+}
+
+#[test]
 fn where_no_file_is_there_is_nothing_to_check_and_a_run_says_so() {
     let sandbox = Sandbox::new();
     for command in ["check", "explain"] {

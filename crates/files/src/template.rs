@@ -1,5 +1,7 @@
 //! Texts with fields in them, such as `{{session_id}}` or `${tool_input.path}`.
 
+use serde_json::Value;
+
 /// A part of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'t> {
@@ -46,6 +48,79 @@ pub fn filled(page: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
+/// A value that a text refers to and the input lacks.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("the input has no `{0}`, to which a text of the hook refers")]
+pub struct MissingValue(String);
+
+/// Fills each `${a.b}` in a text of `value` with that value of `payload`. A text that is only a
+/// reference becomes the value itself.
+///
+/// # Errors
+/// When the payload has no such value: a guard must not judge an argument that is not there.
+pub fn fill(value: &mut Value, payload: &Value) -> Result<(), MissingValue> {
+    match value {
+        Value::String(text) => *value = filled_text(text, payload)?,
+        Value::Array(items) => {
+            for item in items {
+                fill(item, payload)?;
+            }
+        }
+        Value::Object(fields) => {
+            for field in fields.values_mut() {
+                fill(field, payload)?;
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+    Ok(())
+}
+
+fn filled_text(text: &str, payload: &Value) -> Result<Value, MissingValue> {
+    let parts = parts(text, "${", "}");
+    if let [Part::Field(path)] = *parts {
+        return value_at(payload, path).cloned();
+    }
+    let mut filled = String::new();
+    for part in parts {
+        match part {
+            Part::Text(text) | Part::Open(text) => filled.push_str(text),
+            Part::Field(path) => match value_at(payload, path)? {
+                Value::String(text) => filled.push_str(text),
+                other => filled.push_str(&other.to_string()),
+            },
+        }
+    }
+    Ok(Value::String(filled))
+}
+
+fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, MissingValue> {
+    let mut value = payload;
+    for key in path.split('.') {
+        let Some(found) = value.get(key) else {
+            return Err(MissingValue(path.to_owned()));
+        };
+        value = found;
+    }
+    Ok(value)
+}
+
+/// Adds the path of each `${a.b}` in the texts of `value` to `paths`.
+pub fn collect_fields(value: &Value, paths: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            for part in parts(text, "${", "}") {
+                if let Part::Field(path) = part {
+                    paths.push(path.to_owned());
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_fields(item, paths)),
+        Value::Object(fields) => fields.values().for_each(|field| collect_fields(field, paths)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 fn without_empty(mut parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
     parts.retain(|part| *part != Part::Text(""));
     parts
@@ -53,6 +128,8 @@ fn without_empty(mut parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{Part::*, *};
 
     #[test]
@@ -66,6 +143,26 @@ mod tests {
             ("{{a {b}} }}", vec![Field("a {b"), Text(" }}")]),
         ] {
             assert_eq!(parts(template, "{{", "}}"), expected, "{template}");
+        }
+    }
+
+    #[test]
+    fn references_become_values_of_the_input() {
+        let payload = json!({ "tool_name": "Write", "tool_input": { "path": "a b", "n": 3 } });
+        let filled = |mut value: Value| fill(&mut value, &payload).map(|()| value);
+        for (given, expected) in [
+            (json!({ "file": "${tool_input.path}" }), json!({ "file": "a b" })),
+            (json!({ "all": ["${tool_input}"] }), json!({ "all": [{ "path": "a b", "n": 3 }] })),
+            (json!("${tool_name}: ${tool_input.n} of $5"), json!("Write: 3 of $5")),
+            (json!({ "n": 1, "open": "${tool_name" }), json!({ "n": 1, "open": "${tool_name" })),
+        ] {
+            assert_eq!(filled(given.clone()), Ok(expected), "{given}");
+        }
+        for missing in ["${tool_input.file}", "${tool_input.path.x}", "x ${}"] {
+            assert!(
+                filled(json!(missing)).unwrap_err().to_string().contains("the input has no"),
+                "{missing}"
+            );
         }
     }
 }

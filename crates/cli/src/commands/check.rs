@@ -3,17 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookexec::config::{Diagnostic, Hook, Severity};
+use hookexec::config::{Command, Diagnostic, Hook, Severity};
 use hookexec::executor::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec_agents::{Agent, events_of_host};
 use hookexec_builtins::answers_other_commands;
+use hookexec_files::suggest::hint_or_list;
+use hookexec_files::template::collect_fields;
 use hookexec_project::Check;
 use hookexec_setup::matchers;
 use hookexec_setup::scripts::{echoed_input, missing};
 use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
 use serde_json::{Value, json};
 
+use crate::commands::docs::fields::names;
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
@@ -94,6 +97,7 @@ impl Args {
             for problem in missing(hook, project).into_iter().chain(echoed_input(hook)) {
                 problems.push(problem.at(place.clone()));
             }
+            problems.extend(absent_fields(hook));
             for mut warning in matchers::warnings(hook, &agents) {
                 warning.message = format!("`{}`: {}", hook.label(), warning.message);
                 problems.push(warning.at(hook.location.clone()));
@@ -109,6 +113,33 @@ impl Args {
         let host = self.host.as_ref()?;
         Agent::all().find(|agent| agent.title() == host.host())
     }
+}
+
+/// Returns a warning for each field in the texts of `hook` that its event does not have. In a dialect
+/// the fields have other names.
+fn absent_fields(hook: &Hook) -> Vec<Diagnostic> {
+    let mut paths = Vec::new();
+    match (&*hook.kind, &hook.command, &hook.with) {
+        ("mcp", _, Some(with)) if hook.dialect.is_none() => collect_fields(with, &mut paths),
+        ("builtin", Some(Command::Text(name)), _) if name == "http_post" => {
+            // The first text is the address, and a header names variables.
+            for text in hook.args.iter().filter(|text| !text.starts_with("--")).skip(1) {
+                collect_fields(&text.as_str().into(), &mut paths);
+            }
+        }
+        _ => {}
+    }
+    let known = names(hook.event);
+    let mut problems = Vec::new();
+    for path in paths {
+        let name = path.split('.').next().unwrap_or_default();
+        if !known.contains(&name) {
+            let message = format!("`{}` has no field `{name}`, so `${{{path}}}` fails", hook.event);
+            let hint = hint_or_list(name, known.iter().copied(), "its fields are");
+            problems.push(Diagnostic::warning(message).hint(hint).at(hook.location.clone()));
+        }
+    }
+    problems
 }
 
 /// Returns a warning for each rule that answers what another one allows.

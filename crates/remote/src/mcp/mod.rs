@@ -4,7 +4,6 @@
 //! tool gets the event's input, or `arguments` with values from it. Its result is read like the
 //! stdout of a program that exited with 0.
 
-mod arguments;
 #[cfg(feature = "http")]
 mod remote;
 mod result;
@@ -23,6 +22,7 @@ use hookexec::handler::{
 };
 use hookexec::registry::{HandlerEnv, McpServer, Words};
 use hookexec::wire::{JsonObject, parse_strict};
+use hookexec_files::template;
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
@@ -123,7 +123,7 @@ impl McpHandler {
             Some(mut arguments) => {
                 let payload = parse_strict(&payload)
                     .map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
-                arguments::fill(&mut arguments, &payload)
+                template::fill(&mut arguments, &payload)
                     .map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
                 arguments.to_string()
             }

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::builtins::secrets::Redactor;
 use crate::builtins::{Surroundings, Work};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
+use hookexec_files::template::{self, MissingValue};
 use hookexec_remote::{Ask, Client};
 
 /// How long one post may take, from the look-up of the name to the answer.
@@ -64,12 +67,12 @@ impl Post {
     }
 
     fn send(&self, input: &Input) -> Result<(), BuiltinError> {
-        let event = || -> Result<String, BuiltinError> {
-            let mut event = serde_json::to_value(input)?;
-            self.redactor.redact_value(&mut event);
-            Ok(event.to_string())
+        let mut event = serde_json::to_value(input)?;
+        self.redactor.redact_value(&mut event);
+        let body = match &self.body {
+            None => event.to_string(),
+            Some(text) => filled(text, &event)?,
         };
-        let body = self.body.clone().map_or_else(event, Ok)?;
         let reply = self.client.ask(Ask::Post(body.as_bytes()), &[], READ, PATIENCE);
         let reply = reply.map_err(|failure| failure.message)?;
         if reply.status.is_success() {
@@ -78,6 +81,22 @@ impl Post {
             let host = self.client.host();
             Err(format!("the post to {host} failed: it answered {}", reply.status).into())
         }
+    }
+}
+
+/// Returns the text with values of the event in it. In JSON they stay single values, whatever quotes
+/// they have.
+fn filled(text: &str, event: &Value) -> Result<String, MissingValue> {
+    if !text.contains("${") {
+        return Ok(text.to_owned());
+    }
+    let is_json = serde_json::from_str(text);
+    let mut body = is_json.unwrap_or_else(|_| Value::from(text));
+    let is_text = body.is_string();
+    template::fill(&mut body, event)?;
+    match body {
+        Value::String(body) if is_text => Ok(body),
+        body => Ok(body.to_string()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `hookexec docs events NAME`: the fields of the event's input, and the agents that fire it.
 
-use hookexec::{Event, schema};
+use hookexec::{Event, Input, schema};
 use hookexec_agents::Agent;
 use serde_json::Value;
 
@@ -34,6 +34,15 @@ fn own_fields(event: Event) -> &'static [&'static str] {
         Event::OnToolApprovalDecision => &["approval_decision", "approval_source"],
         _ => &[],
     }
+}
+
+/// Returns the names of all fields that the input of an event may have.
+pub(crate) fn names(event: Event) -> Vec<&'static str> {
+    let mut names = [&ALWAYS, own_fields(event), &["iteration", "last_user_message"]].concat();
+    if event.contract().tool_matched {
+        names.extend(OF_TOOLS.iter().chain(&Input::OF_CALLS));
+    }
+    names
 }
 
 /// Returns the table of the fields, with their types and meanings.

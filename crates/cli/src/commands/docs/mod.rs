@@ -3,7 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod builtins;
 pub(crate) mod events;
-mod fields;
+pub(crate) mod fields;
 mod schema;
 
 use clap::Subcommand;
