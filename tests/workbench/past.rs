@@ -199,3 +199,37 @@ fn a_past_that_is_not_there_is_an_error() {
     let done = past(&sandbox, "cursor", &[]).exits(64);
     assert!(done.stderr.contains("they can be read of claude-code"), "{}", done.stderr);
 }
+
+#[test]
+fn a_call_becomes_a_case_that_passes_and_an_exception_is_only_shown() {
+    let sandbox = claude_code();
+    let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(0);
+    for part in ["added a case to ", "hooks.test.yaml", "  except: { commands: [\"git push"] {
+        assert!(done.stdout.contains(part), "{part}\n{}", done.stdout);
+    }
+    assert_eq!(sandbox.read("hooks.yaml"), HOOKS);
+    let done = sandbox.hookexec(["test", "hooks.test.yaml"]).run().exits(0);
+    assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+    let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(78);
+    assert!(done.stderr.contains("two cases are called"), "{}", done.stderr);
+    let _ = past(&sandbox, "claude-code", &["--save-case", "9"]).exits(64);
+}
+
+#[test]
+fn what_ran_often_and_is_stopped_by_no_rule_is_suggested() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let mut text = String::new();
+    for at in 0..5 {
+        for command in ["cargo test -p x", "git status", "git push", "rm -r x", "sh x", "y; A=1 z"]
+        {
+            text += &bash(&format!("{at}{command}"), &format!("{command} {at}"));
+        }
+    }
+    sandbox.write(sandbox.home().join(".claude/projects/-work-app/s.jsonl"), &text);
+    let done = past(&sandbox, "claude-code", &["--suggest"]).exits(0);
+    let (_, rule) = done.stdout.split_once("  commands:\n").unwrap();
+    let expected =
+        ["cargo test *", "git status *", "y"].map(|one| format!("    - \"{one}\"  # 5 times\n"));
+    assert_eq!(rule, expected.concat());
+}

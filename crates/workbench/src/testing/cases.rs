@@ -86,6 +86,21 @@ impl CaseFile {
     }
 }
 
+/// Returns the text of the file of cases at `path`, if there is one, with one more `case`: an item of
+/// the list in it.
+///
+/// # Errors
+/// When the text would not be a file of cases.
+pub fn with_case(path: &Path, case: &str) -> Result<String, Diagnostics> {
+    let mut text = if path.exists() { read_named(path)? } else { "cases:\n".to_owned() };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(case);
+    CaseFile::from_yaml(&text, path)?;
+    Ok(text)
+}
+
 /// Returns the hooks file that a file of cases is named after.
 fn named_after(path: &Path) -> Option<PathBuf> {
     let stem = path.file_name()?.to_str()?.strip_suffix(ENDING)?;

@@ -4,15 +4,17 @@
 mod cases;
 mod compare;
 mod coverage;
+mod habits;
 mod keys;
 mod past;
 mod replay;
 mod stand_in;
 mod suite;
 
-pub use cases::ENDING;
+pub use cases::{ENDING, with_case};
 pub use compare::Difference;
 pub use coverage::{Coverage, Gap, GapKind};
+pub use habits::Habits;
 pub use keys::{DecisionWord, cases_schema};
 pub use past::{Outcome, Past, PastGroup};
 pub use replay::{Change, Replay, Replayed};

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::habits::Habits;
 use super::replay::Replay;
 use hookexec::config::Config;
 use hookexec::event::Event;
-use hookexec::wire::{Decision, HookReport, Verdict};
-use hookexec_agents::{NativeCall, Subject};
+use hookexec::wire::{Decision, HookReport, Input, Verdict};
+use hookexec_agents::{NativeCall, Subject, tools};
 
 /// What a policy does to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -35,6 +36,8 @@ pub struct Past {
     pub allowed: usize,
     /// The hooks that have side effects and did not run, and how often each would have.
     pub not_run: BTreeMap<String, usize>,
+    /// The commands of calls that go on as they are, if they are counted.
+    pub habits: Option<Habits>,
     /// The places of the hooks that had an opinion.
     met: BTreeSet<String>,
     groups: BTreeMap<(Outcome, String, String), PastGroup>,
@@ -55,6 +58,8 @@ pub struct PastGroup {
     pub time: String,
     /// The tool of the example.
     pub tool: String,
+    /// The part of the example that fits the rule, as the reason names it.
+    pub fitting: Option<String>,
     /// The reason in the example.
     pub reason: Option<String>,
     /// The agent's payload of the example.
@@ -80,6 +85,7 @@ impl Past {
         let Some((outcome, report)) = outcome(&verdict) else {
             let is_allowed = verdict.decision == Some(Decision::Allow);
             self.allowed += usize::from(is_before && is_allowed);
+            self.count_habits(subject.input(), is_before);
             return;
         };
         let (hook, source) = match report {
@@ -87,13 +93,28 @@ impl Past {
             None => Default::default(),
         };
         let reason = report.and_then(|report| report.reason.clone()).or(verdict.message);
-        let pattern = pattern(reason.as_deref().unwrap_or_default()).to_owned();
+        let (fitting, pattern) = fit(reason.as_deref().unwrap_or_default()).unzip();
+        let (fitting, pattern) =
+            (fitting.map(str::to_owned), pattern.unwrap_or_default().to_owned());
         let input = subject.input();
         let (tool, payload) = (input.tool().to_owned(), input.native.clone());
         let key = (outcome, source.clone(), pattern);
         let time = time.to_owned();
-        let group = PastGroup { outcome, count: 1, hook, source, time, tool, reason, payload };
+        let count = 1;
+        let group =
+            PastGroup { outcome, count, hook, source, time, tool, fitting, reason, payload };
         self.add_group(key, group);
+    }
+
+    fn count_habits(&mut self, input: &Input, is_before: bool) {
+        let is_shell = input.tool_kinds.iter().any(|kind| kind == "shell");
+        if let (Some(habits), Some(arguments)) = (&mut self.habits, &input.tool_input)
+            && is_before
+            && is_shell
+            && let Some(command) = tools::subject(input.tool(), arguments)
+        {
+            habits.add(command);
+        }
     }
 
     /// Adds what another one found.
@@ -103,6 +124,9 @@ impl Past {
         self.met.extend(other.met);
         for (hook, count) in other.not_run {
             *self.not_run.entry(hook).or_default() += count;
+        }
+        if let Some(habits) = other.habits {
+            self.habits.get_or_insert_default().merge(habits);
         }
         for (key, group) in other.groups {
             self.add_group(key, group);
@@ -169,8 +193,8 @@ fn outcome(verdict: &Verdict) -> Option<(Outcome, Option<&HookReport>)> {
     Some((outcome, None))
 }
 
-/// Returns the pattern of a rule that a reason names, as in "`git push -f` fits `git push -f`".
-fn pattern(reason: &str) -> &str {
-    let (_, pattern) = reason.split_once("` fits `").unwrap_or_default();
-    pattern.split('`').next().unwrap_or_default()
+/// Returns what fits, and the pattern, of a rule's reason, as in "`git push` fits `git push|pull`".
+fn fit(reason: &str) -> Option<(&str, &str)> {
+    let (before, behind) = reason.split_once("` fits `")?;
+    Some((before.rsplit('`').next()?, behind.split('`').next()?))
 }

@@ -49,6 +49,15 @@ pub(super) struct LogArgs {
           default_value = "30d")]
     since: Timestamp,
 
+    /// Prints a rule that allows the commands which ran often, and which neither the hooks files nor
+    /// the rules of `hookexec init --user` stop
+    #[arg(long, requires = "past")]
+    suggest: bool,
+
+    /// Makes a test case of the example with this number, beside the hooks file
+    #[arg(long, value_name = "N", requires = "past", conflicts_with = "suggest")]
+    save_case: Option<usize>,
+
     /// The candidate: a hooks file; may be given more than once
     #[arg(long, value_name = "FILE", requires = "calls")]
     config: Vec<PathBuf>,
@@ -88,8 +97,12 @@ impl LogArgs {
         format: Format,
     ) -> Result<Option<Exit>, CommandError> {
         if let Some(agent) = self.past {
-            let survey = Survey::new(agent, self.since, &self.config, project)?;
-            survey.run()?.show(&survey, format.plain()?)?;
+            let mut survey = Survey::new(agent, self.since, &self.config, project)?;
+            match self.save_case {
+                _ if self.suggest => survey.suggest()?,
+                Some(number) => survey.save_case(number)?,
+                None => survey.run()?.show(&survey, format.plain()?)?,
+            }
             return Ok(Some(Exit::Success));
         }
         let Some(log) = &self.log else { return Ok(None) };

@@ -4,6 +4,7 @@
 mod log;
 pub(crate) mod past;
 pub(crate) mod report;
+mod save;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -12,13 +12,14 @@ use anstyle::Style;
 use hookexec::Config;
 use hookexec_agents::{Agent, Found, SeenCalls, Transcript, Transcripts, tools};
 use hookexec_files::text::shortened;
-use hookexec_workbench::testing::{Outcome, Past, PastGroup, Replay};
+use hookexec_workbench::testing::{Habits, Outcome, Past, PastGroup, Replay};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
+use super::save;
 use crate::config::{ConfigArgs, Purpose};
-use crate::console::output::PlainFormat;
+use crate::console::output::{self, PlainFormat};
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use crate::error::{CommandError, OrCommandError as _};
 use crate::runtime::Runtime;
@@ -44,6 +45,8 @@ pub(crate) struct Survey {
     /// The project of calls whose transcript names none.
     project: PathBuf,
     since: Timestamp,
+    /// Whether commands are counted.
+    suggests: bool,
 }
 
 /// What came out.
@@ -83,7 +86,14 @@ impl Survey {
         let loaded = config.load(Purpose::Run)?;
         loaded.notices.warn();
         let project = config.project()?;
-        Ok(Self { agent, transcripts, config: loaded.found.config, project, since })
+        Ok(Self {
+            agent,
+            transcripts,
+            config: loaded.found.config,
+            project,
+            since,
+            suggests: false,
+        })
     }
 
     /// Judges all calls, by several threads.
@@ -111,6 +121,41 @@ impl Survey {
         })
     }
 
+    /// Prints an allow rule for commands that ran often. The rules of `init --user` count, too.
+    pub(super) fn suggest(&mut self) -> Result<(), CommandError> {
+        let starter = include_str!("../../starter/user.yaml");
+        let starter = Config::from_yaml(starter, "user.yaml").map_err(CommandError::config)?;
+        self.config.hooks.extend(starter.hooks);
+        self.suggests = true;
+        let past = self.run()?.past;
+        let habits = past.habits.unwrap_or_default();
+        let mut text = format!(
+            "# {} ran these often, and no rule stops one. Read each line before you use it.\n\
+             - name: often\n  type: rule\n  allow: true\n  commands:\n",
+            counted(past.calls, "call")
+        );
+        for (pattern, count) in habits.frequent() {
+            let _ = writeln!(text, "    - \"{pattern}\"  # {}", counted(count, "time"));
+        }
+        output::print(&text)
+    }
+
+    /// Makes a test case of the example with this number.
+    pub(super) fn save_case(&self, number: usize) -> Result<(), CommandError> {
+        let past = self.run()?.past;
+        let groups = past.groups();
+        let group = number.checked_sub(1).and_then(|at| groups.get(at));
+        for hook in &self.config.hooks {
+            if let Some(group) = group
+                && hook.location.text() == group.source
+            {
+                return save::save(self.agent, group, hook.location.path());
+            }
+        }
+        let problem = format!("no hook of a file decides calls under the number {number}");
+        Err(CommandError::usage(problem).hint("leave out `--save-case` to see the numbers"))
+    }
+
     /// Reads one file after the other that no other thread has begun.
     fn work(
         &self,
@@ -119,6 +164,7 @@ impl Survey {
         seen: &SeenCalls,
     ) -> Result<Surveyed, CommandError> {
         let (runtime, mut found) = (Runtime::new()?, Surveyed::default());
+        found.past.habits = if self.suggests { Some(Habits::default()) } else { None };
         let mut replay: Option<(String, Replay)> = None;
         let (since, shows_progress) = (self.since.to_string(), io::stderr().is_terminal());
         loop {
@@ -251,7 +297,7 @@ impl Surveyed {
 }
 
 fn push_group(text: &mut String, number: usize, group: &PastGroup) {
-    let PastGroup { outcome, count, hook, source, time, tool, reason, payload } = group;
+    let PastGroup { outcome, count, hook, source, time, tool, reason, payload, .. } = group;
     let (_, style, word) = OUTCOMES[*outcome as usize];
     let hook = if hook.is_empty() { "a guard of its own" } else { hook };
     let reason = plain::line(reason.as_deref().unwrap_or_default());

@@ -1,0 +1,65 @@
+//! `hookexec test --past AGENT --save-case N`: a test case of a call of the past.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use hookexec::wire::JsonObject;
+use hookexec_agents::{Agent, tools};
+use hookexec_builtins::shell::read_script;
+use hookexec_workbench::testing::{Outcome, PastGroup, with_case};
+use serde_json::Value;
+
+use crate::console::output;
+use crate::error::CommandError;
+
+/// Adds a case of the example in `group` to the cases of the hooks file at `hooks`, and shows the
+/// exception that would let the call through.
+pub(super) fn save(agent: Agent, group: &PastGroup, hooks: &Path) -> Result<(), CommandError> {
+    let decision = match group.outcome {
+        Outcome::Denied => "deny",
+        Outcome::Asked => "ask",
+        Outcome::Rewritten | Outcome::Redacted => {
+            return Err(CommandError::usage("a case is made of calls that are denied or asked"));
+        }
+    };
+    let (hook, time) = (&group.hook, &group.time);
+    let name = Value::from(format!("{hook}: {decision} the {} of {time}", group.tool));
+    let payload = group.payload.clone().unwrap_or_default();
+    let case = format!(
+        "  - name: {name}\n    from: {agent}\n    payload: {payload}\n    expect: {{ decision: {decision} }}\n"
+    );
+    let cases = hooks.with_extension("test.yaml");
+    let text = with_case(&cases, &case).map_err(CommandError::config)?;
+    output::write(&cases, text.as_bytes())?;
+    let mut said = format!("added a case to {}\n", cases.display());
+    if let Some(exception) = exception(group) {
+        let source = &group.source;
+        let _ = writeln!(
+            said,
+            "if this is a false alarm, write `decision: none` there, and add to the rule at {source}:\n  {exception}"
+        );
+    }
+    output::print(&said)
+}
+
+/// Returns the `except` of a rule that lets the example through; `None` for other hooks.
+fn exception(group: &PastGroup) -> Option<String> {
+    let fitting = group.fitting.as_deref()?;
+    let arguments = group.payload.as_ref()?["tool_input"].as_object()?;
+    let key = if fitting == group.tool {
+        "tools"
+    } else if is_command(fitting, &group.tool, arguments) {
+        "commands"
+    } else {
+        "files"
+    };
+    Some(format!("except: {{ {key}: [{}] }}", Value::from(fitting)))
+}
+
+/// Returns whether a text is a command of the call, and not a file of it.
+fn is_command(text: &str, tool: &str, arguments: &JsonObject) -> bool {
+    let script = tools::subject(tool, arguments).map(read_script).unwrap_or_default();
+    let program = text.split(' ').next();
+    let mut commands = script.commands.iter();
+    commands.any(|command| command.words.first().map(|word| word.text.as_str()) == program)
+}
