@@ -151,12 +151,18 @@ fn leaf(reader: &mut Reader, node: &Node, keys: ConditionKeys<'_>) -> Option<Lea
             "write two conditions and join them with `all`",
         );
     }
-    let test = keys.equals.map(Test::Equals);
-    let test = test.or_else(|| keys.within.map(|values| Test::In(values.0)));
-    let test = test.or_else(|| keys.regex.map(|Expression(pattern)| Test::Regex(pattern)));
-    let test = test.or_else(|| keys.glob.map(|glob| glob.0));
-    let test = test.or_else(|| keys.exists.map(Test::Exists));
-    Some(Leaf { field: keys.field?, test: test? })
+    let test = if let Some(value) = keys.equals {
+        Test::Equals(value)
+    } else if let Some(values) = keys.within {
+        Test::In(values.0)
+    } else if let Some(Expression(pattern)) = keys.regex {
+        Test::Regex(pattern)
+    } else if let Some(glob) = keys.glob {
+        glob.0
+    } else {
+        Test::Exists(keys.exists?)
+    };
+    Some(Leaf { field: keys.field?, test })
 }
 
 /// Returns a pattern; a broken one is reported.

@@ -48,13 +48,13 @@ pub(super) fn rewritten(input: &Input, output: &Output, describer: Describer) ->
 /// Returns whether `output` changes `input`, by the keys that it rewrites alone: an input can be
 /// large.
 pub(super) fn changes(input: &Input, output: &Output) -> bool {
-    let arguments = input.tool_input.as_ref();
-    let changes_arguments = match &output.updated_input {
-        Some(InputChange::Patch(keys)) => {
-            keys.iter().any(|(key, new)| arguments.and_then(|known| known.get(key)) != Some(new))
+    let changes_arguments = match (&output.updated_input, &input.tool_input) {
+        (Some(InputChange::Patch(keys)), Some(known)) => {
+            keys.iter().any(|(key, new)| known.get(key) != Some(new))
         }
-        Some(InputChange::Replace(new)) => arguments != Some(new),
-        None => false,
+        (Some(InputChange::Patch(keys)), None) => !keys.is_empty(),
+        (Some(InputChange::Replace(new)), known) => known.as_ref() != Some(new),
+        (None, _) => false,
     };
     let changes_request = output.updated_request.as_ref().is_some_and(|request| {
         differs(request.model.as_ref(), input.model_id.as_ref())

@@ -171,12 +171,14 @@ impl Plan {
         let Bound { hook, dialect, .. } = &self.hooks[index];
         let matcher = &hook.matcher;
         // A name too long to match: an event that can't be denied runs every hook then.
-        input.tool().len() > LONGEST_MATCHED
+        if input.tool().len() > LONGEST_MATCHED
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
-            || dialect.is_some_and(|dialect| {
-                dialect.tool_names(input).iter().any(|name| matcher.matches(name))
-            })
+        {
+            return true;
+        }
+        let Some(dialect) = dialect else { return false };
+        dialect.tool_names(input).iter().any(|name| matcher.matches(name))
     }
 
     /// Returns whether the hook is to be called as far as its condition says. That of a long input is

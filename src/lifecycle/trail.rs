@@ -39,9 +39,13 @@ impl Trail {
 
     /// Returns the hooks that ended in an error or failed while the event went on.
     pub fn failed_open(&self) -> impl Iterator<Item = (Event, &str)> {
-        self.0.iter().flat_map(|verdict| {
-            verdict.failed_open.iter().map(|name| (verdict.event, name.as_str()))
-        })
+        let mut failed = Vec::new();
+        for verdict in &self.0 {
+            for name in &verdict.failed_open {
+                failed.push((verdict.event, name.as_str()));
+            }
+        }
+        failed.into_iter()
     }
 }
 

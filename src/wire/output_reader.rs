@@ -7,6 +7,7 @@
 //! A key of neither spelling decides nothing, whatever it resembles. The key that was probably
 //! meant is only named in messages.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -265,20 +266,23 @@ fn flatten(object: JsonObject) -> Result<Vec<(String, Value, bool)>, WireError> 
 /// Returns our spelling of `key`: `stop_reason` for Claude Code's `stopReason`.
 fn known(key: &str, in_specific: bool) -> Option<&'static str> {
     let top: &[&str] = if in_specific { &[] } else { TOP_KEYS };
-    let mut names = SPECIFIC_KEYS.iter().chain(top).copied();
-    names.find(|name| *name == key || is_camel_case(key, name))
+    let wanted = snake_case(key);
+    SPECIFIC_KEYS.iter().chain(top).copied().find(|name| *name == wanted)
 }
 
-/// Returns whether `key` is `name` in camelCase.
-fn is_camel_case(key: &str, name: &str) -> bool {
-    let mut letters = key.chars();
-    let same = name.split('_').enumerate().all(|(index, word)| {
-        word.chars().enumerate().all(|(at, letter)| {
-            let upper = index > 0 && at == 0;
-            letters.next() == Some(if upper { letter.to_ascii_uppercase() } else { letter })
-        })
-    });
-    same && letters.next().is_none()
+/// Returns a key in camelCase as `snake_case`. One with a `_` stays as it is.
+fn snake_case(key: &str) -> Cow<'_, str> {
+    if key.contains('_') || !key.contains(|letter: char| letter.is_ascii_uppercase()) {
+        return key.into();
+    }
+    let mut snake = String::new();
+    for letter in key.chars() {
+        if letter.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake.into()
 }
 
 fn value_as<P: Present>(key: &str, value: Value) -> Result<P, WireError> {

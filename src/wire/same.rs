@@ -12,10 +12,13 @@ pub(crate) fn same_json(left: &Value, right: &Value) -> bool {
                 && left.iter().zip(right).all(|(left, right)| same_json(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
+            for (key, left) in left {
+                match right.get(key) {
+                    Some(right) if same_json(left, right) => {}
+                    _ => return false,
+                }
+            }
             left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(key, left)| right.get(key).is_some_and(|right| same_json(left, right)))
         }
         _ => left == right,
     }

@@ -192,8 +192,13 @@ impl Verdict {
 
     /// Returns the rank of the highest layer that gave the metadata `key`.
     fn metadata_rank(&self, key: &str) -> usize {
-        let gave = self.hooks.iter().filter(|hook| hook.metadata.iter().any(|known| known == key));
-        gave.map(|hook| hook.rank).min().unwrap_or(usize::MAX)
+        let mut highest = usize::MAX;
+        for hook in &self.hooks {
+            if hook.metadata.iter().any(|known| known == key) {
+                highest = highest.min(hook.rank);
+            }
+        }
+        highest
     }
 }
 

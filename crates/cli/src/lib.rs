@@ -209,10 +209,14 @@ pub fn run<W: Into<OsString>>(
 /// Does `work`; a panic in it ends in [`Exit::Internal`], where the runtime's own exit code would
 /// be 101, or in an answer to the agent. Nothing that goes wrong may look like permission.
 fn guarded(caller: Option<&Caller>, work: impl FnOnce() -> Exit) -> Exit {
-    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        let error = error::panicked();
-        caller.map_or_else(|| error.report(), |caller| caller.fail(&error.to_string()))
-    })
+    if let Ok(exit) = panic::catch_unwind(AssertUnwindSafe(work)) {
+        return exit;
+    }
+    let error = error::panicked();
+    match caller {
+        Some(caller) => caller.fail(&error.to_string()),
+        None => error.report(),
+    }
 }
 
 #[cfg(test)]

@@ -103,12 +103,13 @@ impl Pattern {
 
     /// Returns whether the pattern is found in `text`.
     pub fn is_match(&self, text: &str) -> bool {
-        let mut beginnings = match self.0.form {
-            Form::SimpleWhole => simple_beginnings(&self.0.text),
-            Form::Whole | Form::Contains => None,
-        };
-        beginnings.as_mut().is_none_or(|all| all.any(|one| text.starts_with(one)))
-            && self.regex().is_none_or(|regex| regex.is_match(text.as_bytes()))
+        if self.0.form == Form::SimpleWhole
+            && let Some(mut beginnings) = simple_beginnings(&self.0.text)
+            && !beginnings.any(|beginning| text.starts_with(beginning))
+        {
+            return false;
+        }
+        self.regex().is_none_or(|regex| regex.is_match(text.as_bytes()))
     }
 
     fn regex(&self) -> Option<&Regex> {

@@ -67,8 +67,9 @@ impl SourceFile {
 
     fn line_starts(&self) -> &[usize] {
         self.line_starts.get_or_init(|| {
-            let newlines = self.text.match_indices('\n').map(|(at, _)| at + 1);
-            std::iter::once(0).chain(newlines).collect()
+            let mut starts = vec![0];
+            starts.extend(self.text.match_indices('\n').map(|(at, _)| at + 1));
+            starts
         })
     }
 

@@ -64,9 +64,11 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
         return None;
     }
     // A hook in the words of an agent is matched by that agent's names of tools under every agent.
-    let spoken = hook.dialect.as_deref().map(tools::of_agent);
-    if spoken.is_some_and(|tools| names.iter().any(|name| !tools.certainly_lacks(name))) {
-        return None;
+    if let Some(dialect) = &hook.dialect {
+        let tools = tools::of_agent(dialect);
+        if names.iter().any(|name| !tools.certainly_lacks(name)) {
+            return None;
+        }
     }
     let mut titles = Vec::new();
     for agent in agents {

@@ -162,7 +162,8 @@ fn is_path(word: &Path) -> bool {
 
 /// Returns whether a file is named like a script.
 pub fn has_script_ending(word: &Path) -> bool {
-    word.extension().is_some_and(|ending| SCRIPTS.iter().any(|known| ending == *known))
+    let ending = word.extension().unwrap_or_default();
+    SCRIPTS.iter().any(|known| ending == *known)
 }
 
 fn is_shell(shell: &str) -> bool {

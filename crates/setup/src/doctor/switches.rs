@@ -72,7 +72,8 @@ fn switched_off(agent: Agent, file: &Value, is_managed: bool) -> Option<String> 
 }
 
 fn names(list: &Value, name: &str) -> bool {
-    list.as_array().is_some_and(|list| list.iter().any(|item| item == name))
+    let Some(list) = list.as_array() else { return false };
+    list.iter().any(|item| item == name)
 }
 
 /// Returns whether one of the patterns of a list excludes the file of the plugin.

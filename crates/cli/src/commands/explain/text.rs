@@ -124,12 +124,14 @@ fn push_report(
 
 /// Returns whether the verdict or the course of the evaluation shows a warning.
 fn is_told(warning: &str, explained: &Explained) -> bool {
-    let told = explained.verdict.as_ref().and_then(|verdict| verdict.system_message.as_deref());
-    if told.is_some_and(|told| told.contains(warning)) {
+    if let Some(verdict) = &explained.verdict
+        && let Some(told) = &verdict.system_message
+        && told.contains(warning)
+    {
         return true;
     }
-    let mut steps = explained.course.iter().flat_map(|course| &course.steps);
-    steps.any(|step| step.step.remarks.iter().any(|remark| remark == warning))
+    let Some(course) = &explained.course else { return false };
+    course.steps.iter().any(|step| step.step.remarks.iter().any(|remark| remark == warning))
 }
 
 fn selection_lines(hook: &Explanation, tool: Option<&str>) -> Vec<String> {

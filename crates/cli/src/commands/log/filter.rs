@@ -33,8 +33,12 @@ pub(crate) struct Filter {
 fn decision() -> impl TypedValueParser<Value = DecisionWord> {
     let words = PossibleValuesParser::new(DecisionWord::WORDS.iter().map(|(word, _)| *word));
     words.try_map(|said| {
-        let known = DecisionWord::WORDS.iter().find(|(word, _)| *word == said);
-        known.map(|(_, decision)| *decision).ok_or("unknown")
+        for (word, decision) in DecisionWord::WORDS {
+            if *word == said {
+                return Ok(*decision);
+            }
+        }
+        Err("unknown")
     })
 }
 
