@@ -77,10 +77,9 @@ impl Asks {
     /// these hooks failed, nothing is settled.
     pub(crate) fn settle(&mut self, answers: &[Verdict]) {
         self.add(answers);
-        let is_answer =
-            |verdict: &&Verdict| verdict.event.contract().permission == Permission::Approves;
-        for answer in answers.iter().filter(is_answer) {
-            if answer.hooks.iter().any(has_failed) {
+        for answer in answers {
+            let is_answer = answer.event.contract().permission == Permission::Approves;
+            if !is_answer || answer.hooks.iter().any(has_failed) {
                 continue;
             }
             let allows = answer.hooks.iter().filter(|hook| counts_as(hook, Decision::Allow));

@@ -78,8 +78,10 @@ impl Kind<'_> for Rule {
             .find(|(name, _, node)| ["all", "any"].contains(name) && node.as_text().is_some());
         if let Some((name, key, node)) = over {
             let list = List::read(reader, node, &format!("`{name}`"))?;
-            let part = part_of(reader, key, fields, list);
-            let part = part.filter(|_| reader.errors() == errors).map(Box::new)?;
+            let part = Box::new(part_of(reader, key, fields, list)?);
+            if reader.errors() > errors {
+                return None;
+            }
             let of = if name == "all" { Self::AllOf } else { Self::AnyOf };
             return Some(of(list, part));
         }

@@ -171,10 +171,10 @@ impl ExecutorBuilder {
             if broken.is_empty() {
                 break (environment, handlers, problems);
             }
-            let is_sound =
-                |place: &Location| !broken.iter().any(|file| is_in(&file.location, place));
-            configured.retain(|hook| is_sound(&hook.location));
-            processes.retain(|_, process| is_sound(&process.location));
+            for file in &broken {
+                configured.retain(|hook| !is_in(&file.location, &hook.location));
+                processes.retain(|_, process| !is_in(&file.location, &process.location));
+            }
             failed.extend(broken);
         };
         let mut hooks_of: Vec<Vec<Bound>> = Event::all().map(|_| Vec::new()).collect();

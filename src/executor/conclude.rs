@@ -109,9 +109,8 @@ impl Evaluation<'_> {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(answers.len());
         for answer in answers {
             let outcome = self.settled(answer);
-            let is_same =
-                |known: &mut Outcome| (known.place, known.index) == (outcome.place, outcome.index);
-            match outcomes.pop_if(is_same) {
+            let hook = (outcome.place, outcome.index);
+            match outcomes.pop_if(|known| (known.place, known.index) == hook) {
                 Some(first) => outcomes.push(first.with_next(outcome)),
                 None => outcomes.push(outcome),
             }

@@ -361,10 +361,11 @@ impl<'e> Evaluation<'e> {
 
     /// Withholds the response of a tool for which no hook can be chosen.
     fn withhold_everything(&mut self, cause: &str) {
-        let withholds =
-            |stage: &Stage<'_>| stage.plan.contract.withholds() && !stage.plan.hooks.is_empty();
-        if self.moment.stages.iter().any(withholds) {
-            self.replace_response(format!("[withheld by hookexec: {cause}]"));
+        for stage in &self.moment.stages {
+            if stage.plan.contract.withholds() && !stage.plan.hooks.is_empty() {
+                self.replace_response(format!("[withheld by hookexec: {cause}]"));
+                return;
+            }
         }
     }
 

@@ -265,11 +265,17 @@ fn verdict_only(output: Output) -> Box<Output> {
 /// Returns the cause in what a program wrote to stderr: the last line whose first word ends in
 /// `Error:`, as Node.js and Python write it, else the last line that is not empty.
 pub(super) fn cause_line(stderr: &str) -> &str {
-    let named =
-        |line: &&str| line.split_whitespace().next().is_some_and(|word| word.ends_with("Error:"));
-    let mut lines = stderr.lines().rev().map(str::trim).filter(|line| !line.is_empty());
-    let last = lines.clone().next().unwrap_or_default();
-    lines.find(named).unwrap_or(last)
+    let mut last = "";
+    for line in stderr.lines().rev() {
+        let line = line.trim();
+        if last.is_empty() {
+            last = line;
+        }
+        if line.split_whitespace().next().unwrap_or_default().ends_with("Error:") {
+            return line;
+        }
+    }
+    last
 }
 
 fn lossy(bytes: &[u8]) -> String {

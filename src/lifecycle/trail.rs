@@ -79,8 +79,13 @@ pub(super) fn refuses(verdict: &Verdict) -> bool {
 
 /// Returns why a verdict refuses, with a default text if the hook gave none.
 pub(super) fn reason(verdict: &Verdict) -> String {
-    let given = verdict.message.as_deref().filter(|message| !message.trim().is_empty());
-    let stop =
-        || verdict.stop.as_ref().map(|stop| stop.reason.as_str()).filter(|why| !why.is_empty());
-    given.or_else(stop).map_or_else(|| format!("a `{}` hook said no", verdict.event), str::to_owned)
+    if let Some(message) = &verdict.message
+        && !message.trim().is_empty()
+    {
+        return message.clone();
+    }
+    match &verdict.stop {
+        Some(stop) if !stop.reason.is_empty() => stop.reason.clone(),
+        _ => format!("a `{}` hook said no", verdict.event),
+    }
 }

@@ -282,9 +282,12 @@ impl Call {
             // Claude Code has no tool for it, so guards of writing and of editing run.
             Kind::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
         };
-        let texts = std::iter::once(("file_path", edit.path)).chain(texts);
-        let arguments = texts.map(|(key, text)| (key.to_owned(), text.into())).collect();
-        Self { tools: Some(tools), arguments, ..Self::default() }
+        let mut call = Self { tools: Some(tools), ..Self::default() };
+        call.arguments.insert("file_path".to_owned(), edit.path.into());
+        for (key, text) in texts {
+            call.arguments.insert(key.to_owned(), text.into());
+        }
+        call
     }
 
     /// Returns the arguments that a changed copy of this call stands for.
@@ -302,13 +305,15 @@ impl Call {
             if self.partial || self.made.contains(&&*key) {
                 return Err(ArgumentError::Made(key));
             }
-            let mut names: Vec<&String> =
-                self.names.iter().filter(|(name, _)| *name == key).map(|(_, name)| name).collect();
-            if names.is_empty() {
-                names.push(&key);
+            let mut has_name = false;
+            for (name, original) in &self.names {
+                if *name == key {
+                    has_name = true;
+                    result.insert(original.clone(), value.clone());
+                }
             }
-            for name in names {
-                result.insert(name.clone(), value.clone());
+            if !has_name {
+                result.insert(key, value);
             }
         }
         Ok(result)
@@ -327,14 +332,17 @@ fn absolute(path: &str, directory: &str) -> String {
     if path.is_empty() {
         return String::new();
     }
-    let at_home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    let whole = match at_home.zip(home_directory()) {
-        Some((rest, home)) => home.join(rest.trim_start_matches('/')),
-        None if !directory.starts_with('/') => match std::env::current_dir() {
-            Ok(current) => current.join(path),
-            Err(_) => return path.to_owned(),
-        },
-        None => Path::new(directory).join(path),
+    let whole = if let Some(rest) = path.strip_prefix('~')
+        && (rest.is_empty() || rest.starts_with('/'))
+        && let Some(home) = home_directory()
+    {
+        home.join(rest.trim_start_matches('/'))
+    } else if directory.starts_with('/') {
+        Path::new(directory).join(path)
+    } else if let Ok(current) = std::env::current_dir() {
+        current.join(path)
+    } else {
+        return path.to_owned();
     };
     lexical(&whole).to_string_lossy().into_owned()
 }
