@@ -216,6 +216,15 @@ fn a_call_becomes_a_case_that_passes_and_an_exception_is_only_shown() {
 }
 
 #[test]
+fn a_new_policy_says_what_it_would_have_stopped() {
+    let sandbox = claude_code();
+    let done = sandbox.hookexec(["init", "--user"]).run().exits(0);
+    let said = "would have stopped 2 of 5 calls of Claude Code: `hookexec test --past claude-code`";
+    assert!(done.stdout.contains(said), "{}", done.stdout);
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
 fn what_ran_often_and_is_stopped_by_no_rule_is_suggested() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);

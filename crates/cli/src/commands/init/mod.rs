@@ -16,6 +16,7 @@ use hookexec_setup::settings::Scope;
 use hookexec_setup::settings::inspect::AgentFile;
 
 use crate::commands::import;
+use crate::commands::test::past::last_days;
 use crate::console::output;
 use crate::console::table::steps;
 use crate::{CommandError, config};
@@ -92,7 +93,8 @@ impl Args {
         let next = steps(&self.next(&directory, &project));
         output::print(&if self.user {
             let directory = directory.display();
-            format!("wrote {HOOKS} and {CASES} in {directory}\n\n{next}")
+            let past = last_days(&hooks);
+            format!("wrote {HOOKS} and {CASES} in {directory}\n\n{next}{past}")
         } else {
             format!("wrote {HOOKS} and {CASES}\n\n{next}{SURVIVES}")
         })

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use anstyle::Style;
 use hookexec::Config;
@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::save;
+use crate::commands::log::since;
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
@@ -27,6 +28,8 @@ use crate::{plain, registry};
 
 /// How many groups and places are shown.
 const SHOWN: usize = 10;
+/// How long `init` reads.
+const QUICK: Duration = Duration::from_secs(2);
 const BROKEN: &str = "can't be read";
 
 /// What a policy does to calls, in the order of [`Outcome`].
@@ -45,6 +48,8 @@ pub(crate) struct Survey {
     /// The project of calls whose transcript names none.
     project: PathBuf,
     since: Timestamp,
+    /// When to stop reading.
+    until: Option<Instant>,
     /// Whether commands are counted.
     suggests: bool,
 }
@@ -92,6 +97,7 @@ impl Survey {
             config: loaded.found.config,
             project,
             since,
+            until: None,
             suggests: false,
         })
     }
@@ -117,6 +123,7 @@ impl Survey {
                 let done = worker.join().map_err(|_| CommandError::internal("a thread failed"))?;
                 all.merge(done?);
             }
+            show_progress("");
             Ok(all)
         })
     }
@@ -166,13 +173,11 @@ impl Survey {
         let (runtime, mut found) = (Runtime::new()?, Surveyed::default());
         found.past.habits = if self.suggests { Some(Habits::default()) } else { None };
         let mut replay: Option<(String, Replay)> = None;
-        let (since, shows_progress) = (self.since.to_string(), io::stderr().is_terminal());
-        loop {
+        let since = self.since.to_string();
+        while self.until.is_none_or(|until| Instant::now() < until) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = files.get(at) else { break };
-            if shows_progress {
-                let _ = write!(io::stderr(), "\r{} of {} transcripts\x1b[K\r", at + 1, files.len());
-            }
+            show_progress(&format!("{} of {} transcripts", at + 1, files.len()));
             let mut stopped = None;
             let read = self.transcripts.read(self.agent, path, &since, seen, |one| match one {
                 Found::Broken { line, why } => {
@@ -294,6 +299,35 @@ impl Surveyed {
         }
         text
     }
+}
+
+/// Shows a line on a terminal, in place of the line before.
+fn show_progress(text: &str) {
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r{text}\x1b[K\r");
+    }
+}
+
+/// Returns what the hooks file at `hooks` would have done with the calls of the last days, a line for
+/// each agent whose transcripts are there. What can't be read is left out.
+pub(crate) fn last_days(hooks: &Path) -> String {
+    let mut text = String::new();
+    for agent in Agent::all() {
+        let Ok(since) = since("30d") else { continue };
+        let Ok(mut survey) = Survey::new(agent, since, &[hooks.to_owned()], None) else { continue };
+        survey.until = Some(Instant::now() + QUICK);
+        let Ok(Surveyed { past, .. }) = survey.run() else { continue };
+        if past.calls > 0 {
+            let stopped = past.count(Outcome::Denied) + past.count(Outcome::Asked);
+            let (calls, title) = (counted(past.calls, "call"), agent.title());
+            let _ = writeln!(
+                text,
+                "\nIn the last 30 days this policy would have stopped {stopped} of {calls} of {title}: \
+                 `hookexec test --past {agent}` shows them."
+            );
+        }
+    }
+    text
 }
 
 fn push_group(text: &mut String, number: usize, group: &PastGroup) {
