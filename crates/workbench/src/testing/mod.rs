@@ -16,6 +16,6 @@ pub use compare::Difference;
 pub use coverage::{Coverage, Gap, GapKind};
 pub use habits::Habits;
 pub use keys::{DecisionWord, cases_schema};
-pub use past::{Outcome, Past, PastGroup};
-pub use replay::{Change, Replay, Replayed};
+pub use past::{Note, Outcome, Past, PastGroup};
+pub use replay::{Change, Replay, Replayed, only_looks, stays_here};
 pub use suite::{CaseReport, FileResults, Results, Suite};

@@ -12,6 +12,10 @@ use hookexec::event::Event;
 use hookexec::wire::{Decision, HookReport, Input, Verdict};
 use hookexec_agents::{NativeCall, Subject, tools};
 
+/// The most places that a note keeps.
+const MOST_PLACES: usize = 100;
+const NOT_RUN: &str = "not run, since they have side effects or send what they see";
+
 /// What a policy does to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,17 +34,28 @@ pub enum Outcome {
 /// What a policy would have done with calls of the past.
 #[derive(Debug, Default)]
 pub struct Past {
+    /// How many transcripts there were.
+    pub transcripts: usize,
     /// How many calls there were.
     pub calls: usize,
     /// How many calls were allowed without a question.
     pub allowed: usize,
-    /// The hooks that have side effects and did not run, and how often each would have.
-    pub not_run: BTreeMap<String, usize>,
+    /// What was not judged or met, by the reason.
+    pub notes: BTreeMap<String, Note>,
     /// The commands of calls that go on as they are, if they are counted.
     pub habits: Option<Habits>,
     /// The places of the hooks that had an opinion.
     met: BTreeSet<String>,
     groups: BTreeMap<(Outcome, String, String), PastGroup>,
+}
+
+/// Something that is said of several places.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// How often it was the case.
+    pub count: usize,
+    /// The first places, each once.
+    pub places: Vec<String>,
 }
 
 /// Calls of which the same hook said the same.
@@ -74,7 +89,7 @@ impl Past {
         let (verdict, missing) = replay.judge(&subject).await;
         self.calls += usize::from(is_before);
         for hook in missing {
-            *self.not_run.entry(hook).or_default() += 1;
+            self.note(NOT_RUN, hook);
         }
         for report in &verdict.hooks {
             let had_opinion = report.decision.is_some() || report.rewrote;
@@ -122,14 +137,29 @@ impl Past {
         self.calls += other.calls;
         self.allowed += other.allowed;
         self.met.extend(other.met);
-        for (hook, count) in other.not_run {
-            *self.not_run.entry(hook).or_default() += count;
+        for (about, other) in other.notes {
+            let note = self.notes.entry(about).or_default();
+            note.count += other.count;
+            for place in other.places {
+                note.add(place);
+            }
         }
         if let Some(habits) = other.habits {
             self.habits.get_or_insert_default().merge(habits);
         }
         for (key, group) in other.groups {
             self.add_group(key, group);
+        }
+    }
+
+    /// Notes that something is the case at a place.
+    pub fn note(&mut self, about: &str, place: String) {
+        if !self.notes.contains_key(about) {
+            self.notes.insert(about.to_owned(), Note::default());
+        }
+        if let Some(note) = self.notes.get_mut(about) {
+            note.count += 1;
+            note.add(place);
         }
     }
 
@@ -158,18 +188,24 @@ impl Past {
         groups.map(|group| group.count).sum()
     }
 
-    /// Returns the hooks for tools in `config` that never had an opinion and are not in `not_run`, each
-    /// with its place.
-    pub fn never_met(&self, config: &Config) -> Vec<(String, String)> {
-        let mut never = Vec::new();
+    /// Notes the hooks for tools in `config` that could run, and never had an opinion.
+    pub fn note_unmet(&mut self, config: &Config) {
+        let not_run = self.notes.get(NOT_RUN).cloned().unwrap_or_default().places;
         for hook in &config.hooks {
             let (name, source) = (hook.label(), hook.location.text());
-            let is_met = self.met.contains(&source) || self.not_run.contains_key(&name);
+            let is_met = self.met.contains(&source) || not_run.contains(&name);
             if hook.enabled && hook.event.contract().tool_matched && !is_met {
-                never.push((name, source));
+                self.note("never had an opinion", format!("{name} ({source})"));
             }
         }
-        never
+    }
+}
+
+impl Note {
+    fn add(&mut self, place: String) {
+        if self.places.len() < MOST_PLACES && !self.places.contains(&place) {
+            self.places.push(place);
+        }
     }
 }
 

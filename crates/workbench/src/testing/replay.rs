@@ -57,7 +57,7 @@ pub enum Change {
 
 impl Replay {
     /// Returns a replay with the candidate `config`, whose hooks run in `working_dir` and whose own
-    /// log is left alone. Hooks with side effects run only if `run_external` says so.
+    /// log is left alone. Those hooks run that `runs` names.
     ///
     /// # Errors
     /// When no executor can be built of it.
@@ -65,12 +65,10 @@ impl Replay {
         config: Config,
         working_dir: &Path,
         registry: Registry,
-        run_external: bool,
+        runs: fn(&Hook) -> bool,
     ) -> Result<Self, Diagnostics> {
         let answers = Arc::new(Mutex::new(Answers::default()));
-        let executor = executor(config, working_dir, registry, &answers, move |hook| {
-            !run_external && !only_looks(hook)
-        })?;
+        let executor = executor(config, working_dir, registry, &answers, move |hook| !runs(hook))?;
         Ok(Self { executor, answers })
     }
 
@@ -109,7 +107,13 @@ impl Replay {
     }
 }
 
-fn only_looks(hook: &Hook) -> bool {
+/// Returns whether a hook has no side effects and sends nothing to another machine.
+pub fn stays_here(hook: &Hook) -> bool {
+    only_looks(hook) && !matches!(hook.kind.as_str(), "http" | "model")
+}
+
+/// Returns whether a hook has no side effects.
+pub fn only_looks(hook: &Hook) -> bool {
     if hook.kind == "rule" {
         return true;
     }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec_agents::Agent;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
 use hookexec_workbench::records;
-use hookexec_workbench::testing::{Change, Replay, Replayed};
+use hookexec_workbench::testing::{Change, Replay, Replayed, only_looks};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -101,7 +102,7 @@ impl LogArgs {
             match self.save_case {
                 _ if self.suggest => survey.suggest()?,
                 Some(number) => survey.save_case(number)?,
-                None => survey.run()?.show(&survey, format.plain()?)?,
+                None => survey.show(format.plain()?)?,
             }
             return Ok(Some(Exit::Success));
         }
@@ -119,7 +120,8 @@ impl LogArgs {
         let mut config = ConfigArgs::default().only(&self.config);
         config.cwd = project.map(Path::to_owned);
         let candidate = config.load(Purpose::Run)?.found.config;
-        let replay = Replay::new(candidate, &config.project()?, registry::all(), self.run_external);
+        let runs = if self.run_external { |_: &Hook| true } else { only_looks };
+        let replay = Replay::new(candidate, &config.project()?, registry::all(), runs);
         let replay = replay.map_err(CommandError::config)?;
         let runtime = Runtime::new()?;
         let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);

@@ -1,6 +1,5 @@
 //! `hookexec test --past`: what a policy would have done with an agent's calls of the past.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,9 +11,8 @@ use anstyle::Style;
 use hookexec::Config;
 use hookexec_agents::{Agent, Found, SeenCalls, Transcript, Transcripts, tools};
 use hookexec_files::text::shortened;
-use hookexec_workbench::testing::{Habits, Outcome, Past, PastGroup, Replay};
+use hookexec_workbench::testing::{Habits, Outcome, Past, PastGroup, Replay, stays_here};
 use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::json;
 
 use super::save;
@@ -54,23 +52,6 @@ pub(crate) struct Survey {
     suggests: bool,
 }
 
-/// What came out.
-#[derive(Default)]
-pub(crate) struct Surveyed {
-    pub(crate) past: Past,
-    files: usize,
-    /// What can't be judged, and why.
-    notes: BTreeMap<String, Note>,
-}
-
-/// Something that is said of several places.
-#[derive(Default, Serialize)]
-struct Note {
-    count: usize,
-    /// The first places.
-    places: Vec<String>,
-}
-
 impl Survey {
     /// Loads the policy: these hooks files, else those that count here.
     pub(crate) fn new(
@@ -103,7 +84,7 @@ impl Survey {
     }
 
     /// Judges all calls, by several threads.
-    pub(crate) fn run(&self) -> Result<Surveyed, CommandError> {
+    pub(crate) fn run(&self) -> Result<Past, CommandError> {
         let files = self.transcripts.files(SystemTime::from(self.since));
         let files = files.or_usage("can't read the directory of transcripts")?;
         if files.is_empty() {
@@ -113,7 +94,8 @@ impl Survey {
         }
         let (next, seen) = (AtomicUsize::new(0), SeenCalls::default());
         let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
-        let mut all = Surveyed { files: files.len(), ..Surveyed::default() };
+        let mut all = Past::default();
+        all.transcripts = files.len();
         thread::scope(|scope| {
             let mut workers = Vec::new();
             for _ in 0..threads {
@@ -124,8 +106,51 @@ impl Survey {
                 all.merge(done?);
             }
             show_progress("");
+            all.note_unmet(&self.config);
             Ok(all)
         })
+    }
+
+    /// Shows it, for people or for programs.
+    pub(super) fn show(&self, format: PlainFormat) -> Result<(), CommandError> {
+        let past = &self.run()?;
+        let summary = json!({
+            "agent": self.agent.name(),
+            "transcripts": past.transcripts,
+            "calls": past.calls,
+            "denied": past.count(Outcome::Denied),
+            "asked": past.count(Outcome::Asked),
+            "rewritten": past.count(Outcome::Rewritten),
+            "redacted": past.count(Outcome::Redacted),
+            "allowed": past.allowed,
+            "groups": past.groups(),
+            "notes": past.notes,
+        });
+        format.show(&summary, || self.text(past))
+    }
+
+    fn text(&self, past: &Past) -> String {
+        let (title, files) = (self.agent.title(), counted(past.transcripts, "transcript"));
+        let (calls, since) = (counted(past.calls, "call"), self.since.strftime("%Y-%m-%d"));
+        let mut text = format!("{calls} in {files} of {title} since {since}\nwould be ");
+        for (outcome, style, word) in OUTCOMES {
+            let _ = write!(text, "{style}{word}{style:#} {}, ", past.count(outcome));
+        }
+        let _ = writeln!(text, "{GOOD}allowed{GOOD:#} {}", past.allowed);
+        let groups = past.groups();
+        for (at, group) in groups.iter().take(SHOWN).enumerate() {
+            push_group(&mut text, at + 1, group);
+        }
+        if groups.len() > SHOWN {
+            let more = groups.len() - SHOWN;
+            let _ = writeln!(text, "  ... and {more} more (`--format json`)");
+        }
+        for (about, note) in &past.notes {
+            let places = &note.places[..note.places.len().min(SHOWN)];
+            let places = plain::line(&places.join(", "));
+            let _ = writeln!(text, "{about} ({}): {places}", note.count);
+        }
+        text
     }
 
     /// Prints an allow rule for commands that ran often. The rules of `init --user` count, too.
@@ -134,7 +159,7 @@ impl Survey {
         let starter = Config::from_yaml(starter, "user.yaml").map_err(CommandError::config)?;
         self.config.hooks.extend(starter.hooks);
         self.suggests = true;
-        let past = self.run()?.past;
+        let past = self.run()?;
         let habits = past.habits.unwrap_or_default();
         let mut text = format!(
             "# {} ran these often, and no rule stops one. Read each line before you use it.\n\
@@ -149,7 +174,7 @@ impl Survey {
 
     /// Makes a test case of the example with this number.
     pub(super) fn save_case(&self, number: usize) -> Result<(), CommandError> {
-        let past = self.run()?.past;
+        let past = self.run()?;
         let groups = past.groups();
         let group = number.checked_sub(1).and_then(|at| groups.get(at));
         for hook in &self.config.hooks {
@@ -169,9 +194,9 @@ impl Survey {
         files: &[PathBuf],
         next: &AtomicUsize,
         seen: &SeenCalls,
-    ) -> Result<Surveyed, CommandError> {
-        let (runtime, mut found) = (Runtime::new()?, Surveyed::default());
-        found.past.habits = if self.suggests { Some(Habits::default()) } else { None };
+    ) -> Result<Past, CommandError> {
+        let (runtime, mut found) = (Runtime::new()?, Past::default());
+        found.habits = if self.suggests { Some(Habits::default()) } else { None };
         let mut replay: Option<(String, Replay)> = None;
         let since = self.since.to_string();
         while self.until.is_none_or(|until| Instant::now() < until) {
@@ -195,7 +220,7 @@ impl Survey {
                         }
                     }
                     if let Some((_, replay)) = &replay {
-                        let judged = runtime.block_on(found.past.add(replay, &time, call));
+                        let judged = runtime.block_on(found.add(replay, &time, call));
                         stopped = stopped.take().or(judged.err());
                     }
                 }
@@ -212,7 +237,7 @@ impl Survey {
     }
 
     /// Notes a form that is not known, or may have changed.
-    fn note_form(&self, transcript: &Transcript, path: &Path, found: &mut Surveyed) {
+    fn note_form(&self, transcript: &Transcript, path: &Path, found: &mut Past) {
         let path = path.display();
         if !transcript.is_known {
             found.note("of an unknown form", path.to_string());
@@ -227,77 +252,8 @@ impl Survey {
 
     fn replay(&self, project: &str) -> Result<Replay, CommandError> {
         let project = if project.is_empty() { &self.project } else { Path::new(project) };
-        let replay = Replay::new(self.config.clone(), project, registry::all(), false);
+        let replay = Replay::new(self.config.clone(), project, registry::all(), stays_here);
         replay.map_err(CommandError::config)
-    }
-}
-
-impl Surveyed {
-    fn note(&mut self, about: &str, place: String) {
-        let note = self.notes.entry(about.to_owned()).or_default();
-        note.count += 1;
-        if note.places.len() < SHOWN {
-            note.places.push(place);
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.past.merge(other.past);
-        for (about, other) in other.notes {
-            let note = self.notes.entry(about).or_default();
-            note.count += other.count;
-            note.places.extend(other.places);
-            note.places.sort();
-            note.places.truncate(SHOWN);
-        }
-    }
-
-    /// Shows it, for people or for programs.
-    pub(crate) fn show(mut self, survey: &Survey, format: PlainFormat) -> Result<(), CommandError> {
-        for (hook, source) in self.past.never_met(&survey.config) {
-            self.note("never had an opinion", format!("{hook} ({source})"));
-        }
-        for (hook, count) in std::mem::take(&mut self.past.not_run) {
-            let times = counted(count, "time");
-            self.note("not run, since it has side effects", format!("{hook} ({times})"));
-        }
-        let past = &self.past;
-        let summary = json!({
-            "agent": survey.agent.name(),
-            "transcripts": self.files,
-            "calls": past.calls,
-            "denied": past.count(Outcome::Denied),
-            "asked": past.count(Outcome::Asked),
-            "rewritten": past.count(Outcome::Rewritten),
-            "redacted": past.count(Outcome::Redacted),
-            "allowed": past.allowed,
-            "groups": past.groups(),
-            "notes": self.notes,
-        });
-        format.show(&summary, || self.text(survey))
-    }
-
-    fn text(&self, survey: &Survey) -> String {
-        let past = &self.past;
-        let (title, files) = (survey.agent.title(), counted(self.files, "transcript"));
-        let (calls, since) = (counted(past.calls, "call"), survey.since.strftime("%Y-%m-%d"));
-        let mut text = format!("{calls} in {files} of {title} since {since}\nwould be ");
-        for (outcome, style, word) in OUTCOMES {
-            let _ = write!(text, "{style}{word}{style:#} {}, ", past.count(outcome));
-        }
-        let _ = writeln!(text, "{GOOD}allowed{GOOD:#} {}", past.allowed);
-        let groups = past.groups();
-        for (at, group) in groups.iter().take(SHOWN).enumerate() {
-            push_group(&mut text, at + 1, group);
-        }
-        if groups.len() > SHOWN {
-            let more = groups.len() - SHOWN;
-            let _ = writeln!(text, "  ... and {more} more (`--format json`)");
-        }
-        for (about, Note { count, places }) in &self.notes {
-            let _ = writeln!(text, "{about} ({count}): {}", plain::line(&places.join(", ")));
-        }
-        text
     }
 }
 
@@ -316,7 +272,7 @@ pub(crate) fn last_days(hooks: &Path) -> String {
         let Ok(since) = since("30d") else { continue };
         let Ok(mut survey) = Survey::new(agent, since, &[hooks.to_owned()], None) else { continue };
         survey.until = Some(Instant::now() + QUICK);
-        let Ok(Surveyed { past, .. }) = survey.run() else { continue };
+        let Ok(past) = survey.run() else { continue };
         if past.calls > 0 {
             let stopped = past.count(Outcome::Denied) + past.count(Outcome::Asked);
             let (calls, title) = (counted(past.calls, "call"), agent.title());
