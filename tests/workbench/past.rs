@@ -214,6 +214,10 @@ fn a_call_becomes_a_case_that_passes_and_an_exception_is_only_shown() {
     let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(78);
     assert!(done.stderr.contains("two cases are called"), "{}", done.stderr);
     let _ = past(&sandbox, "claude-code", &["--save-case", "9"]).exits(64);
+    sandbox.write("hooks.d/more.yaml", HOOKS);
+    let arguments = ["test", "--past", "claude-code", "--config", "hooks.d/more.yaml"];
+    let done = sandbox.hookexec([&arguments[..], &["--save-case", "1"]].concat()).run().exits(64);
+    assert!(done.stderr.contains("no cases can be put beside "), "{}", done.stderr);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use hookexec::wire::JsonObject;
 use hookexec_agents::{Agent, tools};
 use hookexec_builtins::shell::read_script;
+use hookexec_files::directories::DROP_INS;
 use hookexec_workbench::testing::{Outcome, PastGroup, with_case};
 use serde_json::Value;
 
@@ -22,6 +23,12 @@ pub(super) fn save(agent: Agent, group: &PastGroup, hooks: &Path) -> Result<(), 
             return Err(CommandError::usage("a case is made of calls that are denied or asked"));
         }
     };
+    // Each YAML file there is a hooks file.
+    if hooks.parent().is_some_and(|directory| directory.ends_with(DROP_INS)) {
+        let problem = format!("no cases can be put beside {}", hooks.display());
+        let hint = "write a file of cases beside `hooks.d`, with `config: hooks.d/NAME.yaml`";
+        return Err(CommandError::usage(problem).hint(hint));
+    }
     let (hook, time) = (&group.hook, &group.time);
     let name = Value::from(format!("{hook}: {decision} the {} of {time}", group.tool));
     let payload = group.payload.clone().unwrap_or_default();
