@@ -80,7 +80,7 @@ fn the_past_of_claude_code_is_judged_and_nothing_else_runs() {
         "would be denied 3, asked 1, rewritten 0, redacted 1, allowed 0",
         "  1. denied 3  hooks.yaml:5 no-push: people push: `git push",
         "     2999-01-02 Bash: ",
-        "asked 1  hooks.yaml:8 secrets: ",
+        "asked 1  hooks.yaml:8 secrets: it holds secrets: ",
         "redacted 1  hooks.yaml:10 redact: ",
         "never had an opinion (1): unmet (hooks.yaml:7)\n",
         "not run, since they have side effects or send what they see (5): outside",
@@ -208,9 +208,11 @@ fn a_call_becomes_a_case_that_passes_and_an_exception_is_only_shown() {
     for part in ["added a case to ", "hooks.test.yaml", "  except: { commands: [\"git push"] {
         assert!(done.stdout.contains(part), "{part}\n{}", done.stdout);
     }
+    let done = past(&sandbox, "claude-code", &["--save-case", "2"]).exits(0);
+    assert!(done.stdout.contains("  except: { files: [\""), "{}", done.stdout);
     assert_eq!(sandbox.read("hooks.yaml"), HOOKS);
     let done = sandbox.hookexec(["test", "hooks.test.yaml"]).run().exits(0);
-    assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+    assert!(done.stdout.contains("2 passed, 0 failed"), "{}", done.stdout);
     let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(78);
     assert!(done.stderr.contains("two cases are called"), "{}", done.stderr);
     let _ = past(&sandbox, "claude-code", &["--save-case", "9"]).exits(64);
@@ -235,6 +237,7 @@ fn what_ran_often_and_is_stopped_by_no_rule_is_suggested() {
     sandbox.write("hooks.yaml", HOOKS);
     let mut text = String::new();
     for at in 0..5 {
+        text += &bash(&format!("{at}"), if at < 2 { "make all" } else { "make all -k" });
         for command in ["cargo test -p x", "git status", "git push", "rm -r x", "sh x", "y; A=1 z"]
         {
             text += &bash(&format!("{at}{command}"), &format!("{command} {at}"));
@@ -243,7 +246,7 @@ fn what_ran_often_and_is_stopped_by_no_rule_is_suggested() {
     sandbox.write(sandbox.home().join(".claude/projects/-work-app/s.jsonl"), &text);
     let done = past(&sandbox, "claude-code", &["--suggest"]).exits(0);
     let (_, rule) = done.stdout.split_once("  commands:\n").unwrap();
-    let expected =
-        ["cargo test *", "git status *", "y"].map(|one| format!("    - \"{one}\"  # 5 times\n"));
+    let expected = ["cargo test *", "git status *", "make all *", "y"]
+        .map(|one| format!("    - \"{one}\"  # 5 times\n"));
     assert_eq!(rule, expected.concat());
 }

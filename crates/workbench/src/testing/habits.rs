@@ -35,8 +35,14 @@ impl Habits {
     pub fn frequent(&self) -> Vec<(&str, usize)> {
         let mut frequent = Vec::new();
         for (pattern, count) in &self.0 {
-            if *count >= OFTEN {
-                frequent.push((pattern.as_str(), *count));
+            // `cargo test *` is also `cargo test`.
+            if self.0.contains_key(&format!("{pattern} *")) {
+                continue;
+            }
+            let bare = pattern.strip_suffix(" *").and_then(|bare| self.0.get(bare));
+            let count = count + bare.copied().unwrap_or_default();
+            if count >= OFTEN {
+                frequent.push((pattern.as_str(), count));
             }
         }
         frequent.sort_by_key(|(pattern, count)| (std::cmp::Reverse(*count), *pattern));

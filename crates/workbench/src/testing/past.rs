@@ -167,7 +167,8 @@ impl Past {
         let known = self.groups.remove(&key);
         if let Some(mut known) = known {
             let count = known.count + group.count;
-            if known.time >= group.time {
+            // The same example whichever thread came first.
+            if (&known.time, &known.fitting) >= (&group.time, &group.fitting) {
                 std::mem::swap(&mut known, &mut group);
             }
             group.count = count;
@@ -229,8 +230,10 @@ fn outcome(verdict: &Verdict) -> Option<(Outcome, Option<&HookReport>)> {
     Some((outcome, None))
 }
 
-/// Returns what fits, and the pattern, of a rule's reason, as in "`git push` fits `git push|pull`".
+/// Returns what fits, and the pattern, of a rule's reason, as in "`git push` fits `git push|pull`" and
+/// "`.env` is in `@secrets`".
 fn fit(reason: &str) -> Option<(&str, &str)> {
-    let (before, behind) = reason.split_once("` fits `")?;
+    let split = reason.split_once("` fits `").or_else(|| reason.split_once("` is in `"));
+    let (before, behind) = split?;
     Some((before.rsplit('`').next()?, behind.split('`').next()?))
 }

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use hookexec::wire::JsonObject;
-use hookexec_agents::{Agent, tools};
-use hookexec_builtins::shell::read_script;
+use hookexec_agents::Agent;
 use hookexec_files::directories::DROP_INS;
 use hookexec_workbench::testing::{Outcome, PastGroup, with_case};
 use serde_json::Value;
@@ -30,7 +28,8 @@ pub(super) fn save(agent: Agent, group: &PastGroup, hooks: &Path) -> Result<(), 
         return Err(CommandError::usage(problem).hint(hint));
     }
     let (hook, time) = (&group.hook, &group.time);
-    let name = Value::from(format!("{hook}: {decision} the {} of {time}", group.tool));
+    let about = group.fitting.as_deref().unwrap_or(&group.tool);
+    let name = Value::from(format!("{hook}: {decision} {about} ({time})"));
     let payload = group.payload.clone().unwrap_or_default();
     let case = format!(
         "  - name: {name}\n    from: {agent}\n    payload: {payload}\n    expect: {{ decision: {decision} }}\n"
@@ -51,22 +50,13 @@ pub(super) fn save(agent: Agent, group: &PastGroup, hooks: &Path) -> Result<(), 
 
 /// Returns the `except` of a rule that lets the example through; `None` for other hooks.
 fn exception(group: &PastGroup) -> Option<String> {
-    let fitting = group.fitting.as_deref()?;
-    let arguments = group.payload.as_ref()?["tool_input"].as_object()?;
-    let key = if fitting == group.tool {
+    let (fitting, reason) = (group.fitting.as_deref()?, group.reason.as_deref()?);
+    let key = if fitting == group.tool || fitting.starts_with("mcp__") {
         "tools"
-    } else if is_command(fitting, &group.tool, arguments) {
+    } else if reason.contains("` fits `") {
         "commands"
     } else {
         "files"
     };
     Some(format!("except: {{ {key}: [{}] }}", Value::from(fitting)))
-}
-
-/// Returns whether a text is a command of the call, and not a file of it.
-fn is_command(text: &str, tool: &str, arguments: &JsonObject) -> bool {
-    let script = tools::subject(tool, arguments).map(read_script).unwrap_or_default();
-    let program = text.split(' ').next();
-    let mut commands = script.commands.iter();
-    commands.any(|command| command.words.first().map(|word| word.text.as_str()) == program)
 }
