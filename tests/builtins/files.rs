@@ -708,9 +708,14 @@ proptest::proptest! {
         let machine = Machine::new();
         // The text of a here-document is no command.
         proptest::prop_assume!(!before.contains("<<"));
-        let command = format!("{before}\n\ncat ~/.ssh/id_rsa");
-        let call = json!({ "tool_name": "shell", "tool_input": { "cmd": command } });
-        let verdict = machine.verdict(&machine.rule(&["~/.ssh"]).unwrap(), &call);
-        proptest::prop_assert!(verdict.decision.is_some(), "{command}");
+        // A quote that stays open keeps every shell from running what follows; then one end closes it.
+        let may_stay_open = before.contains(['"', '\'', '`', '\\']);
+        let ends: &[&str] = if may_stay_open { &["", "'", "\"", "`"] } else { &[""] };
+        let is_stopped = ends.iter().any(|end| {
+            let command = format!("{before}\n\ncat ~/.ssh/id_rsa {end}\n\ncat ~/.ssh/id_rsa");
+            let call = json!({ "tool_name": "shell", "tool_input": { "cmd": command } });
+            machine.verdict(&machine.rule(&["~/.ssh"]).unwrap(), &call).decision.is_some()
+        });
+        proptest::prop_assert!(is_stopped, "{before}");
     }
 }

@@ -92,6 +92,8 @@ const MOST_HIDDEN_WORDS: usize = 500;
 pub(crate) enum Hidden {
     #[default]
     Nothing,
+    /// A text that ends within a quote: no shell runs the command with the quote.
+    Open,
     /// Commands that can't be read. All their words are among these.
     Words(Vec<String>),
     /// Commands of which nothing is known, as in `curl x | sh`.
@@ -99,6 +101,11 @@ pub(crate) enum Hidden {
 }
 
 impl Hidden {
+    /// Returns whether something runs that can't be read.
+    pub(crate) fn may_run(&self) -> bool {
+        !matches!(self, Self::Nothing | Self::Open)
+    }
+
     /// Returns the words that stand in a text that can't be read. An expansion may put any word
     /// together: `ca$@t` is `cat`.
     pub(super) fn words_of(text: &str) -> Self {

@@ -157,11 +157,9 @@ impl Found {
     /// Adds the commands of a text that a program runs.
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
         let frame = Frame { more: false, ..inner };
-        if self.text(text, &frame).is_ok() {
-            return Hidden::Nothing;
-        }
+        let Err(unread) = self.text(text, &frame) else { return Hidden::Nothing };
         self.is_doubtful = true;
-        Hidden::words_of(text)
+        unread.hidden(text)
     }
 
     /// Notes the files that a command gets from the network: one of its words names them.

@@ -202,6 +202,7 @@ fn certainties(text: &str) -> String {
             Hidden::Nothing => {}
             Hidden::Words(words) => line.push(format!("!{}", words.join(","))),
             Hidden::Anything => line.push("!".to_owned()),
+            Hidden::Open => line.push("\"".to_owned()),
         }
         if !command.is_certain {
             line.push("~".to_owned());
@@ -373,7 +374,7 @@ fn code_that_a_call_gets_from_elsewhere_is_not_known() {
 fn the_words_of_a_text_that_can_not_be_read_are_known() {
     for (text, words) in [
         ("sudo --what rm -rf x", "--what,rm,-rf,x"),
-        ("echo 'x; rm y", "echo,x,rm,y"),
+        ("echo (x; rm y", "echo,x,rm,y"),
         ("a=x,y (b) 'c-d'=e", "a=x,y,a,x,y,b,c-d=e,c-d,e"),
     ] {
         let hidden = commands_of_text(text).into_iter().find_map(|command| match command.hidden {
@@ -382,7 +383,7 @@ fn the_words_of_a_text_that_can_not_be_read_are_known() {
         });
         assert_eq!(hidden.unwrap_or_default(), words, "{text}");
     }
-    for text in ["echo 'x; ca$@t", "if `x`", "c{a,b}t (b)", "(/bin/r? x"] {
+    for text in ["echo (x; ca$@t", "if `x`", "c{a,b}t (b)", "(/bin/r? x"] {
         let is_open = |command: SimpleCommand| command.hidden == Hidden::Anything;
         assert!(commands_of_text(text).into_iter().any(is_open), "{text}");
     }

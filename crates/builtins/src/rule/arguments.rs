@@ -54,6 +54,15 @@ impl<'c> Arguments<'c> {
                 arguments.read();
             }
         }
+        // `python -m mypy` has the options of `mypy`.
+        let is_module = |option: &&GivenOption<'_>| option.name == "-m";
+        if arguments.program.as_ref().is_some_and(|name| name.starts_with("python"))
+            && let Some(module) = arguments.options.iter().find(is_module)
+            && let Some((_, name)) = module.value
+        {
+            let hazards = Row::of(name, None).hazards;
+            arguments.row.hazards.extend(hazards);
+        }
         arguments
     }
 

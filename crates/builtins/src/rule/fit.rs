@@ -43,9 +43,6 @@ impl Fit {
     }
 }
 
-/// The text for a part of a command that no shell reads alike.
-const UNREADABLE: &str = "the command";
-
 impl Pattern {
     /// Returns whether a command has the words of the pattern, in whatever order.
     pub(super) fn finds(&self, given: &Arguments<'_>) -> Fit {
@@ -65,7 +62,7 @@ impl Pattern {
             }
             Hidden::Anything => Fit::Unknown(shown(given)),
             Hidden::Words(words) if self.stands_in(words) => Fit::Unknown(shown(given)),
-            Hidden::Nothing | Hidden::Words(_) => Fit::No,
+            Hidden::Nothing | Hidden::Open | Hidden::Words(_) => Fit::No,
         };
         if own == Fit::No { hidden } else { own }
     }
@@ -182,7 +179,7 @@ impl Pattern {
 /// Returns the words of a command for people.
 pub(super) fn shown(given: &Arguments<'_>) -> String {
     let words: Vec<&str> = given.command.words.iter().map(|word| word.text.as_str()).collect();
-    if words.is_empty() { UNREADABLE.to_owned() } else { words.join(" ") }
+    words.join(" ")
 }
 
 /// Returns whether the first operand is a word of the pattern.

@@ -114,8 +114,13 @@ impl Rule {
             Fit::Yes => Some(decide(format!("{reason}: {}", best.text))),
             Fit::Unknown(part) => {
                 let part = shortened(&part, 200);
-                let reason =
-                    format!("`{part}` can't be known before it runs; write it out ({reason})");
+                let unknown = if part.is_empty() {
+                    "what the text runs can't be known; write plain commands of a POSIX shell"
+                        .to_owned()
+                } else {
+                    format!("`{part}` can't be known before it runs; write it out")
+                };
+                let reason = format!("{unknown} ({reason})");
                 match self.uncertain {
                     Uncertain::None => None,
                     Uncertain::Ask => Some(Output::ask(reason)),
@@ -189,7 +194,7 @@ impl Rule {
             self.mentions(read)?.iter().filter(|mention| mention.command == Some(at)).collect();
         for set in sets.iter().filter(|set| !set.targets.is_empty()) {
             let mut best = if given.command.more { Fit::Unknown(shown(given)) } else { Fit::No };
-            if given.command.hidden != Hidden::Nothing && fit != Fit::Yes {
+            if given.command.hidden.may_run() && fit != Fit::Yes {
                 best = Fit::Unknown(shown(given));
             }
             let touches = set.touches();

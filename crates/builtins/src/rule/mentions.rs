@@ -201,24 +201,31 @@ impl Finder<'_, '_> {
         }
         let mut texts = Texts::default();
         let mut words = BTreeSet::new();
+        let mut divides = false;
         if is_code && text.contains([' ', '\n', '(', '"', '\'', ';', '`']) {
             add_words(text, &mut words);
-            // A text of several lines is code, and its lines are among the words.
-            words.retain(|word| !word.contains('\n'));
-            // A `/` outside of quotes divides.
-            if !text.contains("'/'") && !text.contains("\"/\"") {
-                words.remove("/");
-                words.remove("//");
-            }
+            // A `/` divides, or ends a mark such as `[/]`, if it is not all that stands in quotes.
+            divides = !text.contains("'/'") && !text.contains("\"/\"");
         }
-        words.insert(text.to_owned());
+        // A text of several lines is no path. Its lines are among the words.
+        let is_path = !is_code || !text.contains('\n');
+        if is_path {
+            words.insert(text.to_owned());
+        } else {
+            words.retain(|word| !word.contains('\n'));
+        }
         // A wildcard in quotes is a letter.
         let is_literal = word.is_known() && word.quoted && !is_code;
         for one in &words {
             add_versions(one, self.place, self.scene, is_literal, &mut texts)?;
         }
+        if divides {
+            texts.remove("/");
+            texts.remove("//");
+        }
         let meant = Word { text: text.to_owned(), ..word.clone() };
-        let expanded = expansions(&meant, self.place, self.scene);
+        let expanded =
+            if is_path { expansions(&meant, self.place, self.scene) } else { Vec::new() };
         self.scene.make(expanded.len())?;
         let (mut paths, mut open) = self.place.named(&expanded);
         // An address is in no directory.

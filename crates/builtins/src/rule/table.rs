@@ -54,6 +54,9 @@ static LINES: LazyLock<HashMap<&'static str, Vec<&'static Line>>> = LazyLock::ne
     lines
 });
 
+/// The row of options that a program has which no row names.
+static OTHERS: LazyLock<Row> = LazyLock::new(|| Row::of("*", None));
+
 /// Returns the head of each row, and its body with the lines that go on.
 fn rows(text: &'static str) -> Vec<(&'static str, String)> {
     let mut rows: Vec<(&str, String)> = Vec::new();
@@ -182,6 +185,7 @@ impl Row {
         let name = self.first_name(option);
         // Some programs take any number of dashes for two.
         option.starts_with("---")
+            || self.is_general_hazard(option)
             || self.hazards.iter().any(|hazard| {
                 let hazard = match hazard.strip_prefix('^') {
                     Some(hazard) if is_before => hazard,
@@ -196,6 +200,20 @@ impl Row {
                 let is_it = glob(hazard, option) || first == name || is_begun;
                 is_it && hazard.starts_with('-') && value.is_none_or(|value| glob(wanted, value))
             })
+    }
+
+    /// Returns whether an option is named like one that runs or writes something, and no row of the
+    /// program knows better.
+    fn is_general_hazard(&self, option: &str) -> bool {
+        let mut named = self.twins.iter().flatten().chain(&self.values);
+        let is_off = ["--no-", "--ignore-", "--skip-"].iter().any(|off| option.starts_with(off));
+        if is_off || named.any(|name| glob(name, option)) {
+            return false;
+        }
+        let option = option.to_ascii_lowercase();
+        // A short option of a program in the table is known.
+        let mut hazards = OTHERS.hazards.iter();
+        hazards.any(|hazard| (hazard.starts_with("--") || !self.is_known) && glob(hazard, &option))
     }
 
     /// Returns whether a word is written like an option that the final `*` of an allow does not take.

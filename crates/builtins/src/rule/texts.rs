@@ -29,6 +29,10 @@ impl Texts {
         self.found.iter().map(|(text, dots)| (text.as_str(), *dots))
     }
 
+    pub(super) fn remove(&mut self, text: &str) {
+        self.found.remove(text);
+    }
+
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
     pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {

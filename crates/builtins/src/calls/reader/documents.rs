@@ -35,7 +35,8 @@ impl Reader<'_, '_> {
         if self.peek().is_some_and(|digit| digit.is_ascii_digit()) {
             self.at += 1;
         }
-        let operator = OPERATORS.iter().find(|operator| self.has(operator)).ok_or(Unread)?;
+        let operator =
+            OPERATORS.iter().find(|operator| self.has(operator)).ok_or(Unread::Unclear)?;
         self.at += operator.len();
         if operator.ends_with('&') {
             let rest = self.rest();
@@ -43,7 +44,7 @@ impl Reader<'_, '_> {
             let duplicates = number.len() < rest.len() || rest.starts_with('-');
             if duplicates {
                 self.at += (rest.len() - number.len()).max(1);
-                return if self.is_at_end_of_word() { Ok(None) } else { Err(Unread) };
+                return if self.is_at_end_of_word() { Ok(None) } else { Err(Unread::Unclear) };
             }
         }
         // Other operators of zsh, and its sets of numbers: `<1-5>`.
@@ -53,14 +54,14 @@ impl Reader<'_, '_> {
             None => true,
         };
         if is_odd || self.has("<(") || self.has(">(") {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         self.blanks()?;
         if operator.starts_with("<<") && *operator != "<<<" {
             return self.document(*operator == "<<-").map(Some);
         }
         if matches!(self.peek(), Some(b'!' | b'&' | b'|')) {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         let word = self.word(frame)?;
         Ok(Some(Redirection { operator: (*operator).to_owned(), word }))
@@ -80,10 +81,10 @@ impl Reader<'_, '_> {
         };
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
         if delimiter.is_empty() || !delimiter.chars().all(is_plain) {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         if self.documents.len() >= MOST_DOCUMENTS {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         self.at += written.len();
         let mark = format!("\0{}", self.at);
@@ -109,7 +110,8 @@ impl Reader<'_, '_> {
             if document.expands {
                 let mut reader = Reader::new(&body, self.found);
                 reader.depth = self.depth + 1;
-                reader.double_quoted(&mut word, false, frame)?;
+                let read = reader.double_quoted(&mut word, false, frame);
+                read.map_err(|_| Unread::Unclear)?;
             } else {
                 body.chars().for_each(|letter| self.quoted_letter(letter));
                 word.text.push_str(&body);
@@ -134,7 +136,7 @@ impl Reader<'_, '_> {
             if bare.starts_with(&document.delimiter) {
                 // Some shells run what stands behind it.
                 self.found.hides_anything();
-                return Err(Unread);
+                return Err(Unread::Unclear);
             }
             is_continued = line.ends_with('\\');
             body.push_str(line);
@@ -160,7 +162,10 @@ impl Reader<'_, '_> {
                 let mut wrappers = command.wrappers.clone();
                 wrappers.push(super::super::simple::base_name(&program));
                 let inner = Frame { wrappers, depth: frame.depth + 1, ..frame.clone() };
-                self.found.text(&body.text, &inner)?;
+                match self.found.text(&body.text, &inner) {
+                    Err(Unread::Open) => self.found.commands[place].hidden = Hidden::Open,
+                    read => read?,
+                }
             }
         }
         Ok(())

@@ -29,11 +29,11 @@ impl Reader<'_, '_> {
             Some(b'\'') if !quoted => {
                 // Without a backslash before it, every shell ends the text at the same quote.
                 let inside = &self.rest()[1..];
-                let length = inside.find('\'').ok_or(Unread)?;
+                let length = inside.find('\'').ok_or(Unread::Unclear)?;
                 let inside = &inside[..length];
                 if inside.ends_with('\\') && !inside.ends_with("\\\\") || inside.contains("\\\\\\")
                 {
-                    return Err(Unread);
+                    return Err(Unread::Unclear);
                 }
                 // Escapes may write any letter.
                 self.found.has_quoted_bracket |= inside.contains(['[', '\\']);
@@ -56,7 +56,7 @@ impl Reader<'_, '_> {
                 self.at += name_length(self.rest());
                 // zsh reads `$x[...]` as an element.
                 if self.has("[") {
-                    return Err(Unread);
+                    return Err(Unread::Unclear);
                 }
                 many
             }
@@ -64,7 +64,7 @@ impl Reader<'_, '_> {
                 let is_plain = next.is_none_or(|next| b" \t\n/|.,%)".contains(&next))
                     || quoted && next == Some(b'"');
                 if !is_plain {
-                    return Err(Unread);
+                    return Err(Unread::Unclear);
                 }
                 word.text.push('$');
                 return Ok(());
@@ -78,7 +78,7 @@ impl Reader<'_, '_> {
     fn special(&mut self, certainty: Certainty) -> Read<Certainty> {
         self.at += 1;
         let is_odd = self.has("[") || self.has(":") && !certainty_is_number(certainty);
-        if is_odd { Err(Unread) } else { Ok(certainty) }
+        if is_odd { Err(Unread::Unclear) } else { Ok(certainty) }
     }
 
     /// Reads the commands of a substitution up to its `)`.
@@ -92,7 +92,7 @@ impl Reader<'_, '_> {
         if !self.documents.is_empty()
             || !waiting.is_empty() && self.text[before..self.at].contains('\n')
         {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         self.documents = waiting;
         self.expect(")")
@@ -106,16 +106,17 @@ impl Reader<'_, '_> {
         frame: &Frame,
     ) -> Read<()> {
         let inside = &self.rest()[1..];
-        let length = inside.find('`').ok_or(Unread)?;
+        let length = inside.find('`').ok_or(Unread::Open)?;
         let inside = &inside[..length];
         if inside.contains('\\') || quoted && inside.contains('"') || self.depth >= super::DEEPEST {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         let history = self.found.history.clone();
         let mut reader = Reader::new(inside, self.found);
         reader.depth = self.depth + 1;
-        reader.list(&Frame { substituted: true, ..frame.clone() })?;
-        reader.end()?;
+        // A shell that finds a quote open in it may still run the command around it.
+        let read = reader.all(&Frame { substituted: true, ..frame.clone() });
+        read.map_err(|_| Unread::Unclear)?;
         self.found.history = history;
         let end = self.at + length + 2;
         let certainty = if quoted { Certainty::OneWord } else { Certainty::Unknown };
@@ -132,9 +133,9 @@ impl Reader<'_, '_> {
             if open == 0 && self.eat("))") {
                 break;
             }
-            match self.peek().ok_or(Unread)? {
+            match self.peek().ok_or(Unread::Unclear)? {
                 b'(' => open += 1,
-                b')' => open = open.checked_sub(1).ok_or(Unread)?,
+                b')' => open = open.checked_sub(1).ok_or(Unread::Unclear)?,
                 b'$' => {
                     let rest = &self.rest()[1..];
                     let inside = rest.strip_prefix('{').unwrap_or(rest);
@@ -145,14 +146,14 @@ impl Reader<'_, '_> {
                     let closes =
                         rest.len() == inside.len() || inside[..].get(name..name + 1) == Some("}");
                     if !is_known || !closes {
-                        return Err(Unread);
+                        return Err(Unread::Unclear);
                     }
                     self.at += name + 2 * (rest.len() - inside.len());
                 }
                 letter
                     if letter.is_ascii_alphanumeric()
                         || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) => {}
-                _ => return Err(Unread),
+                _ => return Err(Unread::Unclear),
             }
             self.at += 1;
         }
@@ -168,7 +169,7 @@ impl Reader<'_, '_> {
 
     /// Reads `{...}` behind `$`.
     fn parameter(&mut self, quoted: bool) -> Read<Certainty> {
-        let length = self.rest().find('}').ok_or(Unread)?;
+        let length = self.rest().find('}').ok_or(Unread::Unclear)?;
         let inside = &self.rest()[1..length];
         let is_plain = |letter: char| {
             letter.is_ascii_alphanumeric()
@@ -176,7 +177,7 @@ impl Reader<'_, '_> {
                 || letter == ' ' && quoted
         };
         if !inside.chars().all(is_plain) {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         self.at += length + 1;
         let one = if quoted { Certainty::OneWord } else { Certainty::Unknown };
@@ -193,13 +194,13 @@ impl Reader<'_, '_> {
                 inside.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(inside.len())
             }
             0 if inside.starts_with(['@', '*', '?', '-', '$', '!']) => 1,
-            0 => return Err(Unread),
+            0 => return Err(Unread::Unclear),
             length => length,
         };
         let is_list = inside.starts_with('@');
         let (mut operator, mut is_list) = (&inside[name..], is_list);
         if let Some(rest) = operator.strip_prefix('[') {
-            let (index, behind) = rest.split_once(']').ok_or(Unread)?;
+            let (index, behind) = rest.split_once(']').ok_or(Unread::Unclear)?;
             is_list |= index == "@";
             self.evaluated(index);
             operator = behind;
@@ -217,7 +218,7 @@ impl Reader<'_, '_> {
         // A variable in it is only one by its name.
         let mut dollars = operator.split('$').skip(1);
         if dollars.any(|part| name_length(part) == 0 || part.contains('[')) {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         let mut letters = operator.chars();
         match (letters.next(), letters.next()) {
@@ -226,7 +227,7 @@ impl Reader<'_, '_> {
             (None | Some('-' | '+' | '?' | '%' | '#' | '/' | '^' | ','), _)
             | (Some(':'), Some('-' | '+' | '?')) => {}
             (Some(':'), _) => self.evaluated(operator),
-            _ => return Err(Unread),
+            _ => return Err(Unread::Unclear),
         }
         Ok(())
     }

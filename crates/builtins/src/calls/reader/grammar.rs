@@ -22,7 +22,7 @@ impl<'t> Reader<'t, '_> {
     pub(super) fn list(&mut self, frame: &Frame) -> Read<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         loop {
             self.newlines(frame)?;
@@ -59,7 +59,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn expect_keyword(&mut self, keyword: &str) -> Read<()> {
-        if self.keyword() == keyword { self.expect(keyword) } else { Err(Unread) }
+        if self.keyword() == keyword { self.expect(keyword) } else { Err(Unread::Unclear) }
     }
 
     fn and_or(&mut self, frame: &Frame) -> Read<()> {
@@ -132,7 +132,7 @@ impl<'t> Reader<'t, '_> {
     pub(super) fn command(&mut self, frame: &Frame) -> Read<()> {
         let start = self.found.commands.len();
         if start > MOST_COMMANDS {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         let before = self.found.history.clone();
         match self.keyword() {
@@ -163,7 +163,7 @@ impl<'t> Reader<'t, '_> {
                 || ENDS.contains(&word)
                 || word.starts_with(['{', '}', '!', '%']) =>
             {
-                return Err(Unread);
+                return Err(Unread::Unclear);
             }
             _ => return self.simple(frame),
         }
@@ -199,7 +199,7 @@ impl<'t> Reader<'t, '_> {
         if self.found.history.may_be(&before) && self.documents.is_empty() {
             self.found.rereads += 1;
             if self.found.rereads > MOST_REREADS {
-                return Err(Unread);
+                return Err(Unread::Unclear);
             }
             self.at = start;
             self.list(frame)?;
@@ -234,12 +234,12 @@ impl<'t> Reader<'t, '_> {
         self.at += 3;
         self.blanks()?;
         if self.eat("((") {
-            let length = self.rest().find("))").ok_or(Unread)?;
+            let length = self.rest().find("))").ok_or(Unread::Unclear)?;
             let inside = &self.rest()[..length];
             let is_plain =
                 |letter: char| letter.is_ascii_alphanumeric() || "_+-*/%<>=!; ,$".contains(letter);
             if !inside.chars().all(is_plain) || inside.matches(';').count() != 2 {
-                return Err(Unread);
+                return Err(Unread::Unclear);
             }
             self.evaluated(inside);
             self.found.is_doubtful = true;
@@ -248,7 +248,7 @@ impl<'t> Reader<'t, '_> {
             let variable = &self.rest()[..name_length(self.rest())];
             self.at += variable.len();
             if variable.is_empty() || !self.is_at_end_of_word() {
-                return Err(Unread);
+                return Err(Unread::Unclear);
             }
             self.loop_over(variable, frame)?;
         }
@@ -347,7 +347,9 @@ impl<'t> Reader<'t, '_> {
 
     /// Reads `[[ ... ]]`. A shell that has no such command reads the operators as its own.
     fn conditional(&mut self, frame: &Frame) -> Read<()> {
-        let mut words = Vec::new();
+        self.at += 2;
+        self.blanks()?;
+        let mut words = vec![Word::known("[[")];
         // What other shells run as commands.
         let mut others = None;
         while self.keyword() != "]]" {

@@ -27,7 +27,22 @@ const DEEPEST: usize = 32;
 
 /// The failure of a text that can't be read.
 #[derive(Debug)]
-pub(super) struct Unread;
+pub(super) enum Unread {
+    /// Shells may read it in different ways.
+    Unclear,
+    /// It ends within a quote.
+    Open,
+}
+
+impl Unread {
+    /// Returns what may run of the text.
+    pub(super) fn hidden(&self, text: &str) -> Hidden {
+        match self {
+            Self::Unclear => Hidden::words_of(text),
+            Self::Open => Hidden::Open,
+        }
+    }
+}
 
 pub(super) type Read<T> = Result<T, Unread>;
 
@@ -84,10 +99,7 @@ struct Function {
 /// Returns the commands of a shell text.
 pub(crate) fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
     let mut found = Found::default();
-    if found.text(text, &Frame::default()).is_err() {
-        found.is_doubtful = true;
-        found.commands.push(SimpleCommand::unreadable(text));
-    }
+    found.last_text(text, &Frame::default());
     found.finished()
 }
 
@@ -95,11 +107,18 @@ impl Found {
     /// Adds the commands of a text that `frame` runs.
     pub(super) fn text(&mut self, text: &str, frame: &Frame) -> Read<()> {
         if frame.depth > DEEPEST_TEXT || text.len() > LONGEST || text.contains('\0') {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
-        let mut reader = Reader::new(text, self);
-        reader.list(frame)?;
-        reader.end()
+        Reader::new(text, self).all(frame)
+    }
+
+    /// Adds the commands of a text that no command runs, or one that stands for them.
+    fn last_text(&mut self, text: &str, frame: &Frame) {
+        if let Err(unread) = self.text(text, frame) {
+            self.is_doubtful = true;
+            let hidden = unread.hidden(text);
+            self.commands.push(SimpleCommand { hidden, pipeline: 1, ..Default::default() });
+        }
     }
 
     /// Reads the text of a function that is called. It runs in the same shell.
@@ -126,10 +145,7 @@ impl Found {
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
         for (text, frame) in std::mem::take(&mut self.at_exit) {
-            if self.text(&text, &frame).is_err() {
-                self.is_doubtful = true;
-                self.commands.push(SimpleCommand::unreadable(&text));
-            }
+            self.last_text(&text, &frame);
         }
         for function in &mut self.functions {
             if !function.is_called {
@@ -183,9 +199,10 @@ impl<'t, 'f> Reader<'t, 'f> {
         Self { text, at: 0, depth: 0, documents: Vec::new(), found }
     }
 
-    fn end(&mut self) -> Read<()> {
+    fn all(&mut self, frame: &Frame) -> Read<()> {
+        self.list(frame)?;
         if self.at < self.text.len() {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         self.bodies(&Frame::default())
     }
@@ -215,7 +232,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     fn expect(&mut self, text: &str) -> Read<()> {
-        if self.eat(text) { Ok(()) } else { Err(Unread) }
+        if self.eat(text) { Ok(()) } else { Err(Unread::Unclear) }
     }
 
     /// Skips blanks, continued lines and a comment.
@@ -225,7 +242,7 @@ impl<'t, 'f> Reader<'t, 'f> {
                 Some(b' ' | b'\t') => self.at += 1,
                 Some(b'\\') if self.eat("\\\n") => {
                     if self.has("#") || self.has("\\\n") || self.rest().is_empty() {
-                        return Err(Unread);
+                        return Err(Unread::Unclear);
                     }
                 }
                 Some(b'#') => {

@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
             } else if self.is_at_end_of_word() && !self.has("<(") && !self.has(">(") {
                 break;
             } else if is_ended {
-                return Err(Unread);
+                return Err(Unread::Unclear);
             } else if simple.words.is_empty() && self.assignment_length() > 0 {
                 let word = self.assignment(frame)?;
                 simple.assignments.push(word);
@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
             return self.function(&simple, frame);
         }
         if simple.is_empty() {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         let name =
             simple.words.first().filter(|word| word.is_known()).map(|word| word.text.clone());
@@ -74,7 +74,7 @@ impl Reader<'_, '_> {
             self.evaluated("x");
             let index = name.split(['[', ']']).nth(1).unwrap_or_default();
             if !index.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
-                return Err(Unread);
+                return Err(Unread::Unclear);
             }
         }
         self.at += length;
@@ -91,7 +91,7 @@ impl Reader<'_, '_> {
                 return if self.is_at_end_of_word() {
                     Ok(Word::unknown(written))
                 } else {
-                    Err(Unread)
+                    Err(Unread::Unclear)
                 };
             }
             let word = self.word(frame)?;
@@ -103,25 +103,25 @@ impl Reader<'_, '_> {
 
     /// Reads a function whose name was read. It may have the name of any program.
     fn function(&mut self, simple: &Simple, frame: &Frame) -> Read<()> {
-        let [name] = &*simple.words else { return Err(Unread) };
+        let [name] = &*simple.words else { return Err(Unread::Unclear) };
         let is_plain =
             name.is_known() && !name.quoted && name_length(&name.text) == name.text.len();
         if !is_plain || !simple.assignments.is_empty() || !simple.redirections.is_empty() {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         self.at += 1;
         self.blanks()?;
         self.expect(")")?;
         self.newlines(frame)?;
         if self.keyword() != "{" && (!self.has("(") || self.has("((")) {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         let (start, place) = (self.at, self.found.commands.len());
         let before = self.found.history.clone();
         self.command(frame)?;
         self.found.history = before;
         if !self.documents.is_empty() {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         self.found.functions.push(Function {
             name: name.text.clone(),
@@ -141,7 +141,7 @@ fn check_program(word: &Word, raw: &str) -> Read<()> {
     let is_assignment = !word.quoted && text.contains('=') && word.is_known();
     let has_list = || with_expansions_as("", text).contains(['{', '}']);
     if is_joined || is_assignment || !word.quoted && has_list() {
-        return Err(Unread);
+        return Err(Unread::Unclear);
     }
     Ok(())
 }

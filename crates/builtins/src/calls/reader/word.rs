@@ -75,11 +75,11 @@ impl Reader<'_, '_> {
             }
         }
         if self.at == start || word.braces > 0 {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         // `{name}>` opens a file in some shells.
         if self.previous() == Some(b'}') && matches!(self.peek(), Some(b'<' | b'>')) {
-            return Err(Unread);
+            return Err(Unread::Unclear);
         }
         Ok(word.finished(&self.text[start..self.at]))
     }
@@ -103,7 +103,7 @@ impl Reader<'_, '_> {
                 word.text.push('{');
             }
             '}' => {
-                word.braces = word.braces.checked_sub(1).ok_or(Unread)?;
+                word.braces = word.braces.checked_sub(1).ok_or(Unread::Unclear)?;
                 word.text.push('}');
             }
             ',' | '.' if word.braces > 0 && (letter == ',' || self.has(".")) => {
@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
     fn escaped(&mut self, word: &mut Building) -> Read<()> {
         let before = self.previous();
         self.at += 1;
-        let letter = self.rest().chars().next().ok_or(Unread)?;
+        let letter = self.rest().chars().next().ok_or(Unread::Unclear)?;
         self.at += letter.len_utf8();
         if letter != '\n' {
             word.quoted = true;
@@ -138,13 +138,13 @@ impl Reader<'_, '_> {
         let is_blank = |byte: u8| b" \t\n".contains(&byte);
         let joins = before.is_some_and(|byte| is_plain(byte) || is_blank(byte))
             && self.peek().is_some_and(|byte| is_plain(byte) || is_blank(byte));
-        if joins { Ok(()) } else { Err(Unread) }
+        if joins { Ok(()) } else { Err(Unread::Unclear) }
     }
 
     fn single_quoted(&mut self, word: &mut Building) -> Read<()> {
         self.at += 1;
         word.quoted = true;
-        let length = self.rest().find('\'').ok_or(Unread)?;
+        let length = self.rest().find('\'').ok_or(Unread::Open)?;
         let inside = &self.rest()[..length];
         self.no_document(inside)?;
         for letter in inside.chars() {
@@ -170,7 +170,7 @@ impl Reader<'_, '_> {
                 }
                 '\\' => {
                     self.at += 1;
-                    let next = self.rest().chars().next().ok_or(Unread)?;
+                    let next = self.rest().chars().next().ok_or(Unread::Open)?;
                     match next {
                         '$' | '`' | '\\' => word.text.push(next),
                         '"' if ends => word.text.push('"'),
@@ -178,7 +178,7 @@ impl Reader<'_, '_> {
                             let before = self.text.as_bytes().get(self.at.wrapping_sub(2));
                             let after = self.text.as_bytes().get(self.at + 1);
                             if before == Some(&b'$') || after.is_some_and(|b| b"\\\"".contains(b)) {
-                                return Err(Unread);
+                                return Err(Unread::Unclear);
                             }
                         }
                         _ => word.text.extend(['\\', next]),
@@ -198,7 +198,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        if ends { Err(Unread) } else { Ok(()) }
+        if ends { Err(Unread::Open) } else { Ok(()) }
     }
 
     pub(super) fn quoted_letter(&mut self, letter: char) {
@@ -208,6 +208,10 @@ impl Reader<'_, '_> {
 
     /// Refuses a quoted end of a line while a here-document waits for the next line.
     fn no_document(&self, quoted: &str) -> Read<()> {
-        if quoted.contains('\n') && !self.documents.is_empty() { Err(Unread) } else { Ok(()) }
+        if quoted.contains('\n') && !self.documents.is_empty() {
+            Err(Unread::Unclear)
+        } else {
+            Ok(())
+        }
     }
 }
