@@ -39,14 +39,33 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
     INTERPRETERS.contains(&without_version(name))
 }
 
-/// Returns whether words that are added to a command of the program may be code.
-pub(super) fn runs_words(name: &str) -> bool {
+/// Returns whether a program runs one of its words as code.
+pub(super) fn takes_code(name: &str) -> bool {
     SHELLS.contains(&without_version(name))
         || is_interpreter(name)
         || matches!(
             name,
             "eval" | "trap" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su"
         )
+}
+
+/// Returns whether the code of a program is among its words, so that words behind them are arguments.
+pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
+    match without_version(name) {
+        shell if SHELLS.contains(&shell) => {
+            matches!(shell_code(words), Code::Text(_) | Code::File(_))
+        }
+        "php" if is_php_check(words) => true,
+        program if INTERPRETERS.contains(&program) => {
+            words.iter().rev().skip(1).any(|word| CODE_OPTIONS.contains(&&*word.text))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether PHP only checks files.
+fn is_php_check(words: &[Word]) -> bool {
+    words.iter().any(|word| word.text == "-l")
 }
 
 fn without_version(name: &str) -> &str {
@@ -170,7 +189,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
         },
         "source" | "." => match words.first() {
             Some(script) if is_settings(script) => Code::Settings,
-            Some(script) => file(script),
+            Some(script) => file(script, true),
             None => Code::Nothing,
         },
         "mapfile" | "readarray" if words.iter().any(|word| may_have(word, 'C')) => Code::Unknown,
@@ -179,6 +198,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
         }
         _ => match without_version(name) {
             shell if SHELLS.contains(&shell) => shell_code(words),
+            "php" if is_php_check(words) => Code::Nothing,
             program if INTERPRETERS.contains(&program) => interpreter(words, reads_input),
             _ => Code::Nothing,
         },
@@ -217,7 +237,7 @@ fn shell_code(words: &[Word]) -> Code<'_> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if !word.is_known() {
-            return file(word);
+            return file(word, false);
         }
         match &*word.text {
             "--version" | "--help" => return Code::Nothing,
@@ -236,10 +256,10 @@ fn shell_code(words: &[Word]) -> Code<'_> {
                     _ => return Code::Unknown,
                 }
             }
-            _ => return file(word),
+            _ => return file(word, false),
         }
     }
-    words.next().map_or(Code::Unknown, file)
+    words.next().map_or(Code::Unknown, |word| file(word, false))
 }
 
 /// Returns what an interpreter runs.
@@ -256,7 +276,7 @@ fn interpreter(words: &[Word], reads_input: bool) -> Code<'_> {
             break;
         }
         if !word.text.starts_with('-') || !word.is_known() {
-            return file(word);
+            return file(word, false);
         }
     }
     if reads_input { Code::Unknown } else { Code::Nothing }
@@ -267,10 +287,12 @@ fn is_substituted(word: &Word) -> bool {
     !word.is_known() && (word.text.contains(['`', '<', '>']) || word.text.contains("$("))
 }
 
-/// A script may do what it wants, like every other program, but it must be a file.
-fn file(script: &Word) -> Code<'_> {
+/// A script may do what it wants, like every other program, but it must be a file; `has_none`: the
+/// program takes no options.
+fn file(script: &Word, has_none: bool) -> Code<'_> {
     let is_device = ["/dev", "/proc"].iter().any(|place| script.text.starts_with(place));
-    let is_file = !is_device && !is_substituted(script) && !script.may_be_option();
+    let is_path = has_none || !script.may_be_option() || names_only_places(&script.text);
+    let is_file = !is_device && !is_substituted(script) && is_path;
     if is_file { Code::File(script) } else { Code::Unknown }
 }
 

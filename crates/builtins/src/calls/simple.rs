@@ -42,7 +42,10 @@ impl Found {
             let name = base_name(&program.text);
             self.evaluates |= shells::evaluates(&name, arguments);
             self.is_doubtful |= shells::changes_the_shell(&name, arguments);
-            let is_fetched = self.is_fetched(program);
+            let texts = command.redirections.iter().filter(|one| one.operator.starts_with("<<"));
+            let texts: Vec<Redirection> = texts.cloned().collect();
+            let is_fetched = self.is_fetched(program)
+                || self.has_cloned && program.text.contains('/') && !is_installed(program);
             command.assignments.clone_from(&assignments);
             command.words.clone_from(&words);
             let mut reads_input = frame.piped;
@@ -57,13 +60,14 @@ impl Found {
             if FETCHERS.contains(&&*name) {
                 self.note_fetched(&command);
             }
+            self.has_cloned |= name == "git" && arguments.iter().any(|word| word.text == "clone");
             self.commands.push(command);
             let before = self.history.clone();
             self.history.note(&assignments, &[]);
             let hidden = if !program.is_known() || is_fetched {
                 Hidden::Anything
             } else {
-                self.inner(&name, arguments, reads_input, frame)
+                self.inner(&name, arguments, &texts, reads_input, frame)
             };
             // All but these run their command in another process.
             if !STAYING.contains(&&*name) {
@@ -80,8 +84,15 @@ impl Found {
         }
     }
 
-    /// Adds what a program runs, and returns what it runs that can't be read.
-    fn inner(&mut self, name: &str, words: &[Word], reads_input: bool, frame: &Frame) -> Hidden {
+    /// Adds what a program runs, and returns what it runs that can't be read. `texts` are its input.
+    fn inner(
+        &mut self,
+        name: &str,
+        words: &[Word],
+        texts: &[Redirection],
+        reads_input: bool,
+        frame: &Frame,
+    ) -> Hidden {
         let mut inner = frame.clone();
         inner.wrappers.push(name.to_owned());
         inner.depth += 1;
@@ -92,7 +103,8 @@ impl Found {
             Code::Nothing => {}
             Code::Unknown => return Hidden::Anything,
             Code::File(file) => {
-                return if self.is_fetched(file) { Hidden::Anything } else { Hidden::Nothing };
+                let is_fetched = self.is_fetched(file) || self.has_cloned && !is_installed(file);
+                return if is_fetched { Hidden::Anything } else { Hidden::Nothing };
             }
             Code::Text(text) if name == "trap" => {
                 self.at_exit.push((text, inner));
@@ -113,6 +125,8 @@ impl Found {
             }
         }
         match wrappers::inner(name, words) {
+            // Without a command it runs a shell.
+            Inner::Nothing if name == "ssh" && reads_input => Hidden::Anything,
             Inner::Nothing => Hidden::Nothing,
             Inner::Unread => Hidden::of_words(words, frame.more || reads_input),
             Inner::Shown(words) => Hidden::of_words(words, frame.more),
@@ -132,8 +146,12 @@ impl Found {
                         continue;
                     };
                     // Words that come later may be the text that a shell runs, or name the program.
-                    if more && shells::runs_words(&base_name(&first.text))
-                        || run.replaces(&first.text)
+                    let name = base_name(&first.text);
+                    let takes_code = shells::takes_code(&name);
+                    let may_be_code = |word: &Word| word.text != "{}" && run.replaces(&word.text);
+                    if run.replaces(&first.text)
+                        || takes_code && run.words.iter().any(may_be_code)
+                        || takes_code && more && !shells::has_code(&name, &run.words[1..])
                     {
                         return Hidden::Anything;
                     }
@@ -144,7 +162,8 @@ impl Found {
                     if moves {
                         self.history.add(Change::Went { to: directory, is_sure: true });
                     }
-                    self.simple(Simple { assignments, words, redirections: Vec::new() }, &frame);
+                    let redirections = texts.to_vec();
+                    self.simple(Simple { assignments, words, redirections }, &frame);
                     if moves {
                         self.history = before;
                     }
@@ -177,6 +196,11 @@ impl Found {
 }
 
 pub(super) use wrappers::Run;
+
+/// Returns whether a file lies where the system keeps its programs.
+fn is_installed(file: &Word) -> bool {
+    ["/usr/", "/bin/", "/opt/"].iter().any(|place| file.text.starts_with(place))
+}
 
 fn last_part(text: &str) -> &str {
     text.rsplit(['/', '=']).next().unwrap_or(text)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::iter::Peekable;
 
 use super::table::Row;
-use crate::calls::{SimpleCommand, Word, base_name};
+use crate::calls::{SimpleCommand, Word, base_name, is_interpreter};
 
 /// The arguments of a command.
 #[derive(Debug)]
@@ -52,6 +52,18 @@ impl<'c> Arguments<'c> {
                 arguments.options.clear();
                 arguments.operands.clear();
                 arguments.read();
+            }
+        }
+        // Code in a here-document is what it is behind an option.
+        if arguments.program.as_deref().is_some_and(is_interpreter) {
+            for text in command.redirections.iter().filter(|one| !one.is_file()) {
+                for name in ["-c", "-e"] {
+                    arguments.add(
+                        Cow::Borrowed(name),
+                        &text.word,
+                        Some((&text.word, &text.word.text)),
+                    );
+                }
             }
         }
         // `python -m mypy` has the options of `mypy`.

@@ -174,6 +174,8 @@ impl<'c> CallReading<'c> {
     fn meant(&self, path: &str, text: &str, dots: bool) -> Result<Vec<PathBuf>, BuiltinError> {
         let mut meant = vec![PathBuf::from(path)];
         if has_wildcard(path) {
+            // `.env*` is `.env`, too, even if there is none yet.
+            meant.push(PathBuf::from(path.trim_end_matches('*')));
             let found = self.finder.borrow_mut().find(path, dots);
             let found = found
                 .map_err(|_| format!("`{}` matches more files than can be checked", shown(text)))?;
@@ -186,7 +188,8 @@ impl<'c> CallReading<'c> {
     pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> (Fit, String) {
         for path in &mention.paths {
             let mut names = names(path, self.platform());
-            if path.to_str().is_some_and(has_wildcard) {
+            let is_deep = path.iter().any(|part| part == "**");
+            if !is_deep && path.to_str().is_some_and(has_wildcard) {
                 // What it stands for now; if that is too much, the pattern alone counts.
                 let found = self.finder.borrow_mut().find(&path.to_string_lossy(), false);
                 names.extend(found.unwrap_or_default());

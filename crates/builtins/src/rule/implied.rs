@@ -23,7 +23,9 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
         if !is_database(command) {
             continue;
         }
-        let before = at.checked_sub(1).map(|before| &commands[before]);
+        let is_other =
+            |before: &&SimpleCommand| program_of(before).as_ref() != command.wrappers.last();
+        let before = commands[..at].iter().rfind(is_other);
         let piped = before.filter(|before| is_pipe(before, command));
         for source in [Some(command), piped].into_iter().flatten() {
             let given = Arguments::of(source);
@@ -60,11 +62,14 @@ fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand>
         "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",
         "mcp__pg",
     ];
+    const COMMANDS: [&str; 4] = ["command", "Command", "cmd", "script"];
     let tool = tool.to_lowercase();
     match key {
         "sql" | "statement" => statements_of(text, &[]),
         "query" if SERVERS.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
-        "command" | "cmd" | "script" if tool.starts_with("mcp__") => commands_of_text(text),
+        _ if tool.starts_with("mcp__") && COMMANDS.iter().any(|end| key.ends_with(end)) => {
+            commands_of_text(text)
+        }
         _ => Vec::new(),
     }
 }

@@ -259,6 +259,10 @@ impl Rule {
         }
         let mut unknown = None;
         for mention in relevant {
+            // A plain word may be something else: `make install`.
+            if !has_targets && !mention.shown.contains(['/', '.', '~']) {
+                return Fit::No;
+            }
             let patterns = || self.except.files.iter().chain(&self.except.targets);
             let holds = |path: &PathBuf| patterns().any(|pattern| pattern.holds(path));
             if !mention.paths.iter().all(|path| read.real_names(path).iter().all(holds)) {

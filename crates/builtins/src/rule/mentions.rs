@@ -61,11 +61,18 @@ pub(super) fn of_commands(
         let is_searched = given.command.wrappers.last().is_some_and(|name| name == "find");
         let is_search = |given: &&Arguments<'_>| given.program.as_deref() == Some("find");
         let search = commands[..at].iter().rev().find(is_search).filter(|_| is_searched);
-        let mut found =
-            Finder { search, given, at, place: &places[at], scene, mentions: &mut mentions };
+        let is_piped =
+            |other: &&Arguments<'_>| given.command.more && is_same_pipeline(other, given);
+        let piped = commands[..at].iter().rev().find(is_search).filter(is_piped);
+        let place = &places[at];
+        let mut found = Finder { search, piped, given, at, place, scene, mentions: &mut mentions };
         found.all()?;
     }
     Ok(mentions)
+}
+
+fn is_same_pipeline(one: &Arguments<'_>, other: &Arguments<'_>) -> bool {
+    one.command.pipeline == other.command.pipeline
 }
 
 struct Finder<'f, 'c> {
@@ -74,6 +81,8 @@ struct Finder<'f, 'c> {
     place: &'f Place,
     /// The `find` that runs the command.
     search: Option<&'f Arguments<'c>>,
+    /// The `find` from which `xargs` gets words for the command.
+    piped: Option<&'f Arguments<'c>>,
     scene: &'f Scene<'f>,
     mentions: &'f mut Vec<Mention>,
 }
@@ -108,6 +117,11 @@ impl Finder<'_, '_> {
             && let Some(word) = command.words.first()
         {
             self.add_found(self.given, ".", word, Touch::DELETE, true)?;
+        }
+        if let Some(search) = self.piped
+            && let Some(word) = command.words.first()
+        {
+            self.add_found(search, "", word, Touch::READ, false)?;
         }
         self.implied()?;
         for redirection in &command.redirections {
@@ -259,9 +273,11 @@ fn touch_of_code(code: &str) -> Touch {
 
 /// Returns where a `find` begins, and the pattern of what it finds there.
 fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
-    let is_negated = search.command.words.iter().any(|word| matches!(&*word.text, "!" | "-not"));
+    let words = &search.command.words;
     let mut patterns = Vec::new();
     for option in &search.options {
+        let at = words.iter().position(|word| std::ptr::eq(word, option.word)).unwrap_or(0);
+        let is_negated = at > 0 && matches!(&*words[at - 1].text, "!" | "-not");
         if let ("-name" | "-iname" | "-path", Some((_, name)), false) =
             (&*option.name, option.value, is_negated)
         {

@@ -11,8 +11,8 @@ const SHARE: usize = 128;
 /// The longest path that the system takes.
 const LONGEST: usize = 4096;
 /// Characters that may stand right before or behind a path within a word.
-const JOINTS: [char; 17] =
-    ['=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
+const JOINTS: [char; 18] =
+    ['<', '=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
 
 /// Why a call can't be checked.
 pub(super) const TOO_MANY: &str = "the call names more paths than can be checked";

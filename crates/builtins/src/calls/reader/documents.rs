@@ -157,7 +157,8 @@ impl Reader<'_, '_> {
             let Some(program) = command.words.first().map(|word| word.text.clone()) else {
                 continue;
             };
-            if command.hidden == Hidden::Anything && shells::is_shell(&program) && body.is_known() {
+            let reads_it = shells::is_shell(&program) || program == "ssh";
+            if command.hidden == Hidden::Anything && reads_it && body.is_known() {
                 command.hidden = Hidden::Nothing;
                 let mut wrappers = command.wrappers.clone();
                 wrappers.push(super::super::simple::base_name(&program));

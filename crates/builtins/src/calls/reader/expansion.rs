@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
         let certainty = match self.peek() {
             Some(b'(') if self.has("((") => {
                 self.at += 2;
-                self.arithmetic()?;
+                self.arithmetic(frame)?;
                 Certainty::OneWord
             }
             Some(b'(') => {
@@ -125,8 +125,9 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads arithmetic behind `((` with its `))`. It may only have numbers, names and operators.
-    pub(super) fn arithmetic(&mut self) -> Read<()> {
+    /// Reads arithmetic behind `((` with its `))`. It may only have numbers, names, operators and
+    /// expansions.
+    pub(super) fn arithmetic(&mut self, frame: &Frame) -> Read<()> {
         let mut open = 0_usize;
         let start = self.at;
         loop {
@@ -136,19 +137,28 @@ impl Reader<'_, '_> {
             match self.peek().ok_or(Unread::Unclear)? {
                 b'(' => open += 1,
                 b')' => open = open.checked_sub(1).ok_or(Unread::Unclear)?,
+                b'$' if self.has("$(") && !self.has("$((") => {
+                    let start = self.at + 2;
+                    self.at = start;
+                    self.substituted(frame)?;
+                    // What a command prints is evaluated.
+                    self.found.is_doubtful = true;
+                    let inside = &self.text[start..self.at];
+                    self.found.evaluates |= inside.contains(['[', '\'', '"', '\\', '`', '$']);
+                    continue;
+                }
+                b'$' if self.eat("${") => {
+                    self.at -= 1;
+                    self.parameter(true)?;
+                    continue;
+                }
                 b'$' => {
-                    let rest = &self.rest()[1..];
-                    let inside = rest.strip_prefix('{').unwrap_or(rest);
-                    let name = name_length(inside).max(1);
-                    let is_known = inside.starts_with(|next: char| {
-                        next.is_ascii_alphanumeric() || "_#?".contains(next)
-                    });
-                    let closes =
-                        rest.len() == inside.len() || inside[..].get(name..name + 1) == Some("}");
-                    if !is_known || !closes {
+                    let is_known =
+                        |next: char| next.is_ascii_alphanumeric() || "_#?".contains(next);
+                    self.at += 1;
+                    if !self.rest().starts_with(is_known) {
                         return Err(Unread::Unclear);
                     }
-                    self.at += name + 2 * (rest.len() - inside.len());
                 }
                 letter
                     if letter.is_ascii_alphanumeric()

@@ -333,7 +333,7 @@ impl<'t> Reader<'t, '_> {
     /// Reads `((...))`. A shell that has no such command reads commands in brackets.
     fn evaluation(&mut self, frame: &Frame) -> Read<()> {
         let start = self.at;
-        self.arithmetic()?;
+        self.arithmetic(frame)?;
         let inside = &self.text[start..self.at - 2];
         self.evaluated("x");
         self.found.commands.push(SimpleCommand {
