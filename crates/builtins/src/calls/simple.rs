@@ -58,6 +58,10 @@ impl Found {
                 }
             }
             if FETCHERS.contains(&&*name) {
+                self.fetching = frame.pipeline;
+            }
+            // What it gets may be written by another program of the pipeline.
+            if self.fetching == frame.pipeline && frame.pipeline > 0 {
                 self.note_fetched(&command);
             }
             self.has_cloned |= name == "git" && arguments.iter().any(|word| word.text == "clone");

@@ -80,6 +80,11 @@ impl<'c> Arguments<'c> {
 
     fn read(&mut self) {
         let mut words = self.command.words.iter().skip(1).peekable();
+        let is_tar = matches!(self.program.as_deref(), Some("tar" | "gtar" | "bsdtar"));
+        // `tar xf a` is `tar -xf a`.
+        if let Some(word) = words.next_if(|word| is_tar && !word.text.starts_with('-')) {
+            self.cluster(word, &word.text, &mut words);
+        }
         while let Some(word) = words.next() {
             let text = word.text.as_str();
             // The letters that say which option it is.
@@ -107,7 +112,7 @@ impl<'c> Arguments<'c> {
                 let value = if takes_value { value_of(&mut words) } else { None };
                 self.add(self.first_name(text), word, value.map(|word| (word, &*word.text)));
             } else if self.row.is_known {
-                self.cluster(word, &mut words);
+                self.cluster(word, &text[1..], &mut words);
             } else {
                 self.add(Cow::Borrowed(text), word, None);
             }
@@ -115,8 +120,12 @@ impl<'c> Arguments<'c> {
     }
 
     /// Reads `-abc` as `-a -b -c`; behind an option that takes a value, the rest is the value.
-    fn cluster(&mut self, word: &'c Word, words: &mut Peekable<impl Iterator<Item = &'c Word>>) {
-        let letters = &word.text[1..];
+    fn cluster(
+        &mut self,
+        word: &'c Word,
+        letters: &'c str,
+        words: &mut Peekable<impl Iterator<Item = &'c Word>>,
+    ) {
         for (at, letter) in letters.char_indices() {
             let name = format!("-{letter}");
             let rest = &letters[at + letter.len_utf8()..];
@@ -131,6 +140,28 @@ impl<'c> Arguments<'c> {
                 return;
             }
         }
+    }
+
+    /// Returns the operands of which one is the first: those before it may be the values of options that
+    /// the table does not know, as in `docker --context x compose`.
+    pub(super) fn first_operands(&self) -> &[&'c Word] {
+        let mut count = 1;
+        while count < self.operands.len() && self.may_be_value(self.operands[count - 1]) {
+            count += 1;
+        }
+        &self.operands[..count.min(self.operands.len())]
+    }
+
+    fn may_be_value(&self, operand: &Word) -> bool {
+        let words = &self.command.words;
+        let at = words.iter().position(|word| std::ptr::eq(word, operand)).unwrap_or(0);
+        let Some(before) = at.checked_sub(1).map(|before| &words[before]) else { return false };
+        let takes_it = |option: &GivenOption<'_>| {
+            std::ptr::eq(option.word, before)
+                && option.value.is_none()
+                && !self.row.names(&option.name)
+        };
+        operand.text.starts_with('+') || self.options.iter().any(takes_it)
     }
 
     /// Reads a word of which only the beginning is known: `-o$FILE` is an option with a value.

@@ -109,13 +109,14 @@ impl Pattern {
             }
             let is_first = self.words[..at].iter().all(|word| !word.is_operand() && !word.is_any());
             if is_first {
-                match first_operand(word, given) {
+                let (fit, at) = first_operand(word, given);
+                match fit {
                     Fit::Unknown(_) if self.is_for_many() => return Fit::No,
                     Fit::No => return Fit::No,
                     Fit::Yes => {}
                     Fit::Unknown(part) => unknown = Some(part),
                 }
-                next = 1;
+                next = at + 1;
                 continue;
             }
             // Behind a `*` the first operand counts, too.
@@ -182,27 +183,30 @@ pub(super) fn shown(given: &Arguments<'_>) -> String {
     words.join(" ")
 }
 
-/// Returns whether the first operand is a word of the pattern.
-fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> Fit {
-    let Some(first) = given.operands.first() else {
+/// Returns whether the first operand is a word of the pattern, and which operand that is.
+fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> (Fit, usize) {
+    let firsts = given.first_operands();
+    if firsts.is_empty() {
         // Words that another program adds come at the end.
         let is_plain =
             |one: &Alternative| matches!(one, Alternative::Word(text) if !text.contains('*'));
         let may_come = given.command.more && word.alternatives.iter().any(is_plain);
-        return if may_come { Fit::Unknown(shown(given)) } else { Fit::No };
-    };
-    if word_fits(word, first) {
-        return Fit::Yes;
+        return if may_come { (Fit::Unknown(shown(given)), 0) } else { (Fit::No, 0) };
     }
-    let known = known_parts(&first.text);
-    let may_be = |one: &Alternative| match one {
-        Alternative::Word(text) => !text.contains('*') && glob(&known, text),
-        _ => false,
-    };
-    if !first.is_known() && word.alternatives.iter().any(may_be) {
-        return Fit::Unknown(first.text.clone());
+    for (at, first) in firsts.iter().enumerate() {
+        if word_fits(word, first) {
+            return (Fit::Yes, at);
+        }
+        let known = known_parts(&first.text);
+        let may_be = |one: &Alternative| match one {
+            Alternative::Word(text) => !text.contains('*') && glob(&known, text),
+            _ => false,
+        };
+        if !first.is_known() && word.alternatives.iter().any(may_be) {
+            return (Fit::Unknown(first.text.clone()), at);
+        }
     }
-    Fit::No
+    (Fit::No, 0)
 }
 
 /// Returns the pattern of the texts that a word may become: `*` for each part that is not known.

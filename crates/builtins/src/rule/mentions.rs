@@ -106,7 +106,8 @@ impl Finder<'_, '_> {
                     self.add_found(self.given, used.text, used.word, used.touch, true)?;
                 }
                 _ => {
-                    let touch = if is_code { touch_of_code(used.text) } else { used.touch };
+                    let code = if is_code { touch_of_code(used.text) } else { Touch::NONE };
+                    let touch = used.touch.with(code);
                     self.add(used.word, used.text, touch, used.is_target, is_code)?;
                 }
             }

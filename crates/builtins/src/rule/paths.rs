@@ -146,7 +146,8 @@ impl PathPattern {
     /// Returns whether a path, or a directory that it is in, is like the pattern in the same case.
     pub(super) fn holds(&self, path: &Path) -> bool {
         match path.to_str().filter(|text| text.contains("://")) {
-            Some(address) => self.fits_address(address),
+            // Readers of addresses differ in what a backslash is.
+            Some(address) => !address.contains('\\') && self.fits_address(address),
             None => self.address.is_none() && fit(&self.compiled().parts, &parts_of(path), true),
         }
     }
@@ -185,6 +186,7 @@ impl PathPattern {
     pub(super) fn may_be_at_stake(&self, last: &str) -> bool {
         let is_open = last.is_empty() || last.contains(['*', '?', '[']);
         is_open
+            || self.rest.ends_with("**")
             || self.compiled().parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
     }
 }

@@ -226,6 +226,13 @@ fn check(written: &str) -> Result<(), Mistake> {
         let message = format!("no command fits a pattern with `{letter}` in it");
         return odd(message, "write plain words; `*` in a word stands for any letters");
     }
+    if written.split_whitespace().any(|word| word.ends_with(',')) {
+        return odd("`,` ends a word".to_owned(), "write each pattern as an item of the list");
+    }
+    if written.starts_with('^') || written.ends_with('$') {
+        let hint = "write plain words; `*` in a word stands for any letters";
+        return odd("a pattern is no regular expression".to_owned(), hint);
+    }
     if written.split_whitespace().any(|word| word.split('|').any(str::is_empty)) {
         let hint = "write `a|b` without blanks for one of two words, and one pattern for each command of a pipe";
         return odd("`|` stands between two words".to_owned(), hint);

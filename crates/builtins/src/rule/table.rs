@@ -170,6 +170,12 @@ impl Row {
         self.values.iter().any(|valued| glob(valued, option) || self.first_name(valued) == name)
     }
 
+    /// Returns whether a row says something of an option.
+    pub(super) fn names(&self, option: &str) -> bool {
+        let mut names = self.twins.iter().flatten().chain(&self.values);
+        names.any(|name| glob(name, option))
+    }
+
     /// Returns the only long option that begins with `beginning`, if there is only one.
     pub(super) fn completed(&self, beginning: &str) -> Option<&'static str> {
         let names = self.twins.iter().flatten().chain(&self.values).copied();
@@ -205,9 +211,8 @@ impl Row {
     /// Returns whether an option is named like one that runs or writes something, and no row of the
     /// program knows better.
     fn is_general_hazard(&self, option: &str) -> bool {
-        let mut named = self.twins.iter().flatten().chain(&self.values);
         let is_off = ["--no-", "--ignore-", "--skip-"].iter().any(|off| option.starts_with(off));
-        if is_off || named.any(|name| glob(name, option)) {
+        if is_off || self.names(option) {
             return false;
         }
         let option = option.to_ascii_lowercase();

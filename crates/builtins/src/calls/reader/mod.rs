@@ -82,6 +82,8 @@ pub(super) struct Found {
     pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
     pub(super) fetched: Vec<String>,
+    /// The last pipeline that gets something from the network.
+    pub(super) fetching: usize,
     /// Whether the call gets a repository; what files it has is not known.
     pub(super) has_cloned: bool,
     /// How many words the commands that others run have.
