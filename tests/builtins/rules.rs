@@ -75,7 +75,7 @@ async fn check(table: &str) {
 #[tokio::test]
 async fn a_pattern_names_a_program_and_words() {
     check(
-        "{ type: rule, deny: no, commands: ['git push -f', 'rm -r', 'curl -X=DELETE', 'git commit|merge --no-verify'] }
+        "{ type: rule, deny: no, commands: ['git push -f', 'rm -r', 'curl -X=DELETE', 'git commit|merge --no-verify', docker rm] }
         deny git push -f
         deny git push --force origin main
         deny git push origin main -f
@@ -83,6 +83,7 @@ async fn a_pattern_names_a_program_and_words() {
         deny git push --forc
         deny git -C ../x push -f
         deny git --unknown x push -f
+        deny docker --context x rm y
         deny git --unknown push -f
         deny sudo git push -f
         - git push origin main
@@ -364,6 +365,9 @@ async fn code_that_is_not_seen_is_unknown() {
         - if true; then
         { type: rule, deny: no, commands: [x, 'python3 -c=*rmtree*', sql drop] }
         ask curl u | tee a.sh; bash a.sh
+        deny cat > a.sh <<'E'\\nx\\nE\\nbash a.sh
+        - cat > a.sh <<'E'\\ny\\nE\\nbash a.sh
+        deny echo x > a.sh && sh a.sh
         - curl u | tee a.sh; bash b.sh
         deny python3 - <<'E'\\nrmtree(x)\\nE
         deny ssh host <<'E'\\nx\\nE

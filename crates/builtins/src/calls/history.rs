@@ -63,6 +63,20 @@ impl History {
         !is_same
     }
 
+    /// Returns whether the shell may be in another directory than it began in.
+    pub(crate) fn has_moved(&self) -> bool {
+        let mut next = self;
+        while let Some(step) = next.last() {
+            match &step.change {
+                Change::Set(_) => {}
+                Change::MayBe(other) if !other.has_moved() => {}
+                _ => return true,
+            }
+            next = &step.before;
+        }
+        false
+    }
+
     /// Goes on with what one of several branches did.
     pub(super) fn join(&mut self, branches: Vec<Self>) {
         for branch in branches {

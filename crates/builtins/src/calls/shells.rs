@@ -90,7 +90,11 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     let mut sets = Vec::new();
     for word in assignments {
         let name = word.text.split(['=', '[', '+']).next().unwrap_or_default();
-        if !HARMLESS_VARIABLES.contains(&name) && !name.starts_with("LC_") {
+        let value = word.text.split_once('=').map_or("", |(_, value)| value);
+        let is_plain = |letter: char| letter.is_alphanumeric() || "_-+.,:@/=".contains(letter);
+        let is_harmless = HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
+        // Programs such as `make` run the code in a value.
+        if !is_harmless || !value.chars().all(is_plain) {
             sets.push(name.to_owned());
         }
     }

@@ -108,7 +108,11 @@ impl Found {
             Code::Unknown => return Hidden::Anything,
             Code::File(file) => {
                 let is_fetched = self.is_fetched(file) || self.has_cloned && !is_installed(file);
-                return if is_fetched { Hidden::Anything } else { Hidden::Nothing };
+                if is_fetched {
+                    return Hidden::Anything;
+                }
+                let written = self.written(file).filter(|_| shells::is_shell(name));
+                return written.map_or(Hidden::Nothing, |text| self.inner_text(&text, inner));
             }
             Code::Text(text) if name == "trap" => {
                 self.at_exit.push((text, inner));
@@ -183,6 +187,23 @@ impl Found {
         let Err(unread) = self.text(text, &frame) else { return Hidden::Nothing };
         self.is_doubtful = true;
         unread.hidden(text)
+    }
+
+    /// Returns the text that the call itself wrote to a file by `cat`, `echo` or `printf`, if it is known.
+    fn written(&self, file: &Word) -> Option<String> {
+        let writes = |one: &Redirection| one.operator.contains('>') && one.word.text == file.text;
+        let mut commands = self.commands.iter().rev();
+        let command = commands.find(|command| command.redirections.iter().any(writes))?;
+        let document = command.redirections.iter().find(|one| one.operator == "<<");
+        let (program, arguments) = command.words.split_first()?;
+        match (&*base_name(&program.text), document) {
+            ("cat", Some(document)) => Some(document.word.text.clone()),
+            ("echo" | "printf", _) => {
+                let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
+                Some(texts.join(" "))
+            }
+            _ => None,
+        }
     }
 
     /// Notes the files that a command gets from the network: one of its words names them.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::arguments::{Arguments, GivenOption};
 use super::call::CallReading;
-use super::fit::{Fit, shown, word_fits};
+use super::fit::{Fit, fits, shown};
 use super::glob::glob;
 use super::judge::{Conditions, Rule};
 use super::keys::Otherwise;
@@ -314,10 +314,19 @@ impl Pattern {
     fn lists(&self, given: &Arguments<'_>) -> Result<bool, String> {
         let Some(program) = given.command.words.first() else { return Ok(false) };
         let is_it = |name: &str| {
-            glob(name, &program.text) && (name.contains('/') || !program.text.contains('/'))
+            glob(name, &program.text)
+                && !leads_elsewhere(name, &program.text)
+                && (name.contains('/') || !program.text.contains('/'))
         };
         // For all programs but some, a path leads to an unknown one.
         let is_other = self.other && !program.text.contains('/') && !self.is_named(&program.text);
+        // A relative path is another program in another directory.
+        if program.text.contains('/')
+            && !program.text.starts_with(['/', '~'])
+            && given.command.history.has_moved()
+        {
+            return Ok(false);
+        }
         if !is_other && (self.other || !self.programs.iter().any(|name| is_it(name))) {
             return Ok(false);
         }
@@ -342,7 +351,7 @@ impl Pattern {
             if wanted.iter().any(|word| is_listed(word, option, given)) {
                 continue;
             }
-            if !is_open || option.operands_before == 0 && named > 0 {
+            if !is_open || option.operands_before < named {
                 return Ok(false);
             }
             let value = option.value.map(|(_, value)| value);
@@ -356,6 +365,14 @@ impl Pattern {
             {
                 return Err(word.text.clone());
             }
+        }
+        let is_subcommand = |name: &str| given.row.subcommands.contains(&name);
+        if is_open
+            && named == 0
+            && !given.row.subcommands.is_empty()
+            && let Some(first) = given.operands.first().filter(|first| !is_subcommand(&first.text))
+        {
+            return Err(first.text.clone());
         }
         // A long option that the table does not know may have taken the first operand.
         let is_open_option = |option: &&GivenOption<'_>| {
@@ -423,5 +440,19 @@ fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
         return (0..=operands.len()).any(|taken| operands_fit(rest, &operands[taken..]));
     }
     let Some((operand, behind)) = operands.split_first() else { return false };
-    word_fits(word, operand) && operands_fit(rest, behind)
+    is_listed_word(word, operand) && operands_fit(rest, behind)
+}
+
+fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
+    word.alternatives.iter().any(|one| match one {
+        Alternative::Word(text) => fits(one, operand) && !leads_elsewhere(text, &operand.text),
+        _ => fits(one, operand),
+    })
+}
+
+/// Returns whether a `*` would stand for `..`, `:` or `@`, behind which another place may be named:
+/// `src/../../x`, `feature/x:main`, `host@other`.
+fn leads_elsewhere(pattern: &str, text: &str) -> bool {
+    pattern.contains('*')
+        && ["..", ":", "@"].iter().any(|part| text.contains(part) && !pattern.contains(part))
 }

@@ -265,7 +265,7 @@ pub(super) fn word_fits(word: &PatternWord, operand: &Word) -> bool {
 }
 
 /// Returns whether an operand fits an alternative.
-fn fits(one: &Alternative, operand: &Word) -> bool {
+pub(super) fn fits(one: &Alternative, operand: &Word) -> bool {
     match one {
         Alternative::Any => true,
         // What is not known fits a pattern that is about how it is written, such as `*$(*`.

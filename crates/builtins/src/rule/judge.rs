@@ -178,7 +178,7 @@ impl Rule {
             for pattern in &set.commands {
                 let found = pattern.finds(given);
                 if found == Fit::Yes {
-                    notes.push(format!("fits `{}`", one_line(&pattern.written)));
+                    notes.push(format!("fits `{}`", shortened(&one_line(&pattern.written), 100)));
                 }
                 best = Fit::best([best, found]);
                 if best == Fit::Yes {

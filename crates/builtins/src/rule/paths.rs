@@ -11,6 +11,9 @@ use super::texts::Texts;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
 
+/// Directories for temporary files.
+const TEMPORARY: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/"];
+
 /// The places that patterns name.
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
@@ -32,6 +35,9 @@ pub(super) struct PathPattern {
     base: PathBuf,
     /// What follows the directory.
     rest: String,
+    /// The project and the home, if it is a directory for temporary files that they lie in. They are not
+    /// temporary.
+    spared: Vec<PathBuf>,
     compiled: OnceLock<Compiled>,
 }
 
@@ -79,7 +85,8 @@ impl PathPattern {
         let written = written.to_owned();
         if item.contains("://") {
             let (base, rest, compiled) = (PathBuf::new(), String::new(), OnceLock::new());
-            return Ok(Self { written, address: Some(item.to_owned()), base, rest, compiled });
+            let (address, spared) = (Some(item.to_owned()), Vec::new());
+            return Ok(Self { written, address, base, rest, spared, compiled });
         }
         let glob = platform.rooted(item);
         let behind = |name: &str| {
@@ -109,8 +116,13 @@ impl PathPattern {
         if rest.split('/').any(|part| part == "..") {
             return wrong("must not contain `..`", "write the path that it stands for");
         }
+        let is_temporary =
+            at_temporary.is_some() || TEMPORARY.iter().any(|place| glob.starts_with(place));
+        let mut spared = vec![rooted(&machine.project, platform)];
+        spared.extend(machine.home());
+        spared.retain(|_| is_temporary);
         let (rest, compiled) = (rest.to_owned(), OnceLock::new());
-        Ok(Self { written, address: None, base, rest, compiled })
+        Ok(Self { written, address: None, base, rest, spared, compiled })
     }
 
     /// Returns its parts. Most patterns are never compared with a path.
@@ -148,7 +160,11 @@ impl PathPattern {
         match path.to_str().filter(|text| text.contains("://")) {
             // Readers of addresses differ in what a backslash is.
             Some(address) => !address.contains('\\') && self.fits_address(address),
-            None => self.address.is_none() && fit(&self.compiled().parts, &parts_of(path), true),
+            None => {
+                self.address.is_none()
+                    && !self.spared.iter().any(|place| path.starts_with(place))
+                    && fit(&self.compiled().parts, &parts_of(path), true)
+            }
         }
     }
 

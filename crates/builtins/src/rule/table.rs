@@ -238,9 +238,13 @@ impl Row {
 
     /// Returns whether the final `*` of an allow does not take an operand.
     pub(super) fn is_hazardous_operand(&self, operand: &str, is_first: bool) -> bool {
-        let mut hazards = self.hazards.iter().filter(|hazard| !hazard.starts_with('-'));
-        hazards.any(|hazard| match hazard.strip_prefix('^') {
+        self.hazards.iter().any(|hazard| match hazard.strip_prefix('^') {
             Some(hazard) => is_first && glob(hazard, operand),
+            // The option may be written as an operand: `+x`.
+            None if hazard.starts_with('-') => {
+                let forms = self.forms(self.first_name(hazard));
+                forms.iter().any(|form| !form.starts_with('-') && glob(form, operand))
+            }
             None => *hazard == "all" || glob(hazard, operand),
         })
     }

@@ -137,7 +137,8 @@ impl Collector<'_> {
         );
         let is_file =
             matches!(role, Some(Role::Path | Role::Paths | Role::Edits | Role::Url | Role::Patch));
-        if is_text || self.is_of_files && !is_file {
+        let is_other = role.is_some() || !is_path(text) || text.contains(char::is_whitespace);
+        if is_text || self.is_of_files && !is_file && is_other {
             return Ok(());
         }
         self.length += text.len();
