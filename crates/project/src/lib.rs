@@ -29,4 +29,4 @@ pub mod policy;
 pub mod trust;
 
 pub use check::{Check, check};
-pub use load::{LoadOptions, Loaded, Place, load};
+pub use load::{LoadOptions, Loaded, Place, Stamps, Watcher, load};

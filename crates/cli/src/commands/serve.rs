@@ -1,11 +1,10 @@
 //! `hookexec serve`: the engine, kept warm for clients in any language.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use hookexec::Registry;
 use hookexec_project::LoadOptions;
-use hookexec_project::policy::Policy;
 use hookexec_serve::server::{
     Limits, Load, Loaded, Reading, Server, Socket, register_host_builtins,
 };
@@ -106,10 +105,7 @@ pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Loa
         loaded.notices.warn();
         let has_files = !loaded.found.config.files.is_empty();
         let watched = loaded.found.places(&options);
-        let policies = &loaded.found.policies;
-        let now = SystemTime::now();
-        let ends = policies.iter().filter_map(Policy::expires_at);
-        let expires = ends.filter(|end| *end > now).min();
+        let expires = loaded.found.expires();
         let absent = loaded.notices.absent.clone();
         let executor = loaded.build_with(registry.clone())?;
         Ok(Loaded { executor, has_files, watched, absent, expires })

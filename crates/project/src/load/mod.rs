@@ -6,9 +6,13 @@ mod layers;
 mod loading;
 mod options;
 mod policy;
+mod stamp;
 mod watched;
+mod watcher;
 
 pub(crate) use loading::Loading;
 pub use loading::{Loaded, load};
 pub use options::LoadOptions;
+pub use stamp::Stamps;
 pub use watched::Place;
+pub use watcher::Watcher;

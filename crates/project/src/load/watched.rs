@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::directory::FILE;
 use super::loading::Loaded;
 #[cfg(test)]
 use super::loading::load;
 use super::options::{LoadOptions, hooks_directories};
+use crate::policy::Policy;
 use hookexec_files::directories::{DROP_INS, PROJECT_DIRECTORY, link_to};
 
 /// A place that was looked at: a file, a directory whose entries count, or nothing yet.
@@ -37,17 +39,17 @@ impl Place {
     }
 
     /// Returns a directory of which only the owner and the rights count.
-    pub fn rights_of(path: PathBuf) -> Self {
+    pub(super) fn rights_of(path: PathBuf) -> Self {
         Self { path, watch: Watch::Rights }
     }
 
     /// Returns its path.
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns whether only the owner and the rights count.
-    pub fn has_only_rights(&self) -> bool {
+    pub(super) fn has_only_rights(&self) -> bool {
         self.watch == Watch::Rights
     }
 
@@ -56,7 +58,7 @@ impl Place {
     ///
     /// # Errors
     /// When nothing is there, or it can't be looked at.
-    pub fn metadata(&self) -> io::Result<Metadata> {
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
         if self.watch == Watch::Plain
             && let Some(link) = link_to(&self.path)
         {
@@ -67,6 +69,13 @@ impl Place {
 }
 
 impl Loaded {
+    /// Returns when it must be loaded anew, whether a place has changed or not: when a policy ends.
+    pub fn expires(&self) -> Option<SystemTime> {
+        let now = SystemTime::now();
+        let ends = self.policies.iter().filter_map(Policy::expires_at);
+        ends.filter(|end| *end > now).min()
+    }
+
     /// Returns every place that [`load`](super::load) looked at. For programs that keep a configuration
     /// and want to know when to load it anew.
     pub fn places(&self, options: &LoadOptions) -> Vec<Place> {

@@ -7,6 +7,7 @@
 mod coverage;
 mod diff;
 mod named;
+mod pending;
 mod permissions;
 mod programs;
 mod project_file;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use coverage::{Coverage, DIRECTORIES};
 pub use named::{Found, NamedFile, NamedPath, Start};
+pub use pending::Pending;
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
 pub use programs::is_shell_word;
 pub use project_file::{Blocked, FileChange, ProjectFile};

@@ -9,13 +9,11 @@ use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::executor::Executor;
 use hookexec::wire::Verdict;
 use hookexec_files::locks::locked;
-use hookexec_project::Place;
+use hookexec_project::{Place, Stamps};
 use tokio::runtime::Handle;
 use tokio::sync;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
-
-use super::stamp::Stamps;
 
 /// A configuration ready to run.
 #[derive(Debug)]

@@ -19,7 +19,6 @@ pub(crate) mod protocol;
 #[cfg_attr(unix, path = "socket/unix.rs")]
 #[cfg_attr(windows, path = "socket/windows.rs")]
 pub(crate) mod socket;
-mod stamp;
 
 pub use callback::register_host_builtins;
 pub use client::{NoVerdict, Question, exchange, ping, verdict};

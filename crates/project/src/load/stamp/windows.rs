@@ -9,7 +9,7 @@ use hookexec_files::files;
 /// Tells one state of a file or a directory from another. A program can set the times back, so
 /// the bytes of a file count, too.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::server) struct Stamp {
+pub(in crate::load) struct Stamp {
     length: u64,
     created: Option<SystemTime>,
     modified: Option<SystemTime>,
@@ -17,7 +17,7 @@ pub(in crate::server) struct Stamp {
 }
 
 impl Stamp {
-    pub(in crate::server) fn new(path: &Path, found: &Metadata) -> Self {
+    pub(in crate::load) fn new(path: &Path, found: &Metadata) -> Self {
         let mut digest = None;
         if found.is_file()
             // No hooks file is larger.
@@ -34,12 +34,12 @@ impl Stamp {
     }
 
     /// Returns the state of a directory of which only the owner and the rights count: which one it is.
-    pub(in crate::server) fn of_rights(found: &Metadata) -> Self {
+    pub(in crate::load) fn of_rights(found: &Metadata) -> Self {
         Self { length: 0, created: found.created().ok(), modified: None, digest: None }
     }
 
     /// Returns when the state came to be, as far as the system says it.
-    pub(in crate::server) fn time(&self) -> SystemTime {
+    pub(in crate::load) fn time(&self) -> SystemTime {
         self.created.max(self.modified).unwrap_or(UNIX_EPOCH)
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Tells one state of a file or a directory from another.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::server) struct Stamp {
+pub(in crate::load) struct Stamp {
     device: u64,
     inode: u64,
     /// The mode and the owners.
@@ -18,7 +18,7 @@ pub(in crate::server) struct Stamp {
 }
 
 impl Stamp {
-    pub(in crate::server) fn new(_path: &Path, found: &Metadata) -> Self {
+    pub(in crate::load) fn new(_path: &Path, found: &Metadata) -> Self {
         Self {
             device: found.dev(),
             inode: found.ino(),
@@ -30,7 +30,7 @@ impl Stamp {
     }
 
     /// Returns the state of a directory of which only the owner and the rights count.
-    pub(in crate::server) fn of_rights(found: &Metadata) -> Self {
+    pub(in crate::load) fn of_rights(found: &Metadata) -> Self {
         Self {
             device: found.dev(),
             inode: found.ino(),
@@ -42,7 +42,7 @@ impl Stamp {
     }
 
     /// Returns when the state came to be; the time of the system, which no program can set back.
-    pub(in crate::server) fn time(&self) -> SystemTime {
+    pub(in crate::load) fn time(&self) -> SystemTime {
         let (seconds, nanoseconds) = self.changed;
         let seconds = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::time::{Duration, SystemTime};
 
-use hookexec_project::Place;
-
 use self::system::Stamp;
+use super::watched::Place;
 
 #[cfg_attr(unix, path = "stamp/unix.rs")]
 #[cfg_attr(windows, path = "stamp/windows.rs")]
@@ -14,7 +13,7 @@ mod system;
 
 /// Places in the file system and what was found there, also where that was nothing.
 #[derive(Debug, Default)]
-pub(super) struct Stamps {
+pub struct Stamps {
     places: BTreeMap<Place, PlaceStamp>,
     /// From when on they count no more.
     end: Option<SystemTime>,
@@ -23,7 +22,7 @@ pub(super) struct Stamps {
 impl Stamps {
     /// Looks at `places`, whose content is read from `since` on and counts until `expires`. For a place
     /// that `before` has, that counts: what has changed since may have been read as it was.
-    pub(super) fn take(
+    pub fn take(
         places: Vec<Place>,
         mut before: Self,
         since: SystemTime,
@@ -52,12 +51,13 @@ impl Stamps {
     }
 
     /// Looks at the same places again, at the time `since`.
-    pub(super) fn again(&self, since: SystemTime) -> Self {
+    #[must_use]
+    pub fn again(&self, since: SystemTime) -> Self {
         Self::take(self.places.keys().cloned().collect(), Self::default(), since, None)
     }
 
-    /// Returns whether something may have changed since.
-    pub(super) fn outdated(&self) -> bool {
+    /// Returns whether something may have changed since. Takes microseconds for each place.
+    pub fn outdated(&self) -> bool {
         self.end.is_some_and(|end| SystemTime::now() >= end)
             || self.places.iter().any(|(place, stamp)| stamp_of(place) != *stamp)
     }
