@@ -249,6 +249,18 @@ def commands(answer, *patterns):
     return json.dumps({"pre_tool_use": [{"matcher": "shell", "hooks": hooks}]})
 
 
+def past(turn):
+    """Expects that another policy is tried on the transcript that the client wrote."""
+    allow(turn)
+    client = turn.client
+    hooks = client.root / "past.yaml"
+    hooks.write_text(commands({"deny": "no touch"}, "touch"))
+    command = [HOOKEXEC, "test", "--past", client.agent, "--config", hooks]
+    done = subprocess.run(command, env=client.environment(0), cwd=client.project, capture_output=True, text=True, check=False)
+    turn.expect("1 call in 1 transcript of " in done.stdout and "denied 1, " in done.stdout, done.stdout + done.stderr)
+    turn.expect("form" not in done.stdout, done.stdout)
+
+
 def beside(name):
     """Returns the hooks file of that name beside this program."""
     return (Path(__file__).parent / name).read_text()
@@ -326,6 +338,7 @@ SCENARIOS = {
     "command_allowed": (command_allowed, commands({"allow": True}, "touch *", "echo *")),
     "allow_list": (asked_about, lambda: beside("allow_list.yaml")),
     "formats": (formatted, lambda: beside("formats.yaml")),
+    "past": (past, guard("exit 0")),
     "mcp": (mcp_denied, guard(FORBID, "mcp__my-kit__do-it")),
     "mcp_proxy": (deny, guard(FORBID, "mcp__my-kit__do-it")),
 }
@@ -521,6 +534,8 @@ def main():
         for name in chosen if "control" in chosen else ["control", *chosen]:
             title = f"{kind.__name__:<10} {name:<15}"
             why = reason or kind.cannot.get(name)
+            if name == "past" and kind not in [clients.Claude, clients.Codex, clients.Gemini]:
+                why = why or "its transcripts can't be read"
             if name in ["off", "refused"] and not getattr(kind, name):
                 why = why or "nothing that does so is known"
             if why:
