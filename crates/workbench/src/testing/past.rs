@@ -16,7 +16,7 @@ use hookexec_agents::{NativeCall, Subject, tools};
 const MOST_PLACES: usize = 100;
 const NOT_RUN: &str = "not run, since they have side effects or send what they see";
 
-/// What a policy does to a call.
+/// The effect of a policy on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::exhaustive_enums, reason = "each caller handles all")]
@@ -31,7 +31,7 @@ pub enum Outcome {
     Redacted,
 }
 
-/// What a policy would have done with calls of the past.
+/// Calls of the past, as a policy judges them.
 #[derive(Debug, Default)]
 pub struct Past {
     /// How many transcripts there were.
@@ -40,7 +40,7 @@ pub struct Past {
     pub calls: usize,
     /// How many calls were allowed without a question.
     pub allowed: usize,
-    /// What was not judged or met, by the reason.
+    /// The places that were not judged or met, by the reason.
     pub notes: BTreeMap<String, Note>,
     /// The commands of calls that go on as they are, if they are counted.
     pub habits: Option<Habits>,
@@ -61,7 +61,7 @@ pub struct Note {
 /// Calls of which the same hook said the same.
 #[derive(Debug, Clone, Serialize)]
 pub struct PastGroup {
-    /// What is done to them.
+    /// The effect on them.
     pub outcome: Outcome,
     /// How many there are.
     pub count: usize,
@@ -210,7 +210,7 @@ impl Note {
     }
 }
 
-/// Returns what a verdict does to a call, and the hook that did it first; `None` if the call goes on as
+/// Returns the effect of a verdict on a call, and the hook that caused it first; `None` if the call goes on as
 /// it is.
 fn outcome(verdict: &Verdict) -> Option<(Outcome, Option<&HookReport>)> {
     let outcome = match verdict.decision {

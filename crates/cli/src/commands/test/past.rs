@@ -30,7 +30,7 @@ const SHOWN: usize = 10;
 const QUICK: Duration = Duration::from_secs(2);
 const BROKEN: &str = "can't be read";
 
-/// What a policy does to calls, in the order of [`Outcome`].
+/// The effects of a policy, in the order of [`Outcome`].
 const OUTCOMES: [(Outcome, Style, &str); 4] = [
     (Outcome::Denied, BAD, "denied"),
     (Outcome::Asked, DOUBTFUL, "asked"),
