@@ -361,6 +361,7 @@ async fn code_that_is_not_seen_is_unknown() {
         - source <(kubectl completion bash)
         ask source <(curl x)
         ask if ca$@t; then
+        - if (python -c 'print(1)') x
         ask if `x`; then
         - if true; then
         { type: rule, deny: no, commands: [x, 'python3 -c=*rmtree*', sql drop] }

@@ -93,7 +93,7 @@ pub(crate) enum Hidden {
     #[default]
     Nothing,
     /// A text that ends within a quote: no shell runs the command with the quote.
-    Open,
+    Refused,
     /// Commands that can't be read. All their words are among these.
     Words(Vec<String>),
     /// Commands of which nothing is known, as in `curl x | sh`.
@@ -103,7 +103,7 @@ pub(crate) enum Hidden {
 impl Hidden {
     /// Returns whether something runs that can't be read.
     pub(crate) fn may_run(&self) -> bool {
-        !matches!(self, Self::Nothing | Self::Open)
+        !matches!(self, Self::Nothing | Self::Refused)
     }
 
     /// Returns the words that stand in a text that can't be read. An expansion may put any word
@@ -115,7 +115,12 @@ impl Hidden {
         let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,$~".contains(letter);
         let text = unquoted(&text.replace("\\\n", ""));
         let mut words: Vec<String> = Vec::new();
+        // `:` is a command where it stands alone.
+        let has_colon = text.split_whitespace().any(|word| word.ends_with(":") && word.len() < 3);
         for word in text.split(|letter| !is_part(letter)).filter(|word| !word.is_empty()) {
+            if word == ":" && !has_colon {
+                continue;
+            }
             words.push(word.to_owned());
             // An assignment, an option with its value, or a list in braces.
             if word.contains(['=', ',']) {

@@ -206,7 +206,7 @@ fn certainties(text: &str) -> String {
             Hidden::Nothing => {}
             Hidden::Words(words) => line.push(format!("!{}", words.join(","))),
             Hidden::Anything => line.push("!".to_owned()),
-            Hidden::Open => line.push("\"".to_owned()),
+            Hidden::Refused => line.push("\"".to_owned()),
         }
         if !command.is_certain {
             line.push("~".to_owned());

@@ -62,7 +62,7 @@ impl Pattern {
             }
             Hidden::Anything => Fit::Unknown(shown(given)),
             Hidden::Words(words) if self.stands_in(words) => Fit::Unknown(shown(given)),
-            Hidden::Nothing | Hidden::Open | Hidden::Words(_) => Fit::No,
+            Hidden::Nothing | Hidden::Refused | Hidden::Words(_) => Fit::No,
         };
         if own == Fit::No { hidden } else { own }
     }
@@ -160,6 +160,7 @@ impl Pattern {
     /// Returns whether one alternative of each word stands among words that can't be read.
     fn stands_in(&self, words: &[String]) -> bool {
         let stands = |text: &str| words.iter().any(|word| glob(text, word));
+        let text = words.join(" ");
         let program = self.programs.iter().any(|name| {
             words.iter().any(|word| glob(base(name), word.rsplit('/').next().unwrap_or(word)))
         });
@@ -171,7 +172,12 @@ impl Pattern {
                     Alternative::Option(name, None) => {
                         stands(name) || words.iter().any(|word| is_cluster_with(word, name))
                     }
-                    Alternative::Option(name, Some(value)) => stands(name) || stands(value),
+                    // Its value may be several words, and letters that are in none.
+                    Alternative::Option(_, Some(value)) => {
+                        let is_part =
+                            |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
+                        glob(&format!("*{}*", value.replace(|letter| !is_part(letter), "*")), &text)
+                    }
                 })
             })
     }
@@ -234,7 +240,10 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
 /// Returns whether a word of the pattern can be judged without what is not known in the command.
 fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
     if word.negated {
-        return given.command.words.iter().all(Word::is_known);
+        let is_option = |one: &Alternative| matches!(one, Alternative::Option(..));
+        let are_options = word.alternatives.iter().all(is_option);
+        let is_sure = |one: &Word| one.is_known() || are_options && !one.may_be_option();
+        return given.command.words.iter().all(is_sure);
     }
     word.alternatives.iter().any(|one| match one {
         Alternative::Any => true,

@@ -164,7 +164,7 @@ impl Reader<'_, '_> {
                 wrappers.push(super::super::simple::base_name(&program));
                 let inner = Frame { wrappers, depth: frame.depth + 1, ..frame.clone() };
                 match self.found.text(&body.text, &inner) {
-                    Err(Unread::Open) => self.found.commands[place].hidden = Hidden::Open,
+                    Err(Unread::Refused) => self.found.commands[place].hidden = Hidden::Refused,
                     read => read?,
                 }
             }

@@ -106,7 +106,7 @@ impl Reader<'_, '_> {
         frame: &Frame,
     ) -> Read<()> {
         let inside = &self.rest()[1..];
-        let length = inside.find('`').ok_or(Unread::Open)?;
+        let length = inside.find('`').ok_or(Unread::Refused)?;
         let inside = &inside[..length];
         if inside.contains('\\') || quoted && inside.contains('"') || self.depth >= super::DEEPEST {
             return Err(Unread::Unclear);

@@ -357,7 +357,9 @@ impl<'t> Reader<'t, '_> {
                 others.get_or_insert(self.at);
                 self.at += 1;
             } else {
-                words.push(self.word(frame)?);
+                // Where another shell sees an operator, no quote needs to be open.
+                let word = self.word(frame);
+                words.push(word.map_err(|_| Unread::Unclear)?);
             }
             self.blanks()?;
         }

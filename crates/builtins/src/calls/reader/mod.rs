@@ -30,8 +30,8 @@ const DEEPEST: usize = 32;
 pub(super) enum Unread {
     /// Shells may read it in different ways.
     Unclear,
-    /// It ends within a quote.
-    Open,
+    /// Every shell refuses it: a quote stays open.
+    Refused,
 }
 
 impl Unread {
@@ -39,7 +39,7 @@ impl Unread {
     pub(super) fn hidden(&self, text: &str) -> Hidden {
         match self {
             Self::Unclear => Hidden::words_of(text),
-            Self::Open => Hidden::Open,
+            Self::Refused => Hidden::Refused,
         }
     }
 }

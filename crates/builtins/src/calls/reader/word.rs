@@ -58,6 +58,8 @@ impl Reader<'_, '_> {
         }
         while let Some(letter) = self.rest().chars().next() {
             match letter {
+                // In zsh the wildcard may fit nothing; the others refuse it.
+                '(' if word.certainty == Certainty::Paths && self.eat("(N)") => {}
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
                 '\'' => self.single_quoted(&mut word)?,
                 '"' => {
@@ -144,7 +146,7 @@ impl Reader<'_, '_> {
     fn single_quoted(&mut self, word: &mut Building) -> Read<()> {
         self.at += 1;
         word.quoted = true;
-        let length = self.rest().find('\'').ok_or(Unread::Open)?;
+        let length = self.rest().find('\'').ok_or(Unread::Refused)?;
         let inside = &self.rest()[..length];
         self.no_document(inside)?;
         for letter in inside.chars() {
@@ -170,7 +172,7 @@ impl Reader<'_, '_> {
                 }
                 '\\' => {
                     self.at += 1;
-                    let next = self.rest().chars().next().ok_or(Unread::Open)?;
+                    let next = self.rest().chars().next().ok_or(Unread::Refused)?;
                     match next {
                         '$' | '`' | '\\' => word.text.push(next),
                         '"' if ends => word.text.push('"'),
@@ -198,7 +200,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        if ends { Err(Unread::Open) } else { Ok(()) }
+        if ends { Err(Unread::Refused) } else { Ok(()) }
     }
 
     pub(super) fn quoted_letter(&mut self, letter: char) {
