@@ -115,8 +115,10 @@ impl Hidden {
         let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,$~".contains(letter);
         let text = unquoted(&text.replace("\\\n", ""));
         let mut words: Vec<String> = Vec::new();
-        // `:` is a command where it stands alone.
-        let has_colon = text.split_whitespace().any(|word| word.ends_with(":") && word.len() < 3);
+        // `:` is a command where one may begin.
+        let is_begun =
+            |before: &str| before.is_empty() || before.ends_with([' ', '\n', ';', '|', '&', '(']);
+        let has_colon = text.match_indices(':').any(|(at, _)| is_begun(&text[..at]));
         for word in text.split(|letter| !is_part(letter)).filter(|word| !word.is_empty()) {
             if word == ":" && !has_colon {
                 continue;

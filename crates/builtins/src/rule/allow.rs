@@ -167,7 +167,7 @@ impl Rule {
         if self.except.files.is_empty() {
             return Ok(None);
         }
-        let here = Here::of(&self.except.files, &self.machine);
+        let here = Here::of(&self.except.files, &self.machine, read);
         for mention in mentions {
             // What is only listed is not touched.
             if mention.touch == Touch::NONE {

@@ -37,6 +37,8 @@ pub(super) struct CallReading<'c> {
     /// The directories that each command names, or the tool.
     named: RefCell<HashMap<Option<usize>, Arc<Named>>>,
     finder: RefCell<Finder>,
+    /// Where directories really lie.
+    reals: RefCell<HashMap<PathBuf, PathBuf>>,
     /// How many paths were looked at.
     looked_at: Cell<usize>,
 }
@@ -76,6 +78,7 @@ impl<'c> CallReading<'c> {
             scene: Scene { surroundings, platform, start, dots, made: Cell::new(0) },
             files: OnceCell::new(),
             named: RefCell::default(),
+            reals: RefCell::default(),
             finder: RefCell::new(Finder::new(platform)),
             looked_at: Cell::new(0),
         })
@@ -123,6 +126,23 @@ impl<'c> CallReading<'c> {
 
     fn platform(&self) -> Platform {
         self.machine.platform
+    }
+
+    /// Returns where the directory or file of a pattern really lies. Patterns share most directories, so
+    /// each is looked at once.
+    pub(super) fn real_place(&self, path: &Path) -> PathBuf {
+        if let Some(known) = self.reals.borrow().get(path) {
+            return known.clone();
+        }
+        let mut place = path.to_owned();
+        if let (Some(parent), Some(name)) = (path.parent(), path.file_name()) {
+            place = self.real_place(parent).join(name);
+            if self.platform().has_drives || self.platform().native(&place).is_symlink() {
+                place = real(&place, self.platform());
+            }
+        }
+        self.reals.borrow_mut().insert(path.to_owned(), place.clone());
+        place
     }
 
     /// Returns how a mentioned file fits one of the patterns that is not excepted: for people.

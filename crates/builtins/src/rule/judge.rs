@@ -303,7 +303,7 @@ impl Rule {
         let sets: Vec<(&Conditions, Here<'_>)> = sets
             .iter()
             .filter(|set| set.names_files())
-            .map(|set| (*set, Here::of(&set.files, &self.machine)))
+            .map(|set| (*set, Here::of(&set.files, &self.machine, read)))
             .collect();
         for mention in mentions {
             if command.is_none()

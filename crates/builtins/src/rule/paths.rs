@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::call::CallReading;
 use super::glob::glob_any_case;
 use super::part::{Part, braces, fit, fit_whole};
 use super::pattern::Mistake;
@@ -234,11 +235,15 @@ impl Compiled {
 }
 
 impl<'p> Here<'p> {
-    pub(super) fn of(patterns: &'p [PathPattern], machine: &Machine) -> Self {
+    pub(super) fn of(
+        patterns: &'p [PathPattern],
+        machine: &Machine,
+        read: &CallReading<'_>,
+    ) -> Self {
         let mut here = Self { patterns: Vec::new(), guesses: machine.home().into_iter().collect() };
         for pattern in patterns {
             let root = pattern.compiled().root.as_deref();
-            let real = root.map(|root| real(root, machine.platform));
+            let real = root.map(|root| read.real_place(root));
             here.patterns.push((pattern, real.filter(|real| Some(&**real) != root)));
             let above = root.into_iter().flat_map(Path::ancestors).skip(1);
             here.guesses.extend(above.map(Path::to_owned));
