@@ -10,7 +10,7 @@ hooks:
       hooks:
         - name: no-rm
           type: command
-          when: { field: tool_input.cmd, regex: "^rm " }
+          when: { any: commands, field: program, in: [rm] }
           command: echo "files are removed by people" >&2; exit 2
           on_error: block
           side_effects: none
@@ -21,12 +21,12 @@ hooks:
 
 const CASES: &str = "cases:
   - name: rm is denied
-    event: pre_tool_use
-    input: { tool_name: shell, tool_input: { cmd: rm notes } }
+    from: claude-code
+    payload: { hook_event_name: PreToolUse, tool_name: Bash, tool_input: { command: rm notes } }
     expect: { decision: deny }
 ";
 
-const RM: &str = r#"{"tool_name": "shell", "tool_input": {"cmd": "rm notes"}}"#;
+const RM: &str = r#"{"tool_name": "shell", "tool_input": {"command": "rm notes"}}"#;
 
 #[test]
 fn a_newcomer_finds_the_way() {
@@ -50,7 +50,7 @@ fn a_newcomer_finds_the_way() {
     let _ = hookexec(&run).stdin(RM).run().exits(2);
 
     // The policy breaks: the test and the replay both catch it.
-    sandbox.write("hooks.yaml", &HOOKS.replace("^rm ", "^rmm "));
+    sandbox.write("hooks.yaml", &HOOKS.replace("[rm]", "[rmm]"));
     let done = hookexec(&["test"]).run().exits(1);
     assert!(done.stdout.contains("FAILED  rm is denied"), "{}", done.stdout);
     let replay = ["test", "--log", "audit.jsonl", "--config", "hooks.yaml"];
