@@ -68,7 +68,7 @@ fn a_file_is_made_where_there_is_none() {
     assert!(done.stdout.contains("`hookexec trust add hooks.yaml`"), "{}", done.stdout);
     let text = read(&sandbox);
     assert!(text.starts_with("# Keys, passwords and tokens"), "{text}");
-    assert!(text.contains("    # Bounds what one prompt may cost"), "{text}");
+    assert!(text.contains("    # Bounds what a session may cost"), "{text}");
     let _ = sandbox.hookexec(["init", "never", "--user"]).run().exits(0);
     let users = sandbox.home().join(".config/hookexec/hooks.yaml");
     assert!(std::fs::read_to_string(users).unwrap().starts_with("# Never: "));
