@@ -550,7 +550,7 @@ fn the_page_is_for_its_own_visitor() {
         (&answer, &format!("Host: {host}\r\nOrigin: http://evil.example\r\n")),
         (&answer, &format!("Host: {host}\r\nOrigin: http://localhost:{port}\r\n")),
         (&answer, &format!("Host: evil.example:{port}\r\nOrigin: http://{host}\r\n")),
-        (&answer, &format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n")),
+        (&answer, &format!("Host: localhost:{port}\r\nOrigin: http://localhost:1\r\n")),
         (&answer, &format!("{own}Host: {host}\r\n")),
     ] {
         let said = page.post(path, head);
@@ -561,6 +561,10 @@ fn the_page_is_for_its_own_visitor() {
     for head in ["", "Host: evil.example\r\n", &format!("Host: {host}\r\nOrigin: http://x\r\n")] {
         let said = page.send(&format!("GET {path} HTTP/1.1\r\n{head}\r\n"));
         assert!(said.starts_with("HTTP/1.1 403"), "{head}: {said}");
+    }
+    for host in [format!("localhost:{port}"), "127.0.0.1:1".to_owned(), "localhost".to_owned()] {
+        let said = page.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        assert!(said.starts_with("HTTP/1.1 200"), "{host}: {said}");
     }
     let get = page.send(&format!("GET {answer} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
     assert!(get.starts_with("HTTP/1.1 404"), "{get}");

@@ -243,8 +243,8 @@ impl<'p> Here<'p> {
         let mut here = Self { patterns: Vec::new(), guesses: machine.home().into_iter().collect() };
         for pattern in patterns {
             let root = pattern.compiled().root.as_deref();
-            let real = root.map(|root| read.real_place(root));
-            here.patterns.push((pattern, real.filter(|real| Some(&**real) != root)));
+            let place = root.map(|root| read.real_place(root));
+            here.patterns.push((pattern, place.filter(|place| Some(&**place) != root)));
             let above = root.into_iter().flat_map(Path::ancestors).skip(1);
             here.guesses.extend(above.map(Path::to_owned));
         }

@@ -23,6 +23,12 @@ pub struct Page {
     style: &'static str,
 }
 
+/// Returns whether a host, with its port or without, is this machine.
+fn is_loopback(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    matches!(name, "127.0.0.1" | "[::1]" | "localhost")
+}
+
 impl Page {
     /// Opens a port at `address` for a page that has `style`, too.
     pub async fn open(address: SocketAddr, style: &'static str) -> io::Result<(TcpListener, Self)> {
@@ -44,12 +50,18 @@ impl Page {
         format!("http://{}", self.host)
     }
 
+    /// Returns whether a request is for this page. A browser that comes by `localhost` or by a tunnel
+    /// names a loopback host and the port of its own side.
+    fn is_own(&self, host: &str) -> bool {
+        host == self.host || is_loopback(&self.host) && is_loopback(host)
+    }
+
     /// Answers a request. Without the token there is nothing; other pages in a browser are kept out
     /// by `Host`, which DNS rebinding can't forge, and by `Origin`.
     pub(super) fn answer(&self, request: &Request, peer: IpAddr, desk: &Desk) -> Response {
-        if request.host.as_deref() != Some(&self.host) {
+        let Some(host) = request.host.as_deref().filter(|host| self.is_own(host)) else {
             return Response::text("403 Forbidden", "the request is for another host");
-        }
+        };
         let (token, path) =
             request.path.trim_start_matches('/').split_once('/').unwrap_or_default();
         // The time that it takes to compare digests tells nothing of the token.
@@ -60,7 +72,7 @@ impl Page {
             );
         }
         let is_foreign = match &request.origin {
-            Some(origin) => *origin != self.origin(),
+            Some(origin) => *origin != format!("http://{host}"),
             None => request.method != "GET",
         };
         if is_foreign {
