@@ -8,7 +8,7 @@ use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::build_error::BuildError;
 use super::document::parent_of;
@@ -84,6 +84,34 @@ impl Hook {
     pub fn parameters<P: DeserializeOwned>(&self) -> Result<P, BuildError> {
         let with = self.with.clone().unwrap_or_else(|| json!({}));
         P::deserialize(with).map_err(|error| BuildError::new(format!("`with`: {error}")).at("with"))
+    }
+
+    /// Returns the keys of the hook's type as they are written, and then the groups of the file that they
+    /// name.
+    pub fn written_own_keys(&self) -> Vec<(String, Json)> {
+        let mut reader = Reader::new(Arc::clone(self.location.file()));
+        let mapping = self.own.mapping.as_deref();
+        let entries = mapping.and_then(Node::as_map).unwrap_or_default();
+        let mut written = Vec::new();
+        for (key, value) in entries {
+            if let Some(key) = key.as_text() {
+                let value: Option<Json> = reader.value(value, key);
+                written.push((key.to_owned(), value.unwrap_or_default()));
+            }
+        }
+        // A group may name another one.
+        let mut next = 0;
+        while let Some((_, value)) = written.get(next) {
+            let text = value.to_string();
+            for (name, items) in &self.own.groups.0 {
+                let is_named = text.contains(&format!("\"{name}\""));
+                if is_named && !written.iter().any(|(key, _)| key == name) {
+                    written.push((name.clone(), json!(items)));
+                }
+            }
+            next += 1;
+        }
+        written
     }
 
     /// Returns the groups that the hook's file defines.

@@ -613,6 +613,42 @@ stop: { type: command, command: "true" }
 }
 
 #[test]
+fn a_rule_is_shown_with_its_answer_and_its_keys() {
+    let sandbox = Sandbox::new();
+    let hooks = r#"
+groups: { "@fetch": [curl *, "@more"], "@more": [wget *], "@other": [make] }
+pre_tool_use:
+  - hooks:
+      - { type: rule, tools: shell, commands: ["@fetch", "git push*"], allow: true, otherwise: deny }
+      - { type: rule, deny: not here, any: [{ commands: a }, { files: [b, c] }], except: { targets: d } }
+"#;
+    sandbox.write("hooks.yaml", hooks);
+    let shown = sandbox.hookexec(["trust", "show"]).run().exits(1).stdout;
+    insta::assert_snapshot!(shown, @r#"
+    hooks.yaml: not approved
+      pre_tool_use `rule`
+        matches: *
+        type: rule
+        allow: true
+        tools: shell
+        commands: @fetch 'git push*'
+        otherwise: deny
+        @fetch: 'curl *' @more
+        @more: 'wget *'
+      pre_tool_use `rule`
+        matches: *
+        type: rule
+        deny: not here
+        any: [{"commands":"a"},{"files":["b","c"]}]
+        except: {"targets":"d"}
+    "#);
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0).stdout;
+    assert!(added.contains("    allow: true\n"), "{added}");
+    let listed = sandbox.hookexec(["explain"]).run().exits(0).stdout;
+    assert!(listed.contains("also: allow, tools,"), "{listed}");
+}
+
+#[test]
 fn a_changed_script_is_not_shown_as_covered() {
     let sandbox = project();
     sandbox.trust();

@@ -1,9 +1,9 @@
 //! Summaries of hooks, for lists and for a person who approves them.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use hookexec::Config;
@@ -12,6 +12,9 @@ use hookexec::event::Event;
 use hookexec::wire::Mode;
 use hookexec_builtins::shell::quoted;
 use hookexec_files::kinds::Words;
+
+/// The keys of a rule's answer, which stand first.
+const ANSWERS: [&str; 3] = ["allow", "ask", "deny"];
 
 /// The event, the matcher and the command of a hook, and its other keys.
 #[skip_serializing_none]
@@ -28,8 +31,9 @@ pub struct HookSummary {
     pub kind: String,
     /// The command that it runs, with its arguments; for a hook of a process, the program of the process.
     pub command: Option<Command>,
-    /// Other keys that say what it does.
-    pub settings: BTreeMap<&'static str, String>,
+    /// Other keys that say what it does; first those that only its type knows.
+    #[serde(serialize_with = "entries")]
+    pub settings: Vec<(String, String)>,
     /// How long it may take.
     #[serde(rename = "timeout_ms", serialize_with = "milliseconds")]
     pub timeout: Duration,
@@ -68,9 +72,10 @@ impl HookSummary {
     }
 }
 
-/// Returns the keys that change what `hook` does or when its answer counts, beside its matcher and
-/// command, where they differ from the default. A hook of a process has the process's environment.
-fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str, String> {
+/// Returns the keys of the type of `hook`, and those that change what it does or when its answer counts,
+/// beside its matcher and command, where they differ from the default. A hook of a process has the
+/// process's environment.
+fn settings_of(hook: &Hook, process: Option<&Process>) -> Vec<(String, String)> {
     let (env, working_dir) = match process {
         Some(process) => (&process.env, &process.working_dir),
         None => (&hook.env, &hook.working_dir),
@@ -81,25 +86,41 @@ fn settings_of(hook: &Hook, process: Option<&Process>) -> BTreeMap<&'static str,
     let has_args = !hook.args.is_empty() && !matches!(hook.command, Some(Command::Argv(_)));
     let shown = [
         ("args", if has_args { Some(quoted_words(&hook.args)) } else { None }),
+        ("background", flag(hook.phase == Phase::Background)),
+        ("enabled", if hook.enabled { None } else { Some("false".to_owned()) }),
         ("env", if env.is_empty() { None } else { Some(env.join(" ")) }),
-        ("working_dir", working_dir.clone()),
+        ("mode", if hook.mode == Mode::Enforce { None } else { word(hook.mode) }),
+        ("mutates", flag(hook.phase == Phase::Mutate)),
+        ("on_error", hook.on_error.and_then(word)),
         ("shell", hook.shell.clone()),
         ("start", process.filter(|process| process.eager).map(|_| "eager".to_owned())),
         ("when", hook.when.as_ref().map(ToString::to_string)),
         ("with", hook.with.as_ref().map(ToString::to_string)),
-        ("mode", if hook.mode == Mode::Enforce { None } else { word(hook.mode) }),
-        ("on_error", hook.on_error.and_then(word)),
-        ("mutates", flag(hook.phase == Phase::Mutate)),
-        ("background", flag(hook.phase == Phase::Background)),
-        ("enabled", if hook.enabled { None } else { Some("false".to_owned()) }),
+        ("working_dir", working_dir.clone()),
     ];
-    let mut settings = BTreeMap::new();
+    let mut settings = Vec::new();
+    for (key, value) in hook.written_own_keys() {
+        settings.push((key, written(value)));
+    }
+    settings.sort_by_key(|(key, _)| !ANSWERS.contains(&key.as_str()));
     for (key, value) in shown {
         if let Some(value) = value {
-            settings.insert(key, value);
+            settings.push((key.to_owned(), value));
         }
     }
     settings
+}
+
+/// Returns a value: a list of texts as words, and what has further parts as JSON.
+fn written(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            let words: Vec<_> = items.iter().filter_map(Value::as_str).map(quoted).collect();
+            words.join(" ")
+        }
+        value => value.to_string(),
+    }
 }
 
 fn flag(holds: bool) -> Option<String> {
@@ -119,4 +140,8 @@ pub fn quoted_words(words: &[String]) -> String {
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     duration.as_millis().serialize(serializer)
+}
+
+fn entries<S: Serializer>(settings: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(settings.iter().map(|(key, value)| (key, value)))
 }

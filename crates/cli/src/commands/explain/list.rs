@@ -43,7 +43,7 @@ fn table(rows: &[HookSummary]) -> Table<8> {
 fn remarks(row: &HookSummary) -> String {
     let mut remarks = Vec::new();
     for (key, value) in &row.settings {
-        match *key {
+        match key.as_str() {
             "enabled" => remarks.push("disabled".to_owned()),
             "mode" => remarks.push(format!("{key} {value}")),
             key => remarks.push(key.to_owned()),

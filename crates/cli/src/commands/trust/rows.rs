@@ -199,6 +199,6 @@ fn push_hook(text: &mut String, hook: &HookSummary) {
         let _ = writeln!(text, "    type: {}", plain::line(&hook.kind));
     }
     for (key, value) in &hook.settings {
-        let _ = writeln!(text, "    {key}: {}", plain::line(value));
+        let _ = writeln!(text, "    {}: {}", plain::line(key), plain::line(value));
     }
 }
