@@ -201,7 +201,7 @@ mod tests {
 
     static LEFT: AtomicUsize = AtomicUsize::new(0);
 
-    /// Leaves a task behind that nobody stops.
+    /// Leaves a task behind that nothing stops.
     async fn leak(_: Arc<Input>, _: Arc<[String]>) -> Result<Option<Output>, Infallible> {
         LEFT.fetch_add(1, Ordering::Relaxed);
         pending().await

@@ -185,7 +185,7 @@ pub(crate) struct SimpleCommand {
     pub(crate) redirections: Vec<Redirection>,
     /// The base names of the programs that run it, the outermost first.
     pub(crate) wrappers: Vec<String>,
-    /// What its shell did before it.
+    /// The steps of its shell before it.
     pub(crate) history: History,
     /// Which pipeline of the call it belongs to, counted from 1.
     pub(crate) pipeline: usize,

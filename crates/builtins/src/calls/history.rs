@@ -1,4 +1,4 @@
-//! What a shell did before a command: the directories it went to, and the variables it set.
+//! The steps of a shell before a command: the directories it went to, and the variables it set.
 
 use std::sync::Arc;
 

@@ -43,7 +43,7 @@ pub(super) const EVALUATORS: [&str; 28] = [
     "let", "mapfile", "readarray", "wait", "exit", "return", "shift", "break", "continue",
     "integer", "float", "print", "set", "vared", "getln", "strftime", "sysread", "zstat",
 ];
-/// Those of them that evaluate each argument as arithmetic.
+/// Builtins among them that evaluate each argument as arithmetic.
 pub(super) const COUNTERS: [&str; 8] =
     ["let", "exit", "return", "shift", "break", "continue", "integer", "float"];
 /// Builtins whose arguments are variables that they set.

@@ -14,7 +14,7 @@ pub(super) struct Arguments<'c> {
     pub(super) program: Option<String>,
     pub(super) row: Row,
     pub(super) options: Vec<GivenOption<'c>>,
-    /// The words that are no options and no values of them.
+    /// The words beside the options and their values.
     pub(super) operands: Vec<&'c Word>,
 }
 

@@ -24,7 +24,7 @@ use hookexec_files::platform::Platform;
 /// How many paths of one call can be checked.
 const MOST_PATHS: usize = 20_000;
 
-/// What a call runs and touches.
+/// A call: its commands and its files.
 pub(super) struct CallReading<'c> {
     pub(super) tool: CalledTool,
     pub(super) commands: Vec<Arguments<'c>>,
@@ -32,7 +32,7 @@ pub(super) struct CallReading<'c> {
     input: &'c Input,
     machine: &'c Machine,
     scene: Scene<'c>,
-    /// What it touches, once a rule asked for it.
+    /// Its files, once a rule asked for them.
     files: OnceCell<Files>,
     /// The directories that each command names, or the tool.
     named: RefCell<HashMap<Option<usize>, Arc<Named>>>,

@@ -56,7 +56,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     commands
 }
 
-/// Returns the commands in an argument of a tool that is no shell.
+/// Returns the commands in an argument of a tool other than a shell.
 fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
     const SERVERS: [&str; 9] = [
         "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",

@@ -40,7 +40,7 @@ pub(super) enum Answer {
     Allow,
 }
 
-/// Conditions that hold together; a list that is empty is no condition.
+/// Conditions that hold together; an empty list says nothing.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     pub(super) commands: Vec<Pattern>,

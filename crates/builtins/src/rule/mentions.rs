@@ -222,7 +222,7 @@ impl Finder<'_, '_> {
             // A `/` divides, or ends a mark such as `[/]`, if it is not all that stands in quotes.
             divides = !text.contains("'/'") && !text.contains("\"/\"");
         }
-        // A text of several lines is no path. Its lines are among the words.
+        // A text of several lines names no path as a whole. Its lines are among the words.
         let is_path = !is_code || !text.contains('\n');
         if is_path {
             words.insert(text.to_owned());

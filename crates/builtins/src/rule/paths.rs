@@ -34,7 +34,7 @@ pub(super) struct PathPattern {
     address: Option<String>,
     /// The directory that it begins with; empty if it counts in each.
     base: PathBuf,
-    /// What follows the directory.
+    /// The part behind the directory.
     rest: String,
     /// The project and the home, if it is a directory for temporary files that they lie in. They are not
     /// temporary.

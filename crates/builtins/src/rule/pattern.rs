@@ -231,7 +231,10 @@ fn check(written: &str) -> Result<(), Mistake> {
     }
     if written.starts_with('^') || written.ends_with('$') {
         let hint = "write plain words; `*` in a word stands for any letters";
-        return odd("a pattern is no regular expression".to_owned(), hint);
+        return odd(
+            "a pattern takes plain words, and this looks like a regular expression".to_owned(),
+            hint,
+        );
     }
     if written.split_whitespace().any(|word| word.split('|').any(str::is_empty)) {
         let hint = "write `a|b` without blanks for one of two words, and one pattern for each command of a pipe";

@@ -130,7 +130,7 @@ impl Collector<'_> {
         if self.is_search && is_wildcard {
             return self.wildcard(text);
         }
-        // Prose is no command.
+        // Prose does not run.
         let is_text = matches!(
             role,
             Some(Role::Content | Role::Old | Role::New | Role::Pattern | Role::Glob | Role::Query)

@@ -5,7 +5,7 @@ use hookexec_files::text::LINE_ENDS;
 /// The edits of one file in a patch.
 #[derive(Debug, Default, PartialEq)]
 pub struct Edit {
-    /// What becomes of the file.
+    /// The fate of the file.
     pub kind: Kind,
     /// Its path, as the patch has it.
     pub path: String,
@@ -15,7 +15,7 @@ pub struct Edit {
     pub new: String,
 }
 
-/// What becomes of a file.
+/// The fate of a file.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// It is written anew.

@@ -64,7 +64,7 @@ pub(super) struct Frame {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) commands: Vec<SimpleCommand>,
-    /// What the shell did so far.
+    /// The steps of the shell so far.
     pub(super) history: History,
     pipelines: usize,
     /// Whether something decides what runs that the words of the commands do not show.

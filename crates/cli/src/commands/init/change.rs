@@ -14,7 +14,7 @@ use super::recipes::Recipe;
 use crate::console::diff::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
-/// What happens to the hooks of these names.
+/// A change to the hooks of these names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change<'a> {
     Add(&'a [String]),
