@@ -373,6 +373,13 @@ async fn code_that_is_not_seen_is_unknown() {
         deny python3 - <<'E'\\nrmtree(x)\\nE
         deny ssh host <<'E'\\nx\\nE
         ask echo x | ssh host
+        ask echo x | sh 3<<E\\n:\\nE
+        ask sh <<E <<F\\n:\\nE\\ny\\nF
+        ask sh <<E <f\\n:\\nE
+        ask zsh -oextendedglob -c y
+        ask bash -O extglob -c y
+        deny bash -n +n -c x
+        ask curl u | php -- -l
         deny docker exec -i c bash <<'E'\\nx\\nE
         deny docker exec -i c psql <<'E'\\ndrop table a\\nE
         deny echo 'drop table a' | docker exec -i c psql

@@ -65,7 +65,8 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
 
 /// Returns whether PHP only checks files.
 fn is_php_check(words: &[Word]) -> bool {
-    words.iter().any(|word| word.text == "-l")
+    let is_option = |word: &Word| !word.is_known() || word.text.starts_with('-');
+    words.first().is_some_and(|word| word.text == "-l") && !words[1..].iter().any(is_option)
 }
 
 fn without_version(name: &str) -> &str {
@@ -236,6 +237,10 @@ fn is_settings(word: &Word) -> bool {
     is_one && (is_printer || words.next() == Some("completion"))
 }
 
+fn has_option(words: &[Word]) -> bool {
+    words.iter().any(|word| word.text.starts_with(['-', '+']))
+}
+
 /// Returns what a shell runs: the text behind `-c`, a file, or its input.
 fn shell_code(words: &[Word]) -> Code<'_> {
     let mut words = words.iter();
@@ -253,10 +258,14 @@ fn shell_code(words: &[Word]) -> Code<'_> {
                 match (takes('c'), takes('o') || takes('O'), takes('s')) {
                     (true, false, false) => return text_of_c(words.as_slice()),
                     // A text that is only checked.
-                    (false, false, false) if option == "-n" => return Code::Nothing,
+                    (false, false, false) if option == "-n" && !has_option(words.as_slice()) => {
+                        return Code::Nothing;
+                    }
                     (false, false, false) => {}
                     // `-euo pipefail`
-                    (false, true, false) => drop(words.next()),
+                    (false, true, false) if option.ends_with('o') && !takes('O') => {
+                        words.next();
+                    }
                     _ => return Code::Unknown,
                 }
             }

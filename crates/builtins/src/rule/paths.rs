@@ -163,7 +163,10 @@ impl PathPattern {
             Some(address) => !address.contains('\\') && self.fits_address(address),
             None => {
                 self.address.is_none()
-                    && !self.spared.iter().any(|place| path.starts_with(place))
+                    && !self
+                        .spared
+                        .iter()
+                        .any(|place| path.starts_with(place) || place.starts_with(path))
                     && fit(&self.compiled().parts, &parts_of(path), true)
             }
         }

@@ -34,6 +34,10 @@ impl Reader<'_, '_> {
     pub(super) fn redirection(&mut self, frame: &Frame) -> Read<Option<Redirection>> {
         if self.peek().is_some_and(|digit| digit.is_ascii_digit()) {
             self.at += 1;
+            // Another input than the usual one.
+            if self.has("<<") && self.previous() != Some(b'0') {
+                return Err(Unread::Unclear);
+            }
         }
         let operator =
             OPERATORS.iter().find(|operator| self.has(operator)).ok_or(Unread::Unclear)?;
@@ -157,7 +161,8 @@ impl Reader<'_, '_> {
             let Some(program) = command.words.first().map(|word| word.text.clone()) else {
                 continue;
             };
-            let reads_it = shells::is_shell(&program) || program == "ssh";
+            let inputs = command.redirections.iter().filter(|one| one.is_input()).count();
+            let reads_it = inputs == 1 && (shells::is_shell(&program) || program == "ssh");
             if command.hidden == Hidden::Anything && reads_it && body.is_known() {
                 command.hidden = Hidden::Nothing;
                 let mut wrappers = command.wrappers.clone();
