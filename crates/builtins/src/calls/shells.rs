@@ -300,11 +300,11 @@ fn is_substituted(word: &Word) -> bool {
     !word.is_known() && (word.text.contains(['`', '<', '>']) || word.text.contains("$("))
 }
 
-/// A script may do what it wants, like every other program, but it must be a file; `has_none`: the
-/// program takes no options.
-fn file(script: &Word, has_none: bool) -> Code<'_> {
+/// A script may do what it wants, like every other program, but it must be a file. It is surely no option
+/// if the program has none: `lacks_options`.
+fn file(script: &Word, lacks_options: bool) -> Code<'_> {
     let is_device = ["/dev", "/proc"].iter().any(|place| script.text.starts_with(place));
-    let is_path = has_none || !script.may_be_option() || names_only_places(&script.text);
+    let is_path = lacks_options || !script.may_be_option() || names_only_places(&script.text);
     let is_file = !is_device && !is_substituted(script) && is_path;
     if is_file { Code::File(script) } else { Code::Unknown }
 }

@@ -160,26 +160,28 @@ impl Pattern {
     /// Returns whether one alternative of each word stands among words that can't be read.
     fn stands_in(&self, words: &[String]) -> bool {
         let stands = |text: &str| words.iter().any(|word| glob(text, word));
-        let text = words.join(" ");
         let program = self.programs.iter().any(|name| {
             words.iter().any(|word| glob(base(name), word.rsplit('/').next().unwrap_or(word)))
         });
-        (program || self.is_for_many())
-            && self.words.iter().filter(|word| !word.negated).all(|word| {
-                word.alternatives.iter().any(|one| match one {
-                    Alternative::Any | Alternative::Variable(_) => true,
-                    Alternative::Word(text) => stands(text),
-                    Alternative::Option(name, None) => {
-                        stands(name) || words.iter().any(|word| is_cluster_with(word, name))
-                    }
-                    // Its value may be several words, and letters that are in none.
-                    Alternative::Option(_, Some(value)) => {
-                        let is_part =
-                            |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
-                        glob(&format!("*{}*", value.replace(|letter| !is_part(letter), "*")), &text)
-                    }
-                })
+        if !program && !self.is_for_many() {
+            return false;
+        }
+        let text = words.join(" ");
+        self.words.iter().filter(|word| !word.negated).all(|word| {
+            word.alternatives.iter().any(|one| match one {
+                Alternative::Any | Alternative::Variable(_) => true,
+                Alternative::Word(text) => stands(text),
+                Alternative::Option(name, None) => {
+                    stands(name) || words.iter().any(|word| is_cluster_with(word, name))
+                }
+                // Its value may be several words, and letters that are in none.
+                Alternative::Option(_, Some(value)) => {
+                    let is_part =
+                        |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
+                    glob(&format!("*{}*", value.replace(|letter| !is_part(letter), "*")), &text)
+                }
             })
+        })
     }
 }
 

@@ -36,8 +36,7 @@ pub(super) struct PathPattern {
     base: PathBuf,
     /// The part behind the directory.
     rest: String,
-    /// The project and the home, if it is a directory for temporary files that they lie in. They are not
-    /// temporary.
+    /// The project and the home, if the pattern names temporary files: they never are.
     spared: Vec<PathBuf>,
     compiled: OnceLock<Compiled>,
 }

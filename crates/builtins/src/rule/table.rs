@@ -54,7 +54,7 @@ static LINES: LazyLock<HashMap<&'static str, Vec<&'static Line>>> = LazyLock::ne
     lines
 });
 
-/// The row of options that a program has which no row names.
+/// The row for all programs. It counts for an option that no row of the program names.
 static OTHERS: LazyLock<Row> = LazyLock::new(|| Row::of("*", None));
 
 /// Returns the head of each row, and its body with the lines that go on.

@@ -34,7 +34,7 @@ impl Reader<'_, '_> {
     pub(super) fn redirection(&mut self, frame: &Frame) -> Read<Option<Redirection>> {
         if self.peek().is_some_and(|digit| digit.is_ascii_digit()) {
             self.at += 1;
-            // Another input than the usual one.
+            // A descriptor other than that of the standard input.
             if self.has("<<") && self.previous() != Some(b'0') {
                 return Err(Unread::Unclear);
             }

@@ -116,7 +116,7 @@ impl Found {
         Reader::new(text, self).all(frame)
     }
 
-    /// Adds the commands of a text that no command runs, or one that stands for them.
+    /// Adds the commands of a whole text, or one that stands for them if it can't be read.
     fn last_text(&mut self, text: &str, frame: &Frame) {
         if let Err(unread) = self.text(text, frame) {
             self.is_doubtful = true;
