@@ -10,10 +10,10 @@ use super::glob::glob;
 use super::judge::{Conditions, Rule};
 use super::keys::Otherwise;
 use super::mentions::Mention;
-use super::paths::{Here, PathPattern};
+use super::paths::{Here, hold};
 use super::pattern::{Alternative, Pattern, PatternWord};
 use super::uses::Touch;
-use crate::calls::{Hidden, Word};
+use crate::calls::{Hidden, SimpleCommand, Word};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
@@ -60,8 +60,6 @@ impl Rule {
             let reason = "the tool is not on the list of allowed tools";
             return Ok(Refusal::Refused(reason.to_owned()));
         }
-        let names_commands = |set: &Set<'_>| set.iter().any(|one| !one.commands.is_empty());
-        let names_files = |set: &Set<'_>| set.iter().any(|one| one.names_files());
         if sets.iter().any(|set| !names_commands(set) && !names_files(set)) {
             return self.excepted_parts(read);
         }
@@ -125,13 +123,15 @@ impl Rule {
             if self.is_excepted_from_allow(given) {
                 return Ok(Some(format!("{} is excepted", name_of(given))));
             }
-            let mentions = || all.iter().filter(|mention| mention.command == Some(at));
+            let mentions: Vec<&Mention> =
+                all.iter().filter(|mention| mention.command == Some(at)).collect();
             let mut reason = format!("{} is not listed", name_of(given));
             let mut is_listed = false;
             for set in sets {
                 let refused = match command_is_listed(set, given) {
                     Ok(true) => {
-                        mentions().find(|one| !file_is_listed(read, set, one)).map(unlisted)
+                        let file = mentions.iter().find(|one| !file_is_listed(read, set, one));
+                        file.map(|file| unlisted(file))
                     }
                     Ok(false) => continue,
                     Err(reason) => Some(reason),
@@ -147,7 +147,7 @@ impl Rule {
             if let Some(reason) = uncertain(given, read) {
                 return Ok(Some(reason));
             }
-            if let Some(reason) = self.excepted_file(read, mentions())? {
+            if let Some(reason) = self.excepted_file(read, mentions.into_iter())? {
                 return Ok(Some(reason));
             }
         }
@@ -193,12 +193,20 @@ enum Refusal {
 /// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are
 /// about shells, and files about the tools beside them.
 fn concerns(set: &Set<'_>, read: &CallReading<'_>) -> bool {
-    let has_commands = set.iter().any(|one| !one.commands.is_empty());
-    if !has_commands && !set.iter().any(|one| one.names_files()) {
+    if !names_commands(set) && !names_files(set) {
         return set.iter().any(|one| !one.tools.is_empty());
     }
     let mut lists = set.iter().filter(|one| !one.tools.is_empty());
-    lists.all(|one| read.tool.is_one_of(&one.tools)) && (!has_commands || read.tool.is("shell"))
+    let fits_tool = lists.all(|one| read.tool.is_one_of(&one.tools));
+    fits_tool && (!names_commands(set) || read.tool.is("shell"))
+}
+
+fn names_commands(set: &Set<'_>) -> bool {
+    set.iter().any(|one| !one.commands.is_empty())
+}
+
+fn names_files(set: &Set<'_>) -> bool {
+    set.iter().any(|one| one.names_files())
 }
 
 /// Returns whether each list of commands of a set has a pattern that is the command; `Err` says what
@@ -227,21 +235,22 @@ fn command_is_listed(set: &Set<'_>, given: &Arguments<'_>) -> Result<bool, Strin
 
 /// Returns whether a file fits each condition of a set that is about files.
 fn file_is_listed(read: &CallReading<'_>, set: &Set<'_>, mention: &Mention) -> bool {
-    let of_files = || set.iter().filter(|one| one.names_files());
-    if of_files().next().is_none() {
+    if !names_files(set) {
         return true;
     }
     if mention.open.is_some() || mention.paths.is_empty() {
         return false;
     }
     let names: Vec<PathBuf> = mention.paths.iter().flat_map(|path| read.real_names(path)).collect();
-    let holds = |patterns: &[PathPattern]| {
-        names.iter().all(|name| patterns.iter().any(|pattern| pattern.holds(name)))
-    };
-    of_files().all(|one| {
-        let touches = one.touched == Touch::NONE || one.touched.covers(mention.touch);
-        touches && (one.files.is_empty() || holds(&one.files))
-    })
+    for one in set.iter().filter(|one| one.names_files()) {
+        if one.touched != Touch::NONE && !one.touched.covers(mention.touch) {
+            return false;
+        }
+        if !one.files.is_empty() && !names.iter().all(|name| hold(&one.files, name)) {
+            return false;
+        }
+    }
+    true
 }
 
 fn unlisted(mention: &Mention) -> String {
@@ -261,13 +270,16 @@ fn doubt(given: &Arguments<'_>) -> Option<String> {
     if command.hidden != Hidden::Nothing {
         return Some(format!("{} runs what can't be known", name_of(given)));
     }
-    let has = |what: String| {
-        if command.words.is_empty() { what } else { format!("{} has {what}", name_of(given)) }
-    };
+    let what = addition(command)?;
+    Some(if command.words.is_empty() { what } else { format!("{} has {what}", name_of(given)) })
+}
+
+/// Returns an assignment or a redirection that no pattern lists.
+fn addition(command: &SimpleCommand) -> Option<String> {
     if !command.sets.is_empty() {
         let assignment = command.assignments.first().map(|word| word.text.clone());
         let assignment = assignment.unwrap_or_else(|| command.sets.join(", "));
-        return Some(has(format!("an assignment: `{}`", cut(&assignment))));
+        return Some(format!("an assignment: `{}`", cut(&assignment)));
     }
     for redirection in command.redirections.iter().filter(|redirection| redirection.is_file()) {
         let is_known = redirection.word.is_known();
@@ -276,7 +288,7 @@ fn doubt(given: &Arguments<'_>) -> Option<String> {
             continue;
         }
         let direction = if reads { "from" } else { "to" };
-        return Some(has(format!("a redirection {direction} `{}`", cut(&redirection.word.text))));
+        return Some(format!("a redirection {direction} `{}`", cut(&redirection.word.text)));
     }
     None
 }
@@ -313,35 +325,24 @@ impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
     fn lists(&self, given: &Arguments<'_>) -> Result<bool, String> {
         let Some(program) = given.command.words.first() else { return Ok(false) };
-        let is_it = |name: &str| {
-            glob(name, &program.text)
-                && !leads_elsewhere(name, &program.text)
-                && (name.contains('/') || !program.text.contains('/'))
-        };
-        // For all programs but some, a path leads to an unknown one.
-        let is_other = self.other && !program.text.contains('/') && !self.is_named(&program.text);
-        // A relative path is another program in another directory.
-        if program.text.contains('/')
-            && !program.text.starts_with(['/', '~'])
-            && given.command.history.has_moved()
-        {
+        if !self.lists_program(&program.text, given.command.history.has_moved()) {
             return Ok(false);
         }
-        if !is_other && (self.other || !self.programs.iter().any(|name| is_it(name))) {
-            return Ok(false);
+        let (mut wanted, mut words) = (Vec::new(), Vec::new());
+        for word in &self.words {
+            if word.negated {
+                if self.excludes(word, given) {
+                    return Ok(false);
+                }
+            } else if word.alternatives.iter().any(Alternative::is_option) {
+                wanted.push(word);
+            } else {
+                words.push(word);
+            }
         }
-        if self.words.iter().any(|word| word.negated && self.excludes(word, given)) {
-            return Ok(false);
-        }
-        let is_option = |one: &Alternative| matches!(one, Alternative::Option(..));
-        let asked = || self.words.iter().filter(|word| !word.negated);
-        let wanted = asked().filter(|word| word.alternatives.iter().any(is_option));
-        let wanted: Vec<&PatternWord> = wanted.collect();
         if !wanted.iter().all(|word| self.has_only(word, given)) {
             return Ok(false);
         }
-        let words = asked().filter(|word| !word.alternatives.iter().any(is_option));
-        let words: Vec<&PatternWord> = words.collect();
         let is_open = words.last().is_some_and(|word| word.is_any());
         let named = words.iter().take_while(|word| !word.is_any()).count();
         if !operands_fit(&words, &given.operands) {
@@ -366,19 +367,17 @@ impl Pattern {
                 return Err(word.text.clone());
             }
         }
-        let is_subcommand = |name: &str| given.row.subcommands.contains(&name);
         if is_open
             && named == 0
             && !given.row.subcommands.is_empty()
-            && let Some(first) = given.operands.first().filter(|first| !is_subcommand(&first.text))
+            && let Some(first) = given.operands.first()
+            && !given.row.subcommands.contains(&first.text.as_str())
         {
             return Err(first.text.clone());
         }
         // A long option that the table does not know may have taken the first operand.
-        let is_open_option = |option: &&GivenOption<'_>| {
-            option.value.is_none() && option.word.text.starts_with("--")
-        };
-        let shift = given.options.iter().filter(is_open_option).count();
+        let alone = given.options.iter().filter(|option| option.value.is_none());
+        let shift = alone.filter(|option| option.word.text.starts_with("--")).count();
         let taken = given.operands.iter().enumerate().skip(named);
         for (at, operand) in taken {
             // Behind `--` it is none, unless that was the value of an option.
@@ -393,9 +392,29 @@ impl Pattern {
         }
         Ok(true)
     }
-}
 
-impl Pattern {
+    /// Returns whether the pattern lists a program; `has_moved`: whether the call changed its directory.
+    fn lists_program(&self, program: &str, has_moved: bool) -> bool {
+        let is_path = program.contains('/');
+        // A relative path is another program in another directory.
+        if is_path && !program.starts_with(['/', '~']) && has_moved {
+            return false;
+        }
+        // For all programs but some, a path leads to an unknown one.
+        if self.other {
+            return !is_path && !self.is_named(program);
+        }
+        for name in &self.programs {
+            if glob(name, program)
+                && !leads_elsewhere(name, program)
+                && (name.contains('/') || !is_path)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Returns whether a command has an option that the pattern names, where the pattern has it, and has
     /// it in no other way.
     fn has_only(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {

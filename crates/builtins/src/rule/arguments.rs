@@ -31,6 +31,13 @@ pub(super) struct GivenOption<'c> {
     pub(super) operands_before: usize,
 }
 
+impl GivenOption<'_> {
+    /// Returns the option as it is written, without a value in the same word.
+    pub(super) fn before_value(&self) -> &str {
+        self.word.text.split('=').next().unwrap_or_default()
+    }
+}
+
 impl<'c> Arguments<'c> {
     pub(super) fn of(command: &'c SimpleCommand) -> Self {
         let program = match command.words.first() {
@@ -67,9 +74,8 @@ impl<'c> Arguments<'c> {
             }
         }
         // `python -m mypy` has the options of `mypy`.
-        let is_module = |option: &&GivenOption<'_>| option.name == "-m";
         if arguments.program.as_ref().is_some_and(|name| name.starts_with("python"))
-            && let Some(module) = arguments.options.iter().find(is_module)
+            && let Some(module) = arguments.options.iter().find(|option| option.name == "-m")
             && let Some((_, name)) = module.value
         {
             let hazards = Row::of(name, None).hazards;
@@ -156,12 +162,11 @@ impl<'c> Arguments<'c> {
         let words = &self.command.words;
         let at = words.iter().position(|word| std::ptr::eq(word, operand)).unwrap_or(0);
         let Some(before) = at.checked_sub(1).map(|before| &words[before]) else { return false };
-        let takes_it = |option: &GivenOption<'_>| {
-            std::ptr::eq(option.word, before)
-                && option.value.is_none()
-                && !self.row.names(&option.name)
-        };
-        operand.text.starts_with('+') || self.options.iter().any(takes_it)
+        if operand.text.starts_with('+') {
+            return true;
+        }
+        let mut open = self.options.iter().filter(|option| option.value.is_none());
+        open.any(|option| std::ptr::eq(option.word, before) && !self.row.names(&option.name))
     }
 
     /// Reads a word of which only the beginning is known: `-o$FILE` is an option with a value.
@@ -197,11 +202,11 @@ impl<'c> Arguments<'c> {
 /// Returns the value behind an option. A value that looks like an option is read as one, too: the
 /// table may be wrong for this program.
 fn value_of<'c>(words: &mut Peekable<impl Iterator<Item = &'c Word>>) -> Option<&'c Word> {
-    let is_option =
-        |word: &&Word| word.text.len() > 1 && word.text.starts_with('-') && word.text != "--";
-    match words.peek().copied().filter(is_option) {
-        Some(word) => Some(word),
-        None => words.next(),
+    match words.peek() {
+        Some(word) if word.text.len() > 1 && word.text.starts_with('-') && word.text != "--" => {
+            Some(word)
+        }
+        _ => words.next(),
     }
 }
 
@@ -211,6 +216,7 @@ pub(super) fn program_name(word: &Word) -> Option<String> {
         return Some(base_name(&word.text));
     }
     let (_, last) = word.text.rsplit_once('/')?;
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    if last.is_empty() || !last.chars().all(is_plain) { None } else { Some(base_name(last)) }
+    let mut letters = last.chars();
+    let is_plain = letters.all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter));
+    if last.is_empty() || !is_plain { None } else { Some(base_name(last)) }
 }

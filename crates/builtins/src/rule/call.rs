@@ -37,8 +37,8 @@ pub(super) struct CallReading<'c> {
     /// The directories that each command names, or the tool.
     named: RefCell<HashMap<Option<usize>, Arc<Named>>>,
     finder: RefCell<Finder>,
-    /// Where directories really lie.
-    reals: RefCell<HashMap<PathBuf, PathBuf>>,
+    /// Where directories really lie that lie elsewhere.
+    reals: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     /// How many paths were looked at.
     looked_at: Cell<usize>,
 }
@@ -67,8 +67,8 @@ impl<'c> CallReading<'c> {
         if !start.starts_with("/") {
             start = rooted(&std::env::current_dir()?, platform).join(start);
         }
-        let is_glob = |word: &Word| word.text.contains("glob");
-        let dots = commands.iter().any(|given| given.command.words.iter().any(is_glob));
+        let mut words = commands.iter().flat_map(|given| &given.command.words);
+        let dots = words.any(|word| word.text.contains("glob"));
         Ok(Self {
             tool: CalledTool::of(input),
             commands,
@@ -128,18 +128,17 @@ impl<'c> CallReading<'c> {
         self.machine.platform
     }
 
-    /// Returns where the directory or file of a pattern really lies. Patterns share most directories, so
-    /// each is looked at once.
-    pub(super) fn real_place(&self, path: &Path) -> PathBuf {
+    /// Returns where the directory or file of a pattern really lies, if that is elsewhere. Patterns share
+    /// most directories, so each is looked at once.
+    pub(super) fn elsewhere(&self, path: &Path) -> Option<PathBuf> {
         if let Some(known) = self.reals.borrow().get(path) {
             return known.clone();
         }
-        let mut place = path.to_owned();
-        if let (Some(parent), Some(name)) = (path.parent(), path.file_name()) {
-            place = self.real_place(parent).join(name);
-            if self.platform().has_drives || self.platform().native(&place).is_symlink() {
-                place = real(&place, self.platform());
-            }
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        let mut place = self.elsewhere(parent).map(|parent| parent.join(name));
+        let named = place.as_deref().unwrap_or(path);
+        if self.platform().has_drives || self.platform().native(named).is_symlink() {
+            place = Some(real(named, self.platform())).filter(|place| place != path);
         }
         self.reals.borrow_mut().insert(path.to_owned(), place.clone());
         place
@@ -165,14 +164,19 @@ impl<'c> CallReading<'c> {
             let others = reached.iter().filter(|(word, _)| word != text);
             let mut bases = from.clone();
             bases.extend(others.map(|(_, directory)| directory.clone()));
-            self.look(bases.len() + here.guesses.len())?;
-            let known = self.places(text, &bases).into_iter().map(|path| (path, mention.descends));
-            // Everything in an unknown directory is too vague for a guess.
-            let is_stray = strays || text.starts_with(UNKNOWN);
-            let rests = relative(text).filter(|rest| is_stray && !is_only_wildcards(rest));
-            let unknown =
-                rests.flat_map(|rest| self.at(&here.guesses, rest)).map(|path| (path, false));
-            for (path, descends) in known.chain(unknown) {
+            self.look(bases.len())?;
+            let known = self.places(text, &bases).into_iter();
+            let mut paths: Vec<_> = known.map(|path| (path, mention.descends)).collect();
+            if strays || text.starts_with(UNKNOWN) {
+                self.look(here.guesses().len())?;
+                for rest in relative(text) {
+                    // Everything in an unknown directory is too vague for a guess.
+                    if !is_only_wildcards(rest) {
+                        paths.extend(self.at(here.guesses(), rest).map(|path| (path, false)));
+                    }
+                }
+            }
+            for (path, descends) in paths {
                 for meant in self.meant(&path, text, dots)? {
                     let names = names(&meant, self.platform());
                     if let Some(pattern) = here.fitting(&names, excepted) {
@@ -214,15 +218,18 @@ impl<'c> CallReading<'c> {
                 let found = self.finder.borrow_mut().find(&path.to_string_lossy(), false);
                 names.extend(found.unwrap_or_default());
             }
-            let is_at_stake =
-                |pattern: &&PathPattern| names.iter().any(|name| pattern.is_at_stake(name));
-            if let Some(pattern) = patterns.iter().find(is_at_stake) {
-                return (Fit::Yes, pattern.written.clone());
+            for pattern in patterns {
+                if names.iter().any(|name| pattern.is_at_stake(name)) {
+                    return (Fit::Yes, pattern.written.clone());
+                }
             }
         }
-        let may_be = |last: &String| patterns.iter().any(|pattern| pattern.may_be_at_stake(last));
-        let is_open = mention.open.as_ref().is_some_and(may_be);
-        (if is_open { Fit::Unknown(mention.shown.clone()) } else { Fit::No }, String::new())
+        if let Some(last) = &mention.open
+            && patterns.iter().any(|pattern| pattern.may_be_at_stake(last))
+        {
+            return (Fit::Unknown(mention.shown.clone()), String::new());
+        }
+        (Fit::No, String::new())
     }
 
     /// Returns the directories that a command may run in, or that of the call if none is known.
@@ -277,12 +284,14 @@ impl<'c> CallReading<'c> {
 
     /// Returns the drives that a path such as `\x` may be on.
     fn drives(&self, bases: &BTreeSet<PathBuf>) -> impl Iterator<Item = String> {
-        let drive = |path: &PathBuf| {
-            let name = path.components().nth(1)?.as_os_str().to_str()?;
-            Some(format!("/{name}")).filter(|_| name.len() == 1)
-        };
-        let drives = bases.iter().filter(|_| self.platform().has_drives).filter_map(drive);
-        drives.collect::<BTreeSet<_>>().into_iter()
+        let mut drives = BTreeSet::new();
+        for base in bases.iter().filter(|_| self.platform().has_drives) {
+            let name = base.components().nth(1).and_then(|name| name.as_os_str().to_str());
+            if let Some(name) = name.filter(|name| name.len() == 1) {
+                drives.insert(format!("/{name}"));
+            }
+        }
+        drives.into_iter()
     }
 
     fn at<'b>(
@@ -308,8 +317,10 @@ fn moved_to(given: &Arguments<'_>) -> Option<Word> {
     if !["git", "make", "gmake", "ninja", "tar", "gtar", "bsdtar"].contains(&program) {
         return None;
     }
-    let moves = |text: &str| text.starts_with("-C") || text.starts_with("--directory");
-    let option = given.options.iter().find(|option| moves(&option.word.text))?;
+    let mut options = given.options.iter();
+    let option = options.find(|option| {
+        option.word.text.starts_with("-C") || option.word.text.starts_with("--directory")
+    })?;
     // `git diff -C` is about copies.
     let (word, text) = option.value.filter(|_| program != "git" || option.operands_before == 0)?;
     Some(word.ending(text))

@@ -51,14 +51,18 @@ pub(super) fn without_outputs(text: &str) -> String {
 /// Returns a text with the home, or the directory of the shell, for the `~` that it begins with.
 fn with_home(text: &str, place: &Place, scene: &Scene<'_>) -> String {
     let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
-    let is_end = |rest: &str| rest.is_empty() || rest.starts_with('/');
-    if is_end(rest) {
+    if is_rest_of_path(rest) {
         return format!("{}{rest}", scene.home().unwrap_or("\0"));
     }
-    match rest.strip_prefix('+').filter(|rest| is_end(rest)) {
+    match rest.strip_prefix('+').filter(|rest| is_rest_of_path(rest)) {
         Some(rest) => format!("{}{rest}", place.directory()),
         None => text.replacen('~', "\0", 1),
     }
+}
+
+/// Returns whether a text ends a path, or goes on with the next part of it.
+pub(super) fn is_rest_of_path(text: &str) -> bool {
+    text.is_empty() || text.starts_with('/')
 }
 
 impl Place {
@@ -111,16 +115,13 @@ impl Expansion<'_> {
         if inside.is_empty() {
             return vec!["$".to_owned()];
         }
-        let ends = |start: char, end: char| {
-            inside.strip_prefix(start).and_then(|inside| inside.strip_suffix(end))
-        };
-        if let Some(command) = ends('(', ')') {
+        if let Some(command) = between(inside, '(', ')') {
             return self.output(command.trim());
         }
-        if let Some(parameter) = ends('{', '}') {
+        if let Some(parameter) = between(inside, '{', '}') {
             return self.parameter(parameter);
         }
-        if let Some(text) = ends('\'', '\'') {
+        if let Some(text) = between(inside, '\'', '\'') {
             return if text.contains('\\') { Vec::new() } else { vec![text.to_owned()] };
         }
         if name_length(inside) == inside.len() { self.variable(inside) } else { Vec::new() }
@@ -137,10 +138,6 @@ impl Expansion<'_> {
 
     /// Returns what a command prints, for the few of which that is known.
     fn output(&self, command: &str) -> Vec<String> {
-        let is_mktemp = |part: &str| {
-            let part = part.trim().trim_end_matches("2>/dev/null");
-            part.starts_with("mktemp") && !part.contains(['|', ';', '&', '`', '<', '>', '(', '\n'])
-        };
         // A fresh file with a name that nothing else has.
         if command.split("||").all(is_mktemp) {
             return vec![format!("{}/mktemp", self.scene.surroundings.temp_dir().display())];
@@ -173,4 +170,13 @@ impl Expansion<'_> {
         }
         values
     }
+}
+
+fn between(text: &str, start: char, end: char) -> Option<&str> {
+    text.strip_prefix(start)?.strip_suffix(end)
+}
+
+fn is_mktemp(command: &str) -> bool {
+    let command = command.trim().trim_end_matches("2>/dev/null");
+    command.starts_with("mktemp") && !command.contains(['|', ';', '&', '`', '<', '>', '(', '\n'])
 }

@@ -4,6 +4,7 @@ use super::arguments::{Arguments, GivenOption};
 use super::expand::{UNKNOWN, hidden, without_outputs};
 use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord, base};
+use super::table::Row;
 use crate::calls::{Certainty, Hidden, Word};
 use crate::shell::unquoted;
 
@@ -145,8 +146,8 @@ impl Pattern {
         }
         let known = &word.text[..word.known];
         let beginning = known.rsplit(['/', '\\']).next().unwrap_or(known).to_lowercase();
-        let begins = |name: &str| base(name).starts_with(&beginning) || name.contains('*');
-        if !self.programs.iter().any(|name| begins(name)) {
+        let mut names = self.programs.iter();
+        if !names.any(|name| base(name).starts_with(&beginning) || name.contains('*')) {
             return Fit::No;
         }
         // It may be several words.
@@ -159,7 +160,6 @@ impl Pattern {
 
     /// Returns whether one alternative of each word stands among words that can't be read.
     fn stands_in(&self, words: &[String]) -> bool {
-        let stands = |text: &str| words.iter().any(|word| glob(text, word));
         let program = self.programs.iter().any(|name| {
             words.iter().any(|word| glob(base(name), word.rsplit('/').next().unwrap_or(word)))
         });
@@ -167,21 +167,36 @@ impl Pattern {
             return false;
         }
         let text = words.join(" ");
-        self.words.iter().filter(|word| !word.negated).all(|word| {
-            word.alternatives.iter().any(|one| match one {
-                Alternative::Any | Alternative::Variable(_) => true,
-                Alternative::Word(text) => stands(text),
-                Alternative::Option(name, None) => {
-                    stands(name) || words.iter().any(|word| is_cluster_with(word, name))
+        let mut asked = self.words.iter().filter(|word| !word.negated);
+        asked.all(|word| word.alternatives.iter().any(|one| one.stands_in(words, &text)))
+    }
+}
+
+impl Alternative {
+    /// Returns whether it stands among words that can't be read, or in their text.
+    fn stands_in(&self, words: &[String], text: &str) -> bool {
+        match self {
+            Self::Any | Self::Variable(_) => true,
+            Self::Word(name) => words.iter().any(|word| glob(name, word)),
+            Self::Option(name, None) => {
+                words.iter().any(|word| glob(name, word) || is_cluster_with(word, name))
+            }
+            // Its value may be several words, and letters that are in none.
+            Self::Option(_, Some(value)) => {
+                let mut pattern = String::from("*");
+                for letter in value.chars() {
+                    let is_part = letter.is_alphanumeric() || "_-./".contains(letter);
+                    pattern.push(if is_part { letter } else { '*' });
                 }
-                // Its value may be several words, and letters that are in none.
-                Alternative::Option(_, Some(value)) => {
-                    let is_part =
-                        |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
-                    glob(&format!("*{}*", value.replace(|letter| !is_part(letter), "*")), &text)
-                }
-            })
-        })
+                pattern.push('*');
+                glob(&pattern, text)
+            }
+        }
+    }
+
+    /// Returns whether it is one word without a `*`.
+    fn is_plain(&self) -> bool {
+        matches!(self, Self::Word(text) if !text.contains('*'))
     }
 }
 
@@ -196,9 +211,7 @@ fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> (Fit, usize) {
     let firsts = given.first_operands();
     if firsts.is_empty() {
         // Words that another program adds come at the end.
-        let is_plain =
-            |one: &Alternative| matches!(one, Alternative::Word(text) if !text.contains('*'));
-        let may_come = given.command.more && word.alternatives.iter().any(is_plain);
+        let may_come = given.command.more && word.alternatives.iter().any(Alternative::is_plain);
         return if may_come { (Fit::Unknown(shown(given)), 0) } else { (Fit::No, 0) };
     }
     for (at, first) in firsts.iter().enumerate() {
@@ -206,12 +219,14 @@ fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> (Fit, usize) {
             return (Fit::Yes, at);
         }
         let known = known_parts(&first.text);
-        let may_be = |one: &Alternative| match one {
-            Alternative::Word(text) => !text.contains('*') && glob(&known, text),
-            _ => false,
-        };
-        if !first.is_known() && word.alternatives.iter().any(may_be) {
-            return (Fit::Unknown(first.text.clone()), at);
+        for one in &word.alternatives {
+            if let Alternative::Word(text) = one
+                && one.is_plain()
+                && !first.is_known()
+                && glob(&known, text)
+            {
+                return (Fit::Unknown(first.text.clone()), at);
+            }
         }
     }
     (Fit::No, 0)
@@ -242,25 +257,16 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
 /// Returns whether a word of the pattern can be judged without what is not known in the command.
 fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
     if word.negated {
-        let is_option = |one: &Alternative| matches!(one, Alternative::Option(..));
-        let are_options = word.alternatives.iter().all(is_option);
-        let is_sure = |one: &Word| one.is_known() || are_options && !one.may_be_option();
-        return given.command.words.iter().all(is_sure);
+        let are_options = word.alternatives.iter().all(Alternative::is_option);
+        let mut words = given.command.words.iter();
+        return words.all(|word| word.is_known() || are_options && !word.may_be_option());
     }
     word.alternatives.iter().any(|one| match one {
         Alternative::Any => true,
-        Alternative::Option(name, value) => given.options.iter().any(|option| {
-            let is_off = |value: &str| matches!(value, "false" | "none" | "no" | "0");
-            let fits_value = match (value.as_deref(), option.value) {
-                (None, Some((_, given))) => !is_off(given),
-                (None, None) => true,
-                (Some(wanted), Some((word, given))) => word.is_known() && glob(wanted, given),
-                (Some(_), None) => false,
-            };
-            let word = option.word.text.split('=').next().unwrap_or_default();
-            let is_it = option.name == given.row.first_name(name) || glob(name, word);
-            is_it && fits_value
-        }),
+        Alternative::Option(name, value) => {
+            let name = (&**name, given.row.first_name(name));
+            given.options.iter().any(|option| is_certainly(name, value.as_deref(), option))
+        }
         Alternative::Word(text) => {
             // Statements of SQL have the words that name their database as assignments.
             let counts = text.contains('=') || given.program.as_deref() == Some("sql");
@@ -269,6 +275,21 @@ fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
         }
         Alternative::Variable(_) => given.operands.iter().any(|operand| fits(one, operand)),
     })
+}
+
+/// Returns whether an option of the command is the one of a pattern, and not switched off; the name is
+/// that in the pattern, and the first one in the table.
+fn is_certainly(name: (&str, &str), wanted: Option<&str>, option: &GivenOption<'_>) -> bool {
+    let (written, first) = name;
+    if option.name != first && !glob(written, option.before_value()) {
+        return false;
+    }
+    match (wanted, option.value) {
+        (None, Some((_, given))) => !matches!(given, "false" | "none" | "no" | "0"),
+        (None, None) => true,
+        (Some(wanted), Some((word, given))) => word.is_known() && glob(wanted, given),
+        (Some(_), None) => false,
+    }
 }
 
 pub(super) fn word_fits(word: &PatternWord, operand: &Word) -> bool {
@@ -316,25 +337,14 @@ fn holds_variable(text: &str, pattern: &str) -> bool {
 fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
     let row = &given.row;
     let first = row.first_name(name);
-    let fits_value = |option: &GivenOption<'_>| match value {
-        None => true,
-        Some(wanted) => option.value.is_some_and(|(_, value)| glob(wanted, value)),
-    };
-    let is_it = |option: &GivenOption<'_>| {
-        let written = &*option.name;
-        if name.contains('*') {
-            let word = option.word.text.split('=').next().unwrap_or_default();
-            return glob(name, written) || glob(name, word);
-        }
-        let is_beginning = || {
-            written.len() > 3 && written.starts_with("--") && name.starts_with(written)
-                || row.completed(written).is_some_and(|whole| row.first_name(whole) == first)
+    for option in &given.options {
+        let fits_value = match value {
+            None => true,
+            Some(wanted) => option.value.is_some_and(|(_, value)| glob(wanted, value)),
         };
-        let is_cluster = || !row.is_known && is_cluster_with(written, name);
-        written == first || written.starts_with("--") && is_beginning() || is_cluster()
-    };
-    if given.options.iter().any(|option| is_it(option) && fits_value(option)) {
-        return true;
+        if fits_value && may_be(name, option, row) {
+            return true;
+        }
     }
     // For a program outside of the table, the next word may be the value.
     if let Some(wanted) = value {
@@ -345,20 +355,38 @@ fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
                 .windows(2)
                 .any(|pair| pair[0].text == name && glob(wanted, &pair[1].text));
     }
-    let has_form = |form: &&str| {
-        if form.contains('+') && form.starts_with('-') {
-            return form.split('+').all(|part| given.has(part));
+    for form in row.forms(first) {
+        let has_form = if form.starts_with('-') {
+            form.contains('+') && form.split('+').all(|part| given.has(part))
+        } else {
+            given.operands.iter().any(|word| glob(form, &word.text))
+        };
+        if has_form {
+            return true;
         }
-        !form.starts_with('-') && given.operands.iter().any(|word| glob(form, &word.text))
-    };
-    if row.forms(first).iter().any(has_form) {
-        return true;
     }
     // `-rf` stands for both letters.
     let letters = name.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.len() > 1);
     letters.filter(|_| !row.long).is_some_and(|letters| {
         letters.chars().all(|letter| has_option(&format!("-{letter}"), None, given))
     })
+}
+
+/// Returns whether an option of the command is the one that a pattern names, or the beginning of it.
+fn may_be(name: &str, option: &GivenOption<'_>, row: &Row) -> bool {
+    let written = &*option.name;
+    if name.contains('*') {
+        return glob(name, written) || glob(name, option.before_value());
+    }
+    let first = row.first_name(name);
+    if written == first || !row.is_known && is_cluster_with(written, name) {
+        return true;
+    }
+    if !written.starts_with("--") {
+        return false;
+    }
+    written.len() > 3 && name.starts_with(written)
+        || row.completed(written).is_some_and(|whole| row.first_name(whole) == first)
 }
 
 /// Returns whether a word is a cluster of letters with that of an option.

@@ -63,8 +63,8 @@ impl Groups<'_> {
 /// Returns whether a word names a group: `@home`, but not `@-` and not `@{u}`.
 pub(super) fn is_group(text: &str) -> bool {
     let name = text.strip_prefix('@').unwrap_or_default();
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-    name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_plain)
+    name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
 }
 
 /// The groups that come with the program, each with its items in one line.

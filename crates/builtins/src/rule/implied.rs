@@ -156,8 +156,9 @@ fn is_database(command: &SimpleCommand) -> bool {
 fn statements_of(text: &str, program: &[Word]) -> Vec<SimpleCommand> {
     let mut statements = Vec::new();
     for statement in without_comments(text).to_lowercase().split(';') {
-        let is_part = |letter: char| letter.is_alphanumeric() || "_.*$:".contains(letter);
-        let words = statement.split(|letter| !is_part(letter)).filter(|word| !word.is_empty());
+        let words = statement
+            .split(|letter: char| !letter.is_alphanumeric() && !"_.*$:".contains(letter))
+            .filter(|word| !word.is_empty());
         let words: Vec<Word> = std::iter::once("sql").chain(words).map(Word::known).collect();
         if words.len() > 1 {
             let assignments = program.to_vec();

@@ -1,6 +1,6 @@
 //! A rule, and what it says of a call.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::arguments::Arguments;
 use super::call::CallReading;
@@ -8,7 +8,7 @@ use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
 use super::mentions::Mention;
-use super::paths::{Here, Machine, PathPattern};
+use super::paths::{Here, Machine, PathPattern, hold};
 use super::pattern::Pattern;
 use super::uses::Touch;
 use crate::builtins::Surroundings;
@@ -136,15 +136,13 @@ impl Rule {
         read: &CallReading<'_>,
         sets: &[&Conditions],
     ) -> Result<Finding, BuiltinError> {
-        let is_for = |set: &&Conditions| set.tools.is_empty() || read.tool.is_one_of(&set.tools);
         let excepted =
             !self.except.tools.is_empty() && read.tool.is_certainly_one_of(&self.except.tools);
-        if excepted || !sets.iter().all(is_for) {
+        let mut lists = sets.iter().filter(|set| !set.tools.is_empty());
+        if excepted || !lists.all(|set| read.tool.is_one_of(&set.tools)) {
             return Ok(NOTHING);
         }
-        let has = |get: fn(&Conditions) -> bool| sets.iter().any(|set| get(set));
-        let has_files = has(Conditions::names_files);
-        if has(|set| !set.commands.is_empty() || !set.targets.is_empty()) {
+        if sets.iter().any(|set| !set.commands.is_empty() || !set.targets.is_empty()) {
             let mut best = NOTHING;
             for at in 0..read.commands.len() {
                 best = best.better(self.command(read, sets, at)?);
@@ -154,7 +152,7 @@ impl Rule {
             }
             return Ok(best);
         }
-        if has_files {
+        if sets.iter().any(|set| set.names_files()) {
             return self.files(read, sets, None);
         }
         Ok(Finding { fit: Fit::Yes, text: "the tool".to_owned() })
@@ -197,9 +195,10 @@ impl Rule {
             if given.command.hidden.may_run() && fit != Fit::Yes {
                 best = Fit::Unknown(shown(given));
             }
-            let touches = set.touches();
-            let is_meant = |one: &&&Mention| one.is_target && one.touch.meets(touches);
-            for mention in mentions.iter().filter(is_meant) {
+            for mention in &mentions {
+                if !mention.is_target || !mention.touch.meets(set.touches()) {
+                    continue;
+                }
                 let (found, written) = read.target(mention, &set.targets);
                 if found == Fit::Yes {
                     notes.push(format!("and `{}` is in `{written}`", mention.shown));
@@ -263,13 +262,15 @@ impl Rule {
             if !has_targets && !mention.shown.contains(['/', '.', '~']) {
                 return Fit::No;
             }
-            let patterns = || self.except.files.iter().chain(&self.except.targets);
-            let holds = |path: &PathBuf| patterns().any(|pattern| pattern.holds(path));
-            if !mention.paths.iter().all(|path| read.real_names(path).iter().all(holds)) {
-                return Fit::No;
+            let names = mention.paths.iter().flat_map(|path| read.real_names(path));
+            for name in names {
+                if !hold(&self.except.files, &name) && !hold(&self.except.targets, &name) {
+                    return Fit::No;
+                }
             }
             if let Some(last) = &mention.open {
-                if !patterns().any(|pattern| pattern.may_be_at_stake(last)) {
+                let mut patterns = self.except.files.iter().chain(&self.except.targets);
+                if !patterns.any(|pattern| pattern.may_be_at_stake(last)) {
                     return Fit::No;
                 }
                 unknown = Some(mention.shown.clone());
@@ -285,8 +286,9 @@ impl Rule {
         sets: &[&Conditions],
         command: Option<usize>,
     ) -> Result<Finding, BuiltinError> {
-        let is_asked = |one: &&Mention| command.is_none_or(|command| one.command == Some(command));
-        let mentions: Vec<&Mention> = read.mentions()?.iter().filter(is_asked).collect();
+        let mentions = read.mentions()?.iter();
+        let mentions: Vec<&Mention> =
+            mentions.filter(|one| command.is_none() || one.command == command).collect();
         let asked = match command {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,
@@ -299,7 +301,7 @@ impl Rule {
         if mentions.is_empty() {
             return Ok(best);
         }
-        let excepted = |path: &Path| self.except.files.iter().any(|pattern| pattern.holds(path));
+        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.except.files, path);
         let sets: Vec<(&Conditions, Here<'_>)> = sets
             .iter()
             .filter(|set| set.names_files())
@@ -318,7 +320,7 @@ impl Rule {
                 if !mention.touch.meets(set.touches()) {
                     fits = false;
                 } else if !set.files.is_empty() {
-                    match read.fits(mention, here, &excepted)? {
+                    match read.fits(mention, here, excepted)? {
                         Some(how) => found = Some(how),
                         None => fits = false,
                     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::arguments::{Arguments, GivenOption};
+use super::arguments::Arguments;
 use super::expand::{expansions, versions, without_outputs};
 use super::part::braces;
 use super::place::{Place, Scene};
@@ -59,20 +59,16 @@ pub(super) fn of_commands(
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
         let is_searched = given.command.wrappers.last().is_some_and(|name| name == "find");
-        let is_search = |given: &&Arguments<'_>| given.program.as_deref() == Some("find");
-        let search = commands[..at].iter().rev().find(is_search).filter(|_| is_searched);
-        let is_piped =
-            |other: &&Arguments<'_>| given.command.more && is_same_pipeline(other, given);
-        let piped = commands[..at].iter().rev().find(is_search).filter(is_piped);
+        let mut before = commands[..at].iter().rev();
+        let found = before.find(|given| given.program.as_deref() == Some("find"));
+        let search = found.filter(|_| is_searched);
+        let pipeline = given.command.pipeline;
+        let piped = found.filter(|found| given.command.more && found.command.pipeline == pipeline);
         let place = &places[at];
         let mut found = Finder { search, piped, given, at, place, scene, mentions: &mut mentions };
         found.all()?;
     }
     Ok(mentions)
-}
-
-fn is_same_pipeline(one: &Arguments<'_>, other: &Arguments<'_>) -> bool {
-    one.command.pipeline == other.command.pipeline
 }
 
 struct Finder<'f, 'c> {
@@ -289,8 +285,9 @@ fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
         patterns.push("*".to_owned());
     }
     // The words behind the first test are a part of the expression.
-    let is_test = |option: &&GivenOption<'_>| !matches!(&*option.name, "-H" | "-L" | "-P");
-    let count = search.options.iter().find(is_test).map(|test| test.operands_before);
+    let mut tests = search.options.iter();
+    let first = tests.find(|option| !matches!(&*option.name, "-H" | "-L" | "-P"));
+    let count = first.map(|test| test.operands_before);
     let operands = &search.operands[..count.unwrap_or(search.operands.len())];
     let mut starts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
     if !start.is_empty() || starts.is_empty() {

@@ -67,8 +67,8 @@ pub fn answers_other_commands(hook: &Hook) -> bool {
         let keys = node.as_map().unwrap_or_default();
         Some(keys.iter().filter_map(|(key, _)| key.as_text()).collect::<Vec<_>>())
     });
-    let has = |key| keys.as_ref().is_ok_and(|keys| keys.contains(&key));
-    hook.kind == "rule" && has("otherwise") && has("commands")
+    let keys = keys.unwrap_or_default();
+    hook.kind == "rule" && keys.contains(&"otherwise") && keys.contains(&"commands")
 }
 
 struct RuleHandler(Arc<Rule>);

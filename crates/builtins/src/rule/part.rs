@@ -7,7 +7,10 @@ const MOST_BRACES: usize = 64;
 
 /// A part of a path between two `/`, with the letters that stand for others replaced.
 #[derive(Debug, Clone)]
-pub(super) struct Part(pub(super) Vec<char>);
+pub(super) struct Part {
+    letters: Vec<char>,
+    is_wild: bool,
+}
 
 // Letters of a compiled part that stand for others.
 const DEEP: char = '\u{1}';
@@ -23,24 +26,38 @@ fn is_special(letter: char) -> bool {
 
 impl Part {
     pub(super) fn literal(name: &str) -> Self {
-        Self(name.chars().collect())
+        Self { letters: name.chars().collect(), is_wild: false }
     }
 
     pub(super) fn of(written: &str) -> Self {
-        Self(compiled(written))
+        let letters = compiled(written);
+        let is_wild = letters.iter().any(|letter| is_special(*letter));
+        Self { letters, is_wild }
     }
 
     pub(super) fn is_deep(&self) -> bool {
-        self.0 == [DEEP]
+        self.letters == [DEEP]
     }
 
     pub(super) fn is_wild(&self) -> bool {
-        self.0.iter().any(|letter| is_special(*letter))
+        self.is_wild
+    }
+
+    /// Returns the name that it is, if it has no wildcard.
+    pub(super) fn name(&self) -> String {
+        self.letters.iter().collect()
     }
 
     pub(super) fn fits(&self, name: &str, same_case: bool) -> bool {
+        if !self.is_wild {
+            let mut own = self.letters.iter();
+            let mut letters = name.chars();
+            return letters
+                .all(|letter| own.next().is_some_and(|one| is_same(*one, letter, same_case)))
+                && own.next().is_none();
+        }
         let name: Vec<char> = name.chars().collect();
-        name_fits(&self.0, &name, same_case)
+        name_fits(&self.letters, &name, same_case)
     }
 }
 

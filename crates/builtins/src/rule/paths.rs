@@ -1,10 +1,12 @@
 //! Patterns of paths and addresses, and whether a path fits them.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::call::CallReading;
+use super::expand::is_rest_of_path;
 use super::glob::glob_any_case;
 use super::part::{Part, braces, fit, fit_whole};
 use super::pattern::Mistake;
@@ -54,9 +56,8 @@ struct Compiled {
 /// The patterns of one key, and where what they name really lies now.
 pub(super) struct Here<'p> {
     patterns: Vec<(&'p PathPattern, Option<PathBuf>)>,
-    /// The directories in which a word may lie that begins with what only the shell knows: those above
-    /// what is named, and the home.
-    pub(super) guesses: BTreeSet<PathBuf>,
+    home: Option<PathBuf>,
+    guesses: OnceCell<BTreeSet<PathBuf>>,
 }
 
 impl Machine {
@@ -89,17 +90,14 @@ impl PathPattern {
             return Ok(Self { written, address, base, rest, spared, compiled });
         }
         let glob = platform.rooted(item);
-        let behind = |name: &str| {
-            let rest = glob.strip_prefix(name)?;
-            if rest.is_empty() || rest.starts_with('/') { Some(rest) } else { None }
-        };
-        let at_home = ["~", "$HOME", "${HOME}"].iter().find_map(|name| behind(name));
-        let at_temporary = behind("$TMPDIR");
-        let at_project = ["$PROJECT", "."].iter().find_map(|name| behind(name));
-        let wrong = |why: &str, hint: &str| Err((format!("`{item}` {why}"), hint.to_owned()));
+        let at_home = behind(&glob, &["~", "$HOME", "${HOME}"]);
+        let at_temporary = behind(&glob, &["$TMPDIR"]);
+        let at_project = behind(&glob, &["$PROJECT", "."]);
         let (base, rest) = match (at_home, at_project, &machine.home) {
             (Some(rest), _, Some(home)) => (rooted(home, platform), rest),
-            (Some(_), ..) => return wrong("needs the home directory", "set HOME"),
+            (Some(_), ..) => {
+                return Err((format!("`{item}` needs the home directory"), "set HOME".to_owned()));
+            }
             (_, Some(rest), _) => (rooted(&machine.project, platform), rest),
             _ if at_temporary.is_some() => {
                 (rooted(&machine.temporary, platform), at_temporary.unwrap_or_default())
@@ -107,14 +105,16 @@ impl PathPattern {
             _ if glob.starts_with(['~', '$', '!']) => {
                 let hint =
                     "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
-                return wrong("is not a path that can be known", hint);
+                let message = format!("`{item}` is not a path that can be known");
+                return Err((message, hint.to_owned()));
             }
             _ if glob.starts_with('/') => (PathBuf::from("/"), &*glob),
             // The directory that it is relative to is not known, so it counts in each.
             _ => (PathBuf::new(), &*glob),
         };
         if rest.split('/').any(|part| part == "..") {
-            return wrong("must not contain `..`", "write the path that it stands for");
+            let hint = "write the path that it stands for".to_owned();
+            return Err((format!("`{item}` must not contain `..`"), hint));
         }
         let is_temporary =
             at_temporary.is_some() || TEMPORARY.iter().any(|place| glob.starts_with(place));
@@ -176,15 +176,9 @@ impl PathPattern {
         if self.address.is_some() {
             return false;
         }
-        let is_wild = |part: &str| {
-            !part.is_empty()
-                && part.chars().all(|letter| "*?.[]!^{},".contains(letter))
-                && part.contains(['*', '?'])
-        };
         let mut path = path;
-        while let Some(parent) = path
-            .parent()
-            .filter(|_| path.file_name().map(text_of).is_some_and(|last| is_wild(&last)))
+        while let (Some(parent), Some(last)) = (path.parent(), path.file_name())
+            && is_only_wild(&text_of(last))
         {
             path = parent;
         }
@@ -210,6 +204,22 @@ impl PathPattern {
     }
 }
 
+/// Returns whether one of the patterns holds a file.
+pub(super) fn hold(patterns: &[PathPattern], file: &Path) -> bool {
+    patterns.iter().any(|pattern| pattern.holds(file))
+}
+
+/// Returns the rest of a path that begins with one of these names.
+fn behind<'g>(glob: &'g str, names: &[&str]) -> Option<&'g str> {
+    let mut rests = names.iter().filter_map(|name| glob.strip_prefix(name));
+    rests.find(|rest| is_rest_of_path(rest))
+}
+
+/// Returns whether a part of a path is made of wildcards.
+fn is_only_wild(part: &str) -> bool {
+    part.contains(['*', '?']) && part.chars().all(|letter| "*?.[]!^{},".contains(letter))
+}
+
 /// Returns the host of an address behind its scheme, with its port, and what follows.
 fn host_and_path(rest: &str) -> (&str, &str) {
     rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()))
@@ -229,7 +239,7 @@ impl Compiled {
             parts.pop();
         }
         let root_parts = parts.iter().take_while(|part| !part.is_wild()).count();
-        let names = parts[..root_parts].iter().map(|part| part.0.iter().collect::<String>());
+        let names = parts[..root_parts].iter().map(Part::name);
         let root = Path::new("/").join(names.collect::<PathBuf>());
         let root = Some(root).filter(|_| is_absolute);
         Self { parts, root, root_parts }
@@ -242,15 +252,26 @@ impl<'p> Here<'p> {
         machine: &Machine,
         read: &CallReading<'_>,
     ) -> Self {
-        let mut here = Self { patterns: Vec::new(), guesses: machine.home().into_iter().collect() };
+        let mut named = Vec::new();
         for pattern in patterns {
             let root = pattern.compiled().root.as_deref();
-            let place = root.map(|root| read.real_place(root));
-            here.patterns.push((pattern, place.filter(|place| Some(&**place) != root)));
-            let above = root.into_iter().flat_map(Path::ancestors).skip(1);
-            here.guesses.extend(above.map(Path::to_owned));
+            named.push((pattern, root.and_then(|root| read.elsewhere(root))));
         }
-        here
+        Self { patterns: named, home: machine.home(), guesses: OnceCell::new() }
+    }
+
+    /// Returns the directories in which a word may lie that begins with what only the shell knows: those
+    /// above what is named, and the home.
+    pub(super) fn guesses(&self) -> &BTreeSet<PathBuf> {
+        self.guesses.get_or_init(|| {
+            let mut guesses: BTreeSet<PathBuf> = self.home.iter().cloned().collect();
+            for (pattern, _) in &self.patterns {
+                let root = pattern.compiled().root.as_deref();
+                let above = root.into_iter().flat_map(Path::ancestors).skip(1);
+                guesses.extend(above.map(Path::to_owned));
+            }
+            guesses
+        })
     }
 
     /// Returns the pattern that fits a path, under any of its `names`. A path fits if it, or a directory

@@ -39,6 +39,17 @@ pub(super) enum Alternative {
     Variable(String),
 }
 
+impl Alternative {
+    pub(super) fn is_option(&self) -> bool {
+        matches!(self, Self::Option(..))
+    }
+
+    /// Returns whether it names an operand.
+    fn is_word(&self) -> bool {
+        matches!(self, Self::Word(text) if !is_assignment(text))
+    }
+}
+
 impl PatternWord {
     pub(super) fn is_any(&self) -> bool {
         !self.negated && matches!(self.alternatives[..], [Alternative::Any])
@@ -46,11 +57,7 @@ impl PatternWord {
 
     /// Returns whether all its alternatives are words: it then names an operand.
     pub(super) fn is_operand(&self) -> bool {
-        let is_word = |one: &Alternative| match one {
-            Alternative::Word(text) => !is_assignment(text),
-            _ => false,
-        };
-        !self.negated && self.alternatives.iter().all(is_word)
+        !self.negated && self.alternatives.iter().all(Alternative::is_word)
     }
 }
 
@@ -192,8 +199,8 @@ impl Pattern {
 
 /// Returns whether a word of a pattern is an assignment before the program: `SKIP=*`.
 fn is_assignment(text: &str) -> bool {
-    let is_name = |letter: char| letter.is_ascii_uppercase() || letter == '_';
-    text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
+    let Some((name, _)) = text.split_once('=') else { return false };
+    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
 }
 
 fn plain(text: Cow<'static, str>) -> Alternative {
@@ -212,33 +219,37 @@ pub(super) fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
+/// The remedy for what is no plain word.
+const PLAIN: &str = "write plain words; `*` in a word stands for any letters";
+
 /// Refuses what no command can fit.
 fn check(written: &str) -> Result<(), Mistake> {
-    let odd = |message: String, hint: &str| Err((message, hint.to_owned()));
-    let is_name = |text: &str| text.chars().all(|letter| letter.is_ascii_alphanumeric());
-    if let Some((tool, _)) = written.split_once('(').filter(|(tool, _)| is_name(tool)) {
+    if let Some((tool, _)) = written.split_once('(')
+        && tool.chars().all(|letter| letter.is_ascii_alphanumeric())
+    {
         let hint = "write the words of the command: `git log *` for `Bash(git log:*)`";
-        return odd(format!("`{tool}(...)` is a permission rule of an agent"), hint);
+        return mistake(&format!("`{tool}(...)` is a permission rule of an agent"), hint);
     }
     let bare = written.split_whitespace().filter(|word| !matches!(*word, "[" | "[[" | "]" | "]]"));
     let quote = bare.flat_map(str::chars).find(|letter| "\"'`\\;&<>[]{}".contains(*letter));
     if let Some(letter) = quote {
         let message = format!("no command fits a pattern with `{letter}` in it");
-        return odd(message, "write plain words; `*` in a word stands for any letters");
+        return mistake(&message, PLAIN);
     }
     if written.split_whitespace().any(|word| word.ends_with(',')) {
-        return odd("`,` ends a word".to_owned(), "write each pattern as an item of the list");
+        return mistake("`,` ends a word", "write each pattern as an item of the list");
     }
     if written.starts_with('^') || written.ends_with('$') {
-        let hint = "write plain words; `*` in a word stands for any letters";
-        return odd(
-            "a pattern takes plain words, and this looks like a regular expression".to_owned(),
-            hint,
-        );
+        let message = "a pattern takes plain words, and this looks like a regular expression";
+        return mistake(message, PLAIN);
     }
     if written.split_whitespace().any(|word| word.split('|').any(str::is_empty)) {
         let hint = "write `a|b` without blanks for one of two words, and one pattern for each command of a pipe";
-        return odd("`|` stands between two words".to_owned(), hint);
+        return mistake("`|` stands between two words", hint);
     }
     Ok(())
+}
+
+fn mistake(message: &str, hint: &str) -> Result<(), Mistake> {
+    Err((message.to_owned(), hint.to_owned()))
 }

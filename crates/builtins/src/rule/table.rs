@@ -100,20 +100,26 @@ fn spelled(body: &str) -> String {
     text
 }
 
+/// Returns the items of a list with commas or blanks between them.
+pub(super) fn items(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split([',', ' ']).filter(|item| !item.is_empty())
+}
+
 impl Row {
     /// Returns what the table says of a program, and of its subcommand.
     pub(super) fn of(program: &str, subcommand: Option<&str>) -> Self {
         let mut row = Self::default();
         let lines = LINES.get(program).or_else(|| {
-            let version = |letter: char| letter.is_ascii_digit() || letter == '.';
-            let plain = program.trim_end_matches(version).trim_end_matches('-');
+            let plain =
+                program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+            let plain = plain.trim_end_matches('-');
             if plain == program { None } else { LINES.get(plain) }
         });
         for line in lines.into_iter().flatten() {
             row.is_known = true;
             row.has_subcommands |= !line.subcommands.is_empty();
-            let is_here = |name: &&str| Some(*name) == subcommand;
-            if line.subcommands.is_empty() || line.subcommands.iter().any(is_here) {
+            let is_here = subcommand.is_some_and(|name| line.subcommands.contains(&name));
+            if line.subcommands.is_empty() || is_here {
                 row.add(line.spelled.get_or_init(|| spelled(&line.body)));
             }
         }
@@ -123,11 +129,10 @@ impl Row {
     fn add(&mut self, body: &'static str) {
         for part in body.split(';').map(str::trim) {
             let (kind, list) = part.split_once(':').unwrap_or(("", part));
-            let items = || list.split([',', ' ']).filter(|item| !item.is_empty());
             match kind {
-                "value" => self.values.extend(items()),
-                "x" => self.hazards.extend(items()),
-                "sub" => self.subcommands.extend(items()),
+                "value" => self.values.extend(items(list)),
+                "x" => self.hazards.extend(items(list)),
+                "sub" => self.subcommands.extend(items(list)),
                 _ if kind.is_empty() || kind.starts_with('-') => self.add_twins(part),
                 _ => self.uses.extend(Use::parse(kind, list)),
             }
@@ -154,8 +159,8 @@ impl Row {
             Some(short) if self.long && short.starts_with('-') && short.len() > 1 => short,
             _ => option,
         };
-        let has = |twins: &&Vec<&'static str>| twins.contains(&option);
-        self.twins.iter().find(has).map_or(option, |twins| twins[0])
+        let twins = self.twins.iter().find(|twins| twins.contains(&option));
+        twins.map_or(option, |twins| twins[0])
     }
 
     /// Returns the other forms of an option: `-d+-f` for both together, `+*` for an operand.
@@ -181,8 +186,8 @@ impl Row {
         let names = self.twins.iter().flatten().chain(&self.values).copied();
         let mut found = names.filter(|name| name.starts_with("--") && name.starts_with(beginning));
         let first = found.next()?;
-        let is_same = |name: &str| self.first_name(name) == self.first_name(first);
-        if found.all(is_same) { Some(first) } else { None }
+        let name = self.first_name(first);
+        if found.all(|other| self.first_name(other) == name) { Some(first) } else { None }
     }
 
     /// Returns whether the final `*` of an allow does not take an option; `is_before`: whether it stands

@@ -187,10 +187,6 @@ impl Collector<'_> {
     fn wildcard(&mut self, text: &str) -> Result<(), BuiltinError> {
         // An allow looks at where it leads, and nothing else at what is only listed.
         self.add(text, Touch::NONE, false)?;
-        let is_odd = |part: &str| {
-            part.contains(['?', '[', '\\'])
-                && part.chars().all(|letter| ".?[]*\\!^".contains(letter))
-        };
         if (text.trim() != text || text.split('/').any(is_odd))
             && let Some(mention) = self.mentions.last_mut()
         {
@@ -254,6 +250,11 @@ impl Collector<'_> {
         });
         Ok(())
     }
+}
+
+/// Returns whether a part of a wildcard may stand for `..`.
+fn is_odd(part: &str) -> bool {
+    part.contains(['?', '[', '\\']) && part.chars().all(|letter| ".?[]*\\!^".contains(letter))
 }
 
 /// Returns whether a text is written like a path.

@@ -45,16 +45,21 @@ impl CalledTool {
 
     /// Returns whether it is listed under each name that it can be read as, or each of its kinds is.
     pub(super) fn is_certainly_one_of(&self, patterns: &[String]) -> bool {
-        let all = |names: &[String]| {
-            !names.is_empty() && names.iter().all(|name| is_listed(patterns, name))
-        };
+        if self.is_odd {
+            return false;
+        }
+        let are_kinds = are_listed(patterns, &self.kinds);
         // The name of a kind: Kiro's `write` also edits.
         let is_kind = TOOL_KINDS.iter().any(|(kind, _)| *kind == self.name);
-        !self.is_odd
-            && (is_listed(patterns, &self.name) && (!is_kind || all(&self.kinds))
-                || all(&self.readings)
-                || all(&self.kinds))
+        are_kinds
+            || are_listed(patterns, &self.readings)
+            || !is_kind && is_listed(patterns, &self.name)
     }
+}
+
+/// Returns whether there are names, and all of them are listed.
+fn are_listed(patterns: &[String], names: &[String]) -> bool {
+    !names.is_empty() && names.iter().all(|name| is_listed(patterns, name))
 }
 
 fn is_listed(patterns: &[String], name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The use that a program makes of its operands and of the values of its options.
 
-use super::arguments::{Arguments, GivenOption};
+use super::arguments::Arguments;
+use super::table::items;
 use crate::calls::Word;
 
 /// A set of uses of a file.
@@ -67,7 +68,6 @@ impl Use {
             _ => (Touch::NONE, false),
         };
         let (list, condition) = list.split_once(" if ").unwrap_or((list, ""));
-        let items = |list: &'static str| list.split([',', ' ']).filter(|item| !item.is_empty());
         let condition: Vec<&str> = items(condition).collect();
         let mut uses = Vec::new();
         for item in items(list) {
@@ -86,6 +86,12 @@ impl Use {
     }
 }
 
+impl Use {
+    fn holds(&self, arguments: &Arguments<'_>) -> bool {
+        self.condition.is_empty() || self.condition.iter().any(|option| arguments.has(option))
+    }
+}
+
 /// A word of a command that is a path, and what the command does with it.
 #[derive(Debug)]
 pub(super) struct UsedWord<'c> {
@@ -100,15 +106,11 @@ pub(super) struct UsedWord<'c> {
 /// that no row is for is read.
 pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let mut words = Vec::new();
-    let holds = |one: &&Use| {
-        one.condition.is_empty() || one.condition.iter().any(|option| arguments.has(option))
-    };
-    let rows: Vec<&Use> = arguments.row.uses.iter().filter(holds).collect();
+    let rows: Vec<&Use> = arguments.row.uses.iter().filter(|one| one.holds(arguments)).collect();
     let operands = arguments.file_operands();
     // `-e SCRIPT` and `-f FILE` stand for the first operand of a filter.
-    let gives_first =
-        |option: &GivenOption<'_>| matches!(&*option.name, "-e" | "-f") && option.value.is_some();
-    let has_first = !arguments.options.iter().any(gives_first);
+    let mut valued = arguments.options.iter().filter(|option| option.value.is_some());
+    let has_first = !valued.any(|option| matches!(&*option.name, "-e" | "-f"));
     let last = operands.len().saturating_sub(1);
     for (at, word) in operands.iter().enumerate() {
         let (mut text, mut touch, mut is_target) = (&*word.text, Touch::READ, false);
@@ -138,11 +140,14 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     }
     for option in &arguments.options {
         let Some((word, text)) = option.value else { continue };
-        let is_it = |name: &str| arguments.row.first_name(name) == option.name;
         let (mut touch, mut is_target) = (Touch::READ, false);
         for one in &rows {
-            let is_none = one.touch == Touch::NONE && matches!(one.which, Which::All);
-            if is_none || matches!(one.which, Which::Value(name) if is_it(name)) {
+            let is_for = match one.which {
+                Which::Value(name) => arguments.row.first_name(name) == option.name,
+                Which::All => one.touch == Touch::NONE,
+                _ => false,
+            };
+            if is_for {
                 (touch, is_target) = (one.touch, one.is_target);
             }
         }
