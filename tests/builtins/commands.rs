@@ -129,6 +129,30 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
 }
 
 #[test]
+fn a_pattern_may_fit_a_text_for_another_shell_by_each_name_of_an_option() {
+    let patterns = ["git push -f", "npm -i=*", "powershell * *Stop-*"];
+    let deny = rule(json!({ "deny": "no", "commands": patterns }));
+    for (text, expected) in [
+        ("git push --force", "ask"),
+        ("git push origin +main", "ask"),
+        ("git push", "-"),
+        ("npm test", "-"),
+        ("npm install --index-url https://a.b", "-"),
+        ("npm install -i https://a.b", "ask"),
+        ("Stop-Service x", "ask"),
+        ("Start-Service x", "-"),
+    ] {
+        let power_shell = Input::call("PowerShell").arg("command", text);
+        let power_shell = power_shell.arg("description", "Stop-Service");
+        assert_eq!(answer(&deny, &power_shell).0, expected, "{text}");
+        if !text.contains("-Service") {
+            let wrapped = bash(&format!("fish -c '{text}'"));
+            assert_eq!(answer(&deny, &wrapped).0, expected, "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
     let commands = ["ls *", "git status", "find *", "sh *", "cat *", "xargs *", "cd *"];
     let executor = rule(json!({ "allow": true, "commands": commands, "otherwise": "deny" }));

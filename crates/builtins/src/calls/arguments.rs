@@ -92,10 +92,12 @@ impl<'i> Arguments<'i> {
         }
     }
 
-    /// Returns every text among the arguments.
+    /// Returns every text among the arguments that is not for people, behind the name of the shell.
     fn all_text(&self) -> String {
-        let mut text = String::new();
-        for value in self.values.values() {
+        let tool = self.input.tool().to_ascii_lowercase();
+        let shell = ["powershell", "cmd"].into_iter().find(|shell| tool.contains(shell));
+        let mut text = shell.map(|shell| format!("{shell} ")).unwrap_or_default();
+        for (_, value) in self.values.iter().filter(|(key, _)| !HARMLESS.contains(&key.as_str())) {
             let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             for part in items.iter().filter_map(Value::as_str) {
                 text.push_str(part);
