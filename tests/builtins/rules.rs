@@ -425,7 +425,8 @@ async fn the_examples_of_groups_and_options_are_right() {
             ["allow", ..] => (format!("allow: true, commands: ['{}']", &head[6..]), "allow"),
             _ => (format!("deny: no, commands: ['{head}']"), "deny"),
         };
-        let rule = format!("{{ type: rule, uncertain: none, {rule} }}");
+        let uncertain = if said == "deny" { ", uncertain: none" } else { "" };
+        let rule = format!("{{ type: rule, {rule}{uncertain} }}");
         for (example, expected) in [(fits, said), (other, "-")] {
             let is_file = words[0] == "files";
             let command = if is_file { format!("cat {example}") } else { example.to_owned() };
@@ -493,6 +494,8 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
             "an allow takes no `targets`",
         ),
         ("{ type: rule, allow: true, any: [{ targets: [x] }] }", "an allow takes no `targets`"),
+        ("{ type: rule, deny: a, commands: [x], otherwise: ask }", "only an allow takes"),
+        ("{ type: rule, allow: true, commands: [x], uncertain: ask }", "an allow takes no `unc"),
     ] {
         let told = machine.executor(rule).err().unwrap_or_default();
         assert!(told.contains(problem), "{rule}: {told}");

@@ -18,7 +18,7 @@ pub mod tools;
 
 pub use builtins::{Argument, Prepared, Shipped, Surroundings, shipped};
 pub use calls::KnownTools;
-pub use rule::{EXAMPLES, GROUPS, OPTIONS, answers_other_commands};
+pub use rule::{EXAMPLES, GROUPS, OPTIONS, answers_other_commands, listed_tools};
 
 use hookexec::Registry;
 

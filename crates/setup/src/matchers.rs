@@ -5,6 +5,7 @@ use std::path::Path;
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec_agents::{Agent, Response};
+use hookexec_builtins::listed_tools;
 use hookexec_builtins::tools::{self, TOOL_KINDS};
 use hookexec_files::suggest;
 
@@ -18,6 +19,9 @@ pub fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 /// Returns warnings about a hook: its matcher fits no tool of these agents, or they drop what it redacts.
 pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
+    for name in listed_tools(hook).iter().filter(|name| !name.contains(['*', '@'])) {
+        found.extend(misspelt(name, "its tool"));
+    }
     if hook.enabled && redacts(hook) {
         for agent in agents {
             found.extend(lost_redactions(hook, *agent));
@@ -78,7 +82,10 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
         }
     }
     if titles.is_empty() {
-        return if agents.is_empty() { None } else { misspelt(&names) };
+        return match names[..] {
+            [name] if !agents.is_empty() => misspelt(name, "its matcher"),
+            _ => None,
+        };
     }
     let (matcher, titles) = (hook.matcher.as_str(), titles.join(", "));
     let mut kinds: Vec<String> = Vec::new();
@@ -93,15 +100,16 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     Some(Diagnostic::warning(what).hint(hint))
 }
 
-/// Returns a warning about a single name that no tool has, and that is nearly the name of a kind.
-fn misspelt(names: &[&str]) -> Option<Diagnostic> {
-    let [name] = names else { return None };
-    let mut kinds = TOOL_KINDS.iter().map(|(kind, _)| *kind);
-    if kinds.clone().any(|kind| kind == *name) || tools::is_listed(name) {
+/// Returns a warning about a name that no tool has, and that is nearly the name of a kind or of a tool of
+/// Claude Code, whose names most hooks files use.
+fn misspelt(name: &str, what: &str) -> Option<Diagnostic> {
+    let mut known: Vec<&str> = TOOL_KINDS.iter().map(|(kind, _)| *kind).collect();
+    known.extend(tools::of_agent("claude-code").named().map(|(name, _)| name));
+    if known.iter().any(|known| known.eq_ignore_ascii_case(name)) || tools::is_listed(name) {
         return None;
     }
-    let hint = suggest::hint(name, &mut kinds)?;
-    let what =
-        format!("its matcher `{name}` is not a kind of tools, and no agent is known to have it");
-    Some(Diagnostic::warning(what).hint(hint))
+    let hint = suggest::hint(name, known)?;
+    let message =
+        format!("{what} `{name}` is not a kind of tools, and no agent is known to have it");
+    Some(Diagnostic::warning(message).hint(hint))
 }

@@ -9,14 +9,13 @@ use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
 use super::mentions::{self, Mention};
-use super::paths::{Here, Machine, PathPattern, names, real, rooted};
+use super::paths::{Here, Machine, PathPattern, names, real};
 use super::place::{Place, Places, Scene};
 use super::texts::TOO_MANY;
 use super::tool_files;
 use super::tools::CalledTool;
 use super::wildcards::{Finder, has_wildcard};
-use crate::builtins::Surroundings;
-use crate::calls::{SimpleCommand, Word, directory};
+use crate::calls::{SimpleCommand, Word};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 use hookexec_files::platform::Platform;
@@ -59,29 +58,23 @@ impl<'c> CallReading<'c> {
         commands: &'c [SimpleCommand],
         unknown_argument: Option<&'c str>,
         machine: &'c Machine,
-        surroundings: &'c Surroundings,
-    ) -> Result<Self, BuiltinError> {
-        let commands: Vec<Arguments<'_>> = commands.iter().map(Arguments::of).collect();
-        let platform = machine.platform;
-        let mut start = rooted(&directory(input), platform);
-        if !start.starts_with("/") {
-            start = rooted(&std::env::current_dir()?, platform).join(start);
-        }
-        let mut words = commands.iter().flat_map(|given| &given.command.words);
-        let dots = words.any(|word| word.text.contains("glob"));
-        Ok(Self {
+        mut scene: Scene<'c>,
+    ) -> Self {
+        let mut words = commands.iter().flat_map(|command| &command.words);
+        scene.dots = words.any(|word| word.text.contains("glob"));
+        Self {
             tool: CalledTool::of(input),
-            commands,
+            commands: commands.iter().map(Arguments::of).collect(),
             unknown_argument,
             input,
             machine,
-            scene: Scene { surroundings, platform, start, dots, made: Cell::new(0) },
+            finder: RefCell::new(Finder::new(scene.platform)),
+            scene,
             files: OnceCell::new(),
             named: RefCell::default(),
             reals: RefCell::default(),
-            finder: RefCell::new(Finder::new(platform)),
             looked_at: Cell::new(0),
-        })
+        }
     }
 
     /// Returns the files that the call mentions.

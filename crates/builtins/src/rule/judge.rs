@@ -10,7 +10,9 @@ use super::keys::{Otherwise, Uncertain};
 use super::mentions::Mention;
 use super::paths::{Here, Machine, PathPattern, hold};
 use super::pattern::Pattern;
+use super::place::Scene;
 use super::uses::Touch;
+use super::values::put_values;
 use crate::builtins::Surroundings;
 use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
@@ -82,13 +84,17 @@ impl Rule {
     /// Returns the rule's answer to a call.
     pub(super) fn judge(&self, call: &Call<'_>) -> Result<Option<Output>, BuiltinError> {
         let reading = Reading::of(call);
+        let scene = Scene::of(call.input, &self.machine, &self.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
-            _ => reading.implied.get_or_init(|| with_implied(call.input, reading.commands.clone())),
+            _ => reading.implied.get_or_init(|| {
+                let mut commands = reading.commands.clone();
+                put_values(&mut commands, &scene);
+                with_implied(call.input, commands)
+            }),
         };
         let unknown = reading.unknown_argument.as_deref();
-        let read =
-            CallReading::of(call.input, commands, unknown, &self.machine, &self.surroundings)?;
+        let read = CallReading::of(call.input, commands, unknown, &self.machine, scene);
         match &self.answer {
             Answer::Allow => self.allowed(&read),
             Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),

@@ -57,6 +57,13 @@ impl Loading<'_> {
         let answer = self.answer(&keys, node)?;
         if answer == Answer::Allow {
             self.refuse_targets(&keys);
+            if let Some(uncertain) = &keys.uncertain {
+                let hint = "what can't be known is not allowed; `otherwise` answers it";
+                self.reader.error_with_hint(uncertain.node, "an allow takes no `uncertain`", hint);
+            }
+        } else if let Some(otherwise) = &keys.otherwise {
+            let hint = "it answers what an `allow` does not allow";
+            self.reader.error_with_hint(otherwise.node, "only an allow takes `otherwise`", hint);
         }
         let own = SetKeys {
             commands: keys.commands,

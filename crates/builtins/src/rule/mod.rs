@@ -21,6 +21,7 @@ mod texts;
 mod tool_files;
 mod tools;
 mod uses;
+mod values;
 mod wildcards;
 mod words;
 
@@ -37,6 +38,7 @@ use hookexec::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
 };
 use hookexec::registry::{BuildResult, HandlerEnv, HandlerFactory};
+use hookexec_files::section::Kind as _;
 use judge::Rule;
 use keys::RuleKeys;
 
@@ -69,6 +71,27 @@ pub fn answers_other_commands(hook: &Hook) -> bool {
     });
     let keys = keys.unwrap_or_default();
     hook.kind == "rule" && keys.contains(&"otherwise") && keys.contains(&"commands")
+}
+
+/// Returns the names of tools that a rule lists, as they are written.
+pub fn listed_tools(hook: &Hook) -> Vec<String> {
+    if hook.kind != "rule" {
+        return Vec::new();
+    }
+    let names = hook.read_own_keys(|reader, node| {
+        let keys = RuleKeys::read(reader, node, "a rule")?;
+        let mut items = keys.tools.unwrap_or_default().0;
+        let sets = keys.any.map(|sets| sets.0).unwrap_or_default();
+        for set in sets.into_iter().chain(keys.except) {
+            items.extend(set.tools.unwrap_or_default().0);
+        }
+        let mut names = Vec::new();
+        for item in &items {
+            names.extend(item.value.split('|').map(|name| name.trim().to_owned()));
+        }
+        Some(names)
+    });
+    names.unwrap_or_default()
 }
 
 struct RuleHandler(Arc<Rule>);

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::expand::{UNKNOWN, expansions};
+use super::paths::{Machine, rooted};
 use super::texts::TOO_MANY;
 use crate::builtins::Surroundings;
-use crate::calls::{Change, History, Word};
+use crate::calls::{Change, History, Word, directory};
+use hookexec::registry::BuiltinError;
+use hookexec::wire::Input;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
 use hookexec_files::text::name_length;
@@ -30,7 +33,20 @@ pub(super) struct Scene<'w> {
     pub(super) made: Cell<usize>,
 }
 
-impl Scene<'_> {
+impl<'w> Scene<'w> {
+    pub(super) fn of(
+        input: &Input,
+        machine: &Machine,
+        surroundings: &'w Surroundings,
+    ) -> Result<Self, BuiltinError> {
+        let platform = machine.platform;
+        let mut start = rooted(&directory(input), platform);
+        if !start.starts_with("/") {
+            start = rooted(&std::env::current_dir()?, platform).join(start);
+        }
+        Ok(Self { surroundings, platform, start, dots: false, made: Cell::new(0) })
+    }
+
     /// Counts texts that are made of a word.
     pub(super) fn make(&self, count: usize) -> Result<(), &'static str> {
         self.made.set(self.made.get() + count);

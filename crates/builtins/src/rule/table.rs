@@ -193,24 +193,37 @@ impl Row {
     /// Returns whether the final `*` of an allow does not take an option; `is_before`: whether it stands
     /// before the first operand.
     pub(super) fn is_hazard(&self, option: &str, value: Option<&str>, is_before: bool) -> bool {
-        let name = self.first_name(option);
         // Some programs take any number of dashes for two.
-        option.starts_with("---")
-            || self.is_general_hazard(option)
-            || self.hazards.iter().any(|hazard| {
-                let hazard = match hazard.strip_prefix('^') {
-                    Some(hazard) if is_before => hazard,
-                    _ => hazard,
-                };
-                let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
-                let first = self.first_name(hazard);
-                let names = std::iter::once(hazard).chain(self.forms(first).iter().copied());
-                let is_begun = option.len() > 2
-                    && option.starts_with("--")
-                    && names.into_iter().any(|name| name.starts_with(option));
-                let is_it = glob(hazard, option) || first == name || is_begun;
-                is_it && hazard.starts_with('-') && value.is_none_or(|value| glob(wanted, value))
-            })
+        if option.starts_with("---") || self.is_general_hazard(option) {
+            return true;
+        }
+        for hazard in &self.hazards {
+            let hazard = match hazard.strip_prefix('^') {
+                Some(hazard) if is_before => hazard,
+                _ => hazard,
+            };
+            let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
+            if hazard.starts_with('-')
+                && self.may_be_option(hazard, option)
+                && value.is_none_or(|value| glob(wanted, value))
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns whether an option is a hazard by one of its names, or the beginning of a long one.
+    fn may_be_option(&self, hazard: &str, option: &str) -> bool {
+        let first = self.first_name(hazard);
+        if glob(hazard, option) || first == self.first_name(option) {
+            return true;
+        }
+        if option.len() <= 2 || !option.starts_with("--") {
+            return false;
+        }
+        let names = self.forms(first);
+        hazard.starts_with(option) || names.iter().any(|name| name.starts_with(option))
     }
 
     /// Returns whether an option is named like one that runs or writes something, and no row of the
@@ -220,7 +233,10 @@ impl Row {
         if is_off || self.names(option) {
             return false;
         }
-        let option = option.to_ascii_lowercase();
+        let mut option = option.to_ascii_lowercase();
+        if self.long && !option.starts_with("--") {
+            option.insert(0, '-');
+        }
         // A short option of a program in the table is known.
         let mut hazards = OTHERS.hazards.iter();
         hazards.any(|hazard| (hazard.starts_with("--") || !self.is_known) && glob(hazard, &option))
@@ -238,19 +254,32 @@ impl Row {
     /// the value of an option.
     pub(super) fn is_hazardous_value(&self, value: &str) -> bool {
         let mut hazards = self.hazards.iter().filter(|hazard| !hazard.starts_with(['-', '^']));
-        hazards.any(|hazard| *hazard != "*" && glob(hazard, value))
+        hazards.any(|hazard| *hazard != "*" && self.is_hazard_of_operand(hazard, value))
     }
 
     /// Returns whether the final `*` of an allow does not take an operand.
     pub(super) fn is_hazardous_operand(&self, operand: &str, is_first: bool) -> bool {
         self.hazards.iter().any(|hazard| match hazard.strip_prefix('^') {
             Some(hazard) => is_first && glob(hazard, operand),
+            None => self.is_hazard_of_operand(hazard, operand),
+        })
+    }
+
+    fn is_hazard_of_operand(&self, hazard: &str, operand: &str) -> bool {
+        match hazard {
+            "all" => true,
+            "=" => operand.split_once('=').is_some_and(|(_, value)| !is_plain(value)),
             // The option may be written as an operand: `+x`.
-            None if hazard.starts_with('-') => {
+            _ if hazard.starts_with('-') => {
                 let forms = self.forms(self.first_name(hazard));
                 forms.iter().any(|form| !form.starts_with('-') && glob(form, operand))
             }
-            None => *hazard == "all" || glob(hazard, operand),
-        })
+            _ => glob(hazard, operand),
+        }
     }
+}
+
+/// Returns whether a shell takes a value for one word with nothing to expand in it.
+fn is_plain(value: &str) -> bool {
+    value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.,:@%+".contains(letter))
 }
