@@ -360,14 +360,16 @@ fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
             return true;
         }
     }
-    // For a program outside of the table, the next word may be the value.
+    // Where the table does not know that the option takes a value, the pattern does.
     if let Some(wanted) = value {
-        return !row.is_known
-            && given
-                .command
-                .words
-                .windows(2)
-                .any(|pair| pair[0].text == name && glob(wanted, &pair[1].text));
+        if row.takes_value(name) {
+            return false;
+        }
+        let mut pairs = given.command.words.windows(2);
+        return pairs.any(|pair| {
+            let option = row.first_name(&pair[0].text);
+            (option == first || glob(name, option)) && glob(wanted, &pair[1].text)
+        });
     }
     for form in row.forms(first) {
         let has_form = if form.starts_with('-') {

@@ -2,11 +2,15 @@
 
 use std::sync::LazyLock;
 
+use serde_json::Value;
+
 use super::arguments::{Arguments, program_name};
+use super::code::shell_texts;
 use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
+use crate::shell::quoted;
 use hookexec::wire::Input;
 use hookexec_files::text::name_length;
 
@@ -20,6 +24,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     let mut implied: Vec<SimpleCommand> = Vec::new();
     for (at, command) in commands.iter().enumerate() {
         implied.extend(named(command));
+        implied.extend(commands_in_code(command));
         if !is_database(command) {
             continue;
         }
@@ -48,12 +53,27 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     }
     filter_environment(&mut commands);
     for (key, value) in input.tool_input.iter().flatten() {
-        if let Some(text) = value.as_str() {
-            implied.extend(commands_of_argument(input.tool(), key, text));
+        for text in texts(value) {
+            implied.extend(commands_of_argument(input.tool(), key, &text));
         }
     }
     commands.extend(implied);
     commands
+}
+
+/// Returns the text of an argument, and that of a list of words as one command and as several texts.
+fn texts(value: &Value) -> Vec<String> {
+    let items: Vec<&str> = match value {
+        Value::String(text) => return vec![text.clone()],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let mut texts: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
+    if texts.len() > 1 {
+        let words: Vec<String> = items.iter().map(|item| quoted(item)).collect();
+        texts.push(words.join(" "));
+    }
+    texts
 }
 
 /// Returns the commands in an argument of a tool other than a shell.
@@ -62,10 +82,10 @@ fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand>
         "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",
         "mcp__pg",
     ];
-    const COMMANDS: [&str; 4] = ["command", "Command", "cmd", "script"];
+    const COMMANDS: [&str; 6] = ["command", "Command", "cmd", "script", "args", "argv"];
     let tool = tool.to_lowercase();
     match key {
-        "sql" | "statement" => statements_of(text, &[]),
+        _ if key.contains("sql") || key.starts_with("statement") => statements_of(text, &[]),
         "query" if SERVERS.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
         _ if tool.starts_with("mcp__") && COMMANDS.iter().any(|end| key.ends_with(end)) => {
             commands_of_text(text)
@@ -135,6 +155,35 @@ fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
         hidden: Hidden::Nothing,
         ..command.clone()
     })
+}
+
+/// Returns the commands that the code of an interpreter runs in a shell, as far as they can be read.
+fn commands_in_code(command: &SimpleCommand) -> Vec<SimpleCommand> {
+    let name = program_of(command).unwrap_or_default();
+    if !is_interpreter(&name) && !name.ends_with("awk") {
+        return Vec::new();
+    }
+    let given = Arguments::of(command);
+    let mut codes: Vec<&str> = Vec::new();
+    if name.ends_with("awk") {
+        codes.extend(given.operands.first().map(|word| word.text.as_str()));
+    }
+    for option in &given.options {
+        if let ("-c" | "-e" | "-p" | "-r", Some((_, code))) = (&*option.name, option.value) {
+            codes.push(code);
+        }
+    }
+    let mut commands = Vec::new();
+    for text in codes.into_iter().flat_map(shell_texts) {
+        for mut inner in commands_of_text(&text) {
+            if inner.words.first().is_some_and(Word::is_known) {
+                inner.hidden = Hidden::Nothing;
+                inner.wrappers.insert(0, name.clone());
+                commands.push(inner);
+            }
+        }
+    }
+    commands
 }
 
 fn program_of(command: &SimpleCommand) -> Option<String> {

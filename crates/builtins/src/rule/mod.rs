@@ -3,6 +3,7 @@
 mod allow;
 mod arguments;
 mod call;
+mod code;
 mod expand;
 mod fit;
 mod glob;
