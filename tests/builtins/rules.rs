@@ -125,6 +125,24 @@ async fn words_of_a_pattern_may_be_open_or_excluded() {
 }
 
 #[tokio::test]
+async fn addresses_without_a_scheme_and_files_of_patches_count() {
+    check(
+        "{ type: rule, deny: no, uncertain: none, files: ['http://a.b', keys] }
+        deny curl -s a.b/x
+        - curl -s c.b
+        - cat a.b
+        deny apply_patch <<'E'\\n*** Begin Patch\\n*** Add File: keys/x\\n+x\\n*** End Patch\\nE
+        deny apply_patch '*** Begin Patch\\n*** Delete File: keys\\n*** End Patch'
+        - apply_patch '*** Begin Patch\\n*** Add File: x\\n+keys\\n*** End Patch'
+        { type: rule, allow: true, commands: ['curl *'], files: ['https://a.b', '$PROJECT/**'] }
+        allow curl https://a.b/x
+        - curl c.b
+        - curl https://a.b c.b",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn what_is_unknown_is_asked_about_once() {
     check(
         "{ type: rule, deny: no, commands: ['git push'] }

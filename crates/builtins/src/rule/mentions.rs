@@ -12,6 +12,7 @@ use super::texts::Texts;
 use super::uses::{Touch, uses};
 use super::words::{add_words, without_range};
 use crate::calls::{Hidden, Word};
+use crate::tools::patch;
 use hookexec::registry::BuiltinError;
 
 /// A word of a call that may be a file.
@@ -99,12 +100,12 @@ impl Finder<'_, '_> {
                     self.add_found(search, "", used.word, used.touch, used.is_target)?;
                 }
                 _ if used.is_target && program == "find" => {
-                    self.add_found(self.given, used.text, used.word, used.touch, true)?;
+                    self.add_found(self.given, &used.text, used.word, used.touch, true)?;
                 }
                 _ => {
-                    let code = if is_code { touch_of_code(used.text) } else { Touch::NONE };
+                    let code = if is_code { touch_of_code(&used.text) } else { Touch::NONE };
                     let touch = used.touch.with(code);
-                    self.add(used.word, used.text, touch, used.is_target, is_code)?;
+                    self.add(used.word, &used.text, touch, used.is_target, is_code)?;
                 }
             }
         }
@@ -119,6 +120,9 @@ impl Finder<'_, '_> {
             && let Some(word) = command.words.first()
         {
             self.add_found(search, "", word, Touch::READ, false)?;
+        }
+        if program == "apply_patch" {
+            self.patches()?;
         }
         self.implied()?;
         for redirection in &command.redirections {
@@ -141,6 +145,20 @@ impl Finder<'_, '_> {
                 if let Some(last) = self.mentions.last_mut() {
                     last.unsure = true;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files of patches, which stand in an operand or a here-document.
+    fn patches(&mut self) -> Result<(), BuiltinError> {
+        let documents = self.given.command.redirections.iter().filter(|one| !one.is_file());
+        let mut texts: Vec<&Word> = documents.map(|one| &one.word).collect();
+        texts.extend(&self.given.operands);
+        for text in texts {
+            for edit in patch::edits(&text.text).unwrap_or_default() {
+                let word = Word::known(&edit.path);
+                self.add(&word, &edit.path, Touch::of_patch(edit.kind), false, false)?;
             }
         }
         Ok(())

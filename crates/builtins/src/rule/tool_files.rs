@@ -199,12 +199,7 @@ impl Collector<'_> {
     fn patch(&mut self, text: &str) -> Result<bool, BuiltinError> {
         let edits = patch::edits(text).unwrap_or_default();
         for edit in &edits {
-            let touch = match edit.kind {
-                patch::Kind::Add => Touch::WRITE,
-                patch::Kind::Update => Touch::EDIT,
-                patch::Kind::Delete => Touch::DELETE,
-            };
-            self.add(&edit.path, touch, false)?;
+            self.add(&edit.path, Touch::of_patch(edit.kind), false)?;
         }
         let files = patch::files(text);
         for file in files.iter().filter(|file| !edits.iter().any(|edit| edit.path == **file)) {

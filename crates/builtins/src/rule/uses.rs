@@ -1,8 +1,11 @@
 //! The use that a program makes of its operands and of the values of its options.
 
+use std::borrow::Cow;
+
 use super::arguments::Arguments;
 use super::table::items;
 use crate::calls::Word;
+use crate::tools::patch;
 
 /// A set of uses of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,6 +27,15 @@ impl Touch {
     /// Returns whether nothing of `other` is outside of it.
     pub(super) fn covers(self, other: Self) -> bool {
         other.0 & !self.0 == 0
+    }
+
+    /// Returns what a patch does with a file.
+    pub(super) fn of_patch(kind: patch::Kind) -> Self {
+        match kind {
+            patch::Kind::Add => Self::WRITE,
+            patch::Kind::Update => Self::EDIT,
+            patch::Kind::Delete => Self::DELETE,
+        }
     }
 
     pub(super) fn meets(self, other: Self) -> bool {
@@ -97,7 +109,7 @@ impl Use {
 pub(super) struct UsedWord<'c> {
     pub(super) word: &'c Word,
     /// The part of the text that is the path.
-    pub(super) text: &'c str,
+    pub(super) text: Cow<'c, str>,
     pub(super) touch: Touch,
     pub(super) is_target: bool,
 }
@@ -108,6 +120,7 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let mut words = Vec::new();
     let rows: Vec<&Use> = arguments.row.uses.iter().filter(|one| one.holds(arguments)).collect();
     let operands = arguments.file_operands();
+    let is_fetcher = matches!(arguments.program.as_deref(), Some("curl" | "wget"));
     // `-e SCRIPT` and `-f FILE` stand for the first operand of a filter.
     let mut valued = arguments.options.iter().filter(|option| option.value.is_some());
     let has_first = !valued.any(|option| matches!(&*option.name, "-e" | "-f"));
@@ -134,6 +147,11 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
                 (touch, is_target) = (one.touch, one.is_target);
             }
         }
+        let mut text = Cow::Borrowed(text);
+        // To `curl`, `a.b/c` is an address.
+        if is_fetcher && word.is_known() && !text.contains("://") {
+            text = Cow::Owned(format!("http://{text}"));
+        }
         if touch != Touch::NONE {
             words.push(UsedWord { word, text, touch, is_target });
         }
@@ -156,7 +174,7 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
             touch = Touch::READ;
         }
         if touch != Touch::NONE {
-            words.push(UsedWord { word, text, touch, is_target });
+            words.push(UsedWord { word, text: Cow::Borrowed(text), touch, is_target });
         }
     }
     words
