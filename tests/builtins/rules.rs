@@ -184,7 +184,17 @@ async fn targets_are_what_a_command_deletes_or_changes() {
         ask rm -rf src
         - rm -rf target
         ask rm -rf target src
-        ask rm -rf \"$X\"",
+        ask rm -rf \"$X\"
+        { type: rule, ask: sure?, commands: ['git push -f', 'python3 -c=*rmtree*'], except: { files: ['/tmp/*', '$PROJECT/**/dist'] } }
+        ask git push -f 2>/tmp/x
+        ask git push -f > /tmp/x 2>&1
+        ask python3 -c '\\nimport shutil\\nshutil.rmtree(\"src\")'
+        ask python3 -c 'import shutil; shutil.rmtree(\"/home/x/dist/y\")'
+        { type: rule, deny: no, commands: ['git push main'] }
+        deny git push origin +main
+        - git push origin mainly
+        { type: rule, allow: true, commands: ['git push * main'] }
+        - git push origin +main",
     )
     .await;
 }

@@ -307,7 +307,11 @@ fn is_certainly(name: (&str, &str), wanted: Option<&str>, option: &GivenOption<'
 }
 
 pub(super) fn word_fits(word: &PatternWord, operand: &Word) -> bool {
-    word.alternatives.iter().any(|one| fits(one, operand))
+    // To `git push`, `+main` is `main`, too.
+    let plain = operand.text.strip_prefix('+').map(Word::known);
+    word.alternatives
+        .iter()
+        .any(|one| fits(one, operand) || plain.as_ref().is_some_and(|plain| fits(one, plain)))
 }
 
 /// Returns whether an operand fits an alternative.

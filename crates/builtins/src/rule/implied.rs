@@ -37,16 +37,16 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             let documents = source.redirections.iter().filter(|one| !one.is_file());
             let texts = given.operands.iter().copied().chain(documents.map(|one| &one.word));
             for word in texts.filter(|word| word.text.contains(char::is_whitespace)) {
-                implied.extend(statements_of(&hidden(&word.text), &command.words));
+                implied.extend(statements_of(&hidden(&word.text), &words_beside(command, word)));
             }
             for option in &given.options {
                 let Some((word, text)) = option.value else { continue };
                 let text = hidden(text);
                 let is_code = matches!(&*option.name, "-c" | "-e");
                 if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
-                    implied.push(unknown_statement(word, &command.words));
+                    implied.push(unknown_statement(word, &words_beside(command, word)));
                 } else if text.contains(char::is_whitespace) {
-                    implied.extend(statements_of(&text, &command.words));
+                    implied.extend(statements_of(&text, &words_beside(command, word)));
                 }
             }
         }
@@ -198,6 +198,12 @@ fn is_pipe(before: &SimpleCommand, command: &SimpleCommand) -> bool {
 /// Returns whether a command runs statements of SQL.
 fn is_database(command: &SimpleCommand) -> bool {
     program_of(command).is_some_and(|name| DATABASES.iter().any(|known| glob(known, &name)))
+}
+
+/// Returns the words of a client beside the one with its statements.
+fn words_beside(client: &SimpleCommand, statements: &Word) -> Vec<Word> {
+    let words = client.words.iter().filter(|word| !std::ptr::eq(*word, statements));
+    words.cloned().collect()
 }
 
 /// Returns the statements of a text as commands of a program `sql`, in small letters. The words of the

@@ -249,23 +249,21 @@ impl Rule {
         self.except.commands.iter().any(|pattern| pattern.certainly_finds(given))
     }
 
-    /// Returns whether all targets of a command, or all files if it has no target, are excepted.
+    /// Returns whether all targets of a command are excepted. What else it touches says nothing of what
+    /// it does: `git push -f 2>/tmp/x`.
     fn lies_in_exceptions(
         &self,
         read: &CallReading<'_>,
         given: &Arguments<'_>,
         mentions: &[&Mention],
     ) -> Fit {
-        let has_targets = mentions.iter().any(|mention| mention.is_target);
-        let mut relevant =
-            mentions.iter().filter(|mention| mention.is_target == has_targets).peekable();
-        if relevant.peek().is_none() || given.command.more {
+        let mut targets = mentions.iter().filter(|mention| mention.is_target).peekable();
+        if targets.peek().is_none() || given.command.more {
             return Fit::No;
         }
         let mut unknown = None;
-        for mention in relevant {
-            // A plain word may be something else: `make install`.
-            if !has_targets && !mention.shown.contains(['/', '.', '~']) {
+        for mention in targets {
+            if mention.paths.is_empty() && mention.open.is_none() {
                 return Fit::No;
             }
             let names = mention.paths.iter().flat_map(|path| read.real_names(path));
