@@ -41,7 +41,10 @@ STARTS = {
     "start, 1,000 hooks, nothing to run": ("1000.yaml", "small.json"),
     "start, 1 hook, nothing to run, input of 12 MB": ("1.yaml", "large.json"),
     "start, one command hook": ("command.yaml", "small.json"),
+    "start, a shell call under the rules of `init --user`": ("starter.yaml", "shell.json"),
 }
+STARTER = ROOT / "crates/cli/src/starter/user.yaml"
+SHELL_CALL = {"tool_name": "Bash", "tool_input": {"command": "cargo test -p a && git push"}}
 DECISION = "decision through the socket, one builtin"
 EMPTY = "an empty Rust program"
 # Work of the library: its name for the program `counts`, and how often it is done.
@@ -258,6 +261,8 @@ class Place:
 def starts(place, binary):
     """Counts one start of the command for each of `STARTS`, and a decision of a server."""
     call = [binary, "run", "pre_tool_use"]
+    (place.path / "starter.yaml").write_text(STARTER.read_text())
+    (place.path / "shell.json").write_text(json.dumps(SHELL_CALL))
     counts = {}
     for name, (hooks, stdin) in STARTS.items():
         config = ["--isolated", "--config", place.path / hooks]

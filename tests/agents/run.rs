@@ -444,6 +444,22 @@ fn hooks_keep_the_model_at_work_eight_times_in_a_row_and_no_more() {
 }
 
 #[test]
+fn a_reason_that_comes_back_as_a_prompt_begins_no_new_count() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", NEVER_DONE);
+    let mut blocks = 0;
+    for _ in 0..12 {
+        let stopped = run(&sandbox, "gemini", "AfterAgent", &json!({"session_id": "s"}), &[]);
+        let said = stopped.exits(0).json_line();
+        let Some(reason) = said["reason"].as_str() else { break };
+        blocks += 1;
+        let prompt = json!({"session_id": "s", "prompt": reason});
+        let _ = run(&sandbox, "gemini", "BeforeAgent", &prompt, &[]).exits(0);
+    }
+    assert_eq!(blocks, 8);
+}
+
+#[test]
 fn a_stop_hook_that_always_blocks_is_stopped_by_its_limit() {
     let sandbox = Sandbox::new();
     let hook = r#"type: command, command: 'echo "{\"decision\":\"block\",\"reason\":\"more\"}"'"#;

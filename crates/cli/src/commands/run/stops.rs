@@ -2,7 +2,7 @@
 //!
 //! A `stop` hook that always blocks never ends: Droid made 322 model calls in a minute. Claude Code
 //! counts itself. For the other agents the count of a session stands in a file of the state
-//! directory.
+//! directory, above the last reason: Gemini CLI gives the reason back as if a user had written it.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -26,6 +26,9 @@ pub(crate) fn limit(call: &NativeCall, verdict: &mut Verdict) {
         _ => return,
     };
     let count = count_of(call);
+    if !stops && count.as_deref().is_some_and(|path| is_own_prompt(call, path)) {
+        return;
+    }
     if !stops || verdict.decision != Some(Decision::Deny) {
         if let Some(path) = count {
             let _ = fs::remove_file(path);
@@ -33,7 +36,7 @@ pub(crate) fn limit(call: &NativeCall, verdict: &mut Verdict) {
         return;
     }
     let added = match count {
-        Some(path) => add_one(&path),
+        Some(path) => add_one(&path, verdict.message.as_deref().unwrap_or_default()),
         None => Err(io::ErrorKind::NotFound.into()),
     };
     let told = match added {
@@ -63,17 +66,25 @@ fn count_of(call: &NativeCall) -> Option<PathBuf> {
     Some(state_directory()?.join("hookexec/stops").join(name))
 }
 
-/// Counts one more, and returns whether it is within the bound. A file that is not a number counts as
-/// full: the model may stop.
-fn add_one(path: &Path) -> io::Result<bool> {
+/// Returns whether a prompt is the reason for which the model was kept at work.
+fn is_own_prompt(call: &NativeCall, path: &Path) -> bool {
+    let Some(prompt) = &call.input.prompt else { return false };
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let (_, reason) = text.split_once('\n').unwrap_or_default();
+    !reason.trim().is_empty() && prompt.contains(reason.trim())
+}
+
+/// Counts one more, and returns whether it is within the bound. A file that does not begin with a number
+/// counts as full: the model may stop.
+fn add_one(path: &Path, reason: &str) -> io::Result<bool> {
     let count = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        read => read?.trim().parse().unwrap_or(MAX_CONTINUES),
+        read => read?.lines().next().and_then(|line| line.parse().ok()).unwrap_or(MAX_CONTINUES),
     };
     if count >= MAX_CONTINUES {
         let _ = fs::remove_file(path);
         return Ok(false);
     }
-    files::replace_private(path, format!("{}\n", count + 1).as_bytes())?;
+    files::replace_private(path, format!("{}\n{reason}\n", count + 1).as_bytes())?;
     Ok(true)
 }
