@@ -449,11 +449,14 @@ fn a_reason_that_comes_back_as_a_prompt_begins_no_new_count() {
     sandbox.write("hooks.yaml", NEVER_DONE);
     let mut blocks = 0;
     for _ in 0..12 {
-        let stopped = run(&sandbox, "gemini", "AfterAgent", &json!({"session_id": "s"}), &[]);
-        let said = stopped.exits(0).json_line();
-        let Some(reason) = said["reason"].as_str() else { break };
+        let stop = json!({"session_id": "s"});
+        let stopped = run(&sandbox, "gemini", "AfterAgent", &stop, &[]).exits(0);
+        if stopped.stdout.is_empty() {
+            break;
+        }
         blocks += 1;
-        let prompt = json!({"session_id": "s", "prompt": reason});
+        let said = stopped.json_line();
+        let prompt = json!({"session_id": "s", "prompt": said["reason"]});
         let _ = run(&sandbox, "gemini", "BeforeAgent", &prompt, &[]).exits(0);
     }
     assert_eq!(blocks, 8);
