@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::condition::Condition;
 use super::failed::{FailedFile, Untrusted};
 use super::layer::{InLayer as _, Layer};
-use super::limit::RunLimit;
+use super::limit::{Period, RunLimit};
 use super::own_keys::OwnKeys;
 use super::policy::PolicySettings;
 use crate::event::Event;
@@ -330,6 +330,12 @@ impl Hook {
     /// one minute at most.
     pub fn states_timeout(&self) -> bool {
         self.key_locations.contains_key("timeout") || self.timeout != Self::DEFAULT_TIMEOUT
+    }
+
+    /// Returns whether it counts runs, or calls, in a turn.
+    pub fn counts_turns(&self) -> bool {
+        self.limit.as_ref().is_some_and(|limit| limit.per == Period::Turn)
+            || self.kind == "builtin" && self.args.iter().any(|argument| argument == "--per=turn")
     }
 
     /// Returns whether the limits of its layer let it send anything to `host`.

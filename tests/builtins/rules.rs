@@ -75,7 +75,7 @@ async fn check(table: &str) {
 #[tokio::test]
 async fn a_pattern_names_a_program_and_words() {
     check(
-        "{ type: rule, deny: no, commands: ['git push -f', 'rm -r', 'curl -X=DELETE', 'git commit|merge --no-verify', docker rm] }
+        "{ type: rule, deny: no, commands: ['git push -f', 'rm -r', 'curl|mytool -X=DELETE', 'git commit|merge --no-verify', docker rm] }
         deny git push -f
         deny git push --force origin main
         deny git push origin main -f
@@ -96,6 +96,8 @@ async fn a_pattern_names_a_program_and_words() {
         - rm src
         deny curl -X DELETE https://example.com
         deny curl --request=DELETE https://example.com
+        deny mytool -XDELETE
+        deny mytool -X DELETE
         - curl -X GET https://example.com
         deny git commit -n -m x
         deny git merge --no-verify x

@@ -241,6 +241,29 @@ fn two_rules_that_answer_all_other_commands_are_warned_of() {
 }
 
 #[test]
+fn what_never_happens_is_warned_of() {
+    let sandbox = Sandbox::new();
+    let turns = "Gemini CLI sends no `turn_id`: the hook fails there";
+    for (hooks, said) in [
+        ("{ type: rule, deny: no, tools: [Bahs] }", "did you mean `Bash`?"),
+        ("{ type: rule, deny: no, any: [{ tools: [edti] }] }", "mean `edit`?"),
+        ("stop: { type: command, command: 'true', limit: { times: 1, per: turn } }", turns),
+        ("{ type: builtin, command: limit_calls, args: ['1', --per=turn] }", turns),
+        ("{ type: rule, deny: no, tools: [bash, 'Ed*', mcp__bahs__x] }", ""),
+        ("stop: { type: command, command: 'true', limit: 1 }", ""),
+    ] {
+        let hooks = match hooks.strip_prefix('{') {
+            Some(_) => format!("pre_tool_use: [{{ hooks: [{hooks}] }}]"),
+            None => hooks.to_owned(),
+        };
+        sandbox.write("hooks.yaml", &hooks);
+        let done = sandbox.hookexec(["check", "hooks.yaml", "--host", "gemini"]).run().exits(0);
+        assert!(done.stderr.contains(said), "{hooks}: {done:?}");
+        assert_eq!(said.is_empty(), done.stdout.contains("0 warnings"), "{hooks}: {done:?}");
+    }
+}
+
+#[test]
 fn warnings_are_no_errors() {
     let sandbox = Sandbox::new();
     sandbox.write(

@@ -198,6 +198,11 @@ impl Agent {
         adapter(self).title
     }
 
+    /// Returns whether its calls say in which turn they are.
+    pub fn tells_turns(self) -> bool {
+        !matches!(self, Self::Gemini | Self::Copilot | Self::Droid)
+    }
+
     /// Returns the version that was measured; `None` for an agent of which only the documentation was
     /// read.
     pub fn measured(self) -> Option<Measured> {

@@ -22,6 +22,10 @@ pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     for name in listed_tools(hook).iter().filter(|name| !name.contains(['*', '@'])) {
         found.extend(misspelt(name, "its tool"));
     }
+    for agent in agents.iter().filter(|agent| hook.counts_turns() && !agent.tells_turns()) {
+        let what = format!("{} sends no `turn_id`: the hook fails there", agent.title());
+        found.push(Diagnostic::warning(what).hint("count in the session: `per: session`"));
+    }
     if hook.enabled && redacts(hook) {
         for agent in agents {
             found.extend(lost_redactions(hook, *agent));

@@ -369,8 +369,12 @@ fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
         if row.takes_value(name) {
             return false;
         }
-        let mut pairs = given.command.words.windows(2);
-        return pairs.any(|pair| {
+        let words = &given.command.words;
+        if name.len() == 2 && words.iter().any(|word| glob(&format!("{name}{wanted}"), &word.text))
+        {
+            return true;
+        }
+        return words.windows(2).any(|pair| {
             let option = row.first_name(&pair[0].text);
             (option == first || glob(name, option)) && glob(wanted, &pair[1].text)
         });
