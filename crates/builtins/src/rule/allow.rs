@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use super::arguments::{Arguments, GivenOption};
+use super::arguments::Arguments;
 use super::call::CallReading;
-use super::fit::{Fit, fits, shown};
-use super::glob::glob;
+use super::fit::{Fit, shown};
 use super::judge::{Conditions, Rule};
 use super::keys::Otherwise;
 use super::mentions::Mention;
 use super::paths::{Here, hold};
-use super::pattern::{Alternative, Pattern, PatternWord};
 use super::uses::Touch;
-use crate::calls::{Hidden, SimpleCommand, Word};
+use crate::calls::{Hidden, SimpleCommand};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
@@ -319,159 +317,4 @@ fn name_of(given: &Arguments<'_>) -> String {
 /// Returns a part of a call for a message.
 fn cut(text: &str) -> Cow<'_, str> {
     shortened(text, 200)
-}
-
-impl Pattern {
-    /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
-    fn lists(&self, given: &Arguments<'_>) -> Result<bool, String> {
-        let Some(program) = given.command.words.first() else { return Ok(false) };
-        if !self.lists_program(&program.text, given.command.history.has_moved()) {
-            return Ok(false);
-        }
-        let (mut wanted, mut words) = (Vec::new(), Vec::new());
-        for word in &self.words {
-            if word.negated {
-                if self.excludes(word, given) {
-                    return Ok(false);
-                }
-            } else if word.alternatives.iter().any(Alternative::is_option) {
-                wanted.push(word);
-            } else {
-                words.push(word);
-            }
-        }
-        if !wanted.iter().all(|word| self.has_only(word, given)) {
-            return Ok(false);
-        }
-        let is_open = words.last().is_some_and(|word| word.is_any());
-        let named = words.iter().take_while(|word| !word.is_any()).count();
-        if !operands_fit(&words, &given.operands) {
-            return Ok(false);
-        }
-        for option in &given.options {
-            if wanted.iter().any(|word| is_listed(word, option, given)) {
-                continue;
-            }
-            if !is_open || option.operands_before < named {
-                return Ok(false);
-            }
-            let value = option.value.map(|(_, value)| value);
-            if given.row.is_hazard(&option.name, value, option.operands_before == 0) {
-                return Err(option.word.text.clone());
-            }
-            // The table may be wrong about which options of this program take a value.
-            if let Some((word, value)) = option.value
-                && !std::ptr::eq(word, option.word)
-                && given.row.is_hazardous_value(value)
-            {
-                return Err(word.text.clone());
-            }
-        }
-        if is_open
-            && named == 0
-            && !given.row.subcommands.is_empty()
-            && let Some(first) = given.operands.first()
-            && !given.row.subcommands.contains(&first.text.as_str())
-        {
-            return Err(first.text.clone());
-        }
-        // A long option that the table does not know may have taken the first operand.
-        let alone = given.options.iter().filter(|option| option.value.is_none());
-        let shift = alone.filter(|option| option.word.text.starts_with("--")).count();
-        let taken = given.operands.iter().enumerate().skip(named);
-        for (at, operand) in taken {
-            // Behind `--` it is none, unless that was the value of an option.
-            let is_like_option =
-                operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);
-            if is_like_option || given.row.is_hazardous_operand(&operand.text, at <= shift) {
-                return Err(operand.text.clone());
-            }
-        }
-        if is_open && given.row.hazards.contains(&"all") {
-            return Err(program.text.clone());
-        }
-        Ok(true)
-    }
-
-    /// Returns whether the pattern lists a program; `has_moved`: whether the call changed its directory.
-    fn lists_program(&self, program: &str, has_moved: bool) -> bool {
-        let is_path = program.contains('/');
-        // A relative path is another program in another directory.
-        if is_path && !program.starts_with(['/', '~']) && has_moved {
-            return false;
-        }
-        // For all programs but some, a path leads to an unknown one.
-        if self.other {
-            return !is_path && !self.is_named(program);
-        }
-        for name in &self.programs {
-            if glob(name, program)
-                && !leads_elsewhere(name, program)
-                && (name.contains('/') || !is_path)
-            {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Returns whether a command has an option that the pattern names, where the pattern has it, and has
-    /// it in no other way.
-    fn has_only(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
-        let before = self.words.iter().take_while(|other| !std::ptr::eq(*other, word));
-        let is_open = before.clone().any(PatternWord::is_any);
-        let named = before.filter(|other| other.is_operand()).count();
-        let mut is_there = false;
-        for option in given.options.iter().filter(|option| is_named(word, option, given)) {
-            if !is_listed(word, option, given) || !is_open && option.operands_before > named {
-                return false;
-            }
-            is_there = true;
-        }
-        is_there
-    }
-}
-
-/// Returns whether an option of the command has a name that a word of an allow has.
-fn is_named(word: &PatternWord, option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Option(name, _) => given.row.first_name(name) == option.name,
-        _ => false,
-    })
-}
-
-/// Returns whether an option of the command is one that a word of an allow names.
-fn is_listed(word: &PatternWord, option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Option(name, None) => given.row.first_name(name) == option.name,
-        Alternative::Option(name, Some(wanted)) => {
-            let fits = option.value.is_some_and(|(_, value)| glob(wanted, value));
-            given.row.first_name(name) == option.name && fits
-        }
-        _ => false,
-    })
-}
-
-/// Returns whether operands are those of a pattern, in their order.
-fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
-    let Some((word, rest)) = words.split_first() else { return operands.is_empty() };
-    if word.is_any() {
-        return (0..=operands.len()).any(|taken| operands_fit(rest, &operands[taken..]));
-    }
-    let Some((operand, behind)) = operands.split_first() else { return false };
-    is_listed_word(word, operand) && operands_fit(rest, behind)
-}
-
-fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Word(text) => fits(one, operand) && !leads_elsewhere(text, &operand.text),
-        _ => fits(one, operand),
-    })
-}
-
-/// Returns whether a `*` would stand for `..`, `:` or `@`, behind which another place may be named:
-/// `src/../../x`, `feature/x:main`, `host@other`.
-fn leads_elsewhere(pattern: &str, text: &str) -> bool {
-    pattern.contains('*')
-        && ["..", ":", "@"].iter().any(|part| text.contains(part) && !pattern.contains(part))
 }
