@@ -173,7 +173,7 @@ impl Rule {
     ) -> Result<Finding, BuiltinError> {
         let given = &read.commands[at];
         let mut fit = Fit::Yes;
-        let mut notes = vec![format!("`{}`", shortened(&shown(given), 200))];
+        let mut notes = vec![quoted(&shown(given))];
         for set in sets {
             if set.commands.is_empty() {
                 continue;
@@ -207,7 +207,7 @@ impl Rule {
                 }
                 let (found, written) = read.target(mention, &set.targets);
                 if found == Fit::Yes {
-                    notes.push(format!("and `{}` is in `{written}`", mention.shown));
+                    notes.push(format!("and {} is in `{written}`", quoted(&mention.shown)));
                 }
                 best = Fit::best([best, found]);
             }
@@ -337,11 +337,10 @@ impl Rule {
                 continue;
             }
             let fit = if mention.unsure { Fit::Unknown(mention.shown.clone()) } else { Fit::Yes };
-            let shown = shortened(&mention.shown, 200).into_owned();
-            let text = match found {
-                Some(how) => format!("`{shown}` {how}"),
-                None => format!("`{shown}`"),
-            };
+            let mut text = quoted(&mention.shown);
+            if let Some(how) = found {
+                text = format!("{text} {how}");
+            }
             best = best.better(Finding { fit, text });
             if best.fit == Fit::Yes {
                 break;
@@ -349,6 +348,11 @@ impl Rule {
         }
         Ok(best)
     }
+}
+
+/// Returns a part of a call in backticks, which it can't end itself.
+fn quoted(text: &str) -> String {
+    format!("`{}`", shortened(&text.replace('`', "'"), 200))
 }
 
 /// Returns whether a command is a text that can't be read, and may be anything.
