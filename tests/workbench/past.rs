@@ -1,5 +1,7 @@
 //! `hookexec test --past`: an agent's transcripts, in the form that the real clients write.
 
+use std::net::TcpListener;
+
 use serde_json::{Value, json};
 
 use crate::support::{Done, Sandbox};
@@ -9,7 +11,7 @@ const HOOKS: &str = r"hooks:
     - matcher: shell
       hooks:
         - { name: no-push, type: rule, deny: people push, commands: [git push] }
-        - { name: outside, type: command, command: touch it-ran }
+        - { name: outside, type: command, command: touch it-ran, when: { any: commands, field: program, in: [npm] } }
         - { name: unmet, type: rule, ask: sure?, commands: [mkfs] }
     - { hooks: [{ name: secrets, type: rule, ask: it holds secrets, files: [.env] }] }
   post_tool_use:
@@ -37,6 +39,12 @@ fn bash(id: &str, command: &str) -> String {
     let call =
         json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } });
     line("assistant", &call, &json!({}))
+}
+
+fn bash_result(id: &str, is_error: bool) -> String {
+    let result =
+        json!({ "type": "tool_result", "tool_use_id": id, "content": "x", "is_error": is_error });
+    line("user", &result, &json!({}))
 }
 
 /// Returns a sandbox with transcripts of Claude Code.
@@ -83,7 +91,7 @@ fn the_past_of_claude_code_is_judged_and_nothing_else_runs() {
         "asked 1  hooks.yaml:8 secrets: it holds secrets: ",
         "redacted 1  hooks.yaml:10 redact: ",
         "never had an opinion (1): unmet (hooks.yaml:7)\n",
-        "not run, since they have side effects or send what they see (5): outside",
+        "not run, since they have side effects or send what they see (2): outside (hooks.yaml:6), sender (hooks.yaml:11)",
         "can't be read (2): ",
         "s.jsonl:6: ",
         "t.jsonl:3: it is longer than 16 MiB",
@@ -95,10 +103,67 @@ fn the_past_of_claude_code_is_judged_and_nothing_else_runs() {
     }
     assert_eq!(done.stderr, "");
     assert!(!sandbox.project().join("it-ran").exists());
+    let page = sandbox.project().join("past.html");
+    let _ = past(&sandbox, "claude-code", &["--html", page.to_str().unwrap()]).exits(0);
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in ["past of Claude Code", "\"deny\":3", "people push: `git push`", "\"shown\":5"] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
     let done = past(&sandbox, "claude-code", &["--format", "json"]).exits(0);
     let summary: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(summary["groups"][0]["payload"]["cwd"], "/work/app");
     assert_eq!((&summary["denied"], &summary["calls"]), (&json!(3), &json!(5)));
+}
+
+#[test]
+fn programs_run_in_this_project_alone_and_nothing_is_sent() {
+    let sandbox = Sandbox::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let hooks = format!(
+        "hooks:
+  pre_tool_use:
+    - hooks:
+        - {{ name: check, type: command, command: ./check, side_effects: none }}
+        - {{ name: asks, type: mcp, with: {{ url: \"{url}\", tool: t, allow_private: true }}, side_effects: none }}
+        - {{ name: posts, type: builtin, command: http_post, args: [\"{url}\"], side_effects: idempotent }}
+"
+    );
+    sandbox.write("hooks.yaml", &hooks);
+    let other = sandbox.home().join("other");
+    let projects = sandbox.home().join(".claude/projects/-work-app");
+    for (name, directory) in [("ours", sandbox.project()), ("other", other.clone())] {
+        sandbox.script(directory.join("check"), "echo $PWD >> \"$HOME/ran\"");
+        let text = bash(name, "ls").replace("/work/app", &directory.display().to_string());
+        sandbox.write(projects.join(format!("{name}.jsonl")), &text);
+    }
+    let said = past(&sandbox, "claude-code", &[]).exits(0).stdout;
+    assert!(said.contains("2 calls in 2 transcripts"), "{said}");
+    let elsewhere = format!("of another project, so that no program ran (1): {}", other.display());
+    assert!(said.contains("asks (hooks.yaml:5), posts (hooks.yaml:6)\n"), "{said}");
+    assert!(said.contains("see (2): asks"), "{said}");
+    assert_eq!(sandbox.read(sandbox.home().join("ran")).lines().count(), 1);
+    assert!(said.contains(&sandbox.plain(&elsewhere)), "{said}");
+    assert!(listener.accept().is_err());
+}
+
+#[test]
+fn the_text_of_a_call_does_not_choose_its_group_and_a_denied_call_has_no_result() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let mut text = bash("a", "git push") + &bash("b", "git push 'x` fits `y'");
+    text += &bash("c", "git push '` is in `'");
+    let secret = ["AKIA", "IOSFODNN7", "EXAMPLQ"].concat();
+    let result = json!({ "type": "tool_result", "tool_use_id": "b", "content": secret });
+    text += &line("user", &result, &json!({}));
+    sandbox.write(sandbox.home().join(".claude/projects/-work-app/s.jsonl"), &text);
+    let said = past(&sandbox, "claude-code", &[]).exits(0).stdout;
+    assert!(said.contains("denied 3, asked 0, rewritten 0, redacted 0, "), "{said}");
+    assert!(
+        said.contains("\n  1. denied 3  hooks.yaml:5 no-push: people push: `git push "),
+        "{said}"
+    );
 }
 
 /// Returns what is said of a transcript at `path` below the home directory.
@@ -117,11 +182,11 @@ fn the_past_of_codex_is_judged_by_what_its_hooks_would_have_seen() {
         ("session_meta", json!({ "id": "s", "cwd": "/work/app", "cli_version": "0.169.0" })),
         (
             "response_item",
-            json!({ "type": "function_call", "name": "exec_command", "call_id": "a", "arguments": "{\"cmd\": \"git push\"}" }),
+            json!({ "type": "function_call", "name": "exec_command", "call_id": "a", "arguments": "{\"cmd\": \"ls\"}" }),
         ),
         (
             "event_msg",
-            json!({ "type": "item_completed", "item": { "type": "CommandExecution", "id": "a", "source": "unified_exec_startup", "command": ["/bin/bash", "-lc", "git push"], "aggregated_output": secret } }),
+            json!({ "type": "item_completed", "item": { "type": "CommandExecution", "id": "a", "source": "unified_exec_startup", "command": ["/bin/bash", "-lc", "ls"], "aggregated_output": secret } }),
         ),
         (
             "response_item",
@@ -161,7 +226,7 @@ fn the_past_of_codex_is_judged_by_what_its_hooks_would_have_seen() {
     let said = judged("codex", path, &text);
     for part in [
         "4 calls in 1 transcript of Codex since ",
-        "would be denied 2, asked 1, rewritten 0, redacted 1, allowed 0",
+        "would be denied 1, asked 1, rewritten 0, redacted 1, allowed 0",
         "asked 1  hooks.yaml:8 secrets: ",
     ] {
         assert!(said.contains(part), "{part}\n{said}");
@@ -234,19 +299,52 @@ fn a_new_policy_says_what_it_would_have_stopped() {
 #[test]
 fn what_ran_often_and_is_stopped_by_no_rule_is_suggested() {
     let sandbox = Sandbox::new();
-    sandbox.write("hooks.yaml", HOOKS);
+    let later = "  permission_request:
+    - { hooks: [{ name: later, type: rule, deny: no, commands: [later] }] }
+  pre_tool_use:
+    - { hooks: [{ name: shadow, type: rule, deny: no, commands: [doubted], mode: shadow }] }
+";
+    let hooks = HOOKS.replacen("  pre_tool_use:\n", later, 1);
+    sandbox.write("hooks.yaml", &hooks);
     let mut text = String::new();
     for at in 0..5 {
-        text += &bash(&format!("{at}"), if at < 2 { "make all" } else { "make all -k" });
-        for command in ["cargo test -p x", "git status", "git push", "rm -r x", "sh x", "y; A=1 z"]
-        {
-            text += &bash(&format!("{at}{command}"), &format!("{command} {at}"));
+        let tool = if at < 2 { "tool all".to_owned() } else { "tool all -k".to_owned() };
+        let mut commands = vec![tool, "ls -la".to_owned(), "git -C x status".to_owned()];
+        let others = ["cargo test -p x", "git status", "git push", "rm -r x", "sh x", "npm i"];
+        let left_out = ["later", "doubted", "make", "kubectl -n * get", "y; A=1 z"];
+        for other in others.iter().chain(&left_out) {
+            commands.push(format!("{other} {at}"));
         }
+        for command in commands {
+            let id = format!("{at}{command}");
+            text += &(bash(&id, &command) + &bash_result(&id, false));
+        }
+        text += &bash(&format!("{at}never"), "never ran");
+        text += &(bash(&format!("{at}no"), "refused it") + &bash_result(&format!("{at}no"), true));
     }
     sandbox.write(sandbox.home().join(".claude/projects/-work-app/s.jsonl"), &text);
     let done = past(&sandbox, "claude-code", &["--suggest"]).exits(0);
+    let left_out = "# 10 calls left out: a hook did not run, failed, or had doubts.\n";
+    assert!(done.stdout.starts_with(left_out), "{}", done.stdout);
     let (_, rule) = done.stdout.split_once("  commands:\n").unwrap();
-    let expected = ["cargo test *", "git status *", "make all *", "y"]
+    let expected = ["cargo test *", "git -C x status", "git status *", "ls -la", "tool all *", "y"]
         .map(|one| format!("    - \"{one}\"  # 5 times\n"));
     assert_eq!(rule, expected.concat());
+}
+
+#[test]
+fn an_exception_that_lets_more_through_is_not_shown_and_a_bad_time_is_broken() {
+    let sandbox = Sandbox::new();
+    sandbox.write("hooks.yaml", HOOKS);
+    let secret = ["AKIA", "IOSFODNN7", "EXAMPLQ"].concat();
+    let call = bash("a", &format!("git push -f '`*' {secret}"));
+    let fake = bash("b", "git push").replace("2999-01-02T10:00:00.000Z", "3\\n1. fake");
+    let path = sandbox.home().join(".claude/projects/-work-app/s.jsonl");
+    sandbox.write(&path, &(call + &fake));
+    let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(0);
+    assert!(!done.stdout.contains("except"), "{}", done.stdout);
+    assert!(!sandbox.read("hooks.test.yaml").contains(&secret));
+    let done = past(&sandbox, "claude-code", &[]).exits(0);
+    assert!(done.stdout.contains("can't be read (1): "), "{}", done.stdout);
+    assert!(!done.stdout.contains("\n1. fake"), "{}", done.stdout);
 }

@@ -1,10 +1,13 @@
 //! `OpenCode`, by the plugin in `plugins/opencode`.
 
-use super::{Adapter, Agent, Measured, PackageMark, Plugin, PluginFile, events, plugin};
+use super::{
+    Adapter, Agent, Measured, PackageMark, Plugin, PluginFile, events, plugin, transcript,
+};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "opencode", version: "1.18.33" }),
     plugin: Some(&PLUGIN),
+    transcripts: Some(&transcript::OPENCODE),
     ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", EVENTS, plugin::write)
 };
 

@@ -255,7 +255,10 @@ def past(turn):
     client = turn.client
     hooks = client.root / "past.yaml"
     hooks.write_text(commands({"deny": "no touch"}, "touch"))
-    command = [HOOKEXEC, "test", "--past", client.agent, "--config", hooks]
+    if not client.agent:
+        # It is asked for its database.
+        (client.root / f"bin/{client.binary}").symlink_to(client.program())
+    command = [HOOKEXEC, "test", "--past", client.name(), "--config", hooks]
     done = subprocess.run(command, env=client.environment(0), cwd=client.project, capture_output=True, text=True, check=False)
     turn.expect("1 call in 1 transcript of " in done.stdout and "denied 1, " in done.stdout, done.stdout + done.stderr)
     turn.expect("form" not in done.stdout, done.stdout)
@@ -534,7 +537,7 @@ def main():
         for name in chosen if "control" in chosen else ["control", *chosen]:
             title = f"{kind.__name__:<10} {name:<15}"
             why = reason or kind.cannot.get(name)
-            if name == "past" and kind not in [clients.Claude, clients.Codex, clients.Gemini]:
+            if name == "past" and kind not in [clients.Claude, clients.Codex, clients.Gemini, clients.OpenCode]:
                 why = why or "its transcripts can't be read"
             if name in ["off", "refused"] and not getattr(kind, name):
                 why = why or "nothing that does so is known"

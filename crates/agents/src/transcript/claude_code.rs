@@ -9,6 +9,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("CLAUDE_CONFIG_DIR", ".claude"),
     within: "projects",
     endings: &[".jsonl"],
+    print: None,
     // Results are in the lines of the user.
     marks: &["\"tool_use\"", "\"user\""],
     before: "PreToolUse",

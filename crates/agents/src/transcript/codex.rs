@@ -6,12 +6,13 @@ use serde_json::{Map, Value, json};
 
 use super::{Session, Transcripts};
 use crate::payload::arguments;
-use hookexec_builtins::shell::quoted;
+use hookexec_builtins::shell::{is_shell, quoted};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("CODEX_HOME", ".codex"),
     within: "sessions",
     endings: &[".jsonl"],
+    print: None,
     marks: &["_call", "\"session_meta\"", "\"turn_context\"", "\"item_completed\""],
     before: "PreToolUse",
     take,
@@ -109,7 +110,7 @@ fn typed(command: &Value) -> Value {
     let Some(words) = command.as_array() else { return command.clone() };
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     match words[..] {
-        [_, "-lc" | "-c", text] => Value::from(text),
+        [program, "-lc" | "-c", text] if is_shell(program) => Value::from(text),
         _ => Value::from(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
     }
 }

@@ -9,6 +9,7 @@ pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("GEMINI_CLI_HOME", ".gemini"),
     within: "tmp",
     endings: &[".jsonl", ".json"],
+    print: None,
     marks: &["\"toolCalls\"", "\"sessionId\""],
     before: "BeforeTool",
     take,

@@ -6,12 +6,13 @@
 mod claude_code;
 mod codex;
 mod gemini;
+mod opencode;
 mod session;
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -35,6 +36,8 @@ pub struct Transcripts {
     within: &'static str,
     /// The endings of their names.
     endings: &'static [&'static str],
+    /// Prints the lines of a database since a time, with the agent's own program.
+    print: Option<fn(&Path, &str) -> io::Result<File>>,
     /// A line that counts has one of these texts.
     marks: &'static [&'static str],
     /// The agent's event before a call.
@@ -46,6 +49,7 @@ pub struct Transcripts {
 pub(super) static CLAUDE_CODE: Transcripts = claude_code::TRANSCRIPTS;
 pub(super) static CODEX: Transcripts = codex::TRANSCRIPTS;
 pub(super) static GEMINI: Transcripts = gemini::TRANSCRIPTS;
+pub(super) static OPENCODE: Transcripts = opencode::TRANSCRIPTS;
 
 /// One thing that is found in a transcript.
 #[derive(Debug)]
@@ -91,44 +95,53 @@ impl Transcripts {
         Some(base_directory(variable, below_home)?.join(self.within))
     }
 
-    /// Returns the transcripts that were written to since `since`, by their paths.
+    /// Returns whether the agent's own program has to print them.
+    pub fn is_database(&self) -> bool {
+        self.print.is_some()
+    }
+
+    /// Returns the transcripts that were written to since `since`, the newest first.
     ///
     /// # Errors
     /// When a directory can't be read.
     pub fn files(&self, since: SystemTime) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
+        let deepest = if self.is_database() { 0 } else { DEEPEST };
         if let Some(directory) = self.directory().filter(|directory| directory.is_dir()) {
-            self.search(&directory, since, DEEPEST, &mut files)?;
+            self.search(&directory, since, deepest, &mut files)?;
         }
         files.sort();
-        Ok(files)
+        Ok(files.into_iter().rev().map(|(_, path)| path).collect())
     }
 
     fn search(
         &self,
         directory: &Path,
         since: SystemTime,
-        deepest: usize,
-        files: &mut Vec<PathBuf>,
+        depth: usize,
+        files: &mut Vec<(SystemTime, PathBuf)>,
     ) -> io::Result<()> {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let (path, metadata) = (entry.path(), entry.metadata()?);
-            if metadata.is_dir() && deepest > 0 {
-                self.search(&path, since, deepest - 1, files)?;
+            if metadata.is_dir() && depth > 0 {
+                self.search(&path, since, depth - 1, files)?;
             }
             let name = entry.file_name();
             let is_transcript =
                 self.endings.iter().any(|ending| name.to_string_lossy().ends_with(ending));
-            if metadata.is_file() && is_transcript && metadata.modified()? >= since {
-                files.push(path);
+            // A database is written to later, from a file beside it.
+            let modified = metadata.modified()?;
+            let is_new = self.is_database() || modified >= since;
+            if metadata.is_file() && is_transcript && is_new {
+                files.push((modified, path));
             }
         }
         Ok(())
     }
 
     /// Reads a transcript of `agent`, and calls `each` with the calls that `seen` does not hold yet and
-    /// that were made since `since`, a time as RFC 3339 in UTC.
+    /// that were made since `since`, a time as RFC 3339 in UTC. Stops at `until`.
     ///
     /// # Errors
     /// When the file can't be read.
@@ -138,14 +151,22 @@ impl Transcripts {
         path: &Path,
         since: &str,
         seen: &SeenCalls,
+        until: Option<Instant>,
         mut each: impl FnMut(Found),
     ) -> io::Result<Transcript> {
-        let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+        let file = match self.print {
+            Some(print) => print(path, since)?,
+            None => File::open(path)?,
+        };
+        let mut reader = BufReader::with_capacity(1 << 16, file);
         let mut session = Session::new(agent, self.before, path);
         // No JSON has a zero byte: a file of one object is one line.
         let is_one = path.extension().is_some_and(|extension| extension == "json");
         let (end, mut bytes) = (if is_one { 0 } else { b'\n' }, Vec::new());
         for line in 1.. {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
             bytes.clear();
             (&mut reader).take(LONGEST_LINE + 1).read_until(end, &mut bytes)?;
             if bytes.is_empty() {

@@ -13,8 +13,9 @@ use crate::read::{AgentInputError, NativeCall, call};
 use crate::{Agent, adapter};
 use hookexec_files::locks::locked;
 
-/// The most calls of a session that wait for a result.
+/// The most calls of a session that wait for a result, and the most bytes of their arguments.
 const MOST_WAITING: usize = 10_000;
+const MOST_BYTES: usize = 64 << 20;
 
 /// The calls that were seen. A session that is resumed repeats those of the one before.
 #[derive(Debug, Default)]
@@ -41,6 +42,7 @@ pub(super) struct Session {
     held: HashMap<String, (String, Value)>,
     /// The tool and the arguments of each call that has no result yet.
     waiting: HashMap<String, (String, Value)>,
+    waiting_bytes: usize,
 }
 
 enum Step {
@@ -63,6 +65,7 @@ impl Session {
             steps: Vec::new(),
             held: HashMap::new(),
             waiting: HashMap::new(),
+            waiting_bytes: 0,
         }
     }
 
@@ -111,17 +114,21 @@ impl Session {
             }
             let call = match step {
                 Step::Call { id, tool, arguments } => {
-                    if self.waiting.contains_key(&id) || !seen.add(&id, &tool, &arguments) {
+                    let text = arguments.to_string();
+                    if self.waiting.contains_key(&id) || !seen.add(&id, &tool, &text) {
                         continue;
                     }
                     let call = self.read(self.before, &id, &tool, &arguments, None);
-                    if self.waiting.len() < MOST_WAITING {
+                    let bytes = self.waiting_bytes + text.len();
+                    if self.waiting.len() < MOST_WAITING && bytes <= MOST_BYTES {
+                        self.waiting_bytes = bytes;
                         self.waiting.insert(id, (tool, arguments));
                     }
                     call
                 }
                 Step::Result { id, event, key, value } => {
                     let Some((tool, arguments)) = self.waiting.remove(&id) else { continue };
+                    self.waiting_bytes -= arguments.to_string().len();
                     self.read(event, &id, &tool, &arguments, Some((key, value)))
                 }
             };
@@ -169,9 +176,9 @@ impl Session {
 
 impl SeenCalls {
     /// Adds a call, and returns whether it is new.
-    fn add(&self, id: &str, tool: &str, arguments: &Value) -> bool {
+    fn add(&self, id: &str, tool: &str, arguments: &str) -> bool {
         let mut hasher = DefaultHasher::new();
-        (id, tool, arguments.to_string()).hash(&mut hasher);
+        (id, tool, arguments).hash(&mut hasher);
         locked(&self.0).insert(hasher.finish())
     }
 }

@@ -86,13 +86,13 @@ impl CaseFile {
     }
 }
 
-/// Returns the text of the file of cases at `path`, if there is one, with one more `case`: an item of
-/// the list in it.
+/// Returns the text of the file of cases at `path`, `old` if there is one, with one more `case`: an item
+/// of the list in it.
 ///
 /// # Errors
 /// When the text would not be a file of cases.
-pub fn with_case(path: &Path, case: &str) -> Result<String, Diagnostics> {
-    let mut text = if path.exists() { read_named(path)? } else { "cases:\n".to_owned() };
+pub fn with_case(path: &Path, old: Option<&str>, case: &str) -> Result<String, Diagnostics> {
+    let mut text = old.unwrap_or("cases:\n").to_owned();
     if !text.ends_with('\n') {
         text.push('\n');
     }

@@ -1,45 +1,77 @@
 //! Proposes an allow rule from calls of the past.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use hookexec::wire::Input;
+use hookexec_agents::tools;
 use hookexec_builtins::shell::{ScriptCommand, is_interpreter, is_shell, read_script};
 
 /// How often a command ran before it is proposed.
 const OFTEN: usize = 5;
 
-/// The commands of calls that no hook stopped, each with how often it ran.
+/// Programs that run what their arguments or files name.
+const RUNS_MORE: [&str; 14] = [
+    "awk", "bun", "ed", "gawk", "gmake", "go", "hookexec", "just", "make", "npm", "npx", "pnpm",
+    "tee", "yarn",
+];
+
+/// The commands of calls that no hook stopped, and that ran without an error.
 #[derive(Debug, Default)]
-pub struct Habits(HashMap<String, usize>);
+pub struct Habits {
+    /// How many calls are left out, since a hook for them did not run, failed, or had doubts.
+    pub left_out: usize,
+    /// The calls whose results are still to come.
+    waiting: HashSet<String>,
+    /// How often each ran.
+    counts: HashMap<String, usize>,
+}
 
 impl Habits {
-    /// Counts the commands of a text for a shell.
-    pub(super) fn add(&mut self, text: &str) {
+    /// Takes in a call of a shell before it runs, and counts its commands after.
+    pub(super) fn add(&mut self, input: &Input, id: &str, is_before: bool, is_judged: bool) {
+        if is_before {
+            if !input.tool_kinds.iter().any(|kind| kind == "shell") {
+                return;
+            }
+            if is_judged {
+                self.waiting.insert(id.to_owned());
+            } else {
+                self.left_out += 1;
+            }
+            return;
+        }
+        if !self.waiting.remove(id) || input.tool_error != Some(false) {
+            return;
+        }
+        let Some(arguments) = &input.tool_input else { return };
+        let Some(text) = tools::subject(input.tool(), arguments) else { return };
         let script = read_script(text);
         if !script.understood {
             return;
         }
         for command in &script.commands {
             if let Some(pattern) = pattern(command) {
-                *self.0.entry(pattern).or_default() += 1;
+                *self.counts.entry(pattern).or_default() += 1;
             }
         }
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        for (pattern, count) in other.0 {
-            *self.0.entry(pattern).or_default() += count;
+        self.left_out += other.left_out;
+        for (pattern, count) in other.counts {
+            *self.counts.entry(pattern).or_default() += count;
         }
     }
 
     /// Returns the patterns of commands that ran often, the most frequent first.
     pub fn frequent(&self) -> Vec<(&str, usize)> {
         let mut frequent = Vec::new();
-        for (pattern, count) in &self.0 {
+        for (pattern, count) in &self.counts {
             // `cargo test *` is also `cargo test`.
-            if self.0.contains_key(&format!("{pattern} *")) {
+            if self.counts.contains_key(&format!("{pattern} *")) {
                 continue;
             }
-            let bare = pattern.strip_suffix(" *").and_then(|bare| self.0.get(bare));
+            let bare = pattern.strip_suffix(" *").and_then(|bare| self.counts.get(bare));
             let count = count + bare.copied().unwrap_or_default();
             if count >= OFTEN {
                 frequent.push((pattern.as_str(), count));
@@ -50,29 +82,36 @@ impl Habits {
     }
 }
 
-/// Returns the pattern of an allow for a command: the program and its subcommand, and a `*` for the rest;
-/// `None` for a command that runs others.
+/// Returns the pattern of an allow for a command: the program and its subcommand, and a `*` for the rest,
+/// or the whole command if a subcommand does not come first; `None` for a command that runs others.
 fn pattern(command: &ScriptCommand) -> Option<String> {
     let program = command.words.first()?;
     let name = &program.text;
-    let runs_others = command.hides || command.runs_next || is_interpreter(name) || is_shell(name);
-    if runs_others || !program.literal || !is_name(name) {
+    let runs_more = RUNS_MORE.contains(&name.as_str()) || is_interpreter(name) || is_shell(name);
+    if runs_more || command.hides || command.runs_next || !program.literal || !is_name(name) {
         return None;
     }
-    let mut pattern = name.clone();
-    let mut shown = 1;
     if let Some(second) = command.words.get(1).filter(|word| word.literal && is_name(&word.text)) {
-        pattern = format!("{pattern} {}", second.text);
-        shown = 2;
+        let rest = if command.words.len() > 2 { " *" } else { "" };
+        return Some(format!("{name} {}{rest}", second.text));
     }
-    if command.words.len() > shown {
-        pattern.push_str(" *");
+    let mut words = Vec::new();
+    for word in &command.words {
+        if !word.literal || !is_plain(&word.text) {
+            return None;
+        }
+        words.push(word.text.as_str());
     }
-    Some(pattern)
+    Some(words.join(" "))
 }
 
 fn is_name(text: &str) -> bool {
     let is_part =
         |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     text.starts_with(|letter: char| letter.is_ascii_lowercase()) && text.chars().all(is_part)
+}
+
+/// Returns whether a pattern of this text fits the text alone.
+pub fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+=:,".contains(c))
 }

@@ -6,15 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::habits::Habits;
-use super::replay::Replay;
+use super::replay::{Replay, stays_here};
 use hookexec::config::Config;
 use hookexec::event::Event;
-use hookexec::wire::{Decision, HookReport, Input, Verdict};
-use hookexec_agents::{NativeCall, Subject, tools};
+use hookexec::wire::{Decision, HookReport, HookStatus, Verdict};
+use hookexec_agents::{NativeCall, Subject};
 
 /// The most places that a note keeps.
 const MOST_PLACES: usize = 100;
-const NOT_RUN: &str = "not run, since they have side effects or send what they see";
 
 /// The effect of a policy on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -46,6 +45,8 @@ pub struct Past {
     pub habits: Option<Habits>,
     /// The places of the hooks that had an opinion.
     met: BTreeSet<String>,
+    /// The calls that were denied, and whose results would not be there.
+    denied: BTreeSet<String>,
     groups: BTreeMap<(Outcome, String, String), PastGroup>,
 }
 
@@ -82,54 +83,60 @@ pub struct PastGroup {
 }
 
 impl Past {
-    /// Judges a call that was made at `time`.
-    pub async fn add(&mut self, replay: &Replay, time: &str, call: Box<NativeCall>) {
+    /// Judges a call that was made at `time`, or its result, and returns how; `None` for the result of a
+    /// call that is denied.
+    pub async fn add(
+        &mut self,
+        replay: &Replay,
+        time: &str,
+        call: Box<NativeCall>,
+    ) -> Option<(Subject, Verdict)> {
         let is_before = call.event == Some(Event::PreToolUse);
+        let id = call.input.tool_use_id.clone().unwrap_or_default();
+        if !is_before && self.denied.remove(&id) {
+            return None;
+        }
         let subject = Subject::Native(call);
         let (verdict, missing) = replay.judge(&subject).await;
         self.calls += usize::from(is_before);
-        for hook in missing {
-            self.note(NOT_RUN, hook);
-        }
         for report in &verdict.hooks {
             let had_opinion = report.decision.is_some() || report.rewrote;
             if had_opinion && !self.met.contains(&report.source) {
                 self.met.insert(report.source.clone());
             }
         }
+        let input = subject.input();
         let Some((outcome, report)) = outcome(&verdict) else {
             let is_allowed = verdict.decision == Some(Decision::Allow);
             self.allowed += usize::from(is_before && is_allowed);
-            self.count_habits(subject.input(), is_before);
-            return;
+            if let Some(habits) = &mut self.habits {
+                let is_judged = missing.is_empty() && verdict.hooks.iter().all(lets_through);
+                habits.add(input, &id, is_before, is_judged);
+            }
+            return Some((subject, verdict));
         };
+        if is_before && outcome == Outcome::Denied {
+            self.denied.insert(id);
+        }
         let (hook, source) = match report {
             Some(report) => (report.name.clone(), report.source.clone()),
             None => Default::default(),
         };
-        let reason = report.and_then(|report| report.reason.clone()).or(verdict.message);
-        let (fitting, pattern) = fit(reason.as_deref().unwrap_or_default()).unzip();
-        let (fitting, pattern) =
-            (fitting.map(str::to_owned), pattern.unwrap_or_default().to_owned());
-        let input = subject.input();
-        let (tool, payload) = (input.tool().to_owned(), input.native.clone());
-        let key = (outcome, source.clone(), pattern);
-        let time = time.to_owned();
-        let count = 1;
-        let group =
-            PastGroup { outcome, count, hook, source, time, tool, fitting, reason, payload };
+        let (fitting, pattern) = report.and_then(fit).unzip();
+        let key = (outcome, source.clone(), pattern.unwrap_or_default().to_owned());
+        let group = PastGroup {
+            outcome,
+            count: 1,
+            hook,
+            source,
+            time: time.to_owned(),
+            tool: input.tool().to_owned(),
+            fitting: fitting.map(str::to_owned),
+            reason: report.and_then(|report| report.reason.clone()).or(verdict.message.clone()),
+            payload: input.native.clone(),
+        };
         self.add_group(key, group);
-    }
-
-    fn count_habits(&mut self, input: &Input, is_before: bool) {
-        let is_shell = input.tool_kinds.iter().any(|kind| kind == "shell");
-        if let (Some(habits), Some(arguments)) = (&mut self.habits, &input.tool_input)
-            && is_before
-            && is_shell
-            && let Some(command) = tools::subject(input.tool(), arguments)
-        {
-            habits.add(command);
-        }
+        Some((subject, verdict))
     }
 
     /// Adds what another one found.
@@ -189,14 +196,22 @@ impl Past {
         groups.map(|group| group.count).sum()
     }
 
-    /// Notes the hooks for tools in `config` that could run, and never had an opinion.
+    /// Notes the hooks for tools in `config` that could not run, or never had an opinion.
     pub fn note_unmet(&mut self, config: &Config) {
-        let not_run = self.notes.get(NOT_RUN).cloned().unwrap_or_default().places;
         for hook in &config.hooks {
-            let (name, source) = (hook.label(), hook.location.text());
-            let is_met = self.met.contains(&source) || not_run.contains(&name);
-            if hook.enabled && hook.event.contract().tool_matched && !is_met {
-                self.note("never had an opinion", format!("{name} ({source})"));
+            let source = hook.location.text();
+            let about = if !stays_here(hook) {
+                "not run, since they have side effects or send what they see"
+            } else if !self.met.contains(&source) {
+                "never had an opinion"
+            } else {
+                continue;
+            };
+            // Nothing in a transcript asks for an approval.
+            let is_asked = hook.event.contract().tool_matched
+                && !matches!(hook.event, Event::PermissionRequest | Event::Approval);
+            if hook.enabled && is_asked {
+                self.note(about, format!("{} ({source})", hook.label()));
             }
         }
     }
@@ -230,9 +245,16 @@ fn outcome(verdict: &Verdict) -> Option<(Outcome, Option<&HookReport>)> {
     Some((outcome, None))
 }
 
-/// Returns what fits, and the pattern, of a rule's reason, as in "`git push` fits `git push|pull`" and
-/// "`.env` is in `@secrets`".
-fn fit(reason: &str) -> Option<(&str, &str)> {
+/// Returns whether a hook answered, and has nothing against the call, whether or not its answer counts.
+fn lets_through(report: &HookReport) -> bool {
+    let has_failed = matches!(report.status, HookStatus::Error | HookStatus::Failed);
+    !has_failed && !report.rewrote && matches!(report.decision, None | Some(Decision::Allow))
+}
+
+/// Returns what fits, and the pattern, of the reason of a rule, as in "`git push` fits `git push|pull`" and
+/// "`.env` is in `@secrets`". A rule writes no backtick of the call into it.
+fn fit(report: &HookReport) -> Option<(&str, &str)> {
+    let reason = report.reason.as_deref().filter(|_| report.kind == "rule")?;
     let split = reason.split_once("` fits `").or_else(|| reason.split_once("` is in `"));
     let (before, behind) = split?;
     Some((before.rsplit('`').next()?, behind.split('`').next()?))

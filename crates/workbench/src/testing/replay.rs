@@ -107,18 +107,27 @@ impl Replay {
     }
 }
 
-/// Returns whether a hook has no side effects and sends nothing to another machine.
+/// Returns whether a hook starts no program, has no side effects and sends nothing away.
+pub fn is_self_contained(hook: &Hook) -> bool {
+    match hook.kind.as_str() {
+        "rule" => true,
+        "builtin" => Shipped::of_hook(hook).is_some_and(Shipped::only_looks),
+        _ => false,
+    }
+}
+
+/// Returns whether a hook has no side effects and sends nothing away: what it is, and what the file
+/// says of its program.
 pub fn stays_here(hook: &Hook) -> bool {
-    only_looks(hook) && !matches!(hook.kind.as_str(), "http" | "model")
+    let is_program = matches!(hook.kind.as_str(), "command" | "process");
+    is_self_contained(hook) || is_program && hook.side_effects != SideEffects::External
 }
 
 /// Returns whether a hook has no side effects.
 pub fn only_looks(hook: &Hook) -> bool {
-    if hook.kind == "rule" {
-        return true;
-    }
-    if hook.kind == "builtin" && !hook.key_locations.contains_key("side_effects") {
-        return Shipped::of_hook(hook).is_some_and(Shipped::only_looks);
+    let is_declared = hook.key_locations.contains_key("side_effects");
+    if hook.kind == "rule" || hook.kind == "builtin" && !is_declared {
+        return is_self_contained(hook);
     }
     hook.side_effects != SideEffects::External
 }

@@ -77,25 +77,11 @@ fn kind(field: &Value) -> &'static str {
     }
 }
 
-/// Returns the event of whose moment this one is: docs/agent-reference.md lists them.
-fn leading_event(event: Event) -> Event {
-    match event {
-        Event::ToolInputTransform | Event::ToolGuard | Event::Approval => Event::PreToolUse,
-        Event::ToolResponseTransform => Event::PostToolUse,
-        Event::TurnStart => Event::UserPromptSubmit,
-        Event::OnSessionResume => Event::SessionStart,
-        Event::TurnEnd => Event::Stop,
-        Event::BeforeCompaction => Event::PreCompact,
-        other => other,
-    }
-}
-
 /// Names the agents that fire the event, each with its own name for the event.
 pub(super) fn fired_by(event: Event) -> String {
     let mut agents: Vec<String> = Vec::new();
-    let fires = [Some(event), Some(leading_event(event))];
     for agent in Agent::all() {
-        let natives = agent.events().iter().filter(|native| fires.contains(&native.event));
+        let natives = agent.events().iter().filter(|native| native.fires(agent).contains(&event));
         let names: Vec<&str> = natives.map(|native| native.name).collect();
         if !names.is_empty() {
             agents.push(format!("{} ({})", agent.title(), names.join(", ")));

@@ -1,7 +1,7 @@
 //! `hookexec log`: reads the log of decisions.
 
 mod filter;
-mod page;
+pub(crate) mod page;
 mod text;
 
 use std::fs::OpenOptions;
@@ -70,7 +70,7 @@ impl Args {
             Some(record) if counts => {
                 statistics.add(&record);
                 if self.html.is_some() {
-                    page.add(*record);
+                    page.add(*record, true);
                 }
             }
             Some(record) => {
@@ -84,7 +84,9 @@ impl Args {
         printed?;
         statistics.complete();
         if let Some(file) = &self.html {
-            write_page(file, &page.html(&statistics, self.filter.is_set())?)?;
+            let is_filtered = self.filter.is_set();
+            let remark = if is_filtered { ", only the records that the filters chose" } else { "" };
+            write_page(file, &page.html(&statistics, remark)?)?;
         } else if counts {
             self.format.show(&statistics, || text::numbers(&statistics))?;
         } else {
@@ -152,7 +154,7 @@ pub(crate) fn unreadable(path: &Path) -> String {
 
 /// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such
 /// a page, for example the log or the hooks file.
-fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
+pub(crate) fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
     let failed = unwritable(file);
     if file.is_file() {
         let old = std::fs::read(file).or_usage(&failed)?;

@@ -1,6 +1,6 @@
 //! The log of decisions as one HTML page: a static one, whose script shows the data in it.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Event};
@@ -31,7 +31,10 @@ pub(crate) struct Page {
     /// How many events of each decision a minute has.
     minutes: BTreeMap<i64, BTreeMap<&'static str, usize>>,
     reasons: BTreeMap<String, Reason>,
-    newest: VecDeque<Row>,
+    /// How many records can be shown.
+    shown: usize,
+    /// The newest of them, by time and number.
+    newest: BTreeMap<(String, usize), Row>,
 }
 
 /// Denials for one reason.
@@ -59,8 +62,8 @@ struct Row {
 }
 
 impl Page {
-    /// Takes a record in.
-    pub(crate) fn add(&mut self, record: Record) {
+    /// Takes a record in, and shows it by itself if it is one of the newest.
+    pub(crate) fn add(&mut self, record: Record, is_shown: bool) {
         if let Ok(time) = record.time.parse::<Timestamp>() {
             let second = time.as_second();
             let (first, last) = self.period.unwrap_or((second, second));
@@ -79,26 +82,26 @@ impl Page {
                 }
             }
         }
-        // How many records can be opened; the newest.
-        if self.newest.len() == 500 {
-            self.newest.pop_front();
+        if is_shown {
+            self.shown += 1;
+            self.newest.insert((record.time.clone(), self.shown), Row::of(record));
         }
-        self.newest.push_back(Row::of(record));
+        // How many records can be opened.
+        if self.newest.len() > 500 {
+            self.newest.pop_first();
+        }
     }
 
-    /// Returns the page of these numbers; `is_filtered` if they are not about all records.
-    pub(crate) fn html(
-        &self,
-        numbers: &Statistics,
-        is_filtered: bool,
-    ) -> Result<String, CommandError> {
+    /// Returns the page of these numbers, with a remark on what they are about.
+    pub(crate) fn html(&self, numbers: &Statistics, remark: &str) -> Result<String, CommandError> {
         let data = json!({
-            "is_filtered": is_filtered,
+            "remark": remark,
             "numbers": numbers,
             "period": self.period,
             "minutes": self.minutes.iter().collect::<Vec<_>>(),
             "reasons": self.reasons.iter().collect::<Vec<_>>(),
-            "records": self.newest.iter().rev().collect::<Vec<_>>(),
+            "shown": self.shown,
+            "records": self.newest.values().rev().collect::<Vec<_>>(),
         });
         // What was logged may hold the end of the element that it stands in.
         let data = data.to_string().replace('<', "\\u003c");

@@ -43,7 +43,7 @@ function overview() {
   const exact = { day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit" };
   const period = data.period ? ` from ${at(data.period[0], exact)} to ${at(data.period[1], exact)} UTC` : "";
   find("period").append(counted(numbers.records, "event") + period);
-  if (data.is_filtered) find("period").append(", only the records that the filters chose");
+  find("period").append(data.remark);
   find("unreadable").hidden = !numbers.unreadable;
   find("unreadable").append(`${counted(numbers.unreadable, "line")} of the log can't be read`);
   const tile = (name, label, count) =>
@@ -207,5 +207,6 @@ hooks();
 denials();
 events();
 const count = data.records.length;
-find("newest").append(count < numbers.records ? `The newest ${count} of ${numbers.records} events` : "Every event");
+const which = data.shown < numbers.records ? "event with an effect" : "event";
+find("newest").append(count < data.shown ? `The newest ${count} of ${counted(data.shown, which)}` : `Every ${which}`);
 find("records").append(...data.records.map(record));

@@ -55,6 +55,10 @@ pub(super) struct LogArgs {
     #[arg(long, requires = "past")]
     suggest: bool,
 
+    /// Writes the same to one HTML file, drawn by day
+    #[arg(long, value_name = "FILE", requires = "past", conflicts_with_all = ["suggest", "save_case", "format"])]
+    html: Option<PathBuf>,
+
     /// Makes a test case of the example with this number, beside the hooks file
     #[arg(long, value_name = "N", requires = "past", conflicts_with = "suggest")]
     save_case: Option<usize>,
@@ -102,6 +106,7 @@ impl LogArgs {
             match self.save_case {
                 _ if self.suggest => survey.suggest()?,
                 Some(number) => survey.save_case(number)?,
+                None if let Some(file) = &self.html => survey.draw(file)?,
                 None => survey.show(format.plain()?)?,
             }
             return Ok(Some(Exit::Success));

@@ -30,8 +30,8 @@ use log::LogArgs;
 /// Exits with 0 when all passed, with 1 when one failed or could not run.
 ///
 /// With `--past` it reads the transcripts of an agent, and says what the hooks files would have done
-/// with its calls. Rules, builtins that only look, and hooks with `side_effects: none` or `idempotent`
-/// run; everything else does not. Nothing leaves this machine.
+/// with its calls. Rules and builtins that only look run, and, for calls of this project, programs with
+/// `side_effects: none` or `idempotent`; everything else does not. Nothing leaves this machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: hookexec test --min-coverage 90 hooks.test.yaml")]
 pub(crate) struct Args {

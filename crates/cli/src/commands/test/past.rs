@@ -3,20 +3,30 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use anstyle::Style;
-use hookexec::Config;
-use hookexec_agents::{Agent, Found, SeenCalls, Transcript, Transcripts, tools};
+use hookexec::wire::Verdict;
+use hookexec::{Config, Event};
+use hookexec_agents::{
+    Agent, Found, NativeCall, SeenCalls, Subject, Transcript, Transcripts, tools,
+};
+use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;
-use hookexec_workbench::testing::{Habits, Outcome, Past, PastGroup, Replay, stays_here};
+use hookexec_project::log::Record;
+use hookexec_workbench::records::Statistics;
+use hookexec_workbench::testing::{
+    Habits, Outcome, Past, PastGroup, Replay, is_self_contained, stays_here,
+};
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::save;
-use crate::commands::log::since;
+use crate::commands::log::page::Page;
+use crate::commands::log::{self, since};
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
@@ -29,6 +39,7 @@ const SHOWN: usize = 10;
 /// How long `init` reads.
 const QUICK: Duration = Duration::from_secs(2);
 const BROKEN: &str = "can't be read";
+const ELSEWHERE: &str = "of another project, so that no program ran";
 
 /// The effects of a policy, in the order of [`Outcome`].
 const OUTCOMES: [(Outcome, Style, &str); 4] = [
@@ -50,6 +61,8 @@ pub(crate) struct Survey {
     until: Option<Instant>,
     /// Whether commands are counted.
     suggests: bool,
+    /// A page of all calls, if one is drawn.
+    page: Option<Mutex<(Statistics, Page)>>,
 }
 
 impl Survey {
@@ -80,6 +93,7 @@ impl Survey {
             since,
             until: None,
             suggests: false,
+            page: None,
         })
     }
 
@@ -153,11 +167,32 @@ impl Survey {
         text
     }
 
+    /// Writes a page that draws it by day.
+    pub(super) fn draw(&mut self, file: &Path) -> Result<(), CommandError> {
+        let mut numbers = Statistics::default();
+        for hook in self.config.hooks.iter().filter(|hook| hook.enabled) {
+            numbers.expect(hook);
+        }
+        self.page = Some(Mutex::new((numbers, Page::default())));
+        self.run()?;
+        let Some(page) = &self.page else { return Ok(()) };
+        let (numbers, page) = &mut *locked(page);
+        numbers.complete();
+        let remark = format!(", as this policy judges the past of {}", self.agent.title());
+        log::write_page(file, &page.html(numbers, &remark)?)
+    }
+
     /// Prints an allow rule for commands that ran often. The rules of `init --user` count, too.
     pub(super) fn suggest(&mut self) -> Result<(), CommandError> {
         let starter = include_str!("../../starter/user.yaml");
         let starter = Config::from_yaml(starter, "user.yaml").map_err(CommandError::config)?;
         self.config.hooks.extend(starter.hooks);
+        // An allow would keep the hooks that are asked later from being asked.
+        for hook in &mut self.config.hooks {
+            if hook.event == Event::PermissionRequest {
+                hook.event = Event::PreToolUse;
+            }
+        }
         self.suggests = true;
         let past = self.run()?;
         let habits = past.habits.unwrap_or_default();
@@ -166,6 +201,11 @@ impl Survey {
              - name: often\n  type: rule\n  allow: true\n  commands:\n",
             counted(past.calls, "call")
         );
+        if habits.left_out > 0 {
+            let calls = counted(habits.left_out, "call");
+            let why = "a hook did not run, failed, or had doubts";
+            text.insert_str(0, &format!("# {calls} left out: {why}.\n"));
+        }
         for (pattern, count) in habits.frequent() {
             let _ = writeln!(text, "    - \"{pattern}\"  # {}", counted(count, "time"));
         }
@@ -195,65 +235,118 @@ impl Survey {
         next: &AtomicUsize,
         seen: &SeenCalls,
     ) -> Result<Past, CommandError> {
-        let (runtime, mut found) = (Runtime::new()?, Past::default());
-        found.habits = if self.suggests { Some(Habits::default()) } else { None };
-        let mut replay: Option<(String, Replay)> = None;
-        let since = self.since.to_string();
+        let mut work = Work::new(self)?;
         while self.until.is_none_or(|until| Instant::now() < until) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = files.get(at) else { break };
             show_progress(&format!("{} of {} transcripts", at + 1, files.len()));
-            let mut stopped = None;
-            let read = self.transcripts.read(self.agent, path, &since, seen, |one| match one {
-                Found::Broken { line, why } => {
-                    found.note(BROKEN, format!("{}:{line}: {why}", path.display()));
-                }
-                Found::Call { time, call: Err(error) } => {
-                    found.note(BROKEN, format!("{}: {time}: {error}", path.display()));
-                }
-                Found::Call { time, call: Ok(call) } => {
-                    // Rules know the project by the directory in which the session began.
-                    if replay.as_ref().is_none_or(|(project, _)| *project != call.project) {
-                        match self.replay(&call.project) {
-                            Ok(new) => replay = Some((call.project.clone(), new)),
-                            Err(error) => stopped = Some(error),
-                        }
-                    }
-                    if let Some((_, replay)) = &replay {
-                        let judged = runtime.block_on(found.add(replay, &time, call));
-                        stopped = stopped.take().or(judged.err());
-                    }
-                }
-            });
-            if let Some(error) = stopped {
-                return Err(error);
-            }
-            match read {
-                Ok(transcript) => self.note_form(&transcript, path, &mut found),
-                Err(error) => found.note(BROKEN, format!("{}: {error}", path.display())),
-            }
+            work.read(path, seen)?;
         }
-        Ok(found)
+        Ok(work.found)
     }
 
-    /// Notes a form that is not known, or may have changed.
-    fn note_form(&self, transcript: &Transcript, path: &Path, found: &mut Past) {
-        let path = path.display();
-        if !transcript.is_known {
-            found.note("of an unknown form", path.to_string());
-        }
-        if let (Some(version), Some(measured)) = (&transcript.version, self.agent.measured())
-            && numbers(version) > numbers(measured.version)
-        {
-            let about = format!("newer than {}, whose form is known", measured.version);
-            found.note(&about, format!("{version} ({path})"));
-        }
+    /// Adds a call to the page.
+    fn record(&self, time: String, subject: &Subject, verdict: &Verdict) {
+        let (Some(page), input) = (&self.page, subject.input()) else { return };
+        let mut record = Record::new(time, input, verdict, 0.0);
+        record.input = Some(json!({ "tool_name": input.tool(), "tool_input": input.tool_input }));
+        let has_effect = record.decision.is_some() || !record.rewritten.is_empty();
+        let (numbers, page) = &mut *locked(page);
+        numbers.add(&record);
+        page.add(record, has_effect);
     }
 
     fn replay(&self, project: &str) -> Result<Replay, CommandError> {
-        let project = if project.is_empty() { &self.project } else { Path::new(project) };
-        let replay = Replay::new(self.config.clone(), project, registry::all(), stays_here);
+        let is_ours = self.is_ours(project);
+        // A transcript must not choose the directory of a relative program.
+        let runs = if is_ours { stays_here } else { is_self_contained };
+        let project = if is_ours { &self.project } else { Path::new(project) };
+        let replay = Replay::new(self.config.clone(), project, registry::all(), runs);
         replay.map_err(CommandError::config)
+    }
+
+    fn is_ours(&self, project: &str) -> bool {
+        project.is_empty() || Path::new(project) == self.project
+    }
+
+    fn starts_programs(&self) -> bool {
+        self.config.hooks.iter().any(|hook| stays_here(hook) && !is_self_contained(hook))
+    }
+}
+
+/// The work of one thread.
+struct Work<'s> {
+    survey: &'s Survey,
+    runtime: Runtime,
+    found: Past,
+    /// The replay of the last call, and its project.
+    replay: Option<(String, Replay)>,
+}
+
+impl<'s> Work<'s> {
+    fn new(survey: &'s Survey) -> Result<Self, CommandError> {
+        let mut found = Past::default();
+        found.habits = if survey.suggests { Some(Habits::default()) } else { None };
+        Ok(Self { survey, runtime: Runtime::new()?, found, replay: None })
+    }
+
+    /// Judges the calls of a transcript.
+    fn read(&mut self, path: &Path, seen: &SeenCalls) -> Result<(), CommandError> {
+        let Survey { agent, transcripts, since, until, .. } = self.survey;
+        let (shown, mut stopped) = (path.display(), None);
+        let read = transcripts.read(*agent, path, &since.to_string(), seen, *until, |one| {
+            let problem = match one {
+                Found::Broken { line, why } => format!(":{line}: {why}"),
+                Found::Call { time, call } => match (time.parse::<Timestamp>(), call) {
+                    (Ok(time), Ok(call)) => {
+                        if let Err(error) = self.judge(time, call) {
+                            stopped = Some(error);
+                        }
+                        return;
+                    }
+                    (Ok(_), Err(error)) => format!(": {time}: {error}"),
+                    (Err(_), _) => format!(": {time} is not a time"),
+                },
+            };
+            self.found.note(BROKEN, format!("{shown}{problem}"));
+        });
+        match read {
+            Ok(transcript) => self.note_form(&transcript, path),
+            Err(error) => self.found.note(BROKEN, format!("{shown}: {error}")),
+        }
+        stopped.map_or(Ok(()), Err)
+    }
+
+    fn judge(&mut self, time: Timestamp, call: Box<NativeCall>) -> Result<(), CommandError> {
+        let survey = self.survey;
+        // Rules know the project by the directory in which the session began.
+        if self.replay.as_ref().is_none_or(|(project, _)| *project != call.project) {
+            if survey.starts_programs() && !survey.is_ours(&call.project) {
+                self.found.note(ELSEWHERE, call.project.clone());
+            }
+            self.replay = Some((call.project.clone(), survey.replay(&call.project)?));
+        }
+        let Some((_, replay)) = &self.replay else { return Ok(()) };
+        let time = time.to_string();
+        let judged = self.runtime.block_on(self.found.add(replay, &time, call))?;
+        if let Some((subject, verdict)) = judged {
+            survey.record(time, &subject, &verdict);
+        }
+        Ok(())
+    }
+
+    /// Notes a form that is not known, or may have changed.
+    fn note_form(&mut self, transcript: &Transcript, path: &Path) {
+        let path = path.display();
+        if !transcript.is_known {
+            self.found.note("of an unknown form", path.to_string());
+        }
+        if let (Some(version), Some(measured)) = (&transcript.version, self.survey.agent.measured())
+            && numbers(version) > numbers(measured.version)
+        {
+            let about = format!("newer than {}, whose form is known", measured.version);
+            self.found.note(&about, format!("{version} ({path})"));
+        }
     }
 }
 
@@ -271,14 +364,19 @@ pub(crate) fn last_days(hooks: &Path) -> String {
     for agent in Agent::all() {
         let Ok(since) = since("30d") else { continue };
         let Ok(mut survey) = Survey::new(agent, since, &[hooks.to_owned()], None) else { continue };
+        if survey.transcripts.is_database() {
+            continue;
+        }
         survey.until = Some(Instant::now() + QUICK);
         let Ok(past) = survey.run() else { continue };
         if past.calls > 0 {
             let stopped = past.count(Outcome::Denied) + past.count(Outcome::Asked);
             let (calls, title) = (counted(past.calls, "call"), agent.title());
+            let is_whole = survey.until.is_some_and(|until| Instant::now() < until);
+            let newest = if is_whole { "" } else { "the newest " };
             let _ = writeln!(
                 text,
-                "\nIn the last 30 days this policy would have stopped {stopped} of {calls} of {title}: \
+                "\nIn the last 30 days this policy would have stopped {stopped} of {newest}{calls} of {title}: \
                  `hookexec test --past {agent}` shows them."
             );
         }
