@@ -414,3 +414,18 @@ fn a_stderr_that_is_not_read_holds_up_no_verdict_however_much_is_wrong() {
     assert_eq!(warnings.len(), 21, "{stderr}");
     assert!(warnings[20].contains("more; `hookexec check` shows all"), "{stderr}");
 }
+
+#[test]
+fn a_tool_has_the_kinds_of_any_agents_tool_of_its_name() {
+    let sandbox = Sandbox::new();
+    let hook = "{ type: command, command: exit 2 }";
+    sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ matcher: shell, hooks: [{hook}] }}]"));
+    for (tool, agent, code) in [("Bash", None, 2), ("Bash", Some("mine"), 2), ("Read", None, 0)] {
+        let mut input = json!({ "tool_name": tool, "tool_input": { "command": "ls" } });
+        if let Some(agent) = agent {
+            input["agent_name"] = agent.into();
+        }
+        let run = sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]);
+        let _ = run.stdin(input.to_string()).run().exits(code);
+    }
+}

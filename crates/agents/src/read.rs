@@ -149,7 +149,7 @@ pub(super) fn call(
             return Err(PayloadError::LongTool);
         }
         let arguments = &*input.tool_input.get_or_insert_default();
-        input.tool_kinds = tool_kinds::kinds(agent, tool, arguments, &payload);
+        input.tool_kinds = tool_kinds::kinds(agent.toolset(), tool, arguments, &payload);
     }
     input.native = Some(Value::Object(payload));
     let project = project.unwrap_or_else(|| input.cwd.clone());

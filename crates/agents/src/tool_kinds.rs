@@ -1,34 +1,35 @@
 //! The kinds of a tool, also of one that stands in no table.
 
 use hookexec::wire::{Input, JsonObject};
-use hookexec_builtins::tools::{self, Role, Roles};
+use hookexec_builtins::tools::{self, Role, Roles, Toolset};
 
 use super::{Agent, NativeCall};
 
-/// Adds the kinds of the tool where the input names an agent and no kinds, as [`read`](crate::read)
-/// does for the agent's own payload. Guards by kind, such as `matcher: shell`, then match.
+/// Adds the kinds of the tool where the input names none, as [`read`](crate::read) does for an agent's own
+/// payload. Guards by kind, such as `matcher: shell`, then match. Without the name of a known agent, the
+/// tool has the kinds that any agent's tool of this name has.
 pub fn add_tool_kinds(input: &mut Input) {
     if !input.tool_kinds.is_empty() {
         return;
     }
-    let (Some(name), Some(tool)) = (&input.agent_name, &input.tool_name) else { return };
-    if let Ok(agent) = name.parse::<Agent>() {
-        let none = JsonObject::new();
-        let payload = input.native.as_ref().and_then(|native| native.as_object());
-        let arguments = input.tool_input.as_ref().unwrap_or(&none);
-        input.tool_kinds = kinds(agent, tool, arguments, payload.unwrap_or(&none));
-    }
+    let Some(tool) = &input.tool_name else { return };
+    let agent = input.agent_name.as_deref().and_then(|name| name.parse::<Agent>().ok());
+    let toolset = agent.map_or_else(|| tools::of_agent(""), Agent::toolset);
+    let none = JsonObject::new();
+    let payload = input.native.as_ref().and_then(|native| native.as_object());
+    let arguments = input.tool_input.as_ref().unwrap_or(&none);
+    input.tool_kinds = kinds(toolset, tool, arguments, payload.unwrap_or(&none));
 }
 
 /// Returns the kinds of a tool. One that stands in no table and takes a command counts as a shell: a
 /// tool that is newer than hookexec must not get past the guards of commands.
 pub(super) fn kinds(
-    agent: Agent,
+    toolset: &Toolset,
     tool: &str,
     arguments: &JsonObject,
     payload: &JsonObject,
 ) -> Vec<String> {
-    let mut kinds = agent.toolset().kinds(tool, payload);
+    let mut kinds = toolset.kinds(tool, payload);
     if kinds.is_empty() && !tools::is_listed(tool) && takes(arguments, &[Role::Command]) {
         kinds.push("shell".to_owned());
     }

@@ -213,8 +213,8 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
         }
         Alternative::Variable(name) => {
             // `xargs` adds words that are not known.
-            name == "*" && given.command.more
-                || given.operands.iter().any(|operand| fits(one, operand))
+            let mut words = given.operands.iter().copied().chain(&given.command.assignments);
+            name == "*" && given.command.more || words.any(|word| fits(one, word))
         }
         Alternative::Option(name, value) => has_option(name, value.as_deref(), given),
     })

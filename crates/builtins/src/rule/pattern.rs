@@ -219,7 +219,7 @@ pub(super) fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// The remedy for what is no plain word.
+/// The remedy for a word that is not plain.
 const PLAIN: &str = "write plain words; `*` in a word stands for any letters";
 
 /// Refuses what no command can fit.

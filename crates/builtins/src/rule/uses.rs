@@ -43,7 +43,7 @@ impl Touch {
     }
 }
 
-/// What a row of the table says of some words of a command.
+/// A part of a row: some words of a command, and what the program does with them.
 #[derive(Debug, Clone)]
 pub(super) struct Use {
     touch: Touch,
@@ -64,7 +64,7 @@ pub(super) enum Which {
     Rest,
     /// The value of an option.
     Value(&'static str),
-    /// What follows such a beginning of an operand: `of=`.
+    /// The rest of an operand behind such a beginning: `of=`.
     Behind(&'static str),
 }
 

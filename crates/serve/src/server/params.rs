@@ -141,7 +141,10 @@ impl Params {
 
     fn input(&mut self) -> Result<Input, Refusal> {
         match self.object("input")?.map(Input::from_json) {
-            Some(Ok(input)) => Ok(input),
+            Some(Ok(mut input)) => {
+                hookexec_agents::add_tool_kinds(&mut input);
+                Ok(input)
+            }
             Some(Err(error)) => Err(Refusal::params(format!("`input` can't be read: {error}"))),
             None => Err(Refusal::params("`input` must be an object")),
         }
