@@ -176,6 +176,12 @@ async fn targets_are_what_a_command_deletes_or_changes() {
         deny find . -delete
         - find . -name '*.pyc' -delete
         - find . -name '*.pyc' -not -path './x/*' -delete
+        deny find . -delete -name '*.pyc'
+        deny find . -name '*.log' -o -type f -delete
+        deny find . -not \\( -name '*.log' \\) -delete
+        deny find . -path ./build -prune -o -type f -delete
+        - find . -name node_modules -prune -o -name '*.pyc' -delete
+        - find . \\( -name dist -o -name '*.pyc' \\) -not -path './x/*' -delete
         - find /tmp -name 'app-*' -delete
         { type: rule, ask: no, commands: [rm], targets: ['/**'], except: { files: ['$PROJECT'] } }
         ask rm -r $X/y
@@ -364,6 +370,7 @@ async fn a_call_implies_further_commands() {
         { type: rule, deny: no, commands: ['sql drop'], except: { commands: ['* * *_test|*_ENV=test'] } }
         deny psql -c 'drop table x'
         - psql -d app_test -c 'drop table x'
+        deny psql -U app_test -d app -c 'drop table x'
         { type: rule, deny: no, commands: ['rails db:drop'], except: { commands: ['* * *_ENV=test'] } }
         deny bundle exec rails db:drop
         - RAILS_ENV=test bundle exec rails db:drop",

@@ -56,7 +56,7 @@ impl Word {
     }
 
     /// Returns the word with a text before it.
-    pub(super) fn behind(self, before: &str) -> Self {
+    pub(crate) fn behind(self, before: &str) -> Self {
         Self { text: format!("{before}{}", self.text), known: before.len() + self.known, ..self }
     }
 

@@ -200,14 +200,22 @@ fn is_database(command: &SimpleCommand) -> bool {
     program_of(command).is_some_and(|name| DATABASES.iter().any(|known| glob(known, &name)))
 }
 
-/// Returns the words of a client beside the one with its statements.
+/// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
 fn words_beside(client: &SimpleCommand, statements: &Word) -> Vec<Word> {
-    let words = client.words.iter().filter(|word| !std::ptr::eq(*word, statements));
-    words.cloned().collect()
+    const OTHERS: [&str; 7] = ["-U", "-u", "--username", "--user", "-o", "-L", "-f"];
+    let mut words = Vec::new();
+    let mut before = "";
+    for word in &client.words {
+        if !std::ptr::eq(word, statements) && !OTHERS.contains(&before) {
+            words.push(word.clone().behind("CLIENT="));
+        }
+        before = &word.text;
+    }
+    words
 }
 
 /// Returns the statements of a text as commands of a program `sql`, in small letters. The words of the
-/// program that runs them stand before each, as its assignments: they name the database.
+/// client that runs them stand before each, as its assignments: they name the database.
 fn statements_of(text: &str, program: &[Word]) -> Vec<SimpleCommand> {
     let mut statements = Vec::new();
     for statement in without_comments(text).to_lowercase().split(';') {

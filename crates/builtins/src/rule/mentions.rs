@@ -8,6 +8,7 @@ use super::arguments::Arguments;
 use super::expand::{expansions, versions, without_outputs};
 use super::part::braces;
 use super::place::{Place, Scene};
+use super::search::searched;
 use super::texts::Texts;
 use super::uses::{Touch, uses};
 use super::words::{add_words, without_range};
@@ -284,40 +285,6 @@ fn touch_of_code(code: &str) -> Touch {
         "truncate", "copy", "move", "save", "dump", "chmod", "> \"",
     ];
     if CHANGING.iter().any(|word| code.contains(word)) { Touch::ANY } else { Touch::READ }
-}
-
-/// Returns where a `find` begins, and the pattern of what it finds there.
-fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
-    let words = &search.command.words;
-    let mut patterns = Vec::new();
-    for option in &search.options {
-        let at = words.iter().position(|word| std::ptr::eq(word, option.word)).unwrap_or(0);
-        let is_negated = at > 0 && matches!(&*words[at - 1].text, "!" | "-not");
-        if let ("-name" | "-iname" | "-path", Some((_, name)), false) =
-            (&*option.name, option.value, is_negated)
-        {
-            patterns.push(format!("**/{}", name.trim_start_matches("./")));
-        }
-    }
-    if patterns.is_empty() {
-        patterns.push("*".to_owned());
-    }
-    // The words behind the first test are a part of the expression.
-    let mut tests = search.options.iter();
-    let first = tests.find(|option| !matches!(&*option.name, "-H" | "-L" | "-P"));
-    let count = first.map(|test| test.operands_before);
-    let operands = &search.operands[..count.unwrap_or(search.operands.len())];
-    let mut starts: Vec<&str> = operands.iter().map(|word| word.text.as_str()).collect();
-    if !start.is_empty() || starts.is_empty() {
-        starts = vec![if start.is_empty() { "." } else { start }];
-    }
-    let mut found = Vec::new();
-    for start in starts {
-        for pattern in &patterns {
-            found.push((start.to_owned(), pattern.clone()));
-        }
-    }
-    found
 }
 
 /// Adds everything that a text may mean with its variables replaced.

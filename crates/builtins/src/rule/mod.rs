@@ -18,6 +18,7 @@ mod part;
 mod paths;
 mod pattern;
 mod place;
+mod search;
 mod table;
 mod texts;
 mod tool_files;
