@@ -1,16 +1,18 @@
 //! Names and kinds of tools.
 
 use crate::calls::kinds;
-use crate::tools::TOOL_KINDS;
+use crate::tools::{TOOL_KINDS, other_names};
 use hookexec::wire::Input;
 use hookexec_files::text::is_invisible;
 
 use super::glob::glob;
 
-/// The tool of a call: its name, the other names that it can be read as, and its kinds.
+/// The tool of a call: its old and new names, the names of MCP tools that it can be read as, and its
+/// kinds.
 #[derive(Debug)]
 pub(super) struct CalledTool {
-    name: String,
+    /// The first is that of the call.
+    names: Vec<String>,
     readings: Vec<String>,
     kinds: Vec<String>,
     /// Whether the name can't be that of a tool: a host that trims it would call another one.
@@ -21,10 +23,12 @@ impl CalledTool {
     pub(super) fn of(input: &Input) -> Self {
         let name = input.tool();
         let is_odd = name.is_empty() || name != name.trim() || name.contains(is_invisible);
-        let all = kinds(input);
-        let (readings, kinds): (Vec<String>, Vec<String>) =
-            all.iter().map(|kind| plain(kind)).partition(|kind| kind.starts_with("mcp__"));
-        Self { name: plain(name), readings, kinds, is_odd }
+        let others: Vec<String> = other_names(name).map(plain).collect();
+        let mut all: Vec<String> = kinds(input).iter().map(|kind| plain(kind)).collect();
+        all.retain(|kind| !others.contains(kind));
+        let (readings, kinds) = all.into_iter().partition(|kind| kind.starts_with("mcp__"));
+        let names = [vec![plain(name)], others].concat();
+        Self { names, readings, kinds, is_odd }
     }
 
     /// Returns whether it reads and changes files or addresses, and certainly does nothing else.
@@ -39,7 +43,7 @@ impl CalledTool {
 
     /// Returns whether one of its names or kinds is listed.
     pub(super) fn is_one_of(&self, patterns: &[String]) -> bool {
-        let mut names = std::iter::once(&self.name).chain(&self.readings).chain(&self.kinds);
+        let mut names = self.names.iter().chain(&self.readings).chain(&self.kinds);
         self.is_odd || names.any(|name| is_listed(patterns, name))
     }
 
@@ -50,10 +54,10 @@ impl CalledTool {
         }
         let are_kinds = are_listed(patterns, &self.kinds);
         // The name of a kind: Kiro's `write` also edits.
-        let is_kind = TOOL_KINDS.iter().any(|(kind, _)| *kind == self.name);
+        let is_kind = TOOL_KINDS.iter().any(|(kind, _)| *kind == self.names[0]);
         are_kinds
             || are_listed(patterns, &self.readings)
-            || !is_kind && is_listed(patterns, &self.name)
+            || !is_kind && self.names.iter().any(|name| is_listed(patterns, name))
     }
 }
 

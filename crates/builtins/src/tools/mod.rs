@@ -113,8 +113,8 @@ impl Toolset {
         self.tools.iter().flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds)))
     }
 
-    /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`. `payload` is what the
-    /// agent says of the call, which may tell the MCP server.
+    /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`, and its other names.
+    /// `payload` is what the agent says of the call, which may tell the MCP server.
     ///
     /// Kinds that equal the name are left out. A tool that the agent does not have may belong to
     /// another agent: several agents read the hooks of Claude Code and call them with tools of their
@@ -127,7 +127,7 @@ impl Toolset {
             }
         };
         if let Some(own) = find(self.tools, name) {
-            own.kinds.iter().copied().for_each(add);
+            own.kinds.iter().copied().for_each(&mut add);
         } else {
             let known = table::all().filter_map(|tools| find(tools, name));
             known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
@@ -135,13 +135,19 @@ impl Toolset {
                 add(&kind);
             }
         }
+        other_names(name).for_each(add);
         kinds
     }
 
     /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
     /// have. A name that stands in no table may be a new tool, or one of an MCP server.
     pub fn certainly_lacks(&self, name: &str) -> bool {
-        let has = |tool: &Tool| tool.names.contains(&name) || tool.kinds.contains(&name);
+        let has = |tool: &Tool| {
+            let mut others = other_names(name);
+            tool.names.contains(&name)
+                || tool.kinds.contains(&name)
+                || others.any(|other| tool.names.contains(&other))
+        };
         let is_kind = name != "mcp" && TOOL_KINDS.iter().any(|(kind, _)| *kind == name);
         let is_known = is_kind || table::all().any(|tools| find(tools, name).is_some());
         is_known
@@ -169,6 +175,13 @@ pub fn kinds_anywhere(name: &str) -> Vec<String> {
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
 pub fn is_listed(name: &str) -> bool {
     name.starts_with("mcp__") || table::all().any(|tools| find(tools, name).is_some())
+}
+
+/// Returns the names that the tool called `name` had before, or has now.
+pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
+    let mut groups = table::RENAMED.iter();
+    let group = groups.find(|group| group.contains(&name)).copied().unwrap_or_default();
+    group.iter().copied().filter(move |other| *other != name)
 }
 
 /// Returns what sets the tool called `name` apart, of whichever agent.

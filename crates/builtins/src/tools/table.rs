@@ -117,7 +117,7 @@ pub(super) const CLAUDE_CODE: Tools = &[
     harmless(&["TodoWrite", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion", "Skill"]),
     harmless(&["TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop"]),
     harmless(&["BashOutput", "KillShell", "ToolSearch", "EnterWorktree", "ExitWorktree"]),
-    harmless(&["SlashCommand"]),
+    harmless(&["KillBash", "SlashCommand"]),
 ];
 
 pub(super) const CODEX: Tools = &[
@@ -314,6 +314,22 @@ const ELSEWHERE: Tools = &[
     tool(&["file_search"], &["glob"]),
     tool(&["search_files", "search_files_content"], &["grep"]),
     tool(&["fetch_webpage", "fetch"], &["fetch"]),
+];
+
+/// Old and new names of one tool. Those of Claude Code 2.1.329, whose matchers fit each of them; then
+/// those of Gemini CLI and Qwen Code.
+pub(super) const RENAMED: [&[&str]; 11] = [
+    &["Agent", "Task"],
+    &["TaskStop", "KillShell", "KillBash"],
+    &["ListAgents", "ListPeers"],
+    &["SendUserMessage", "Brief"],
+    &["ListMcpResourcesTool", "ListMcpResources"],
+    &["ReadMcpResourceTool", "ReadMcpResource"],
+    &["ReadMcpResourceDirTool", "ReadMcpResourceDir"],
+    &["SetGoal", "ProposeGoal"],
+    &["REPL", "Eval"],
+    &["grep_search", "search_file_content"],
+    &["agent", "task"],
 ];
 
 /// The tools of each agent, and how it names those of MCP servers.

@@ -156,6 +156,24 @@ fn a_listed_tool_has_known_kinds_and_stands_once_in_its_agents_list() {
 }
 
 #[test]
+fn old_and_new_names_of_a_tool_are_names_of_its_calls() {
+    for (agent, name, expected) in [
+        ("claude-code", "Agent", "subagent Task"),
+        ("claude-code", "Task", "subagent Agent"),
+        ("claude-code", "TaskStop", "KillShell KillBash"),
+        ("claude-code", "KillBash", "TaskStop KillShell"),
+        ("claude-code", "ListPeers", "ListAgents"),
+        ("gemini", "grep_search", "grep search_file_content"),
+        ("qwen", "agent", "subagent task"),
+    ] {
+        assert_eq!(kinds_of(Some(agent), name).join(" "), expected, "{agent} {name}");
+        for other in other_names(name) {
+            assert!(!of_agent(agent).certainly_lacks(other), "{agent} {other}");
+        }
+    }
+}
+
+#[test]
 fn a_tool_is_found_by_its_exact_name() {
     for name in ["dispatch", "mcp__patchwork__apply_patch", "Apply_Patch", "apply_patch2"] {
         let roles = Roles::of(name, &kinds_anywhere(name));
