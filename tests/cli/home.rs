@@ -73,6 +73,20 @@ fn an_agent_works_in_the_home_directory_and_above_it() {
     }
 }
 
+// Gemini CLI gives hooks the variables of a project's `.env`.
+#[test]
+fn a_variable_adds_a_directory_of_hooks_and_takes_none_away() {
+    let sandbox = Sandbox::new();
+    make_home(&sandbox.home());
+    let other = sandbox.home().join("other");
+    assert_guarded(&sandbox, &sandbox.home(), &other, &sandbox.project());
+    fs::create_dir_all(other.join("hookexec")).unwrap();
+    fs::write(other.join("hookexec/hooks.yaml"), OF_PROJECT).unwrap();
+    let denied = answer(&sandbox, &sandbox.home(), &other, &sandbox.project(), "rm x");
+    let reason = &denied["hookSpecificOutput"]["permissionDecisionReason"];
+    assert_eq!(reason, "GUARD\nPROJECT");
+}
+
 #[test]
 fn an_agent_works_where_the_home_directory_is_the_root() {
     let sandbox = Sandbox::new();

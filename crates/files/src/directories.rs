@@ -56,9 +56,11 @@ pub fn without_detours(path: PathBuf) -> PathBuf {
 /// directory. A relative path counts as not set: it would be in the project.
 pub fn base_directory(variable: &str, below_home: &str) -> Option<PathBuf> {
     let set = PathBuf::from(std::env::var_os(variable).unwrap_or_default());
-    if set.is_absolute() {
-        return Some(set);
-    }
+    if set.is_absolute() { Some(set) } else { directory_in_home(below_home) }
+}
+
+/// Returns a directory in the user's home directory, if that is known.
+pub fn directory_in_home(below_home: &str) -> Option<PathBuf> {
     let directory = home_directory()?.join(below_home);
     if directory.is_absolute() { Some(directory) } else { None }
 }

@@ -53,14 +53,17 @@ impl Loading {
 
     /// Reads the user's files. A directory of theirs that is not known is a failure.
     fn user_files(&mut self, options: &LoadOptions, seen: &mut HashSet<PathBuf>) {
-        if let Some(directory) = options.user_directory() {
-            let found = self.directory_files(Layer::User, &directory);
-            return self.files(Layer::User, &found, seen);
+        let directories = options.user_directories();
+        for directory in &directories {
+            let found = self.directory_files(Layer::User, directory);
+            self.files(Layer::User, &found, seen);
         }
-        let problem = "no home directory is known, so the user's hooks can't be found";
-        let hint = "set HOME or XDG_CONFIG_HOME to an absolute path";
-        let problem = Diagnostic::error(problem).hint(hint);
-        self.builder.fail(Layer::User, Path::new("~/.config/hookexec"), [problem]);
+        if directories.is_empty() {
+            let problem = "no home directory is known, so the user's hooks can't be found";
+            let hint = "set HOME or XDG_CONFIG_HOME to an absolute path";
+            let problem = Diagnostic::error(problem).hint(hint);
+            self.builder.fail(Layer::User, Path::new("~/.config/hookexec"), [problem]);
+        }
     }
 
     /// Returns the hooks files of the project, the outermost first.

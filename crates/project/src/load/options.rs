@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::directory::{FILE, is_present};
 use crate::trust::TrustStore;
 use hookexec_files::directories::{
-    self, DROP_INS, PROJECT_DIRECTORY, base_directory, is_repository,
+    self, DROP_INS, PROJECT_DIRECTORY, base_directory, directory_in_home, is_repository,
 };
 use hookexec_files::files::real;
 use hookexec_files::platform::{MANAGED_DIRECTORY, resolve};
@@ -29,7 +29,8 @@ pub struct LoadOptions {
     pub isolated: bool,
     /// The home directory, above which no project is looked for; the user's own when `None`.
     pub home: Option<PathBuf>,
-    /// The directory of the user's files; `$XDG_CONFIG_HOME/hookexec` when `None`.
+    /// The directory of the user's files; `~/.config/hookexec` and `$XDG_CONFIG_HOME/hookexec` when
+    /// `None`.
     pub user_dir: Option<PathBuf>,
     /// The directory of the managed files; the system's own when `None`: `/etc/hookexec`, on macOS
     /// `/Library/Application Support/hookexec`.
@@ -85,15 +86,24 @@ impl LoadOptions {
         self.managed_dir.clone().unwrap_or_else(|| MANAGED_DIRECTORY.into())
     }
 
-    pub(super) fn user_directory(&self) -> Option<PathBuf> {
+    /// Returns the directories of the user's files; none when no home is known.
+    ///
+    /// The variable adds one, and never takes away that of the home directory: Gemini CLI gives hooks
+    /// the variables of a project's `.env`.
+    pub(super) fn user_directories(&self) -> Vec<PathBuf> {
+        // The same place on every system, so that one page of documentation is true everywhere.
+        const BELOW_HOME: &str = ".config/hookexec";
         if let Some(directory) = &self.user_dir {
-            return Some(directory.clone());
+            return vec![directory.clone()];
         }
         if let Some(home) = &self.home {
-            return Some(home.join(".config/hookexec"));
+            return vec![home.join(BELOW_HOME)];
         }
-        // The same place on every system, so that one page of documentation is true everywhere.
-        Some(base_directory("XDG_CONFIG_HOME", ".config")?.join("hookexec"))
+        let mut found: Vec<PathBuf> = directory_in_home(BELOW_HOME).into_iter().collect();
+        let chosen = base_directory("XDG_CONFIG_HOME", ".config");
+        found.extend(chosen.map(|directory| directory.join("hookexec")));
+        found.dedup();
+        found
     }
 
     /// Returns the directories of the administrator's and the user's files, with links followed. One of
@@ -101,7 +111,7 @@ impl LoadOptions {
     pub(super) fn directories_of_higher_layers(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut directories = vec![self.managed_directory()];
-        directories.extend(self.user_directory());
+        directories.extend(self.user_directories());
         for directory in directories {
             let directory = resolve(&directory);
             found.push(directory.join(DROP_INS));

@@ -84,7 +84,7 @@ impl Loaded {
         let mut directories = vec![options.managed_directory()];
         let mut followed = options.files.clone();
         if !options.isolated {
-            directories.extend(options.user_directory());
+            directories.extend(options.user_directories());
             let mut search = options.surroundings();
             if !search.has_end {
                 // A `.git` made above would change what is loaded.
