@@ -2,7 +2,7 @@
 
 mod stdout;
 
-pub(crate) use stdout::{MAX_ASYNC_LINE, Stdout, asks_for_background};
+pub(crate) use stdout::{MAX_ASYNC_LINE, Stdout, Suspect, asks_for_background};
 
 /// Exit code of a hook that blocks.
 pub(crate) const BLOCK: i32 = 2;

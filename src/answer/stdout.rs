@@ -19,10 +19,21 @@ pub(crate) enum Stdout {
     Text(String),
 }
 
+/// Which text was probably meant as an answer, and is a failed one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suspect {
+    /// None.
+    Nothing,
+    /// Text with a line at which a denial begins.
+    Denial,
+    /// Text with a line that begins with `{`, and all JSON.
+    Json,
+}
+
 impl Stdout {
-    /// Reads output that starts with `{` as exactly one answer, and all other output as text. With
-    /// `fails_closed`, text that was probably meant as an answer is a failed one.
-    pub(crate) fn read(bytes: &[u8], fails_closed: bool) -> Self {
+    /// Reads output that starts with `{` as exactly one answer, and all other output as text, or as a
+    /// failed answer when it is `suspect`.
+    pub(crate) fn read(bytes: &[u8], suspect: Suspect) -> Self {
         let bytes = trimmed(bytes);
         if bytes.is_empty() {
             return Self::Empty;
@@ -42,12 +53,12 @@ impl Stdout {
         }
         let text = String::from_utf8_lossy(bytes);
         // A log line before the JSON must not turn a denial into silence.
-        if fails_closed && text.split(LINE_ENDS).any(begins_an_object) {
+        if has_suspect_line(&text, suspect) {
             let problem = "its output is text with a line that starts with `{`; print the JSON answer \
                            alone, and everything else to stderr";
             return Self::Malformed(problem.to_owned());
         }
-        if fails_closed && text.starts_with(['[', '"']) && parse_strict(&text).is_ok() {
+        if suspect == Suspect::Json && text.starts_with(['[', '"']) && parse_strict(&text).is_ok() {
             let problem = "its output is JSON but not an object; print the answer as one object";
             return Self::Malformed(problem.to_owned());
         }
@@ -80,23 +91,46 @@ fn answer(bytes: &[u8]) -> Result<Output, WireError> {
     }
 }
 
-/// Returns whether the first thing to see in a line is a `{`. `jq -C` colours it.
-fn begins_an_object(line: &str) -> bool {
-    let Some((before, _)) = line.split_once('{') else { return false };
-    let mut parts = before.split('\u{1b}');
-    let start = parts.next().unwrap_or_default();
-    is_hidden(start) && parts.all(|part| is_hidden(without_colour(part)))
+/// Returns whether a line of a text begins with a `{` that makes the text suspect. `jq -C` colours it.
+fn has_suspect_line(text: &str, suspect: Suspect) -> bool {
+    if suspect == Suspect::Nothing {
+        return false;
+    }
+    let plain = without_colours(text);
+    let mut rest = &*plain;
+    for line in plain.split_inclusive(LINE_ENDS) {
+        let begins_an_object = line.trim_start_matches(is_hidden).starts_with('{');
+        if begins_an_object && (suspect == Suspect::Json || denies(rest)) {
+            return true;
+        }
+        rest = &rest[line.len()..];
+    }
+    false
 }
 
-/// Returns the text behind an escape character without the colour that it sets.
-fn without_colour(text: &str) -> &str {
-    let Some(rest) = text.strip_prefix('[') else { return text };
-    let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
-    rest.strip_prefix('m').unwrap_or(text)
+/// Returns whether a text begins with an answer that denies, asks or stops, or that has an error.
+fn denies(text: &str) -> bool {
+    let text = text.trim_start_matches(is_hidden);
+    let mut values = serde_json::Deserializer::from_str(text).into_iter();
+    let Some(Ok(value)) = values.next() else { return false };
+    Output::from_value(value).map_or(true, |output| output.denies_or_asks())
 }
 
-fn is_hidden(text: &str) -> bool {
-    text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter))
+/// Returns a text without the escape sequences that set colours.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let behind = part.strip_prefix('[').unwrap_or_default();
+        let behind =
+            behind.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
+        plain.push_str(behind.strip_prefix('m').unwrap_or(part));
+    }
+    plain
+}
+
+fn is_hidden(letter: char) -> bool {
+    letter.is_whitespace() || is_invisible(letter)
 }
 
 #[cfg(test)]
@@ -127,18 +161,45 @@ mod tests {
             "\u{1b}[1;39m{\n  \u{1b}[0m\"decision\": \"deny\"}",
             "log\n\u{7}\u{8}\u{7f}{\"decision\":\"deny\"}",
         ] {
-            assert!(matches!(Stdout::read(text.as_bytes(), true), Stdout::Malformed(_)), "{text}");
-            assert!(matches!(Stdout::read(text.as_bytes(), false), Stdout::Text(_)), "{text}");
+            let read = |suspect| Stdout::read(text.as_bytes(), suspect);
+            assert!(matches!(read(Suspect::Json), Stdout::Malformed(_)), "{text}");
+            assert!(matches!(read(Suspect::Nothing), Stdout::Text(_)), "{text}");
         }
         for text in ["[ok] checked", "\"quoted\" words", "a {b}", "17"] {
-            assert!(matches!(Stdout::read(text.as_bytes(), true), Stdout::Text(_)), "{text}");
+            let read = Stdout::read(text.as_bytes(), Suspect::Json);
+            assert!(matches!(read, Stdout::Text(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_denial_behind_other_text_is_not_text_where_it_has_an_effect() {
+        for text in [
+            "Shell ready\n{\"decision\":\"block\",\"reason\":\"tests fail\"}",
+            "a\r\n\u{feff} {\n  \"hookSpecificOutput\": {\"permissionDecision\": \"deny\"}\n}\nb",
+            "a\n{\"continue\":false} b",
+            "a\n{\"decision\":\"blok\"}",
+            "\u{1b}[1;39m{\u{1b}[0m\"decision\": \"deny\"}",
+            "{a}\n{\"decision\":\"deny\"}".trim_start_matches('{'),
+        ] {
+            let read = Stdout::read(text.as_bytes(), Suspect::Denial);
+            assert!(matches!(read, Stdout::Malformed(_)), "{text}");
+        }
+        for text in [
+            "the file:\n{\n  \"name\": \"x\",\n  \"version\": 1\n}",
+            "a\n{\"decision\":\"approve\"}",
+            "a\n{\"additionalContext\":\"b\"}",
+            "a\n{ if x { y } }",
+            "a {\"decision\":\"deny\"}",
+        ] {
+            let read = Stdout::read(text.as_bytes(), Suspect::Denial);
+            assert!(matches!(read, Stdout::Text(_)), "{text}");
         }
     }
 
     #[test]
     fn half_a_character_of_javascript_loses_no_answer() {
         let text = br#"{"reason":"\ud83d","decision":"deny"}"#;
-        let Stdout::Answer(output) = Stdout::read(text, false) else { panic!() };
+        let Stdout::Answer(output) = Stdout::read(text, Suspect::Nothing) else { panic!() };
         assert_eq!(output.reason.as_deref(), Some("\u{fffd}"));
     }
 }

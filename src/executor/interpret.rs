@@ -10,7 +10,7 @@ use tokio::time::timeout_at;
 use super::failure::KEPT_BACK;
 use super::outcome::Outcome;
 use super::select::Bound;
-use crate::answer::{BLOCK, NOT_RUN, Stdout, signal};
+use crate::answer::{BLOCK, NOT_RUN, Stdout, Suspect, signal};
 use crate::config::OnError;
 use crate::event::{ContextMode, Contract, FailureMode};
 use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
@@ -119,12 +119,12 @@ impl Interpreter<'_> {
     /// Reads what a program wrote to stdout; `None` if it can't be read in time. A long text is read on
     /// another thread: what the other hooks of the event decide must not wait for it.
     async fn stdout(&self, bytes: Vec<u8>, stop: Instant) -> Option<Stdout> {
-        let fails_closed = self.fails_closed();
+        let suspect = self.suspect();
         // The longest answer that is read where the other hooks of the event run, in bytes.
         if bytes.len() <= (64 << 10) {
-            return Some(Stdout::read(&bytes, fails_closed));
+            return Some(Stdout::read(&bytes, suspect));
         }
-        let reading = tokio::task::spawn_blocking(move || Stdout::read(&bytes, fails_closed));
+        let reading = tokio::task::spawn_blocking(move || Stdout::read(&bytes, suspect));
         timeout_at(stop.into(), reading).await.ok()?.ok()
     }
 
@@ -180,11 +180,16 @@ impl Interpreter<'_> {
         outcome
     }
 
-    /// Returns whether a failure of the hook denies or asks.
-    fn fails_closed(&self) -> bool {
-        let on_error = self.bound.hook.on_error;
-        self.contract.failure != FailureMode::Open
-            || matches!(on_error, Some(OnError::Block | OnError::Ask))
+    /// Returns which text counts as a failed answer: all JSON where a failure of the hook denies or asks,
+    /// and a denial where one has an effect.
+    fn suspect(&self) -> Suspect {
+        let Contract { failure, may_block, may_continue, .. } = *self.contract;
+        match self.bound.hook.on_error {
+            Some(OnError::Block | OnError::Ask) => Suspect::Json,
+            _ if failure != FailureMode::Open => Suspect::Json,
+            _ if may_block || may_continue => Suspect::Denial,
+            _ => Suspect::Nothing,
+        }
     }
 
     /// Returns whether exit code 2 alone has no effect although a denial in JSON has one.
@@ -495,7 +500,9 @@ mod tests {
             (Guard, 0, ASK, "", Ok, Some(Ask), "J"),
             (Prompt, 0, ASK, "", Blocked, Some(Deny), "J"),
             (Guard, 0, NOISY, "", Failed, Some(Deny), "starts with `{`"),
-            (Prompt, 0, NOISY, "", Ok, None, ""),
+            (Prompt, 0, NOISY, "", Failed, None, ""),
+            (Event::Stop, 0, NOISY, "", Failed, None, ""),
+            (Started, 0, NOISY, "", Ok, None, ""),
             (Guard, 0, spaced, "", Failed, Some(Deny), "starts with `{`"),
             (Guard, 0, "log\r{", "", Failed, Some(Deny), "starts with `{`"),
             (Guard, 0, followed, "", Failed, Some(Deny), "not valid JSON"),
@@ -569,7 +576,8 @@ mod tests {
         assert_eq!(read(Some(OnError::Block)).output.decision, Some(Deny));
         assert_eq!(read(Some(OnError::Ask)).output.decision, Some(Deny));
         for on_error in [None, Some(OnError::Warn)] {
-            assert_eq!(read(on_error).status, Ok, "{on_error:?}");
+            let outcome = read(on_error);
+            assert_eq!((outcome.status, outcome.output.decision), (Failed, None), "{on_error:?}");
         }
     }
 
