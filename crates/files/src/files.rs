@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::bounded::read_expected;
+use crate::bounded::{read_beginning, read_expected};
 use crate::platform::system;
 
 /// Returns `path` absolute and without links, or as it is if nothing is there.
@@ -55,6 +55,16 @@ pub fn programs(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> + u
 /// Returns whether `path` leads to a file that can be executed.
 pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && system::is_executable(path, &data))
+}
+
+/// Returns whether a file is a script whose first line ends in a carriage return. A system takes that
+/// for a part of the interpreter's name.
+pub fn has_windows_line_ends(path: &Path) -> bool {
+    // The first line is short: systems read no more of it.
+    let start = open_regular(path).and_then(|file| read_beginning(file, 256));
+    let bytes = start.map(|start| start.bytes).unwrap_or_default();
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.starts_with(b"#!") && line.ends_with(b"\r")
 }
 
 /// Returns the SHA-256 of `bytes` in hexadecimal.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
 use hookexec_builtins::shell::is_interpreter;
 use hookexec_builtins::shell::{Word, quoted, read_script};
+use hookexec_files::files::has_windows_line_ends;
 use hookexec_files::platform::system;
 use hookexec_project::trust::{DIRECTORIES, is_shell_word};
 
@@ -35,6 +36,13 @@ pub fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     }
     if let Some(script) = arguments.first() {
         found.extend(missing_script(program, script, &directory));
+    }
+    for file in words.iter().take(2).map(|word| directory.join(word)) {
+        if has_windows_line_ends(&file) {
+            let problem = format!("{} has the line ends of Windows", file.display());
+            let hint = "write it with those of Unix (`dos2unix`); until then the hook fails";
+            found.push(Diagnostic::warning(problem).hint(hint));
+        }
     }
     found
 }
@@ -225,6 +233,7 @@ mod tests {
     fn a_script_behind_a_known_variable_is_looked_for() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("check.sh"), "").unwrap();
+        std::fs::write(directory.path().join("dos.sh"), "#!/bin/sh\r\nexit 0\r\n").unwrap();
         for (command, problem) in [
             (r#""$HOOKEXEC_CONFIG_DIR"/check.sh"#, "is not executable"),
             (r"${HOOKEXEC_CONFIG_DIR}/gone.sh -x", "does not exist"),
@@ -232,6 +241,7 @@ mod tests {
             (r#""$CLAUDE_PROJECT_DIR"/check.sh"#, "is not executable"),
             (r"'$HOOKEXEC_CONFIG_DIR/gone.sh'", ""),
             (r"$HOOKEXEC_CONFIG_DIR/$X.sh", ""),
+            (r#"sh "$HOOKEXEC_CONFIG_DIR/dos.sh""#, "has the line ends of Windows"),
             (r"sh $HOOKEXEC_CONFIG_DIR/check.sh", ""),
         ] {
             let yaml = serde_json::json!({"stop": [{"type": "command", "command": command}]});

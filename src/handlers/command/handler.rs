@@ -95,7 +95,7 @@ struct CommandHandler {
     launch: Launch,
     /// The directory of its hooks file.
     config_dir: Arc<Path>,
-    /// The answer of `path_from_config`, once it was asked for.
+    /// What to do about a failure, once it was asked for.
     remedy: OnceLock<Option<String>>,
     max_output: usize,
     words: Words,
@@ -117,14 +117,15 @@ impl Handler for CommandHandler {
     }
 
     fn remedy(&self) -> Option<&str> {
-        self.remedy.get_or_init(|| self.path_from_config()).as_deref()
+        self.remedy.get_or_init(|| self.remedy_of_files()).as_deref()
     }
 }
 
 impl CommandHandler {
-    /// Returns what to write in the place of a path that is looked for in the wrong directory.
-    fn path_from_config(&self) -> Option<String> {
-        let Launch { program, arguments, directory, .. } = &self.launch;
+    /// Returns what to do about a file that the command names: it is looked for in the wrong directory,
+    /// or it has the line ends of Windows.
+    fn remedy_of_files(&self) -> Option<String> {
+        let Launch { program, arguments, directory, environment, .. } = &self.launch;
         let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         if let Ok(file) = program.file()
             && let Ok(file) = file.strip_prefix(directory)
@@ -132,6 +133,7 @@ impl CommandHandler {
             words.insert(0, file.to_str().unwrap_or_default());
         }
         place::path_from_config(&words, directory, &self.config_dir)
+            .or_else(|| place::windows_line_ends(&words, directory, environment))
     }
 
     /// Returns the script that the command names, if it is not there and its interpreter said so.

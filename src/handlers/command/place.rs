@@ -7,6 +7,8 @@ use super::environment::Environment;
 use super::expand::{self, Variables};
 use crate::config::Location;
 use crate::handler::BuildError;
+use hookexec_files::directories::{project_of, without_detours};
+use hookexec_files::files::has_windows_line_ends;
 
 /// Returns where a child runs: `written`, the value of `working_dir`, from the project on; the
 /// project when nothing is written.
@@ -61,18 +63,37 @@ pub(super) fn missing_script(
     environment: &Environment,
 ) -> Option<PathBuf> {
     let (_, said) = stderr.split_once(" open ")?;
+    let mut paths = named_paths(words, environment).into_iter();
+    paths.find(|path| said.contains(&*path.to_string_lossy()) && !directory.join(path).exists())
+}
+
+/// Returns what to do about a script in `words` whose first line ends as lines end on Windows: a system
+/// takes the carriage return for a part of the interpreter's name, and a shell for a part of its words.
+pub(super) fn windows_line_ends(
+    words: &[&str],
+    directory: &Path,
+    environment: &Environment,
+) -> Option<String> {
+    let mut paths = named_paths(words, environment).into_iter();
+    let script = paths.find(|path| has_windows_line_ends(&directory.join(path)))?;
+    Some(format!(
+        "`{}` has the line ends of Windows: write it with those of Unix (`dos2unix`)",
+        script.display()
+    ))
+}
+
+/// Returns the paths that `words` name, with the directories of variables put in.
+fn named_paths(words: &[&str], environment: &Environment) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     for word in words {
         let word = word.replace(['"', '\''], "");
         for path in word.split(ends_path) {
-            let path = with_directory(path, environment);
-            let is_named =
-                path.to_str().is_some_and(|path| path.contains(['/', '.']) && said.contains(path));
-            if is_named && !directory.join(&path).exists() {
-                return Some(path);
+            if path.contains(['/', '.']) {
+                found.push(with_directory(path, environment));
             }
         }
     }
-    None
+    found
 }
 
 /// Returns a path that begins with `~` or a variable with its directory.
@@ -96,11 +117,9 @@ fn ends_path(letter: char) -> bool {
 /// Returns the directory that a script of Claude Code takes for the project: the root under which
 /// its hooks file was found, or else where the hooks run.
 pub(super) fn claude_project(config: &Path, project: &Arc<Path>) -> Arc<Path> {
-    let root = if config.ends_with(".hookexec") { config.parent() } else { Some(config) };
-    match root {
-        Some(root) if project.starts_with(root) => root.into(),
-        _ => Arc::clone(project),
-    }
+    let config = without_detours(config.to_owned());
+    let root = project_of(&config);
+    if project.starts_with(root) { root.into() } else { Arc::clone(project) }
 }
 
 /// Returns `path` as it is from the root on.
