@@ -7,6 +7,7 @@ use hookexec_files::diagnostic::{Diagnostic, Diagnostics};
 
 use super::model::{Command, Config, Hook, Protocol};
 use crate::event::Event;
+use crate::wire::Mode;
 
 /// Completes `config`, and warns about what is allowed and probably not meant.
 pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
@@ -86,6 +87,7 @@ fn guards_that_open(config: &Config, problems: &mut Diagnostics) {
 fn lets_crashes_pass(hook: &Hook) -> bool {
     hook.kind == "command"
         && hook.enabled
+        && hook.mode != Mode::Shadow
         && hook.on_error.or(hook.on_exit_code).is_none()
         && hook.event.contract().fails_closed()
         // There a crash counts as a missing answer, and that is a denial.

@@ -275,6 +275,16 @@ fn permissions_are_named_as_left_out() {
 }
 
 #[test]
+fn the_answer_of_an_async_hook_is_named_as_left_out() {
+    let hook = json!({"type": "command", "command": "./context", "async": true});
+    let settings = json!({"hooks": {"SessionStart": [{"hooks": [hook]}]}});
+    let done = imports(&Sandbox::new(), "claude-code", "settings.json", &settings).exits(0);
+    let line = "# LEFT OUT, or doubtful. What is left out guards nothing here:\n#   settings.json:1: what an `async` hook answers is left out";
+    assert!(done.stdout.contains(line), "{done:#?}");
+    assert!(done.stdout.contains("background: true"), "{done:#?}");
+}
+
+#[test]
 fn an_entry_that_no_agent_reads_is_not_lost_silently() {
     let hook = json!({"type": "command", "command": "exit 2"});
     for engine in ["claude-code", "codex", "gemini"] {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hookexec::Event;
-use hookexec::config::Command;
+use hookexec::config::{Command, Diagnostic};
 use hookexec_agents::{HookSettings, is_own_program};
 use hookexec_builtins::shell::{Word, read_script};
 use hookexec_files::node::{Node, Value};
@@ -55,8 +55,11 @@ impl<'n> Importer<'n> {
                 },
                 "async" if is_on => {
                     hook.put("background", value.clone());
-                    // What it answers comes too late there as well.
+                    // Its decision comes too late there as well.
                     hook.set("mode", "shadow");
+                    let lost = "what an `async` hook answers is left out: its context and messages reach nobody here";
+                    let hint = "remove `async` if they count; the event then waits for the hook";
+                    self.import.reader.report(key, Diagnostic::warning(lost).hint(hint));
                 }
                 "onFailure" if event.contract().may_block && value.as_text() == Some("block") => {
                     hook.set("on_error", "block");
