@@ -21,6 +21,10 @@ pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
     for name in listed_tools(hook).iter().filter(|name| !name.contains(['*', '@'])) {
         found.extend(misspelt(name, "its tool"));
+        found.extend(server_alone(name, "its tool", "*"));
+    }
+    for name in hook.matcher.names().into_iter().flatten() {
+        found.extend(server_alone(name, "its matcher", ".*"));
     }
     for agent in agents.iter().filter(|agent| hook.counts_turns() && !agent.tells_turns()) {
         let what = format!("{} sends no `turn_id`: the hook fails there", agent.title());
@@ -94,7 +98,7 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     let (matcher, titles) = (hook.matcher.as_str(), titles.join(", "));
     let mut kinds: Vec<String> = Vec::new();
     for kind in names.iter().flat_map(|name| tools::kinds_anywhere(name)) {
-        if !kinds.contains(&kind) {
+        if TOOL_KINDS.iter().any(|(known, _)| *known == kind) && !kinds.contains(&kind) {
             kinds.push(kind);
         }
     }
@@ -116,4 +120,15 @@ fn misspelt(name: &str, what: &str) -> Option<Diagnostic> {
     let message =
         format!("{what} `{name}` is not a kind of tools, and no agent is known to have it");
     Some(Diagnostic::warning(message).hint(hint))
+}
+
+/// Returns a warning about the name of an MCP server without a tool, which no tool has. `all` fits every
+/// tool of one.
+fn server_alone(name: &str, what: &str, all: &str) -> Option<Diagnostic> {
+    let server = name.strip_prefix("mcp__")?;
+    if server.contains("__") {
+        return None;
+    }
+    let message = format!("{what} `{name}` fits no tool: it is the name of a server");
+    Some(Diagnostic::warning(message).hint(format!("write `{name}__{all}` for all of its tools")))
 }
