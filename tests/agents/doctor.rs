@@ -360,7 +360,8 @@ fn an_entry_for_which_the_agent_reads_no_hook_is_a_problem_with_its_place() {
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         let said = hookexec(&sandbox, &["doctor", agent]).exits(1).stdout;
         assert!(said.contains(expected), "{agent} {text}: {said}");
-        assert!(said.contains("then reads no hook of this file"), "{said}");
+        let lost = if ["gemini", "qwen"].contains(&agent) { "event" } else { "file" };
+        assert!(said.contains(&format!("then reads no hook of this {lost}")), "{said}");
     }
     // Gemini CLI and Qwen Code skip such an entry, and read the others.
     let sandbox = sandbox();
@@ -812,6 +813,10 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     let (doctor, check) = guard("shel");
     assert!(doctor.contains("`shel` is not a kind of tools"), "{doctor}");
     assert!(check.contains("did you mean `shell`?"), "{check}");
+    // The name of an MCP server is that of no tool.
+    let (_, check) = guard("Bash|mcp__github");
+    assert!(check.contains("its matcher `mcp__github` fits no tool"), "{check}");
+    assert!(check.contains("write `mcp__github__.*` for all of its tools"), "{check}");
     let _ = hookexec(&sandbox, &["install", "gemini"]).exits(0);
     // Claude Code's names fit in its dialect, under every agent.
     let hook = "{ type: command, command: exit 2, dialect: claude-code }";

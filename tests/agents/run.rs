@@ -450,12 +450,11 @@ fn a_reason_that_comes_back_as_a_prompt_begins_no_new_count() {
     let mut blocks = 0;
     for _ in 0..12 {
         let stop = json!({"session_id": "s"});
-        let stopped = run(&sandbox, "gemini", "AfterAgent", &stop, &[]).exits(0);
-        if stopped.stdout.is_empty() {
+        let said = run(&sandbox, "gemini", "AfterAgent", &stop, &[]).exits(0).json_line();
+        if said["reason"].is_null() {
             break;
         }
         blocks += 1;
-        let said = stopped.json_line();
         let prompt = json!({"session_id": "s", "prompt": said["reason"]});
         let _ = run(&sandbox, "gemini", "BeforeAgent", &prompt, &[]).exits(0);
     }

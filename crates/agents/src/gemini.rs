@@ -61,11 +61,11 @@ events! {
     "AfterTool" => PostToolUse: tells_as_context, response_as_reason, context, says;
     "BeforeModel" => BeforeLlmCall: blocks, says, on_demand;
     "AfterModel" => AfterLlmCall: on_demand;
-    "AfterAgent" => Stop: goes_on;
+    "AfterAgent" => Stop: goes_on, says;
     // Fires before every call of the model, whether or not anything is compacted.
     "PreCompress" => PreCompact: on_demand;
     "Notification" => Notification;
-    "SessionEnd" => SessionEnd;
+    "SessionEnd" => SessionEnd: says;
     unmapped:
         "BeforeToolSelection": "it narrows the model's choice of tools; a guard judges the call";
 }

@@ -59,13 +59,13 @@ pub struct HookSettings {
     pub import: Option<ImportFormat>,
 }
 
-/// The mistakes in one entry for which an agent reads no hook of the file, each measured.
+/// The mistakes in one entry for which an agent reads no hook beside it, each measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Intolerance {
     /// None: it reads the other entries. So it is for agents that were not measured.
     None,
-    /// A `matcher` that is not a text.
+    /// A `matcher` that is not a text: no hook of that event is read.
     Matchers,
     /// A member of another kind, or a hook without its command.
     Members,

@@ -61,8 +61,8 @@ pub enum SettingsError {
     /// The agent takes JSON without comments alone.
     #[error("{0} ignores all hooks in a file with comments or trailing commas")]
     Comments(&'static str),
-    /// The agent can't read an entry, and then takes none of the file.
-    #[error("`{place}` {wrong}: {agent} then reads no hook of this file; mend or remove it")]
+    /// The agent can't read an entry, and then takes none beside it.
+    #[error("`{place}` {wrong}: {agent} then reads no hook of this {lost}; mend or remove it")]
     Entry {
         /// The title of the agent.
         agent: &'static str,
@@ -70,6 +70,8 @@ pub enum SettingsError {
         place: String,
         /// The mistake in it.
         wrong: &'static str,
+        /// What the agent reads no hook of: the file or the event.
+        lost: &'static str,
     },
     /// It is another kind of JSON.
     #[error("it is not a JSON object")]

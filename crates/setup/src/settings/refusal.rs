@@ -1,4 +1,4 @@
-//! Entries that an agent can't read, and for which it reads no hook of the whole file.
+//! Entries that an agent can't read, and for which it reads no hook of the whole file or event.
 
 use hookexec_agents::{Agent, EntryShape, HookSettings, Intolerance};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::SettingsError;
 /// A place in a settings file, and what is wrong there.
 type Mistake = (String, &'static str);
 
-/// Looks for an entry below `events` for which the agent reads no hook of the file.
+/// Looks for an entry below `events` for which the agent reads no hook beside it.
 ///
 /// # Errors
 /// There is one.
@@ -22,10 +22,9 @@ pub(super) fn check(
         (_, EntryShape::Tables) => tables(agent, layout, &events["hooks"]),
         _ => groups(layout.intolerance, layout.root, events),
     };
-    match found {
-        Ok(()) => Ok(()),
-        Err((place, wrong)) => Err(SettingsError::Entry { agent: agent.title(), place, wrong }),
-    }
+    let Err((place, wrong)) = found else { return Ok(()) };
+    let lost = if layout.intolerance == Intolerance::Matchers { "event" } else { "file" };
+    Err(SettingsError::Entry { agent: agent.title(), place, wrong, lost })
 }
 
 /// Checks the groups of each event.

@@ -66,7 +66,9 @@ pub(crate) fn off(agent: Agent) -> String {
             Intolerance::Members | Intolerance::Entries => {
                 Some("one entry that it can't read".to_owned())
             }
-            Intolerance::Matchers => Some("one `matcher` that is not a text".to_owned()),
+            Intolerance::Matchers => {
+                Some("in one event: a `matcher` that is not a text".to_owned())
+            }
             _ => None,
         });
         if layout.names_events() {

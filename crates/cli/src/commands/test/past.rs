@@ -103,7 +103,7 @@ impl Survey {
         let files = files.or_usage("can't read the directory of transcripts")?;
         if files.is_empty() {
             let place = self.transcripts.directory().unwrap_or_default();
-            let problem = format!("no transcripts since {} in {}", self.since, place.display());
+            let problem = format!("no transcripts since {:.0} in {}", self.since, place.display());
             return Err(CommandError::data(problem).hint("`--since 90d` looks further back"));
         }
         let (next, seen) = (AtomicUsize::new(0), SeenCalls::default());
