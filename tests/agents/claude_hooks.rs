@@ -538,6 +538,70 @@ async fn a_hook_with_a_dialect_is_chosen_by_more_than_the_name_of_a_tool() {
     assert!(!executor.dispatch(hookexec::Event::PreToolUse, &plain).await.allowed);
 }
 
+// Measured with Claude Code 2.1.329: it denies a call of `Agent` by each of the first two matchers.
+#[test]
+fn a_tool_that_was_renamed_is_matched_by_its_old_and_its_new_name() {
+    let sandbox = Sandbox::new();
+    let call = |tool: &str| json!({"tool_name": tool, "tool_input": {"prompt": "x"}});
+    for (matcher, tool) in [
+        ("Task", "Agent"),
+        ("^Task$", "Agent"),
+        ("Agent", "Task"),
+        ("Bash|KillShell", "TaskStop"),
+        ("TaskStop", "KillBash"),
+        ("Brief", "SendUserMessage"),
+    ] {
+        for dialect in ["claude-code", ""] {
+            let mut hook = json!({"type": "command", "command": "exit 2"});
+            if !dialect.is_empty() {
+                hook["dialect"] = dialect.into();
+            }
+            let file = json!({"pre_tool_use": [{"matcher": matcher, "hooks": [hook]}]});
+            sandbox.write("hooks.yaml", &file.to_string());
+            let done = run(&sandbox, "claude-code", "PreToolUse", &call(tool));
+            assert!(says_no(&done, "blocked"), "{matcher} {tool} {dialect}: {done:#?}");
+            let done = run(&sandbox, "claude-code", "PreToolUse", &call("TaskCreate"));
+            lets_pass(&done, matcher);
+        }
+        if matcher.chars().all(char::is_alphabetic) {
+            let rule = json!({"rule": {"tools": [matcher], "deny": "no"}});
+            sandbox.write("hooks.yaml", &json!({ "pre_tool_use": [rule] }).to_string());
+            let done = run(&sandbox, "claude-code", "PreToolUse", &call(tool));
+            assert!(says_no(&done, "no"), "{matcher} {tool}: {done:#?}");
+        }
+    }
+}
+
+// A profile of a shell prints a greeting before the answer.
+#[test]
+fn a_denial_behind_other_text_is_a_failure_that_is_shown() {
+    let sandbox = Sandbox::new();
+    for (agent, native, event) in [
+        ("claude-code", "Stop", "stop"),
+        ("claude-code", "UserPromptSubmit", "user_prompt_submit"),
+        ("claude-code", "PostToolUse", "post_tool_use"),
+        ("claude-code", "PreCompact", "pre_compact"),
+        ("gemini", "BeforeModel", "before_llm_call"),
+    ] {
+        let payload = json!({"prompt": "x", "tool_name": "Bash", "tool_input": {"command": "ls"},
+            "tool_response": "", "trigger": "auto", "llm_request": {"model": "m", "messages": []}});
+        for (answer, fails) in [
+            (r#"{"decision":"block","reason":"tests fail"}"#, true),
+            (r#"{"name":"package"}"#, false),
+        ] {
+            let command = format!("echo 'Shell ready'; echo '{answer}'");
+            let hook = json!({"type": "command", "command": command});
+            let entry = if native == "PostToolUse" { json!({"hooks": [hook]}) } else { hook };
+            sandbox.write("hooks.yaml", &json!({ event: [entry] }).to_string());
+            let done = run(&sandbox, agent, native, &payload);
+            let shown = format!("{}{}", done.stdout, done.stderr);
+            let failed = shown.contains("its output is text with a line that starts with `{`");
+            assert_eq!(failed, fails, "{agent} {native}: {done:#?}");
+            assert!(!fails || !shown.contains("tests fail"), "{agent} {native}: {done:#?}");
+        }
+    }
+}
+
 // Measured with Claude Code 2.1.329: `approve` lets the tool run unasked, `allow` changes nothing.
 #[test]
 fn allow_at_the_top_of_an_answer_is_no_opinion_as_in_claude_code() {
@@ -581,6 +645,35 @@ fn the_project_of_a_script_is_the_root_of_its_hooks_file() {
             let done = sandbox.hookexec(args).stdin(payload.to_string()).run();
             assert!(says_no(&done, "seen"), "{agent} {file}: {done:#?}");
         }
+    }
+}
+
+#[test]
+fn the_project_of_a_script_is_the_root_of_a_hooks_file_that_is_named_with_dots() {
+    let sandbox = Sandbox::new();
+    sandbox.script(".claude/hooks/guard.sh", "#!/bin/sh\necho seen >&2; exit 2\n");
+    std::fs::create_dir_all(sandbox.project().join("sub")).unwrap();
+    let command = r#"sh "$CLAUDE_PROJECT_DIR/.claude/hooks/guard.sh""#;
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash", command));
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let args = [
+        "run", "--isolated", "--config", "../hooks.yaml", "--from", "codex", "--event",
+        "PreToolUse",
+    ];
+    let run = sandbox.hookexec(args).stdin(payload.to_string());
+    let done = run.current_dir(sandbox.project().join("sub")).run();
+    assert!(says_no(&done, "seen"), "{done:#?}");
+}
+
+#[test]
+fn a_script_with_the_line_ends_of_windows_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.script("guard.sh", "#!/bin/sh\r\nexit 0\r\n");
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    for command in ["./guard.sh", r#"true && "$CLAUDE_PROJECT_DIR"/guard.sh"#] {
+        sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash", command));
+        let done = run(&sandbox, "claude-code", "PreToolUse", &payload);
+        assert!(says_no(&done, "guard.sh` has the line ends of Windows"), "{done:#?}");
     }
 }
 
