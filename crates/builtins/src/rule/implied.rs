@@ -5,17 +5,17 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::arguments::{Arguments, program_name};
-use super::code::shell_texts;
+use super::code::{DATABASES, SHELLS, texts_of_calls};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
 use crate::shell::quoted;
-use hookexec::wire::Input;
+use hookexec::wire::{Input, JsonObject};
 use hookexec_files::text::name_length;
 
 /// Programs that run statements of SQL.
-static DATABASES: LazyLock<Vec<&'static str>> =
+static CLIENTS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| shipped("@databases").into_iter().flatten().collect());
 
 /// Returns the commands of a call with those that they imply.
@@ -51,7 +51,13 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             }
         }
     }
+    implied.extend(emptied(&commands));
     filter_environment(&mut commands);
+    if let Some((program, words)) = input.tool_input.as_ref().and_then(program_and_words)
+        && input.tool().starts_with("mcp__")
+    {
+        implied.extend(commands_of_text(&format!("{program} {words}")));
+    }
     for (key, value) in input.tool_input.iter().flatten() {
         for text in texts(value) {
             implied.extend(commands_of_argument(input.tool(), key, &text));
@@ -59,6 +65,45 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     }
     commands.extend(implied);
     commands
+}
+
+/// Returns the program and the words of a call that names them apart.
+fn program_and_words(arguments: &JsonObject) -> Option<(&str, String)> {
+    let program = arguments.get("command").or_else(|| arguments.get("cmd"))?.as_str()?;
+    let words = arguments.get("args").or_else(|| arguments.get("arguments"))?.as_array()?;
+    let words: Vec<String> = words.iter().filter_map(Value::as_str).map(quoted).collect();
+    Some((program, words.join(" ")))
+}
+
+/// Returns `: > file` for each file that a pipeline reads and, before that, empties: `sort x > x`.
+fn emptied(commands: &[SimpleCommand]) -> Vec<SimpleCommand> {
+    let mut found = Vec::new();
+    for command in commands {
+        for redirection in command.redirections.iter().filter(|one| &*one.operator == ">") {
+            let file = &redirection.word.text;
+            let mut readers = commands.iter().filter(|other| other.pipeline == command.pipeline);
+            if readers.any(|reader| reads(reader, file)) {
+                let words = vec![Word::known(":")];
+                let redirections = vec![redirection.clone()];
+                let history = command.history.clone();
+                found.push(SimpleCommand { words, redirections, history, ..Default::default() });
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether a command names a file as one that it reads, as it is written.
+fn reads(command: &SimpleCommand, file: &str) -> bool {
+    let mut inputs = command.redirections.iter().filter(|one| &*one.operator == "<");
+    if inputs.any(|input| input.word.text == file) {
+        return true;
+    }
+    let name = program_of(command).unwrap_or_default();
+    // A plain word may be something else: `git log > log`.
+    file.contains(['.', '/', '$'])
+        && !matches!(name.as_str(), "echo" | "printf" | "tee")
+        && command.words.iter().skip(1).any(|word| word.text == file)
 }
 
 /// Returns the text of an argument, and that of a list of words as one command and as several texts.
@@ -157,7 +202,7 @@ fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
     })
 }
 
-/// Returns the commands that the code of an interpreter runs in a shell, as far as they can be read.
+/// Returns the commands and statements that the code of an interpreter runs, as far as they can be read.
 fn commands_in_code(command: &SimpleCommand) -> Vec<SimpleCommand> {
     let name = program_of(command).unwrap_or_default();
     if !is_interpreter(&name) && !name.ends_with("awk") {
@@ -174,7 +219,10 @@ fn commands_in_code(command: &SimpleCommand) -> Vec<SimpleCommand> {
         }
     }
     let mut commands = Vec::new();
-    for text in codes.into_iter().flat_map(shell_texts) {
+    for text in codes.iter().flat_map(|code| texts_of_calls(code, &DATABASES)) {
+        commands.extend(statements_of(&text, &[]));
+    }
+    for text in codes.iter().flat_map(|code| texts_of_calls(code, &SHELLS)) {
         for mut inner in commands_of_text(&text) {
             if inner.words.first().is_some_and(Word::is_known) {
                 inner.hidden = Hidden::Nothing;
@@ -197,7 +245,7 @@ fn is_pipe(before: &SimpleCommand, command: &SimpleCommand) -> bool {
 
 /// Returns whether a command runs statements of SQL.
 fn is_database(command: &SimpleCommand) -> bool {
-    program_of(command).is_some_and(|name| DATABASES.iter().any(|known| glob(known, &name)))
+    program_of(command).is_some_and(|name| CLIENTS.iter().any(|known| glob(known, &name)))
 }
 
 /// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
