@@ -4,19 +4,14 @@
 use crate::shell::quoted;
 
 /// Functions that run a command.
-pub(super) const SHELLS: [&str; 19] = [
+const SHELLS: [&str; 14] = [
     "system",
     "popen",
     "Popen",
-    "exec",
     "execSync",
-    "execFile",
     "execFileSync",
-    "run",
-    "call",
     "check_call",
     "check_output",
-    "spawn",
     "spawnSync",
     "shell_exec",
     "passthru",
@@ -25,9 +20,21 @@ pub(super) const SHELLS: [&str; 19] = [
     "create_subprocess_shell",
     "proc_open",
 ];
+/// Functions that do if they are of these modules: `subprocess.run`, `child_process.exec`.
+const OF_MODULES: [&str; 5] = ["exec", "execFile", "run", "call", "spawn"];
+const MODULES: [&str; 2] = ["subprocess", "child_process"];
 /// Functions that run statements of SQL.
 pub(super) const DATABASES: [&str; 5] =
     ["execute", "executescript", "query", "raw", "executeRawUnsafe"];
+
+/// Returns the commands that functions in code are called with, as far as they stand in quotes.
+pub(super) fn shell_texts(code: &str) -> Vec<String> {
+    let mut texts = texts_of_calls(code, &SHELLS);
+    if MODULES.iter().any(|module| code.contains(module)) {
+        texts.extend(texts_of_calls(code, &OF_MODULES));
+    }
+    texts
+}
 
 /// Returns the texts in quotes that these functions are called with in code.
 pub(super) fn texts_of_calls(code: &str, functions: &[&str]) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::arguments::{Arguments, program_name};
-use super::code::{DATABASES, SHELLS, texts_of_calls};
+use super::code::{DATABASES, shell_texts, texts_of_calls};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
@@ -222,7 +222,7 @@ fn commands_in_code(command: &SimpleCommand) -> Vec<SimpleCommand> {
     for text in codes.iter().flat_map(|code| texts_of_calls(code, &DATABASES)) {
         commands.extend(statements_of(&text, &[]));
     }
-    for text in codes.iter().flat_map(|code| texts_of_calls(code, &SHELLS)) {
+    for text in codes.into_iter().flat_map(shell_texts) {
         for mut inner in commands_of_text(&text) {
             if inner.words.first().is_some_and(Word::is_known) {
                 inner.hidden = Hidden::Nothing;

@@ -103,7 +103,7 @@ impl Pattern {
         // The words of statements are read in small letters.
         let is_sql = parsed.programs == ["sql"];
         for word in words {
-            if is_sql {
+            if is_sql && !is_assignment(word) {
                 parsed.add(&word.to_lowercase(), groups)?;
             } else {
                 parsed.add(word, groups)?;

@@ -1,35 +1,23 @@
 //! Words that the call itself sets: `V=-rf; rm $V x` is `rm -rf x`, and `rm -{r,f} x`, too.
 
-use super::arguments::program_name;
 use super::expand::{UNKNOWN, expansions};
 use super::part::braces;
 use super::place::{Place, Places, Scene};
-use crate::calls::{SimpleCommand, Word};
+use crate::calls::{SimpleCommand, Word, is_shell};
 use crate::shell::next_expansion;
-use hookexec_files::text::name_length;
 
-/// Puts the values of words into commands, and exported variables before those behind.
+/// Puts the values of words into commands. Another shell, as in `bash -c`, may not have the variables.
 pub(super) fn put_values(commands: &mut [SimpleCommand], scene: &Scene<'_>) {
+    const OTHER_SHELLS: [&str; 6] = ["ssh", "su", "runuser", "script", "watch", "adb"];
     let mut places = Places::default();
-    let mut exported: Vec<String> = Vec::new();
     for command in commands {
-        let is_known = command.words.iter().all(Word::is_known);
-        if is_known && exported.is_empty() && !is_export(command) {
+        let mut wrappers = command.wrappers.iter();
+        if command.words.iter().all(Word::is_known)
+            || wrappers.any(|name| is_shell(name) || OTHER_SHELLS.contains(&name.as_str()))
+        {
             continue;
         }
         let place = places.after(&command.history, scene);
-        for name in &exported {
-            if let Some([value]) = place.variables.get(name).map(Vec::as_slice)
-                && !value.contains(UNKNOWN)
-            {
-                command.assignments.push(Word::known(&format!("{name}={value}")));
-            }
-        }
-        if is_export(command) {
-            for word in command.words.iter().skip(1) {
-                exported.push(word.text[..name_length(&word.text)].to_owned());
-            }
-        }
         let mut words = Vec::new();
         // A program that is not known may run another one.
         words.extend(command.words.first().cloned());
@@ -41,11 +29,6 @@ pub(super) fn put_values(commands: &mut [SimpleCommand], scene: &Scene<'_>) {
         }
         command.words = words;
     }
-}
-
-fn is_export(command: &SimpleCommand) -> bool {
-    let program = command.words.first().and_then(program_name);
-    program.as_deref() == Some("export")
 }
 
 /// Returns the words that a word becomes, if the call tells them and none is a path.
