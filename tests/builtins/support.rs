@@ -35,7 +35,7 @@ pub(crate) fn run_in(
 
 /// Returns why a builtin refuses its arguments.
 pub(crate) fn refused(name: &str, arguments: &[&str]) -> String {
-    builtin(name).prepare(&nowhere(), &args(arguments)).err().unwrap()
+    builtin(name).prepare(&nowhere(), &args(arguments)).err().unwrap().to_string()
 }
 
 /// Returns an input from its JSON.

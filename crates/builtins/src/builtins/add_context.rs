@@ -24,9 +24,9 @@ enum Part {
     Field(Vec<String>),
 }
 
-pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     if args.is_empty() {
-        return Err("it needs a text".to_owned());
+        return Err("it needs a text".into());
     }
     let texts: Vec<Vec<Part>> = args.iter().map(|arg| parse(arg)).collect::<Result<_, _>>()?;
     Ok(Arc::new(move |asked| {
@@ -35,19 +35,19 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
     }))
 }
 
-fn parse(text: &str) -> Result<Vec<Part>, String> {
+fn parse(text: &str) -> Result<Vec<Part>, BuiltinError> {
     let mut parts = Vec::new();
     for part in template::parts(text, "{{", "}}") {
         parts.push(match part {
             template::Part::Text(text) => Part::Text(text.to_owned()),
             template::Part::Field(field) => Part::Field(path(field.trim())?),
-            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}}}`")),
+            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}}}`").into()),
         });
     }
     Ok(parts)
 }
 
-pub(super) fn path(field: &str) -> Result<Vec<String>, String> {
+pub(super) fn path(field: &str) -> Result<Vec<String>, BuiltinError> {
     if let Some(pointer) = field.strip_prefix('/') {
         return whole(
             field,
@@ -59,28 +59,34 @@ pub(super) fn path(field: &str) -> Result<Vec<String>, String> {
     if field.starts_with('.') {
         path[0] = snake_case(&path[0]);
     }
-    let plain =
-        |key: &String| key.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
-    if !path.iter().all(plain) {
+    if !path.iter().all(|key| is_plain(key)) {
         return Err(format!(
             "`{{{{{field}}}}}` is not a field; only fields can be inserted, such as `{{{{session_id}}}}`"
-        ));
+        ).into());
     }
-    let known = || Input::FIELDS.iter().copied().chain(OTHER_FIELDS.split(' '));
-    if !known().any(|name| name == path[0]) {
-        let meant = suggest::closest(&path[0], known());
+    if !known_fields().any(|name| name == path[0]) {
+        let meant = suggest::closest(&path[0], known_fields());
         return Err(format!(
             "`{{{{{field}}}}}`: inputs have no field `{}`{}",
             path[0],
             suggest::did_you_mean(meant)
-        ));
+        )
+        .into());
     }
     whole(field, path)
 }
 
-fn whole(field: &str, path: Vec<String>) -> Result<Vec<String>, String> {
+fn is_plain(key: &str) -> bool {
+    key.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
+}
+
+fn known_fields() -> impl Iterator<Item = &'static str> + Clone {
+    Input::FIELDS.iter().copied().chain(OTHER_FIELDS.split(' '))
+}
+
+fn whole(field: &str, path: Vec<String>) -> Result<Vec<String>, BuiltinError> {
     if path.iter().any(String::is_empty) {
-        return Err(format!("`{{{{{field}}}}}`: a part of the field's path is empty"));
+        return Err(format!("`{{{{{field}}}}}`: a part of the field's path is empty").into());
     }
     Ok(path)
 }

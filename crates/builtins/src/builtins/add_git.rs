@@ -10,18 +10,20 @@ use hookexec_files::text;
 
 const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];
 
-pub(super) fn status(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn status(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     arguments::none(args)?;
     Ok(shown(surroundings, "Git status", 4 << 10, |git| {
         git.ask(&["status", "--short", "--branch", "--ignore-submodules=dirty"])
     }))
 }
 
-pub(super) fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let (form, title) = match arguments::at_most_one(args)? {
         None => ("--stat", "Uncommitted changes"),
         Some("full") => ("--patch", "Uncommitted changes in full"),
-        Some(other) => return Err(format!("the argument can only be `full`, found `{other}`")),
+        Some(other) => {
+            return Err(format!("the argument can only be `full`, found `{other}`").into());
+        }
     };
     Ok(shown(surroundings, title, 4 << 10, move |git| {
         let mut command =
@@ -34,7 +36,7 @@ pub(super) fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work,
     }))
 }
 
-pub(super) fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let count = arguments::at_most_one(args)?.unwrap_or("10");
     let count = format!("--max-count={}", arguments::at_least(1_u32, "N", count)?);
     Ok(shown(surroundings, "Recent commits", 16 << 10, move |git| {
@@ -56,7 +58,9 @@ fn shown(
     Arc::new(move |input| {
         let Some(git) = Git::open(&surroundings, &input.cwd)? else { return Ok(None) };
         let text = ask(&git)?;
-        let context = || Output::context(format!("{title}:\n{}", text::cut(&text, most)));
-        Ok(if text.is_empty() { None } else { Some(context()) })
+        if text.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Output::context(format!("{title}:\n{}", text::cut(&text, most)))))
     })
 }

@@ -19,7 +19,7 @@ pub(super) fn told(
     surroundings: &Surroundings,
     args: &[String],
     tell: Tell,
-) -> Result<Work, String> {
+) -> Result<Work, BuiltinError> {
     arguments::none(args)?;
     let surroundings = surroundings.clone();
     Ok(Arc::new(move |input| Ok(tell(&surroundings, input)?.map(Output::context))))
@@ -43,14 +43,16 @@ pub(super) fn listing(_: &Surroundings, input: &Input) -> Result<Option<String>,
             names.push(text::one_line(&name) + slash);
         }
     }
+    if names.is_empty() {
+        return Ok(None);
+    }
     names.sort_unstable();
     let more = names.len().saturating_sub(MOST);
     names.truncate(MOST);
     if more > 0 {
         names.push(format!("... and {more} more"));
     }
-    let listing = || format!("Entries of the working directory:\n{}", names.join("\n"));
-    Ok(if names.is_empty() { None } else { Some(listing()) })
+    Ok(Some(format!("Entries of the working directory:\n{}", names.join("\n"))))
 }
 
 pub(super) fn environment(

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Surroundings, Work, arguments};
+use super::{BuiltinError, Surroundings, Work, arguments};
 use hookexec::wire::Output;
 use hookexec_files::bounded::read_beginning;
 use hookexec_files::files;
@@ -18,11 +18,11 @@ const MOST_LISTED: usize = 50;
 /// The most directories that are searched for them.
 const MOST_SEARCHED: usize = 5000;
 
-pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let (options, names) = arguments::options(args, &["depth"])?;
     let depth: u32 = options.number("depth", 1)?.unwrap_or_default();
     if names.is_empty() {
-        return Err("it needs at least one file name".to_owned());
+        return Err("it needs at least one file name".into());
     }
     let names: Vec<PathBuf> = names.into_iter().map(file_name).collect::<Result<_, _>>()?;
     let home = surroundings.home().map(Path::to_owned);
@@ -48,11 +48,13 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     }))
 }
 
-fn file_name(name: &str) -> Result<PathBuf, String> {
+fn file_name(name: &str) -> Result<PathBuf, BuiltinError> {
     let path = Path::new(name);
     let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
     if name.is_empty() || !plain {
-        return Err(format!("`{name}` is not a file name; it must be relative and without `..`"));
+        return Err(
+            format!("`{name}` is not a file name; it must be relative and without `..`").into()
+        );
     }
     Ok(path.to_owned())
 }

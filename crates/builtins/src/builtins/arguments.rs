@@ -3,35 +3,39 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use super::BuiltinError;
 use hookexec::wire::Output;
 
 /// Refuses arguments of a builtin that takes none.
-pub(super) fn none(args: &[String]) -> Result<(), String> {
+pub(super) fn none(args: &[String]) -> Result<(), BuiltinError> {
     match args {
         [] => Ok(()),
-        [first, ..] => Err(format!("it takes no arguments, found `{first}`")),
+        [first, ..] => Err(format!("it takes no arguments, found `{first}`").into()),
     }
 }
 
 /// Returns the only argument, or `None` when there is none.
-pub(super) fn at_most_one<A: AsRef<str>>(args: &[A]) -> Result<Option<&str>, String> {
+pub(super) fn at_most_one<A: AsRef<str>>(args: &[A]) -> Result<Option<&str>, BuiltinError> {
     match args {
         [] => Ok(None),
         [only] => Ok(Some(only.as_ref())),
         [_, second, ..] => {
-            Err(format!("it takes one argument, found a second: `{}`", second.as_ref()))
+            Err(format!("it takes one argument, found a second: `{}`", second.as_ref()).into())
         }
     }
 }
 
 /// Reads a number of at least `least`.
-pub(super) fn at_least<N>(least: N, name: &str, text: &str) -> Result<N, String>
+pub(super) fn at_least<N>(least: N, name: &str, text: &str) -> Result<N, BuiltinError>
 where
     N: Copy + FromStr + PartialOrd + Display,
 {
-    let number = text.parse().ok().filter(|number| *number >= least);
-    number
-        .ok_or_else(|| format!("{name} must be a whole number of at least {least}, found `{text}`"))
+    match text.parse() {
+        Ok(number) if number >= least => Ok(number),
+        _ => {
+            Err(format!("{name} must be a whole number of at least {least}, found `{text}`").into())
+        }
+    }
 }
 
 /// Makes a decision with a reason.
@@ -49,7 +53,7 @@ impl<'a> Options<'a> {
     }
 
     /// Reads an option whose value is a number of at least `least`.
-    pub(super) fn number<N>(&self, name: &str, least: N) -> Result<Option<N>, String>
+    pub(super) fn number<N>(&self, name: &str, least: N) -> Result<Option<N>, BuiltinError>
     where
         N: Copy + FromStr + PartialOrd + Display,
     {
@@ -61,13 +65,13 @@ impl<'a> Options<'a> {
         &self,
         name: &str,
         words: &[(&str, T)],
-    ) -> Result<Option<T>, String> {
+    ) -> Result<Option<T>, BuiltinError> {
         let Some(value) = self.get(name) else { return Ok(None) };
         if let Some((_, meant)) = words.iter().find(|(word, _)| *word == value) {
             return Ok(Some(*meant));
         }
         let words: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-        Err(format!("`--{name}` must be {}, found `{value}`", words.join(" or ")))
+        Err(format!("`--{name}` must be {}, found `{value}`", words.join(" or ")).into())
     }
 }
 
@@ -75,7 +79,7 @@ impl<'a> Options<'a> {
 pub(super) fn options<'a>(
     args: &'a [String],
     known: &[&str],
-) -> Result<(Options<'a>, Vec<&'a str>), String> {
+) -> Result<(Options<'a>, Vec<&'a str>), BuiltinError> {
     let mut options = Options(Vec::new());
     let mut others = Vec::new();
     for arg in args {
@@ -86,10 +90,10 @@ pub(super) fn options<'a>(
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         if !known.contains(&name) {
             let names = known.iter().map(|name| format!("`--{name}`")).collect::<Vec<_>>();
-            return Err(format!("unknown option `--{name}`; it knows {}", names.join(", ")));
+            return Err(format!("unknown option `--{name}`; it knows {}", names.join(", ")).into());
         }
         if options.get(name).is_some() {
-            return Err(format!("option `--{name}` is given twice"));
+            return Err(format!("option `--{name}` is given twice").into());
         }
         options.0.push((name, value));
     }

@@ -17,7 +17,7 @@ const LONGEST_TEXT: usize = 4096;
 /// The longest record, in bytes.
 const LONGEST_RECORD: usize = 64 * 1024;
 
-pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let path = arguments::at_most_one(args)?.ok_or("it needs the file to write to, `PATH`")?;
     let path = place(surroundings, path)?;
     let redactor = Redactor::new(surroundings.env());
@@ -35,16 +35,17 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
 }
 
 /// The agent's directory changes and may be hostile: a relative path would lead anywhere.
-fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, String> {
+fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, BuiltinError> {
     let place = match (path.strip_prefix("~/"), surroundings.home()) {
         (Some(rest), Some(home)) => home.join(rest),
-        (Some(_), None) => return Err(format!("`{path}`: the home directory is not known")),
+        (Some(_), None) => return Err(format!("`{path}`: the home directory is not known").into()),
         (None, _) => PathBuf::from(path),
     };
     if !place.is_absolute() || place.file_name().is_none() {
         return Err(format!(
             "`{path}` must be a file, absolute or below the home directory: `~/...`"
-        ));
+        )
+        .into());
     }
     Ok(place)
 }

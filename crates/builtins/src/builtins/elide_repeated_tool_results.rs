@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
-use super::{Surroundings, Work, tool};
+use super::{BuiltinError, Surroundings, Work, tool};
 use hookexec::event::{Contract, Event, Rewrite};
 use hookexec::matcher::Matcher;
 use hookexec::wire::{Input, Output};
+use hookexec_files::files::digest;
 use hookexec_files::locks::locked;
 
 /// The events after which the model may have lost a response.
@@ -31,11 +31,8 @@ pub(super) fn suits(contract: &Contract) -> bool {
     contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
 }
 
-pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
-    let tools: Vec<Matcher> = args
-        .iter()
-        .map(|arg| Matcher::new(arg).map_err(|error| error.to_string()))
-        .collect::<Result<_, _>>()?;
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
+    let tools: Vec<Matcher> = args.iter().map(|arg| Matcher::new(arg)).collect::<Result<_, _>>()?;
     let memory = Mutex::new(Memory::default());
     Ok(Arc::new(move |input| {
         let mut memory = locked(&memory);
@@ -54,8 +51,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
         if input.tool_error == Some(true) || answer.len() < SHORTEST {
             return Ok(None);
         }
-        let repeated = memory.repeats(input, hash(&[&answer]));
-        if !repeated {
+        if !memory.repeats(input, digest(answer.as_bytes())) {
             return Ok(None);
         }
         let unchanged =
@@ -65,7 +61,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
 }
 
 /// The calls of each session.
-type Memory = Recent<String, Recent<[u8; 32], Call, MOST_CALLS>, MOST_SESSIONS>;
+type Memory = Recent<String, Recent<String, Call, MOST_CALLS>, MOST_SESSIONS>;
 
 /// The entries that were used last, the newest at the end.
 #[derive(Debug)]
@@ -74,7 +70,7 @@ struct Recent<K, V, const MOST: usize>(Vec<(K, V)>);
 #[derive(Debug, Default)]
 struct Call {
     id: Option<String>,
-    answer: Option<[u8; 32]>,
+    answer: Option<String>,
     elided: bool,
 }
 
@@ -100,24 +96,15 @@ impl<K: PartialEq, V: Default, const MOST: usize> Recent<K, V, MOST> {
 
 impl Memory {
     /// Remembers an answer, and returns whether the model has it already.
-    fn repeats(&mut self, input: &Input, answer: [u8; 32]) -> bool {
-        let arguments = input.tool_input.clone().map(|input| Value::Object(input).to_string());
-        let agent = input.agent_name.as_deref().unwrap_or_default();
-        let key = hash(&[agent, input.tool(), arguments.as_deref().unwrap_or_default()]);
+    fn repeats(&mut self, input: &Input, answer: String) -> bool {
+        let arguments = input.tool_input.clone().map(Value::Object);
+        let key = format!("{:?} {:?} {arguments:?}", input.agent_name, input.tool());
+        let key = digest(key.as_bytes());
         let call = self.entry(input.session_id.clone()).entry(key);
         // The same call may pass twice, before and after another hook's rewrite.
         let same_call = call.id.is_some() && call.id == input.tool_use_id;
-        let elided = call.answer == Some(answer) && !call.elided && !same_call;
+        let elided = call.answer.as_ref() == Some(&answer) && !call.elided && !same_call;
         *call = Call { id: input.tool_use_id.clone(), answer: Some(answer), elided };
         elided
     }
-}
-
-fn hash(parts: &[&str]) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
-    }
-    hash.finalize().into()
 }

@@ -40,6 +40,19 @@ const SETTINGS: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
+/// Variables that keep git from waiting, and from running programs.
+const VARIABLES: [(&str, &str); 8] = [
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "false"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_SSH_COMMAND", "false"),
+    // A partial clone would fetch what it lacks: no protocol, no program.
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("LC_ALL", "C"),
+];
+
 /// A repository, by a directory inside it.
 pub(super) struct Git {
     program: PathBuf,
@@ -124,25 +137,12 @@ impl Git {
 
     fn run(&self, args: &[&str]) -> Result<Answer, BuiltinError> {
         let mut env = self.env.clone();
-        let mut set = |name: String, value: String| env.push((name.into(), value.into()));
-        for (name, value) in [
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_ASKPASS", "false"),
-            ("GIT_PAGER", "cat"),
-            ("GIT_SSH_COMMAND", "false"),
-            // A partial clone would fetch what it lacks: no protocol, no program.
-            ("GIT_NO_LAZY_FETCH", "1"),
-            ("GIT_ALLOW_PROTOCOL", "none"),
-            ("LC_ALL", "C"),
-        ] {
-            set(name.to_owned(), value.to_owned());
-        }
+        env.extend(VARIABLES.map(|(name, value)| (name.into(), value.into())));
         // As variables and not as `-c key=value`: a filter's name may contain a `=`.
-        set("GIT_CONFIG_COUNT".to_owned(), self.settings.len().to_string());
+        env.push(("GIT_CONFIG_COUNT".into(), self.settings.len().to_string().into()));
         for (index, (key, value)) in self.settings.iter().enumerate() {
-            set(format!("GIT_CONFIG_KEY_{index}"), key.clone());
-            set(format!("GIT_CONFIG_VALUE_{index}"), value.clone());
+            env.push((format!("GIT_CONFIG_KEY_{index}").into(), key.into()));
+            env.push((format!("GIT_CONFIG_VALUE_{index}").into(), value.into()));
         }
         let reader = duct::cmd(&self.program, ["--no-pager"].iter().chain(args))
             .dir(&self.directory)

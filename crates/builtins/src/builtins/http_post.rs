@@ -7,6 +7,9 @@ mod post;
 pub(super) use post::prepare;
 
 #[cfg(not(feature = "http"))]
-pub(super) fn prepare(_: &super::Surroundings, _: &[String]) -> Result<super::Work, String> {
-    Err("this hookexec was built without the feature `http`".to_owned())
+pub(super) fn prepare(
+    _: &super::Surroundings,
+    _: &[String],
+) -> Result<super::Work, super::BuiltinError> {
+    Err("this hookexec was built without the feature `http`".into())
 }

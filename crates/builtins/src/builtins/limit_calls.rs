@@ -5,39 +5,42 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
-use super::{Asked, Surroundings, Work, add_context};
+use super::max_iterations::ended_turn;
+use super::{Asked, BuiltinError, Surroundings, Work, add_context};
 use hookexec::config::Period;
 use hookexec::counts::{Counted, MAX_TIMES};
-use hookexec::wire::{Output, Stop, StopScope};
+use hookexec::wire::Output;
 use hookexec_files::files::digest;
 use hookexec_files::kinds::Words as _;
 
-pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_calls(_: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let (options, others) = options(args, &["per", "by", "decision"])?;
     let most = number(&others)?;
     let decide = decision(&options)?;
     let per = options.word("per", Period::WORDS)?.unwrap_or_default();
-    let named = |field: &str| Ok::<_, String>((field.to_owned(), add_context::path(field)?));
-    let by = options.get("by").map(named).transpose()?;
+    let by = match options.get("by") {
+        Some(field) => Some((field.to_owned(), add_context::path(field)?)),
+        None => None,
+    };
     Ok(Arc::new(move |asked| {
         let (window, span) = per.window(asked)?;
-        let key = by
-            .as_ref()
-            .map(|(_, path)| digest(text(asked.call.original.lookup(path).as_deref()).as_bytes()));
-        let key = key.unwrap_or_default();
+        let (mut key, mut alike) = (String::new(), String::new());
+        if let Some((field, path)) = &by {
+            let value = asked.call.original.lookup(path);
+            key = digest(text(value.as_deref()).as_bytes());
+            alike = format!(" with the same `{field}`");
+        }
         let counted = Counted { key: &key, window: &window, span, ..once(asked, most) };
         if asked.counter.count(&asked.session_id, &counted)? {
             return Ok(None);
         }
-        let alike = by.as_ref().map(|(field, _)| format!(" with the same `{field}`"));
-        let alike = alike.unwrap_or_default();
         let calls =
             if most == 1 { "one such call".to_owned() } else { format!("{most} such calls") };
         Ok(Some(decide(format!("{calls}{alike} {}: that is the limit", per.phrase()))))
     }))
 }
 
-pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let (options, others) = options(args, &["decision"])?;
     let most = number(&others)?;
     let decide = decision(&options)?;
@@ -55,7 +58,10 @@ pub(super) fn prepare_same_calls(_: &Surroundings, args: &[String]) -> Result<Wo
     }))
 }
 
-pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare_failed_calls(
+    _: &Surroundings,
+    args: &[String],
+) -> Result<Work, BuiltinError> {
     let (_, others) = options(args, &[])?;
     let most = number(&others)?;
     Ok(Arc::new(move |asked| {
@@ -71,9 +77,7 @@ pub(super) fn prepare_failed_calls(_: &Surroundings, args: &[String]) -> Result<
             return Ok(None);
         }
         let reason = format!("{calls} failed, which is the limit");
-        let mut output = Output::deny(&reason);
-        output.stop = Some(Stop::new(StopScope::Turn, reason));
-        Ok(Some(output))
+        Ok(Some(ended_turn(reason)))
     }))
 }
 
@@ -82,14 +86,15 @@ fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
     Counted { key: "", window: "", row: "", span: None, most, again: asked.repeated }
 }
 
-fn number(others: &[&str]) -> Result<usize, String> {
+fn number(others: &[&str]) -> Result<usize, BuiltinError> {
     let text = at_most_one(others)?.ok_or("it needs a number, `N`")?;
     let number = text.parse().ok().filter(|number| (1..=MAX_TIMES).contains(number));
     let number = number.and_then(|number| usize::try_from(number).ok());
-    number.ok_or_else(|| format!("N must be a whole number from 1 to {MAX_TIMES}, found `{text}`"))
+    let wrong = format!("N must be a whole number from 1 to {MAX_TIMES}, found `{text}`");
+    Ok(number.ok_or(wrong)?)
 }
 
-fn decision(options: &Options<'_>) -> Result<Decide, String> {
+fn decision(options: &Options<'_>) -> Result<Decide, BuiltinError> {
     Ok(options.word("decision", &DECISIONS)?.unwrap_or(Output::deny))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::spill::Spill;
-use super::{Surroundings, Work, arguments, tool};
+use super::{BuiltinError, Surroundings, Work, arguments, tool};
 use hookexec::event::Event;
 use hookexec::wire::{Input, Output};
 use hookexec_files::text;
@@ -28,7 +28,7 @@ enum End {
     Tail,
 }
 
-pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let (options, others) = arguments::options(args, &["max-bytes", "max-lines", "keep"])?;
     let limit = Limit {
         bytes: options.number("max-bytes", 1024)?.unwrap_or(50 * 1024),
@@ -36,7 +36,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
         keep: options.word("keep", &[("head", End::Head), ("tail", End::Tail)])?,
     };
     if let [other, ..] = &*others {
-        return Err(format!("it takes options only, found `{other}`"));
+        return Err(format!("it takes options only, found `{other}`").into());
     }
     let temp_dir = surroundings.temp_dir().to_owned();
     Ok(Arc::new(move |input| {
@@ -125,10 +125,8 @@ impl Cutter<'_> {
 }
 
 fn is_media(object: &hookexec::wire::JsonObject) -> bool {
-    let is = |key: &str, values: &[&str]| {
-        object.get(key).and_then(Value::as_str).is_some_and(|value| values.contains(&value))
-    };
-    is("type", &["image", "audio", "video", "document"])
+    let kind = object.get("type").and_then(Value::as_str);
+    matches!(kind, Some("image" | "audio" | "video" | "document"))
         || object.contains_key("blob")
         || object.contains_key("data")
             && (object.contains_key("mimeType") || object.contains_key("media_type"))

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Surroundings, Work, arguments};
+use super::{BuiltinError, Surroundings, Work, arguments};
 use hookexec::wire::{Output, Stop, StopScope};
 
-pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let limit = arguments::at_most_one(args)?.ok_or("it needs the number of model calls, `N`")?;
     let limit: u64 = arguments::at_least(1, "N", limit)?;
     Ok(Arc::new(move |input| {
@@ -18,8 +18,13 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, String>
             return Ok(None);
         }
         let reason = format!("the turn has made {limit} model calls, which is the limit");
-        let mut output = Output::deny(&reason);
-        output.stop = Some(Stop::new(StopScope::Turn, reason));
-        Ok(Some(output))
+        Ok(Some(ended_turn(reason)))
     }))
+}
+
+/// Returns an answer that denies, and ends the turn.
+pub(super) fn ended_turn(reason: String) -> Output {
+    let mut output = Output::deny(&reason);
+    output.stop = Some(Stop::new(StopScope::Turn, reason));
+    output
 }

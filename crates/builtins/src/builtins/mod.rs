@@ -124,7 +124,7 @@ pub struct Shipped {
 }
 
 /// Understands the arguments of a hook.
-type Prepare = fn(&Surroundings, &[String]) -> Result<Work, String>;
+type Prepare = fn(&Surroundings, &[String]) -> Result<Work, BuiltinError>;
 
 /// A builtin with its arguments understood, ready to run any number of times.
 pub type Prepared = Box<dyn Fn(&Input) -> Result<Option<Output>, BuiltinError> + Send + Sync>;
@@ -232,7 +232,7 @@ impl Shipped {
         &self,
         surroundings: &Surroundings,
         args: &[String],
-    ) -> Result<Prepared, String> {
+    ) -> Result<Prepared, BuiltinError> {
         let work = (self.prepare)(surroundings, args)?;
         let counter = Counter::in_memory();
         let max_output = Hook::DEFAULT_MAX_OUTPUT;
@@ -248,33 +248,37 @@ impl Shipped {
     fn registered(&'static self) -> Builtin {
         let surroundings = Surroundings::of_process();
         let known: Mutex<HashMap<Vec<String>, Work>> = Mutex::default();
-        let prepare = move |hook: &Hook, counter: Arc<Counter>| {
-            if !self.is_for(hook.event) {
-                let names: Vec<_> = self.events().map(Event::name).collect();
-                let (event, names) = (hook.event, names.join(", "));
-                return Err(format!("it can do nothing on `{event}`; it is for {names}"));
-            }
-            let mut known = locked(&known);
-            let work = if let Some(work) = known.get(&hook.args) {
-                Arc::clone(work)
-            } else {
-                let work = (self.prepare)(&surroundings, &hook.args)?;
-                known.insert(hook.args.clone(), Arc::clone(&work));
-                work
-            };
-            let max_output = hook.max_output;
-            let function = Arc::new(move |call: &Call<'_>| {
-                work(&Asked { call, counter: &counter, max_output })
-            });
-            Ok(if self.inline {
-                BuiltinFunction::Inline(function)
-            } else {
-                BuiltinFunction::Blocking(function)
-            })
-        };
-        Builtin::prepared(prepare)
-            .with_about(self.about())
-            .with_rewrites(self.rewrites)
-            .with_on_failure(self.on_failure)
+        Builtin::prepared(move |hook, counter| {
+            self.function(hook, counter, &surroundings, &mut locked(&known))
+        })
+        .with_about(self.about())
+        .with_rewrites(self.rewrites)
+        .with_on_failure(self.on_failure)
+    }
+
+    fn function(
+        &self,
+        hook: &Hook,
+        counter: Arc<Counter>,
+        surroundings: &Surroundings,
+        known: &mut HashMap<Vec<String>, Work>,
+    ) -> Result<BuiltinFunction, BuiltinError> {
+        if !self.is_for(hook.event) {
+            let names: Vec<_> = self.events().map(Event::name).collect();
+            let (event, names) = (hook.event, names.join(", "));
+            return Err(format!("it can do nothing on `{event}`; it is for {names}").into());
+        }
+        if !known.contains_key(&hook.args) {
+            known.insert(hook.args.clone(), (self.prepare)(surroundings, &hook.args)?);
+        }
+        let work = Arc::clone(&known[&hook.args]);
+        let max_output = hook.max_output;
+        let function =
+            Arc::new(move |call: &Call<'_>| work(&Asked { call, counter: &counter, max_output }));
+        Ok(if self.inline {
+            BuiltinFunction::Inline(function)
+        } else {
+            BuiltinFunction::Blocking(function)
+        })
     }
 }

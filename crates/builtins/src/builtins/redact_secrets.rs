@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::secrets::Redactor;
-use super::{Surroundings, Work, arguments};
+use super::{BuiltinError, Surroundings, Work, arguments};
 use hookexec::event::{Event, Rewrite};
 use hookexec::wire::{Input, JsonObject, Output};
 
-pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     arguments::none(args)?;
     let redactor = Redactor::new(surroundings.env());
     Ok(Arc::new(move |input| {

@@ -45,12 +45,13 @@ impl Surroundings {
         V: Into<OsString>,
     {
         let all: Env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        let value = |name: &str| Platform::HERE.variable(&all, OsStr::new(name));
-        let path = |name: &str| value(name).map(|(_, value)| PathBuf::from(value));
-        self.home = path(Platform::HERE.home_variable).and_then(usable);
-        let temp_dir = path("TMPDIR").filter(|path| path.is_absolute());
-        self.temp_dir = temp_dir.map_or(self.temp_dir, Arc::from);
         self.env = self::env(move || all);
+        self.home = self.var(Platform::HERE.home_variable).map(PathBuf::from).and_then(usable);
+        if let Some(temp_dir) = self.var("TMPDIR").map(PathBuf::from)
+            && temp_dir.is_absolute()
+        {
+            self.temp_dir = temp_dir.into();
+        }
         self
     }
 
@@ -58,8 +59,8 @@ impl Surroundings {
     ///
     /// # Errors
     /// When `time` is not a time with a zone.
-    pub fn with_time(mut self, time: &str) -> Result<Self, String> {
-        let time: Zoned = time.parse().map_err(|error: jiff::Error| error.to_string())?;
+    pub fn with_time(mut self, time: &str) -> Result<Self, jiff::Error> {
+        let time: Zoned = time.parse()?;
         self.now = Arc::new(move || time.clone());
         Ok(self)
     }

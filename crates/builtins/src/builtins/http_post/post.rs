@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How much of an answer is read: it does not count.
 const READ: usize = 64 << 10;
 
-pub(crate) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, String> {
+pub(crate) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let post = Post::parse(surroundings, args)?;
     Ok(Arc::new(move |input| post.send(input).map(|()| None)))
 }
@@ -31,7 +31,7 @@ struct Post {
 }
 
 impl Post {
-    fn parse(surroundings: &Surroundings, args: &[String]) -> Result<Self, String> {
+    fn parse(surroundings: &Surroundings, args: &[String]) -> Result<Self, BuiltinError> {
         let (mut headers, mut texts, mut private) = (Vec::new(), Vec::new(), false);
         for arg in args {
             if let Some(field) = arg.strip_prefix("--header=") {
@@ -41,7 +41,8 @@ impl Post {
             } else if arg.starts_with("--") {
                 return Err(format!(
                     "unknown option `{arg}`; it knows `--header=`, `--allow-private`"
-                ));
+                )
+                .into());
             } else {
                 texts.push(arg.clone());
             }
@@ -50,7 +51,7 @@ impl Post {
         let url = texts.next().ok_or("it needs the address to post to, `URL`")?;
         let body = texts.next();
         if let Some(third) = texts.next() {
-            return Err(format!("it takes an address and a text, found a third: `{third}`"));
+            return Err(format!("it takes an address and a text, found a third: `{third}`").into());
         }
         let mut client = Client::new(&url, private)?;
         for field in headers {
@@ -100,12 +101,15 @@ fn filled(text: &str, event: &Value) -> Result<String, MissingValue> {
     }
 }
 
-fn add_header(client: &mut Client, surroundings: &Surroundings, field: &str) -> Result<(), String> {
-    let wrong = || format!("`--header={field}` must be `--header=NAME:VALUE`");
-    let (name, value) = field.split_once(':').ok_or_else(wrong)?;
+fn add_header(
+    client: &mut Client,
+    surroundings: &Surroundings,
+    field: &str,
+) -> Result<(), BuiltinError> {
+    let wrong = format!("`--header={field}` must be `--header=NAME:VALUE`");
+    let Some((name, value)) = field.split_once(':') else { return Err(wrong.into()) };
     let value = value.trim();
-    let (before, last) =
-        value.rsplit_once(' ').map_or(("", value), |(before, last)| (before, last));
+    let (before, last) = value.rsplit_once(' ').unwrap_or(("", value));
     let value = match last.strip_prefix('$') {
         None => value.to_owned(),
         Some(variable) => {
@@ -117,5 +121,5 @@ fn add_header(client: &mut Client, surroundings: &Surroundings, field: &str) -> 
         }
     };
     // Checked here, where it is shown with file and line.
-    if client.header(name, &value) { Ok(()) } else { Err(wrong()) }
+    if client.header(name, &value) { Ok(()) } else { Err(wrong.into()) }
 }

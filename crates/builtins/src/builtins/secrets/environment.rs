@@ -1,6 +1,7 @@
 //! Which variables of the environment hold a secret.
 
 use super::assignments;
+use super::shapes::is_repeated;
 
 /// The shortest value that is looked for: shorter ones stand in too many other words.
 const SHORTEST: usize = 8;
@@ -18,8 +19,7 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
         && !NO_SECRETS.contains(&value)
         && !is_path(value)
         && !value.bytes().all(|byte| byte.is_ascii_digit() && value.len() < 12)
-        // A value of one letter repeated is a placeholder.
-        && value.bytes().any(|byte| Some(byte) != value.bytes().next())
+        && !is_repeated(value)
 }
 
 /// Returns whether `value` is where a secret can be read, not the secret.

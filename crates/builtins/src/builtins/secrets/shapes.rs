@@ -65,15 +65,17 @@ pub(super) fn is_no_placeholder(secret: &str) -> bool {
     const STANDS_FOR_ONE: [char; 6] = ['$', '<', '{', '%', '[', '('];
     let body = secret.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
     let body = body.trim_start_matches(['_', '-']);
-    let repeated = |text: &str| {
-        let mut letters = text.chars();
-        letters.next().is_none_or(|first| letters.all(|letter| letter == first))
-    };
     !secret.starts_with(STANDS_FOR_ONE)
         && !secret.starts_with("\\(")
         && !secret.contains(super::MARKER)
-        && !repeated(secret)
-        && (body.is_empty() || !repeated(body) || body.len() < 8)
+        && !is_repeated(secret)
+        && (body.is_empty() || !is_repeated(body) || body.len() < 8)
+}
+
+/// Returns whether a text is one letter, any number of times.
+pub(super) fn is_repeated(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_none_or(|first| letters.all(|letter| letter == first))
 }
 
 /// Returns whether `secret` has letters and digits, as random tokens do and words do not.
