@@ -574,12 +574,8 @@ async fn a_command_runs_where_its_shell_went() {
         - cd src; rm -rf *
         deny cd missing; rm -rf *
         - cd missing && rm -rf *
-        deny f() { cd src; }; rm -rf *
         deny cd \"$HOME\"; rm -rf *
         deny cd /tmp; command cd ~; rm -rf *
-        deny cd /tmp; f() { rm -rf *; }; cd ~; f
-        deny cd /tmp; f() { cd ~; }; f; rm -rf *
-        - cd src; f() { cd ~; }; rm -rf *
         deny cd src; for i in 1 2; do rm -rf *; cd ~; done
         deny cd src; trap 'rm -rf *' EXIT; cd ~
         deny find -- .. -name app -delete
@@ -616,9 +612,7 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         deny case x in a) D=$HOME ;; b) D=src ;; esac; rm -rf $D
         deny if true; then D=src; fi; rm -rf \"$D\"/*
         deny true && D=~ || D=src; rm -rf \"$D\"
-        deny D=src; c() { rm -rf \"$D\"; }; D=$HOME; c
-        - c() { rm -rf \"$D\"; }; D=src; c
-        - c() { rm -rf \"$t\"; }; t=$(mktemp -d); trap c EXIT
+        - t=$(mktemp -d); trap 'rm -rf \"$t\"' EXIT
         - t=$(mktemp -d /tmp/x.XXXX 2>/dev/null || mktemp -d -t x); rm -rf \"$t\"
         - rm -rf ./{build,dist}
         deny rm -rf \"${HOME%/}\"
@@ -663,6 +657,7 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         ask fd -e o -x rm -r
         ask git rebase -x 'rm -rf x' main
         ask trap -- 'rm -rf x' EXIT
+        ask f() { rm -rf x; }; f
         ask cross-env A=1 rm -rf x
         ask bash -c \"rm -rf $D\"",
     )
@@ -782,7 +777,7 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         - find ~ -name '*.md' -delete
         deny grep -f x ~/.ssh/id_rsa
         deny grep --regex=x ~/.ssh/id_rsa
-        ask a() { cat ~/.ssh/x; }; b() { a; }; c() { b; }; d() { c; }; e() { d; }; f() { e; }; g() { f; }; g
+        ask f() { cat ~/.ssh/x; }; f
         { type: rule, deny: no, files: ['/**'] }
         deny cat x
         { type: rule, allow: true, commands: ['git log *', 'git diff *'] }

@@ -29,9 +29,8 @@ impl Word {
 
     /// Returns whether the word sets a variable for the command behind it.
     pub fn is_assignment(&self) -> bool {
-        let name = self.text.split_once('=').map_or("", |(name, _)| name);
-        let part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        !name.is_empty() && name.chars().all(part)
+        let length = name_length(&self.text);
+        length > 0 && self.text[length..].starts_with('=')
     }
 
     /// Returns the path below the directory that `variable` names, when the word begins with that
@@ -94,12 +93,14 @@ pub fn unquoted(text: &str) -> String {
 
 /// Quotes a word for a shell, when it needs it.
 pub fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%:,~".contains(letter);
     // A shell expands a `~` only at the beginning; short names of Windows have one further on.
-    if !word.is_empty() && !word.starts_with('~') && word.chars().all(plain) {
-        return word.to_owned();
+    if word.is_empty()
+        || word.starts_with('~')
+        || word.contains(|one: char| !one.is_ascii_alphanumeric() && !"/._-+@%:,~".contains(one))
+    {
+        return format!("'{}'", word.replace('\'', r"'\''"));
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    word.to_owned()
 }
 
 /// Returns `path` as a person can type it, in one line: a name must not be able to write lines of its own.
@@ -223,8 +224,8 @@ mod tests {
             (r#""$CLAUDE_PROJECT_DIR"/a\ b 'c d'"#, vec!["<$CLAUDE_PROJECT_DIR/a b> c d"]),
             ("x=$(./get \"a b\") y", vec!["./get a b", "<x=$(...)> y"]),
             ("echo `./one` \"`./two`\"", vec!["./one", "./two", "echo <$(...)> <$(...)>"]),
-            ("case $1 in a|b) ./x;; esac", vec!["case <$1> a b", "./x"]),
             ("sh *.sh; x ./{a,b}; ~/x; a~b", vec!["sh <*.sh>", "x <./{a,b}>", "<~/x>", "a~b"]),
+            ("case $1 in a|b) ./x;; esac", vec!["case <$1> a b", "./x"]),
             ("{ ./a; }", vec!["./a"]),
             ("diff <(./a) <(./b)", vec!["./a", "./b", "diff <<(./a)> <<(./b)>"]),
             ("a \\\n b", vec!["a b"]),
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_not_understood_is_reported() {
-        for text in ["echo 'x", "echo \"x", "x $(y", "(x", "x `y", "x ${y"] {
+        for text in ["echo 'x", "echo \"x", "x $(y", "(x", "x `y", "x ${y", "x() { y; }", "((x))"] {
             assert!(!read_script(text).understood, "{text}");
         }
         assert!(!read_script(&"$(".repeat(100_000)).understood);

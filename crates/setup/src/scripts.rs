@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
-use hookexec_builtins::shell::is_interpreter;
-use hookexec_builtins::shell::{Word, quoted, read_script};
+use hookexec_builtins::shell::{Word, is_interpreter, is_shell, quoted, read_script};
 use hookexec_files::files::has_windows_line_ends;
 use hookexec_files::platform::system;
 use hookexec_project::trust::{DIRECTORIES, is_shell_word};
@@ -13,7 +12,6 @@ use crate::program::named;
 
 /// How the names of scripts end.
 const SCRIPTS: [&str; 10] = ["sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "rb", "pl"];
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
 /// Returns warnings about the program of a command hook that is enabled, and what to do about it.
 /// A word that only a shell can expand is left to the shell.
@@ -174,11 +172,6 @@ pub fn has_script_ending(word: &Path) -> bool {
     SCRIPTS.iter().any(|known| ending == *known)
 }
 
-fn is_shell(shell: &str) -> bool {
-    let name = Path::new(shell).file_name().unwrap_or_default();
-    SHELLS.iter().any(|known| name == *known)
-}
-
 fn expanded(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), hookexec::home_directory()) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -188,10 +181,6 @@ fn expanded(path: &str) -> PathBuf {
 
 /// Returns the words of the first command of a text, without the assignments before it.
 fn first_command(text: &str) -> Vec<Word> {
-    // A text that defines a function runs what no reader of words can tell.
-    if text.contains("()") {
-        return Vec::new();
-    }
     let Some(first) = read_script(text).commands.into_iter().next() else { return Vec::new() };
     let mut words = first.words;
     while words.first().is_some_and(Word::is_assignment) {

@@ -116,23 +116,29 @@ impl<'i> Arguments<'i> {
     /// Returns an argument that may change what the command does; without one, the command alone
     /// says what is run.
     pub(super) fn unknown_argument(&self) -> Option<&'i str> {
-        let is_plain = |key: &str, value: &Value| {
-            matches!(self.role(key), Some(Role::Command | Role::Words))
-                || HARMLESS.contains(&key)
-                || DIRECTORIES.contains(&key)
-                || matches!(value, Value::Null | Value::Bool(false))
-        };
-        self.values.iter().find(|(key, value)| !is_plain(key, value)).map(|(key, _)| key.as_str())
+        for (key, value) in self.values {
+            let is_plain = matches!(self.role(key), Some(Role::Command | Role::Words))
+                || HARMLESS.contains(&key.as_str())
+                || DIRECTORIES.contains(&key.as_str())
+                || matches!(value, Value::Null | Value::Bool(false));
+            if !is_plain {
+                return Some(key);
+            }
+        }
+        None
     }
 }
 
 /// Returns the directory in which a call runs.
 pub(crate) fn directory(input: &Input) -> PathBuf {
     let directory = Path::new(&input.cwd);
-    let arguments = input.tool_input.iter();
-    let mut named = arguments
-        .flat_map(|arguments| DIRECTORIES.iter().filter_map(|key| arguments.get(*key)?.as_str()));
-    named.next().map_or_else(|| directory.to_owned(), |named| directory.join(named))
+    for key in DIRECTORIES {
+        let named = input.tool_input.as_ref().and_then(|arguments| arguments.get(key));
+        if let Some(named) = named.and_then(Value::as_str) {
+            return directory.join(named);
+        }
+    }
+    directory.to_owned()
 }
 
 /// Returns the kinds of the tool: those that the host gives, else those in the table of tools.
@@ -151,9 +157,6 @@ pub(crate) fn kinds(input: &Input) -> Vec<String> {
 /// Returns the commands of a text with a list of words beside it. A tool may run the text alone, or
 /// give all of it to a shell.
 fn commands_of_both(text: &str, words: &[Value]) -> Vec<SimpleCommand> {
-    let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,".contains(letter);
-    let is_plain =
-        |text: &str| !text.is_empty() && !text.starts_with('=') && text.chars().all(is_part);
     let program = Value::String(text.to_owned());
     let mut commands = if is_plain(text) {
         commands_of_words(&[std::slice::from_ref(&program), words].concat())
@@ -169,6 +172,14 @@ fn commands_of_both(text: &str, words: &[Value]) -> Vec<SimpleCommand> {
         }
     }
     commands
+}
+
+/// Returns whether no shell makes anything else of a text.
+fn is_plain(text: &str) -> bool {
+    let mut letters = text.chars();
+    !text.is_empty()
+        && !text.starts_with('=')
+        && letters.all(|letter| letter.is_alphanumeric() || "_-./:@%+=,".contains(letter))
 }
 
 /// Returns the commands of a list of words, which no shell reads.

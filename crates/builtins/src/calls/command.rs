@@ -92,8 +92,6 @@ const MOST_HIDDEN_WORDS: usize = 500;
 pub(crate) enum Hidden {
     #[default]
     Nothing,
-    /// A text that ends within a quote: no shell runs the command with the quote.
-    Refused,
     /// Commands that can't be read. All their words are among these.
     Words(Vec<String>),
     /// Commands of which nothing is known, as in `curl x | sh`.
@@ -101,26 +99,17 @@ pub(crate) enum Hidden {
 }
 
 impl Hidden {
-    /// Returns whether something runs that can't be read.
-    pub(crate) fn may_run(&self) -> bool {
-        !matches!(self, Self::Nothing | Self::Refused)
-    }
-
     /// Returns the words that stand in a text that can't be read. An expansion may put any word
     /// together: `ca$@t` is `cat`.
     pub(super) fn words_of(text: &str) -> Self {
         if may_compose(text) {
             return Self::Anything;
         }
-        let is_part = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,$~".contains(letter);
         let text = unquoted(&text.replace("\\\n", ""));
         let mut words: Vec<String> = Vec::new();
-        // `:` is a command where one may begin.
-        let is_begun =
-            |before: &str| before.is_empty() || before.ends_with([' ', '\n', ';', '|', '&', '(']);
-        let has_colon = text.match_indices(':').any(|(at, _)| is_begun(&text[..at]));
-        for word in text.split(|letter| !is_part(letter)).filter(|word| !word.is_empty()) {
-            if word == ":" && !has_colon {
+        let has_colon = may_run_colon(&text);
+        for word in text.split(|letter| !is_part(letter)) {
+            if word.is_empty() || word == ":" && !has_colon {
                 continue;
             }
             words.push(word.to_owned());
@@ -143,28 +132,52 @@ impl Hidden {
     }
 }
 
-/// Returns whether a shell may put a word together that does not stand in a text.
-fn may_compose(text: &str) -> bool {
-    let is_name = |letter: char| letter.is_alphanumeric() || "_{('\"@*#?!$-[^=~+".contains(letter);
-    let is_path = |word: &str| word.contains('/') && word.contains(['*', '?', '[']);
-    let joined = text.replace("\\\n", "");
-    let mut expansions = joined.split('$').skip(1);
-    text.contains('`')
-        || expansions.any(|behind| behind.starts_with(is_name))
-        || unquoted(text).split_whitespace().any(|word| is_path(word) || has_list(word))
+/// Returns whether a letter may be one of a word that stands in a text.
+fn is_part(letter: char) -> bool {
+    letter.is_alphanumeric() || "_-./:@%+=,$~".contains(letter)
 }
 
-/// Returns whether a word has a list in braces that letters stand beside: `c{a,b}t`.
-fn has_list(word: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || "_-./".contains(letter);
-    let mut lists = word.match_indices('{');
-    lists.any(|(start, _)| {
-        let Some(length) = word[start..].find('}') else { return false };
+/// Returns whether a `:` stands where a command may begin.
+fn may_run_colon(text: &str) -> bool {
+    text.starts_with(':')
+        || [" :", "\n:", ";:", "|:", "&:", "(:"].iter().any(|begun| text.contains(begun))
+}
+
+/// Returns whether a shell may put a word together that does not stand in a text.
+fn may_compose(text: &str) -> bool {
+    let joined = text.replace("\\\n", "");
+    text.contains('`')
+        || joined.split('$').skip(1).any(|behind| behind.starts_with(may_be_expanded))
+        || unquoted(text).split_whitespace().any(may_be_other)
+}
+
+/// Returns whether a `$` before this letter may begin an expansion.
+fn may_be_expanded(letter: char) -> bool {
+    letter.is_alphanumeric() || "_{('\"@*#?!$-[^=~+".contains(letter)
+}
+
+/// Returns whether a word is a wildcard for paths, or has a list in braces that letters stand beside:
+/// `c{a,b}t`.
+fn may_be_other(word: &str) -> bool {
+    if word.contains('/') && word.contains(['*', '?', '[']) {
+        return true;
+    }
+    for (start, _) in word.match_indices('{') {
+        let Some(length) = word[start..].find('}') else { continue };
         let (inside, behind) = word[start..].split_at(length);
         let behind = behind.trim_start_matches('}');
         let is_list = inside.contains(',') || inside.contains("..");
-        is_list && (word[..start].ends_with(is_part) || behind.starts_with(is_part))
-    })
+        if is_list
+            && (word[..start].ends_with(may_be_in_name) || behind.starts_with(may_be_in_name))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn may_be_in_name(letter: char) -> bool {
+    letter.is_alphanumeric() || "_-./".contains(letter)
 }
 
 /// One simple command of a call, such as `grep -n x file` in `grep -n x file | head`.
@@ -208,16 +221,16 @@ impl SimpleCommand {
 
     /// Returns the command as data for conditions and hooks.
     pub(super) fn described(&self) -> describe::Command {
-        let text = |word: &Word| word.text.clone();
+        let mut words = self.words.iter().map(|word| word.text.clone());
         let varies = self.assignments.iter().chain(&self.words).any(Word::may_vary);
         let redirections = self.redirections.iter().filter(|redirection| redirection.is_file());
         describe::Command {
-            program: self.words.first().map(text).unwrap_or_default(),
-            args: self.words.iter().skip(1).map(text).collect(),
+            program: words.next().unwrap_or_default(),
+            args: words.collect(),
             pipeline: self.pipeline,
             piped: self.piped,
             redirections: redirections.map(Redirection::described).collect(),
-            assignments: self.assignments.iter().map(text).collect(),
+            assignments: self.assignments.iter().map(|word| word.text.clone()).collect(),
             wrappers: self.wrappers.clone(),
             uncertain: !self.is_certain
                 || self.redirections.iter().any(|redirection| !redirection.word.is_known())

@@ -101,18 +101,18 @@ impl Files<'_> {
 
     /// Adds the files that commands redirect from and to.
     fn redirected(&mut self, commands: &[Command]) {
-        let changes =
-            |command: &Command| matches!(&*command.program, "cd" | "pushd" | "popd" | "shopt");
-        let strays = commands.iter().any(|command| command.hides || changes(command));
+        let strays = commands.iter().any(|command| {
+            command.hides || matches!(&*command.program, "cd" | "pushd" | "popd" | "shopt")
+        });
         for command in commands {
+            let strays =
+                strays || command.wrappers.iter().any(|wrapper| MOVERS.contains(&&**wrapper));
+            let moved_root = command.wrappers.iter().any(|wrapper| wrapper == "chroot");
             for redirection in &command.redirections {
                 let touched = match &*redirection.operator {
                     "<" | "<&" => Touched::Read,
                     _ => Touched::Write,
                 };
-                let strays =
-                    strays || command.wrappers.iter().any(|wrapper| MOVERS.contains(&&**wrapper));
-                let moved_root = command.wrappers.iter().any(|wrapper| wrapper == "chroot");
                 let certain = redirection.certain
                     && !moved_root
                     && (!strays || redirection.file.starts_with('/'));
@@ -127,8 +127,12 @@ fn touched(call: &Arguments<'_>) -> Option<Touched> {
     if call.special == Special::Deletes {
         return Some(Touched::Delete);
     }
+    if call.is("write") {
+        return Some(Touched::Write);
+    }
+    if call.is("edit") {
+        return Some(Touched::Edit);
+    }
     let reads = ["read", "list", "glob", "grep"].iter().any(|kind| call.is(kind));
-    [(call.is("write"), Touched::Write), (call.is("edit"), Touched::Edit), (reads, Touched::Read)]
-        .into_iter()
-        .find_map(|(is, touched)| if is { Some(touched) } else { None })
+    if reads { Some(Touched::Read) } else { None }
 }

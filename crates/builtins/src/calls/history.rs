@@ -104,8 +104,7 @@ impl History {
         };
         match &*program.text {
             "cd" | "chdir" | "pushd" => {
-                let is_operand = |word: &&Word| !word.text.starts_with('-');
-                match arguments.iter().find(is_operand) {
+                match arguments.iter().find(|word| !word.text.starts_with('-')) {
                     _ if arguments.iter().any(|word| word.text == "-") => self.add(Change::Strayed),
                     None if program.text == "pushd" => self.add(Change::Strayed),
                     to => self.add(Change::Went { to: to.cloned(), is_sure: false }),

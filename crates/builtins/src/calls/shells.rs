@@ -65,8 +65,8 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
 
 /// Returns whether PHP only checks files.
 fn is_php_check(words: &[Word]) -> bool {
-    let is_option = |word: &Word| !word.is_known() || word.text.starts_with('-');
-    words.first().is_some_and(|word| word.text == "-l") && !words[1..].iter().any(is_option)
+    let Some((first, files)) = words.split_first() else { return false };
+    first.text == "-l" && files.iter().all(|word| word.is_known() && !word.text.starts_with('-'))
 }
 
 fn without_version(name: &str) -> &str {
@@ -75,9 +75,9 @@ fn without_version(name: &str) -> &str {
 
 /// Returns whether a variable may be one of a loop that changes nothing else.
 pub(super) fn is_plain_variable(name: &str) -> bool {
-    let is_plain =
-        |letter: char| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit();
-    name.chars().all(is_plain) && !SPECIAL_VARIABLES.contains(&name)
+    let mut letters = name.bytes();
+    letters.all(|letter| matches!(letter, b'a'..=b'z' | b'_' | b'0'..=b'9'))
+        && !SPECIAL_VARIABLES.contains(&name)
 }
 
 /// Returns whether a text may set a variable that a shell evaluates.
@@ -92,10 +92,11 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     for word in assignments {
         let name = word.text.split(['=', '[', '+']).next().unwrap_or_default();
         let value = word.text.split_once('=').map_or("", |(_, value)| value);
-        let is_plain = |letter: char| letter.is_alphanumeric() || "_-+.,:@/=".contains(letter);
         let is_harmless = HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
         // Programs such as `make` run the code in a value.
-        if !is_harmless || !value.chars().all(is_plain) {
+        if !is_harmless
+            || value.contains(|one: char| !one.is_alphanumeric() && !"_-+.,:@/=".contains(one))
+        {
             sets.push(name.to_owned());
         }
     }
@@ -117,27 +118,20 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
 
 /// Returns whether a builtin of a shell evaluates arguments of which not all is known.
 pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
-    let is_number = |word: &Word| {
-        word.is_known() && word.text.bytes().all(|byte| byte.is_ascii_digit())
-            || matches!(&*word.text, "$?" | "$#" | "$$" | "$!")
-    };
     match name {
         "[" | "test" => {
-            let is_arithmetic = |word: &Word| {
-                matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
-                    || word.certainty == Certainty::Unknown
-                        && word.text.starts_with(['$', '`'])
-                        && words.len() < 3
-            };
-            let is_operand = |word: &Word| !word.text.starts_with('-') && word.text != "]";
-            words.iter().any(is_arithmetic)
-                && !words.iter().filter(|word| is_operand(word)).all(is_number)
+            let may_be_test = words.len() < 3
+                && words.iter().any(|word| word.is_unknown() && word.text.starts_with(['$', '`']));
+            let mut operands =
+                words.iter().filter(|word| !word.text.starts_with('-') && word.text != "]");
+            (may_be_test || words.iter().any(is_arithmetic)) && !operands.all(is_number)
         }
         "printf" => {
-            let Some(format) = words.first() else { return false };
-            let is_text = |part: &str| part.starts_with(['s', 'b', 'q', '%']) || part.is_empty();
-            let is_plain = format.is_known() && format.text.split('%').skip(1).all(is_text);
-            !is_plain && !words[1..].iter().all(is_number)
+            let Some((format, values)) = words.split_first() else { return false };
+            let mut parts = format.text.split('%').skip(1);
+            let is_plain = format.is_known()
+                && parts.all(|part| part.is_empty() || part.starts_with(['s', 'b', 'q', '%']));
+            !is_plain && !values.iter().all(is_number)
         }
         _ if COUNTERS.contains(&name) => !words.iter().all(is_number),
         _ if EVALUATORS.contains(&name) => {
@@ -147,33 +141,40 @@ pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
     }
 }
 
+fn is_number(word: &Word) -> bool {
+    word.is_known() && word.text.bytes().all(|byte| byte.is_ascii_digit())
+        || matches!(&*word.text, "$?" | "$#" | "$$" | "$!")
+}
+
+/// Returns whether a word is an operator of a test whose operands a shell evaluates.
+pub(super) fn is_arithmetic(word: &Word) -> bool {
+    matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
+}
+
 /// Returns whether a builtin changes how the shell reads or runs what follows.
 pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> bool {
     match name {
         "shopt" | "setopt" | "unsetopt" | "emulate" | "zmodload" | "autoload" | "zle" => true,
-        "set" => {
-            let is_plain = |word: &Word| match word.text.strip_prefix(['-', '+']) {
-                Some(letters) => {
-                    letters.chars().all(|letter| "eux".contains(letter)) || word.text == "-o"
-                }
-                None => word.text == "pipefail",
-            };
-            let is_cluster = |word: &Word| {
-                word.text == "-euo"
-                    || word.text == "-eo"
-                    || word.text == "-uo"
-                    || word.text == "-euxo"
-            };
-            !words.iter().all(|word| word.is_known() && (is_plain(word) || is_cluster(word)))
-        }
+        "set" => !words.iter().all(|word| word.is_known() && is_plain_setting(&word.text)),
         _ => false,
+    }
+}
+
+/// Returns whether an argument of `set` changes nothing but when the shell stops and what it prints.
+fn is_plain_setting(text: &str) -> bool {
+    match text.strip_prefix(['-', '+']) {
+        Some(letters) => {
+            let letters = letters.strip_suffix('o').unwrap_or(letters);
+            letters.bytes().all(|letter| b"eux".contains(&letter))
+        }
+        None => text == "pipefail",
     }
 }
 
 /// Returns what a call of the program `name` runs.
 pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code<'w> {
-    let evaluates = |word: &Word| word.text.contains('[') && word.text.contains(['$', '`']);
-    if EVALUATORS.contains(&name) && words.iter().any(evaluates) {
+    let mut indices = words.iter().filter(|word| word.text.contains('['));
+    if EVALUATORS.contains(&name) && indices.any(|word| word.text.contains(['$', '`'])) {
         return Code::Unknown;
     }
     match name {
@@ -254,16 +255,15 @@ fn shell_code(words: &[Word]) -> Code<'_> {
             "--norc" | "--noprofile" | "--posix" | "--login" => {}
             option if option.starts_with("--") => return Code::Unknown,
             option if option.starts_with(['-', '+']) => {
-                let takes = |letter: char| option.contains(letter);
-                match (takes('c'), takes('o') || takes('O'), takes('s')) {
-                    (true, false, false) => return text_of_c(words.as_slice()),
+                match (option.contains('c'), option.contains(['o', 'O', 's'])) {
+                    (true, false) => return text_of_c(words.as_slice()),
                     // A text that is only checked.
-                    (false, false, false) if option == "-n" && !has_option(words.as_slice()) => {
+                    (false, false) if option == "-n" && !has_option(words.as_slice()) => {
                         return Code::Nothing;
                     }
-                    (false, false, false) => {}
+                    (false, false) => {}
                     // `-euo pipefail`
-                    (false, true, false) if option.ends_with('o') && !takes('O') => {
+                    (false, true) if option.ends_with('o') && !option.contains(['O', 's']) => {
                         words.next();
                     }
                     _ => return Code::Unknown,
@@ -312,14 +312,15 @@ fn file(script: &Word, lacks_options: bool) -> Code<'_> {
 /// Returns whether a text has no other expansions than those of the home and the directory, which the
 /// shell that runs it would make the same of.
 fn names_only_places(text: &str) -> bool {
-    let is_place = |part: &str| {
-        let name = match part.strip_prefix('{') {
-            Some(inside) => inside.split('}').next().unwrap_or_default(),
-            None => &part[..name_length(part)],
-        };
-        matches!(name, "HOME" | "PWD")
+    !text.contains('`') && text.split('$').skip(1).all(begins_with_place)
+}
+
+fn begins_with_place(text: &str) -> bool {
+    let name = match text.strip_prefix('{') {
+        Some(inside) => inside.split('}').next().unwrap_or_default(),
+        None => &text[..name_length(text)],
     };
-    !text.contains('`') && text.split('$').skip(1).all(is_place)
+    matches!(name, "HOME" | "PWD")
 }
 
 /// Returns the text behind `-c`; further options may stand before it.

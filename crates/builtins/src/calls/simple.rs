@@ -156,9 +156,9 @@ impl Found {
                     // Words that come later may be the text that a shell runs, or name the program.
                     let name = base_name(&first.text);
                     let takes_code = shells::takes_code(&name);
-                    let may_be_code = |word: &Word| word.text != "{}" && run.replaces(&word.text);
+                    let mut words = run.words.iter().filter(|word| word.text != "{}");
                     if run.replaces(&first.text)
-                        || takes_code && run.words.iter().any(may_be_code)
+                        || takes_code && words.any(|word| run.replaces(&word.text))
                         || takes_code && more && !shells::has_code(&name, &run.words[1..])
                     {
                         return Hidden::Anything;
@@ -184,16 +184,19 @@ impl Found {
     /// Adds the commands of a text that a program runs.
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
         let frame = Frame { more: false, ..inner };
-        let Err(unread) = self.text(text, &frame) else { return Hidden::Nothing };
+        if self.text(text, &frame).is_ok() {
+            return Hidden::Nothing;
+        }
         self.is_doubtful = true;
-        unread.hidden(text)
+        Hidden::words_of(text)
     }
 
     /// Returns the text that the call itself wrote to a file by `cat`, `echo` or `printf`, if it is known.
     fn written(&self, file: &Word) -> Option<String> {
-        let writes = |one: &Redirection| one.operator.contains('>') && one.word.text == file.text;
-        let mut commands = self.commands.iter().rev();
-        let command = commands.find(|command| command.redirections.iter().any(writes))?;
+        let command = self.commands.iter().rfind(|command| {
+            let mut outputs = command.redirections.iter().filter(|one| one.operator.contains('>'));
+            outputs.any(|output| output.word.text == file.text)
+        })?;
         let document = command.redirections.iter().find(|one| one.operator == "<<");
         let (program, arguments) = command.words.split_first()?;
         match (&*base_name(&program.text), document) {

@@ -35,16 +35,13 @@ impl Run {
     /// Returns whether the added words may become a part of the program: `find` puts them in the
     /// place of `{}`, and `xargs -I` in that of any text.
     pub(super) fn replaces(&self, program: &str) -> bool {
-        let names =
-            |word: &&Word| word.text.starts_with('-') && word.text.contains(['I', 'J', 'i']);
+        let names_a_mark = self
+            .before
+            .iter()
+            .any(|word| word.text.starts_with('-') && word.text.contains(['I', 'J', 'i']));
+        let mut marks = self.before.iter().filter_map(|word| word.text.chars().last());
         program.contains("{}")
-            || self.more
-                && self.before.iter().any(|word| names(&word))
-                && self
-                    .before
-                    .iter()
-                    .filter_map(|word| word.text.chars().last())
-                    .any(|mark| program.contains(mark))
+            || self.more && names_a_mark && marks.any(|mark| program.contains(mark))
     }
 }
 
@@ -127,14 +124,11 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
             };
             return Some(command(row, words, &words[place + 1..]));
         }
-        "text" => {
-            let is_option = |word: &Word| ends_with_option(options, &word.text);
-            match words.iter().position(is_option) {
-                Some(place) => return Some(text_behind(&words[place..])),
-                None if row.skip.is_none() => return None,
-                None => {}
-            }
-        }
+        "text" => match words.iter().position(|word| ends_with_option(options, &word.text)) {
+            Some(place) => return Some(text_behind(&words[place..])),
+            None if row.skip.is_none() => return None,
+            None => {}
+        },
         _ => {}
     }
     Some(match behind_options(row, words) {
@@ -212,11 +206,15 @@ fn searched<'w>(options: &str, words: &'w [Word]) -> Inner<'w> {
             continue;
         }
         let behind = &words[place + 1..];
-        let ends = |(at, word): (usize, &Word)| {
-            word.text == ";" || word.text == "+" && at > 0 && behind[at - 1].text == "{}"
-        };
-        let length = behind.iter().enumerate().position(ends).unwrap_or(behind.len());
-        let mut words = behind[..length].to_vec();
+        let mut words = Vec::new();
+        for word in behind {
+            let is_list =
+                word.text == "+" && words.last().is_some_and(|last: &Word| last.text == "{}");
+            if word.text == ";" || is_list {
+                break;
+            }
+            words.push(word.clone());
+        }
         for word in words.iter_mut().skip(1).filter(|word| word.text.contains("{}")) {
             *word = Word::path_of_search(&word.text);
         }
@@ -246,62 +244,59 @@ fn behind_options<'w>(row: &Row, mut words: &'w [Word]) -> Behind<'w> {
                 Behind::Unknown
             };
         };
-        let name = word.text.split('=').next().unwrap_or_default();
-        let has_value = name.len() < word.text.len();
         words = rest;
         if option == "-" {
             break;
         }
-        if has_option(row.shows, name) {
-            return Behind::Shows;
-        }
-        if has_option(row.value, name) {
-            match (has_value, rest.get(1..)) {
-                (true, _) => {}
-                (false, Some(rest)) => words = rest,
-                (false, None) => return Behind::Unknown,
-            }
-            continue;
-        }
-        if has_option(row.flags, name) {
-            continue;
-        }
-        if option.starts_with('-') || !word.is_known() {
-            return Behind::Unknown;
-        }
-        match cluster(row, option) {
-            Cluster::Flags => {}
-            Cluster::NeedsValue if !rest.is_empty() => words = &rest[1..],
-            Cluster::Shows => return Behind::Shows,
-            Cluster::NeedsValue | Cluster::Unknown => return Behind::Unknown,
+        match read_option(row, word) {
+            Takes::Nothing => {}
+            Takes::Word if !rest.is_empty() => words = &rest[1..],
+            Takes::Word | Takes::Unknown => return Behind::Unknown,
+            Takes::Shows => return Behind::Shows,
         }
     }
     Behind::Words(words)
 }
 
-enum Cluster {
-    Flags,
-    NeedsValue,
+/// What a word of options takes.
+enum Takes {
+    Nothing,
+    /// The word behind it.
+    Word,
+    /// No command: with it, nothing is run.
     Shows,
     Unknown,
 }
 
-/// Reads several options of one letter in one word.
-fn cluster(row: &Row, letters: &str) -> Cluster {
-    for (at, letter) in letters.char_indices() {
+/// Reads a word that is one option, or several of one letter.
+fn read_option(row: &Row, word: &Word) -> Takes {
+    let name = word.text.split('=').next().unwrap_or_default();
+    if has_option(row.shows, name) {
+        return Takes::Shows;
+    }
+    if has_option(row.value, name) {
+        return if name.len() < word.text.len() { Takes::Nothing } else { Takes::Word };
+    }
+    if has_option(row.flags, name) {
+        return Takes::Nothing;
+    }
+    if name.starts_with("--") || !word.is_known() {
+        return Takes::Unknown;
+    }
+    let mut letters = word.text[1..].chars();
+    while let Some(letter) = letters.next() {
         let option = format!("-{letter}");
         if has_option(row.shows, &option) {
-            return Cluster::Shows;
+            return Takes::Shows;
         }
         if has_option(row.value, &option) {
-            let is_last = at + letter.len_utf8() == letters.len();
-            return if is_last { Cluster::NeedsValue } else { Cluster::Flags };
+            return if letters.as_str().is_empty() { Takes::Word } else { Takes::Nothing };
         }
         if !has_option(row.flags, &option) {
-            return Cluster::Unknown;
+            return Takes::Unknown;
         }
     }
-    Cluster::Flags
+    Takes::Nothing
 }
 
 /// Returns whether a word is an option of a list, or several of one letter of which it is the last.

@@ -63,7 +63,7 @@ impl Pattern {
             }
             Hidden::Anything => Fit::Unknown(shown(given)),
             Hidden::Words(words) if self.stands_in(words) => Fit::Unknown(shown(given)),
-            Hidden::Nothing | Hidden::Refused | Hidden::Words(_) => Fit::No,
+            Hidden::Nothing | Hidden::Words(_) => Fit::No,
         };
         if own == Fit::No { hidden } else { own }
     }

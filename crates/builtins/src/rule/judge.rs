@@ -198,7 +198,7 @@ impl Rule {
             self.mentions(read)?.iter().filter(|mention| mention.command == Some(at)).collect();
         for set in sets.iter().filter(|set| !set.targets.is_empty()) {
             let mut best = if given.command.more { Fit::Unknown(shown(given)) } else { Fit::No };
-            if given.command.hidden.may_run() && fit != Fit::Yes {
+            if given.command.hidden != Hidden::Nothing && fit != Fit::Yes {
                 best = Fit::Unknown(shown(given));
             }
             for mention in &mentions {

@@ -36,11 +36,10 @@ impl Reader<'_, '_> {
             self.at += 1;
             // A descriptor other than that of the standard input.
             if self.has("<<") && self.previous() != Some(b'0') {
-                return Err(Unread::Unclear);
+                return Err(Unread);
             }
         }
-        let operator =
-            OPERATORS.iter().find(|operator| self.has(operator)).ok_or(Unread::Unclear)?;
+        let operator = OPERATORS.iter().find(|operator| self.has(operator)).ok_or(Unread)?;
         self.at += operator.len();
         if operator.ends_with('&') {
             let rest = self.rest();
@@ -48,7 +47,7 @@ impl Reader<'_, '_> {
             let duplicates = number.len() < rest.len() || rest.starts_with('-');
             if duplicates {
                 self.at += (rest.len() - number.len()).max(1);
-                return if self.is_at_end_of_word() { Ok(None) } else { Err(Unread::Unclear) };
+                return if self.is_at_end_of_word() { Ok(None) } else { Err(Unread) };
             }
         }
         // Other operators of zsh, and its sets of numbers: `<1-5>`.
@@ -58,14 +57,14 @@ impl Reader<'_, '_> {
             None => true,
         };
         if is_odd || self.has("<(") || self.has(">(") {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         self.blanks()?;
         if operator.starts_with("<<") && *operator != "<<<" {
             return self.document(*operator == "<<-").map(Some);
         }
         if matches!(self.peek(), Some(b'!' | b'&' | b'|')) {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         let word = self.word(frame)?;
         Ok(Some(Redirection { operator: (*operator).to_owned(), word }))
@@ -75,20 +74,9 @@ impl Reader<'_, '_> {
     fn document(&mut self, strips_tabs: bool) -> Read<Redirection> {
         let length = self.rest().find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
         let written = &self.rest()[..length.unwrap_or(self.rest().len())];
-        let is_quoted = |quote: char| {
-            written.len() > 1 && written.starts_with(quote) && written.ends_with(quote)
-        };
-        let delimiter = match written.strip_prefix('\\') {
-            Some(rest) => rest,
-            None if is_quoted('\'') || is_quoted('"') => &written[1..written.len() - 1],
-            None => written,
-        };
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
-        if delimiter.is_empty() || !delimiter.chars().all(is_plain) {
-            return Err(Unread::Unclear);
-        }
-        if self.documents.len() >= MOST_DOCUMENTS {
-            return Err(Unread::Unclear);
+        let delimiter = unquoted(written);
+        if !is_plain_delimiter(delimiter) || self.documents.len() >= MOST_DOCUMENTS {
+            return Err(Unread);
         }
         self.at += written.len();
         let mark = format!("\0{}", self.at);
@@ -114,8 +102,7 @@ impl Reader<'_, '_> {
             if document.expands {
                 let mut reader = Reader::new(&body, self.found);
                 reader.depth = self.depth + 1;
-                let read = reader.double_quoted(&mut word, false, frame);
-                read.map_err(|_| Unread::Unclear)?;
+                reader.double_quoted(&mut word, false, frame)?;
             } else {
                 body.chars().for_each(|letter| self.quoted_letter(letter));
                 word.text.push_str(&body);
@@ -140,7 +127,7 @@ impl Reader<'_, '_> {
             if bare.starts_with(&document.delimiter) {
                 // Some shells run what stands behind it.
                 self.found.hides_anything();
-                return Err(Unread::Unclear);
+                return Err(Unread);
             }
             is_continued = line.ends_with('\\');
             body.push_str(line);
@@ -168,14 +155,28 @@ impl Reader<'_, '_> {
                 let mut wrappers = command.wrappers.clone();
                 wrappers.push(super::super::simple::base_name(&program));
                 let inner = Frame { wrappers, depth: frame.depth + 1, ..frame.clone() };
-                match self.found.text(&body.text, &inner) {
-                    Err(Unread::Refused) => self.found.commands[place].hidden = Hidden::Refused,
-                    read => read?,
-                }
+                self.found.text(&body.text, &inner)?;
             }
         }
         Ok(())
     }
+}
+
+/// Returns a delimiter without the quotes or the backslash around all of it.
+fn unquoted(written: &str) -> &str {
+    for quote in ['\'', '"'] {
+        let inside = written.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+        if let Some(inside) = inside {
+            return inside;
+        }
+    }
+    written.strip_prefix('\\').unwrap_or(written)
+}
+
+fn is_plain_delimiter(delimiter: &str) -> bool {
+    let mut letters = delimiter.chars();
+    !delimiter.is_empty()
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
 }
 
 /// Returns whether no quote and no bracket of a body could end or begin something outside of it.
@@ -189,6 +190,9 @@ fn is_quiet(body: &str) -> bool {
             _ => {}
         }
     }
-    let is_odd = |quote: char| body.matches(quote).count() % 2 == 1;
-    !is_odd('"') && !body.contains(['`', '\\']) && (!is_odd('\'') || !body.contains(['"', '$']))
+    let double = body.matches('"').count();
+    let single = body.matches('\'').count();
+    double.is_multiple_of(2)
+        && !body.contains(['`', '\\'])
+        && (single.is_multiple_of(2) || !body.contains(['"', '$']))
 }

@@ -29,11 +29,11 @@ impl Reader<'_, '_> {
             Some(b'\'') if !quoted => {
                 // Without a backslash before it, every shell ends the text at the same quote.
                 let inside = &self.rest()[1..];
-                let length = inside.find('\'').ok_or(Unread::Unclear)?;
+                let length = inside.find('\'').ok_or(Unread)?;
                 let inside = &inside[..length];
                 if inside.ends_with('\\') && !inside.ends_with("\\\\") || inside.contains("\\\\\\")
                 {
-                    return Err(Unread::Unclear);
+                    return Err(Unread);
                 }
                 // Escapes may write any letter.
                 self.found.has_quoted_bracket |= inside.contains(['[', '\\']);
@@ -56,7 +56,7 @@ impl Reader<'_, '_> {
                 self.at += name_length(self.rest());
                 // zsh reads `$x[...]` as an element.
                 if self.has("[") {
-                    return Err(Unread::Unclear);
+                    return Err(Unread);
                 }
                 many
             }
@@ -64,7 +64,7 @@ impl Reader<'_, '_> {
                 let is_plain = next.is_none_or(|next| b" \t\n/|.,%)".contains(&next))
                     || quoted && next == Some(b'"');
                 if !is_plain {
-                    return Err(Unread::Unclear);
+                    return Err(Unread);
                 }
                 word.text.push('$');
                 return Ok(());
@@ -77,8 +77,8 @@ impl Reader<'_, '_> {
     /// Reads the one letter of a special parameter.
     fn special(&mut self, certainty: Certainty) -> Read<Certainty> {
         self.at += 1;
-        let is_odd = self.has("[") || self.has(":") && !certainty_is_number(certainty);
-        if is_odd { Err(Unread::Unclear) } else { Ok(certainty) }
+        let is_odd = self.has("[") || self.has(":") && certainty != Certainty::OneWord;
+        if is_odd { Err(Unread) } else { Ok(certainty) }
     }
 
     /// Reads the commands of a substitution up to its `)`.
@@ -92,7 +92,7 @@ impl Reader<'_, '_> {
         if !self.documents.is_empty()
             || !waiting.is_empty() && self.text[before..self.at].contains('\n')
         {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         self.documents = waiting;
         self.expect(")")
@@ -106,17 +106,15 @@ impl Reader<'_, '_> {
         frame: &Frame,
     ) -> Read<()> {
         let inside = &self.rest()[1..];
-        let length = inside.find('`').ok_or(Unread::Refused)?;
+        let length = inside.find('`').ok_or(Unread)?;
         let inside = &inside[..length];
         if inside.contains('\\') || quoted && inside.contains('"') || self.depth >= super::DEEPEST {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         let history = self.found.history.clone();
         let mut reader = Reader::new(inside, self.found);
         reader.depth = self.depth + 1;
-        // A shell that finds a quote open in it may still run the command around it.
-        let read = reader.all(&Frame { substituted: true, ..frame.clone() });
-        read.map_err(|_| Unread::Unclear)?;
+        reader.all(&Frame { substituted: true, ..frame.clone() })?;
         self.found.history = history;
         let end = self.at + length + 2;
         let certainty = if quoted { Certainty::OneWord } else { Certainty::Unknown };
@@ -134,9 +132,9 @@ impl Reader<'_, '_> {
             if open == 0 && self.eat("))") {
                 break;
             }
-            match self.peek().ok_or(Unread::Unclear)? {
+            match self.peek().ok_or(Unread)? {
                 b'(' => open += 1,
-                b')' => open = open.checked_sub(1).ok_or(Unread::Unclear)?,
+                b')' => open = open.checked_sub(1).ok_or(Unread)?,
                 b'$' if self.has("$(") && !self.has("$((") => {
                     let start = self.at + 2;
                     self.at = start;
@@ -153,17 +151,17 @@ impl Reader<'_, '_> {
                     continue;
                 }
                 b'$' => {
-                    let is_known =
-                        |next: char| next.is_ascii_alphanumeric() || "_#?".contains(next);
                     self.at += 1;
-                    if !self.rest().starts_with(is_known) {
-                        return Err(Unread::Unclear);
+                    match self.peek() {
+                        Some(b'_' | b'#' | b'?') => {}
+                        Some(next) if next.is_ascii_alphanumeric() => {}
+                        _ => return Err(Unread),
                     }
                 }
                 letter
                     if letter.is_ascii_alphanumeric()
                         || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) => {}
-                _ => return Err(Unread::Unclear),
+                _ => return Err(Unread),
             }
             self.at += 1;
         }
@@ -179,15 +177,15 @@ impl Reader<'_, '_> {
 
     /// Reads `{...}` behind `$`.
     fn parameter(&mut self, quoted: bool) -> Read<Certainty> {
-        let length = self.rest().find('}').ok_or(Unread::Unclear)?;
+        let length = self.rest().find('}').ok_or(Unread)?;
         let inside = &self.rest()[1..length];
-        let is_plain = |letter: char| {
-            letter.is_ascii_alphanumeric()
+        for letter in inside.chars() {
+            let is_plain = letter.is_ascii_alphanumeric()
                 || "_./:,-@%+=*?#^![]$".contains(letter)
-                || letter == ' ' && quoted
-        };
-        if !inside.chars().all(is_plain) {
-            return Err(Unread::Unclear);
+                || letter == ' ' && quoted;
+            if !is_plain {
+                return Err(Unread);
+            }
         }
         self.at += length + 1;
         let one = if quoted { Certainty::OneWord } else { Certainty::Unknown };
@@ -204,13 +202,13 @@ impl Reader<'_, '_> {
                 inside.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(inside.len())
             }
             0 if inside.starts_with(['@', '*', '?', '-', '$', '!']) => 1,
-            0 => return Err(Unread::Unclear),
+            0 => return Err(Unread),
             length => length,
         };
-        let is_list = inside.starts_with('@');
-        let (mut operator, mut is_list) = (&inside[name..], is_list);
+        let mut is_list = inside.starts_with('@');
+        let mut operator = &inside[name..];
         if let Some(rest) = operator.strip_prefix('[') {
-            let (index, behind) = rest.split_once(']').ok_or(Unread::Unclear)?;
+            let (index, behind) = rest.split_once(']').ok_or(Unread)?;
             is_list |= index == "@";
             self.evaluated(index);
             operator = behind;
@@ -228,7 +226,7 @@ impl Reader<'_, '_> {
         // A variable in it is only one by its name.
         let mut dollars = operator.split('$').skip(1);
         if dollars.any(|part| name_length(part) == 0 || part.contains('[')) {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         let mut letters = operator.chars();
         match (letters.next(), letters.next()) {
@@ -237,12 +235,8 @@ impl Reader<'_, '_> {
             (None | Some('-' | '+' | '?' | '%' | '#' | '/' | '^' | ','), _)
             | (Some(':'), Some('-' | '+' | '?')) => {}
             (Some(':'), _) => self.evaluated(operator),
-            _ => return Err(Unread::Unclear),
+            _ => return Err(Unread),
         }
         Ok(())
     }
-}
-
-fn certainty_is_number(certainty: Certainty) -> bool {
-    certainty == Certainty::OneWord
 }

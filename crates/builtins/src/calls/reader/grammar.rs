@@ -4,7 +4,7 @@ use super::{
     DEEPEST, Frame, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
 };
 use crate::calls::history::Change;
-use crate::calls::shells::is_plain_variable;
+use crate::calls::shells::{is_arithmetic, is_plain_variable, names_evaluated};
 
 /// Words that end a list of commands.
 pub(super) const ENDS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
@@ -22,11 +22,11 @@ impl<'t> Reader<'t, '_> {
     pub(super) fn list(&mut self, frame: &Frame) -> Read<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         loop {
             self.newlines(frame)?;
-            if self.peek().is_none_or(|next| next == b')')
+            if matches!(self.peek(), None | Some(b')'))
                 || self.has(";;")
                 || ENDS.contains(&self.keyword())
             {
@@ -59,7 +59,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn expect_keyword(&mut self, keyword: &str) -> Read<()> {
-        if self.keyword() == keyword { self.expect(keyword) } else { Err(Unread::Unclear) }
+        if self.keyword() == keyword { self.expect(keyword) } else { Err(Unread) }
     }
 
     fn and_or(&mut self, frame: &Frame) -> Read<()> {
@@ -132,7 +132,7 @@ impl<'t> Reader<'t, '_> {
     pub(super) fn command(&mut self, frame: &Frame) -> Read<()> {
         let start = self.found.commands.len();
         if start > MOST_COMMANDS {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         let before = self.found.history.clone();
         match self.keyword() {
@@ -141,10 +141,8 @@ impl<'t> Reader<'t, '_> {
                 self.list(frame)?;
                 self.expect_keyword("}")?;
             }
-            "" if self.has("((") => {
-                self.at += 2;
-                self.evaluation(frame)?;
-            }
+            // Some shells evaluate `((...))`, others run the commands in the brackets.
+            "" if self.has("((") => return Err(Unread),
             "" if self.eat("(") => {
                 self.list(frame)?;
                 self.expect(")")?;
@@ -163,7 +161,7 @@ impl<'t> Reader<'t, '_> {
                 || ENDS.contains(&word)
                 || word.starts_with(['{', '}', '!', '%']) =>
             {
-                return Err(Unread::Unclear);
+                return Err(Unread);
             }
             _ => return self.simple(frame),
         }
@@ -199,7 +197,7 @@ impl<'t> Reader<'t, '_> {
         if self.found.history.may_be(&before) && self.documents.is_empty() {
             self.found.rereads += 1;
             if self.found.rereads > MOST_REREADS {
-                return Err(Unread::Unclear);
+                return Err(Unread);
             }
             self.at = start;
             self.list(frame)?;
@@ -233,25 +231,12 @@ impl<'t> Reader<'t, '_> {
     fn for_command(&mut self, frame: &Frame) -> Read<()> {
         self.at += 3;
         self.blanks()?;
-        if self.eat("((") {
-            let length = self.rest().find("))").ok_or(Unread::Unclear)?;
-            let inside = &self.rest()[..length];
-            let is_plain =
-                |letter: char| letter.is_ascii_alphanumeric() || "_+-*/%<>=!; ,$".contains(letter);
-            if !inside.chars().all(is_plain) || inside.matches(';').count() != 2 {
-                return Err(Unread::Unclear);
-            }
-            self.evaluated(inside);
-            self.found.is_doubtful = true;
-            self.at += length + 2;
-        } else {
-            let variable = &self.rest()[..name_length(self.rest())];
-            self.at += variable.len();
-            if variable.is_empty() || !self.is_at_end_of_word() {
-                return Err(Unread::Unclear);
-            }
-            self.loop_over(variable, frame)?;
+        let variable = &self.rest()[..name_length(self.rest())];
+        self.at += variable.len();
+        if variable.is_empty() || !self.is_at_end_of_word() {
+            return Err(Unread);
         }
+        self.loop_over(variable, frame)?;
         self.blanks()?;
         self.eat(";");
         self.newlines(frame)?;
@@ -281,7 +266,7 @@ impl<'t> Reader<'t, '_> {
         }
         let sets = if is_plain_variable(variable) { Vec::new() } else { vec![variable.to_owned()] };
         let mut simple = SimpleCommand { sets, ..self.found.begun(frame) };
-        if assignments.iter().any(crate::calls::shells::names_evaluated) {
+        if assignments.iter().any(names_evaluated) {
             simple.hidden = Hidden::Anything;
         }
         self.found.commands.push(SimpleCommand { assignments, ..simple });
@@ -330,21 +315,6 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    /// Reads `((...))`. A shell that has no such command reads commands in brackets.
-    fn evaluation(&mut self, frame: &Frame) -> Read<()> {
-        let start = self.at;
-        self.arithmetic(frame)?;
-        let inside = &self.text[start..self.at - 2];
-        self.evaluated("x");
-        self.found.commands.push(SimpleCommand {
-            words: vec![Word::known("(("), Word::known(inside)],
-            is_certain: false,
-            hidden: Hidden::words_of(inside),
-            ..self.found.begun(frame)
-        });
-        Ok(())
-    }
-
     /// Reads `[[ ... ]]`. A shell that has no such command reads the operators as its own.
     fn conditional(&mut self, frame: &Frame) -> Read<()> {
         self.at += 2;
@@ -357,19 +327,16 @@ impl<'t> Reader<'t, '_> {
                 others.get_or_insert(self.at);
                 self.at += 1;
             } else {
-                // Where another shell sees an operator, no quote needs to be open.
-                let word = self.word(frame);
-                words.push(word.map_err(|_| Unread::Unclear)?);
+                words.push(self.word(frame)?);
             }
             self.blanks()?;
         }
         self.at += 2;
-        let evaluates = |word: &Word| {
-            matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
+        self.found.evaluates |= words.iter().any(is_arithmetic);
+        let hidden = match others {
+            Some(start) => Hidden::words_of(&self.text[start..self.at]),
+            None => Hidden::Nothing,
         };
-        self.found.evaluates |= words.iter().any(evaluates);
-        let others = others.map(|start| Hidden::words_of(&self.text[start..self.at]));
-        let hidden = others.unwrap_or_default();
         self.found.commands.push(SimpleCommand {
             words,
             is_certain: false,

@@ -20,29 +20,12 @@ const LONGEST: usize = 48 << 10;
 const MOST_COMMANDS: usize = 4_000;
 /// How deep texts of commands may stand in commands, as in `sh -c "sh -c x"`.
 const DEEPEST_TEXT: usize = 6;
-/// How many calls of functions are read.
-const MOST_CALLS: usize = 100;
 /// How deep compound commands and substitutions may nest in a text.
 const DEEPEST: usize = 32;
 
-/// The failure of a text that can't be read.
+/// The failure of a text that shells may read in different ways, or not at all.
 #[derive(Debug)]
-pub(super) enum Unread {
-    /// Shells may read it in different ways.
-    Unclear,
-    /// Every shell refuses it: a quote stays open.
-    Refused,
-}
-
-impl Unread {
-    /// Returns what may run of the text.
-    pub(super) fn hidden(&self, text: &str) -> Hidden {
-        match self {
-            Self::Unclear => Hidden::words_of(text),
-            Self::Refused => Hidden::Refused,
-        }
-    }
-}
+pub(super) struct Unread;
 
 pub(super) type Read<T> = Result<T, Unread>;
 
@@ -74,10 +57,8 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
-    functions: Vec<Function>,
-    /// How many bodies of loops were read once more, and how many functions were called.
+    /// How many bodies of loops were read once more.
     rereads: usize,
-    calls: usize,
     /// Texts that run when the shell ends.
     pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
@@ -88,16 +69,6 @@ pub(super) struct Found {
     pub(super) has_cloned: bool,
     /// How many words the commands that others run have.
     pub(super) inner_words: usize,
-}
-
-/// A function that a text defines.
-#[derive(Debug)]
-struct Function {
-    name: String,
-    body: String,
-    /// Its commands as they were read where it is defined, in case that nothing calls it.
-    commands: Vec<SimpleCommand>,
-    is_called: bool,
 }
 
 /// Returns the commands of a shell text.
@@ -111,38 +82,16 @@ impl Found {
     /// Adds the commands of a text that `frame` runs.
     pub(super) fn text(&mut self, text: &str, frame: &Frame) -> Read<()> {
         if frame.depth > DEEPEST_TEXT || text.len() > LONGEST || text.contains('\0') {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         Reader::new(text, self).all(frame)
     }
 
     /// Adds the commands of a whole text, or one that stands for them if it can't be read.
     fn last_text(&mut self, text: &str, frame: &Frame) {
-        if let Err(unread) = self.text(text, frame) {
+        if self.text(text, frame).is_err() {
             self.is_doubtful = true;
-            let hidden = unread.hidden(text);
-            self.commands.push(SimpleCommand { hidden, pipeline: 1, ..Default::default() });
-        }
-    }
-
-    /// Reads the text of a function that is called. It runs in the same shell.
-    fn call(&mut self, name: &str, frame: &Frame) {
-        let Some(function) = self.functions.iter().rfind(|known| known.name == name) else {
-            return;
-        };
-        self.calls += 1;
-        if self.calls > MOST_CALLS {
-            self.is_doubtful = true;
-            return self.hides_anything();
-        }
-        let body = function.body.clone();
-        let inner = Frame { depth: frame.depth + 1, ..frame.clone() };
-        if self.text(&body, &inner).is_err() {
-            // It calls itself, or others too deep.
-            self.is_doubtful = true;
-            self.hides_anything();
-        } else if let Some(function) = self.functions.iter_mut().rfind(|known| known.name == name) {
-            function.is_called = true;
+            self.commands.push(SimpleCommand::unreadable(text));
         }
     }
 
@@ -151,20 +100,12 @@ impl Found {
         for (text, frame) in std::mem::take(&mut self.at_exit) {
             self.last_text(&text, &frame);
         }
-        for function in &mut self.functions {
-            if !function.is_called {
-                self.commands.append(&mut function.commands);
-            }
-        }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
         }
         let is_doubtful = self.is_doubtful || self.evaluates;
         for command in &mut self.commands {
-            let program = command.words.first().map(|word| word.text.as_str());
-            let is_function =
-                program.is_some_and(|name| self.functions.iter().any(|one| one.name == name));
-            command.is_certain &= !is_doubtful && !is_function;
+            command.is_certain &= !is_doubtful;
         }
         self.commands
     }
@@ -206,7 +147,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     fn all(&mut self, frame: &Frame) -> Read<()> {
         self.list(frame)?;
         if self.at < self.text.len() {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         self.bodies(&Frame::default())
     }
@@ -236,7 +177,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     fn expect(&mut self, text: &str) -> Read<()> {
-        if self.eat(text) { Ok(()) } else { Err(Unread::Unclear) }
+        if self.eat(text) { Ok(()) } else { Err(Unread) }
     }
 
     /// Skips blanks, continued lines and a comment.
@@ -246,7 +187,7 @@ impl<'t, 'f> Reader<'t, 'f> {
                 Some(b' ' | b'\t') => self.at += 1,
                 Some(b'\\') if self.eat("\\\n") => {
                     if self.has("#") || self.has("\\\n") || self.rest().is_empty() {
-                        return Err(Unread::Unclear);
+                        return Err(Unread);
                     }
                 }
                 Some(b'#') => {

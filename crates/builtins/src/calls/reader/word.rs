@@ -77,11 +77,11 @@ impl Reader<'_, '_> {
             }
         }
         if self.at == start || word.braces > 0 {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         // `{name}>` opens a file in some shells.
         if self.previous() == Some(b'}') && matches!(self.peek(), Some(b'<' | b'>')) {
-            return Err(Unread::Unclear);
+            return Err(Unread);
         }
         Ok(word.finished(&self.text[start..self.at]))
     }
@@ -105,7 +105,7 @@ impl Reader<'_, '_> {
                 word.text.push('{');
             }
             '}' => {
-                word.braces = word.braces.checked_sub(1).ok_or(Unread::Unclear)?;
+                word.braces = word.braces.checked_sub(1).ok_or(Unread)?;
                 word.text.push('}');
             }
             ',' | '.' if word.braces > 0 && (letter == ',' || self.has(".")) => {
@@ -127,7 +127,7 @@ impl Reader<'_, '_> {
     fn escaped(&mut self, word: &mut Building) -> Read<()> {
         let before = self.previous();
         self.at += 1;
-        let letter = self.rest().chars().next().ok_or(Unread::Unclear)?;
+        let letter = self.rest().chars().next().ok_or(Unread)?;
         self.at += letter.len_utf8();
         if letter != '\n' {
             word.quoted = true;
@@ -135,18 +135,17 @@ impl Reader<'_, '_> {
             word.text.push(letter);
             return Ok(());
         }
-        // Joined lines must not make an operator, a keyword or an expansion.
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./,:'\"".contains(&byte);
-        let is_blank = |byte: u8| b" \t\n".contains(&byte);
-        let joins = before.is_some_and(|byte| is_plain(byte) || is_blank(byte))
-            && self.peek().is_some_and(|byte| is_plain(byte) || is_blank(byte));
-        if joins { Ok(()) } else { Err(Unread::Unclear) }
+        if before.is_some_and(may_be_joined) && self.peek().is_some_and(may_be_joined) {
+            Ok(())
+        } else {
+            Err(Unread)
+        }
     }
 
     fn single_quoted(&mut self, word: &mut Building) -> Read<()> {
         self.at += 1;
         word.quoted = true;
-        let length = self.rest().find('\'').ok_or(Unread::Refused)?;
+        let length = self.rest().find('\'').ok_or(Unread)?;
         let inside = &self.rest()[..length];
         self.no_document(inside)?;
         for letter in inside.chars() {
@@ -172,7 +171,7 @@ impl Reader<'_, '_> {
                 }
                 '\\' => {
                     self.at += 1;
-                    let next = self.rest().chars().next().ok_or(Unread::Refused)?;
+                    let next = self.rest().chars().next().ok_or(Unread)?;
                     match next {
                         '$' | '`' | '\\' => word.text.push(next),
                         '"' if ends => word.text.push('"'),
@@ -180,7 +179,7 @@ impl Reader<'_, '_> {
                             let before = self.text.as_bytes().get(self.at.wrapping_sub(2));
                             let after = self.text.as_bytes().get(self.at + 1);
                             if before == Some(&b'$') || after.is_some_and(|b| b"\\\"".contains(b)) {
-                                return Err(Unread::Unclear);
+                                return Err(Unread);
                             }
                         }
                         _ => word.text.extend(['\\', next]),
@@ -200,7 +199,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        if ends { Err(Unread::Refused) } else { Ok(()) }
+        if ends { Err(Unread) } else { Ok(()) }
     }
 
     pub(super) fn quoted_letter(&mut self, letter: char) {
@@ -210,10 +209,12 @@ impl Reader<'_, '_> {
 
     /// Refuses a quoted end of a line while a here-document waits for the next line.
     fn no_document(&self, quoted: &str) -> Read<()> {
-        if quoted.contains('\n') && !self.documents.is_empty() {
-            Err(Unread::Unclear)
-        } else {
-            Ok(())
-        }
+        if quoted.contains('\n') && !self.documents.is_empty() { Err(Unread) } else { Ok(()) }
     }
+}
+
+/// Returns whether a line may be joined to another beside this letter: it makes no operator, keyword
+/// or expansion.
+fn may_be_joined(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-./,:'\" \t\n".contains(&byte)
 }

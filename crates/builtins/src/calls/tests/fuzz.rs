@@ -245,7 +245,7 @@ fn has_no_opinion(text: &str) -> bool {
     commands_of_text(text).iter().all(|command| match &command.hidden {
         Hidden::Anything => false,
         Hidden::Words(words) => !words.iter().any(|word| base_name(word).contains("canary")),
-        Hidden::Nothing | Hidden::Refused => command
+        Hidden::Nothing => command
             .words
             .first()
             .is_none_or(|word| word.is_known() && base_name(&word.text) != "canary"),
