@@ -127,6 +127,11 @@ impl KeyLocations {
         self.0.iter().find(|(name, _)| *name == key).map(|(_, location)| location)
     }
 
+    /// Returns each key that is written, and where its value is.
+    pub fn iter(&self) -> impl Iterator<Item = &(&'static str, Location)> {
+        self.0.iter()
+    }
+
     /// Returns whether a key is written.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()

@@ -86,8 +86,7 @@ impl Hook {
         P::deserialize(with).map_err(|error| BuildError::new(format!("`with`: {error}")).at("with"))
     }
 
-    /// Returns the keys of the hook's type as they are written, and then the groups of the file that they
-    /// name.
+    /// Returns the keys of the hook's type as they are written.
     pub fn written_own_keys(&self) -> Vec<(String, Json)> {
         let mut reader = Reader::new(Arc::clone(self.location.file()));
         let mapping = self.own.mapping.as_deref();
@@ -98,18 +97,6 @@ impl Hook {
                 let value: Option<Json> = reader.value(value, key);
                 written.push((key.to_owned(), value.unwrap_or_default()));
             }
-        }
-        // A group may name another one.
-        let mut next = 0;
-        while let Some((_, value)) = written.get(next) {
-            let text = value.to_string();
-            for (name, items) in &self.own.groups.0 {
-                let is_named = text.contains(&format!("\"{name}\""));
-                if is_named && !written.iter().any(|(key, _)| key == name) {
-                    written.push((name.clone(), json!(items)));
-                }
-            }
-            next += 1;
         }
         written
     }

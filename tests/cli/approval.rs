@@ -292,6 +292,18 @@ fn only_a_person_approves() {
             assert!(run.stderr.contains("a coding agent runs this command"), "{run:?}");
         }
     }
+    for change in [
+        "install claude-code",
+        "uninstall claude-code",
+        "init --user",
+        "init never",
+        "init --remove never",
+        "init --directory .",
+        "init --from codex:x --output y",
+    ] {
+        let run = sandbox.hookexec(change.split(' ')).env("CLAUDECODE", "1").run().exits(64);
+        assert!(run.stderr.contains("a coding agent runs this command"), "{run:?}");
+    }
     let denied = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
     assert!(denied.stdout.contains("is not approved"), "{denied:?}");
 
@@ -320,14 +332,17 @@ fn at_a_terminal(sandbox: &Sandbox, arguments: &[&str], line: &str) -> (i32, Str
 #[test]
 fn under_an_agent_a_model_does_not_approve_its_own_change() {
     let sandbox = Sandbox::new();
-    let call = |command: &str| {
+    let call_of = |tool: &str, command: &str| {
         let call = serde_json::json!({
-            "hook_event_name": "PreToolUse", "cwd": sandbox.project(), "tool_name": "Bash",
+            "hook_event_name": "PreToolUse", "cwd": sandbox.project(), "tool_name": tool,
             "tool_input": { "command": command },
         });
         let from = ["run", "--from", "claude-code", "--event", "PreToolUse"];
         sandbox.hookexec(from).stdin(call.to_string()).run().exits(0).stdout
     };
+    let call = |command: &str| call_of("Bash", command);
+    let answer = call_of("mcp__shell__run", "hookexec init --user --remove never");
+    assert!(answer.contains("are for a person"), "{answer}");
     for command in [
         "hookexec trust add --yes",
         "cd x; /usr/bin/hookexec uninstall claude-code",
@@ -577,6 +592,7 @@ stop: { type: command, command: "true" }
     let shown = sandbox.hookexec(["trust"]).run().exits(1).stdout;
     insta::assert_snapshot!(shown, @r#"
     hooks.yaml: not approved
+      processes: {"gate":{"command":["./gate"],"env":{"MODE":"lax"},"start":"eager"},"idle":{"command":["sleep","9 9"]}}
       pre_tool_use `limit_calls`
         matches: shell
         type: builtin
@@ -602,45 +618,53 @@ stop: { type: command, command: "true" }
         type: mcp
         with: {"tool":"look","url":"https://example.com/mcp"}
       stop `true`
-      process `idle`
-        runs: sleep '9 9'
       not covered: ./gate
     "#);
     let json = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1).stdout;
     let rows: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(rows[0]["hooks"][0]["settings"]["args"], "2 '--per=turn'", "{json}");
-    assert_eq!(rows[0]["processes"], json!({ "idle": ["sleep", "9 9"] }), "{json}");
+    let idle = &rows[0]["settings"]["processes"]["idle"];
+    assert_eq!(*idle, json!({ "command": ["sleep", "9 9"] }), "{json}");
 }
 
 #[test]
-fn a_rule_is_shown_with_its_answer_and_its_keys() {
+fn a_file_is_shown_with_its_groups_and_a_hook_with_all_of_its_keys() {
     let sandbox = Sandbox::new();
     let hooks = r#"
-groups: { "@fetch": [curl *, "@more"], "@more": [wget *], "@other": [make] }
+groups: { "@fetch": [curl, "@more"], "@more": [rm] }
+audit: { path: log.jsonl, input: redacted }
+defaults: { deadline: 9 }
 pre_tool_use:
   - hooks:
-      - { type: rule, tools: shell, commands: ["@fetch", "git push*"], allow: true, otherwise: deny }
+      - { type: rule, tools: shell, commands: ["x|@fetch *"], allow: true, otherwise: deny }
       - { type: rule, deny: not here, any: [{ commands: a }, { files: [b, c] }], except: { targets: d } }
+stop: { type: command, command: "true", dialect: claude-code, side_effects: none, limit: 3, timeout: 1 }
 "#;
     sandbox.write("hooks.yaml", hooks);
     let shown = sandbox.hookexec(["trust", "show"]).run().exits(1).stdout;
     insta::assert_snapshot!(shown, @r#"
     hooks.yaml: not approved
+      audit: {"input":"redacted","path":"log.jsonl"}
+      defaults: {"deadline":9}
+      groups: {"@fetch":["curl","@more"],"@more":["rm"]}
       pre_tool_use `rule`
         matches: *
         type: rule
         allow: true
         tools: shell
-        commands: @fetch 'git push*'
+        commands: 'x|@fetch *'
         otherwise: deny
-        @fetch: 'curl *' @more
-        @more: 'wget *'
       pre_tool_use `rule`
         matches: *
         type: rule
         deny: not here
         any: [{"commands":"a"},{"files":["b","c"]}]
         except: {"targets":"d"}
+      stop `true`
+        timeout: 1s
+        dialect: claude-code
+        side_effects: none
+        limit: 3
     "#);
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0).stdout;
     assert!(added.contains("    allow: true\n"), "{added}");

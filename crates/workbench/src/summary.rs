@@ -16,6 +16,9 @@ use hookexec_files::kinds::Words;
 /// The keys of a rule's answer, which stand first.
 const ANSWERS: [&str; 3] = ["allow", "ask", "deny"];
 
+/// The keys that have a field of their own.
+const IN_THE_SUMMARY: [&str; 4] = ["command", "name", "timeout", "type"];
+
 /// The event, the matcher and the command of a hook, and its other keys.
 #[skip_serializing_none]
 #[derive(Debug, Serialize)]
@@ -72,9 +75,8 @@ impl HookSummary {
     }
 }
 
-/// Returns the keys of the type of `hook`, and those that change what it does or when its answer counts,
-/// beside its matcher and command, where they differ from the default. A hook of a process has the
-/// process's environment.
+/// Returns the keys of the type of `hook`, and all others beside its matcher and command that differ from
+/// the default. A hook of a process has the process's environment.
 fn settings_of(hook: &Hook, process: Option<&Process>) -> Vec<(String, String)> {
     let (env, working_dir) = match process {
         Some(process) => (&process.env, &process.working_dir),
@@ -92,7 +94,7 @@ fn settings_of(hook: &Hook, process: Option<&Process>) -> Vec<(String, String)> 
         ("mode", if hook.mode == Mode::Enforce { None } else { word(hook.mode) }),
         ("mutates", flag(hook.phase == Phase::Mutate)),
         ("on_error", hook.on_error.and_then(word)),
-        ("shell", hook.shell.clone()),
+        ("shell", if hook.kind == "command" { hook.shell.clone() } else { None }),
         ("start", process.filter(|process| process.eager).map(|_| "eager".to_owned())),
         ("when", hook.when.as_ref().map(ToString::to_string)),
         ("with", hook.with.as_ref().map(ToString::to_string)),
@@ -103,6 +105,11 @@ fn settings_of(hook: &Hook, process: Option<&Process>) -> Vec<(String, String)> 
         settings.push((key, written(value)));
     }
     settings.sort_by_key(|(key, _)| !ANSWERS.contains(&key.as_str()));
+    for (key, place) in hook.key_locations.iter() {
+        if !IN_THE_SUMMARY.contains(key) && !shown.iter().any(|(name, _)| name == key) {
+            settings.push(((*key).to_owned(), place.written().to_owned()));
+        }
+    }
     for (key, value) in shown {
         if let Some(value) = value {
             settings.push((key.to_owned(), value));

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use hookexec::Config;
-use hookexec::config::{Command, Diagnostic};
+use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec_builtins::shell::quoted;
 use hookexec_project::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
 use hookexec_workbench::records::shown;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use crate::plain;
@@ -24,8 +25,8 @@ pub(super) struct Row {
     /// `None` if the file is gone.
     digest: Option<String>,
     hooks: Vec<HookSummary>,
-    /// The processes that no hook calls, and their programs.
-    processes: BTreeMap<String, Vec<String>>,
+    /// The keys of the file beside its hooks.
+    settings: BTreeMap<String, Value>,
     /// The files that an approval covers, as far as they are as they were approved.
     pub(super) covered: Vec<String>,
     pub(super) changed: Vec<String>,
@@ -61,18 +62,13 @@ impl Row {
             path: file.path.clone(),
             status: Status::of(file),
             digest: Some(file.digest.clone()),
+            settings: file.settings.iter().cloned().collect(),
             problems: file.coverage.problems.clone(),
             ..Self::default()
         };
         for hook in &config.hooks {
             if hook.location.path() == file.path {
                 row.hooks.push(HookSummary::of(hook, config));
-            }
-        }
-        for (name, process) in &config.processes {
-            let is_called = config.hooks.iter().any(|hook| hook.process() == Some(name));
-            if process.location.path() == file.path && !is_called {
-                row.processes.insert(name.clone(), process.command.clone());
             }
         }
         if matches!(file.blocked, Some(Blocked::Changed | Blocked::File { .. })) {
@@ -140,12 +136,11 @@ impl Row {
 
     pub(super) fn text(&self) -> String {
         let mut text = self.title();
+        for (key, value) in &self.settings {
+            let _ = writeln!(text, "  {}: {}", plain::line(key), plain::line(&value.to_string()));
+        }
         for hook in &self.hooks {
             push_hook(&mut text, hook);
-        }
-        for (name, command) in &self.processes {
-            let _ = writeln!(text, "  process `{}`", plain::line(name));
-            let _ = writeln!(text, "    runs: {}", plain::plain(&quoted_words(command)));
         }
         for (title, names) in [
             ("covered", &self.covered),
@@ -197,6 +192,9 @@ fn push_hook(text: &mut String, hook: &HookSummary) {
     }
     if hook.kind != "command" {
         let _ = writeln!(text, "    type: {}", plain::line(&hook.kind));
+    }
+    if hook.timeout != Hook::DEFAULT_TIMEOUT {
+        let _ = writeln!(text, "    timeout: {:?}", hook.timeout);
     }
     for (key, value) in &hook.settings {
         let _ = writeln!(text, "    {}: {}", plain::line(key), plain::line(value));
