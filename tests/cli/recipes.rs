@@ -107,6 +107,17 @@ fn what_can_not_be_done_changes_nothing() {
             "init budget secrets",
             "`hookexec init --remove redact`",
         ),
+        (
+            "hooks: { stop: [{ name: never, type: command, command: x }] }",
+            "init never",
+            "`hookexec init --remove never`",
+        ),
+        (
+            "pre_tool_use: [{ hooks: [{ type: rule, name: never, deny: x, tools: x, mode: shadow }] }]",
+            "init never",
+            "another hook `never`",
+        ),
+        (&format!("{MINE}#{}", "x".repeat((1 << 20) - 300)), "init never", "larger than 1 MiB"),
         ("audit: { path: a.jsonl }", "init log", "`audit` has another value"),
         ("hooks: { stop: { name: a, type: builtin, command: b } }", "init notify", "by hand"),
     ] {
@@ -139,6 +150,21 @@ fn a_link_stays_and_its_file_changes() {
     let _ = sandbox.hookexec(["init", "--user", "never"]).run().exits(0);
     assert!(users.join("hooks.yaml").is_symlink());
     assert!(std::fs::read_to_string(&real).unwrap().contains("name: never"));
+}
+
+// Windows lets few users make links.
+#[cfg(unix)]
+#[test]
+fn a_link_in_a_project_is_not_followed() {
+    let sandbox = Sandbox::new();
+    let users = sandbox.home().join("hooks.yaml");
+    std::fs::write(&users, MINE).unwrap();
+    std::os::unix::fs::symlink(&users, sandbox.project().join("hooks.yaml")).unwrap();
+    for args in [&["init", "--remove", "mine"][..], &["init", "never"]] {
+        let done = sandbox.hookexec(args).run().exits(64);
+        assert!(done.stderr.contains("is a link"), "{}", done.stderr);
+        assert_eq!(std::fs::read_to_string(&users).unwrap(), MINE);
+    }
 }
 
 #[test]

@@ -2,16 +2,19 @@
 //! commands in [`FOR_A_PERSON`] are denied.
 //!
 //! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
-//! these commands. Quotes and the program do not matter. A call is allowed if it runs only
-//! programs that take texts, such as `git commit` and `grep`. The guard expands nothing: it does
-//! not see aliases, scripts, or words that only a shell can build.
+//! these commands. Quotes and the program do not matter. It also denies a call of `hookexec` of
+//! which a word that decides is not known beforehand. A call is allowed if it runs only programs
+//! that take texts, such as `git commit` and `grep`. The guard expands nothing: it does not see
+//! aliases and scripts. These commands refuse to run where they see an agent's variables.
 
 use serde_json::Value;
 
 use super::read::NativeCall;
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject, Verdict};
-use hookexec_builtins::shell::{SUBSTITUTED, Script, ScriptCommand, Word, read_script, unquoted};
+use hookexec_builtins::shell::{
+    Script, ScriptCommand, Word, is_command_of_server, read_script, unquoted,
+};
 
 /// The commands that only a person may run: each subcommand, and the words of which one must follow;
 /// without such words the subcommand as a whole.
@@ -26,11 +29,13 @@ pub const FOR_A_PERSON: &[(&str, &[&str])] = &[
     ("init", CHANGES_OF_INIT),
 ];
 
-/// The options and names with which `init` changes a file that is there, or the user's.
+/// The options and names with which `init` changes a file that is there, or one outside of the
+/// project.
 const CHANGES_OF_INIT: &[&str] = &[
-    "--user", "--remove", "approve", "budget", "commit-message", "databases", "force-push",
-    "format", "log", "main-branch", "mcp-allow-list", "notify", "read-only", "secrets",
-    "subagents", "team", "tests-before-stop", "never", "loss", "outside", "machine",
+    "--user", "--remove", "--output", "--directory", "approve", "budget", "commit-message",
+    "databases", "force-push", "format", "log", "main-branch", "mcp-allow-list", "notify",
+    "read-only", "secrets", "subagents", "team", "tests-before-stop", "never", "loss", "outside",
+    "machine",
 ];
 
 /// Programs that run nothing of their arguments; with a second word, only that subcommand.
@@ -40,19 +45,23 @@ const TAKE_TEXTS: [&str; 19] = [
 ];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
-                       `hookexec trust add`, `trust remove`, `policy refresh`, `install`, `uninstall`, \
-                       `approve`, and `init` with `--user`, `--remove` or a name are for a person in a terminal. To only write about them, edit a file, or \
-                       use a call of nothing but `git commit`, `grep`, `echo` and the like";
+                       `hookexec trust add`, `trust remove`, `policy refresh`, `install`, \
+                       `uninstall`, `approve`, and `init` with a name, `--user`, `--remove`, \
+                       `--output` or `--directory` are for a person in a terminal. Write out each \
+                       word of another command of hookexec. To only write about them, edit a file, \
+                       or use a call of nothing but `git commit`, `grep`, `echo` and the like";
 
 /// Returns the denial of a call that would run one of these commands, by its input as it came or as
 /// hooks rewrote it.
 pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
     let event = call.event?;
+    let arguments = input.tool_input.as_ref()?;
     // The kinds leave out one that equals the tool's name.
-    let runs_commands =
-        input.tool() == "shell" || input.tool_kinds.iter().any(|kind| kind == "shell");
+    let runs_commands = input.tool() == "shell"
+        || input.tool_kinds.iter().any(|kind| kind == "shell")
+        || arguments.keys().any(|key| is_command_of_server(input.tool(), key));
     let is_before = matches!(event, Event::PreToolUse | Event::PermissionRequest);
-    if !runs_commands || !is_before || !object_changes_hooks(input.tool_input.as_ref()?) {
+    if !runs_commands || !is_before || !object_changes_hooks(arguments) {
         return None;
     }
     let mut verdict = Verdict::no_opinion(event);
@@ -99,7 +108,10 @@ fn object_changes_hooks(fields: &JsonObject) -> bool {
 }
 
 fn is_own_path(value: &Value) -> bool {
-    let path = value.as_str().unwrap_or_default().trim();
+    is_own_file(value.as_str().unwrap_or_default().trim())
+}
+
+fn is_own_file(path: &str) -> bool {
     is_own_program(path.rsplit('/').next().unwrap_or_default())
 }
 
@@ -122,17 +134,35 @@ fn built_elsewhere(script: &Script) -> bool {
     if !names_us(&all) {
         return false;
     }
-    for ScriptCommand { words, .. } in &script.commands {
+    for command in &script.commands {
+        let words = &command.words;
         let own = joined(words);
         let is_xargs = words.iter().any(|word| word.text.rsplit('/').next() == Some("xargs"));
-        let is_built = words.first().is_some_and(|word| word.text.contains(SUBSTITUTED));
+        let program = words.iter().find(|word| !word.is_assignment());
+        let is_built = program.is_some_and(|program| !program.literal);
         let gets_words = is_xargs && names_us(&own) && has_command(&format!("{own} {all}"));
         let is_ours = (is_xargs || is_built) && has_command(&format!("hookexec {own}"));
         if gets_words || is_ours {
             return true;
         }
+        for (at, word) in words.iter().enumerate() {
+            let is_us = is_own_file(&word.text) || is_built && Some(word) == program;
+            let is_run = Some(word) == program || is_xargs || command.runs_next || command.hides;
+            if is_us && is_run && may_become_one(&words[at + 1..], is_xargs) {
+                return true;
+            }
+        }
     }
     false
+}
+
+/// Returns whether the words behind our program may come to be one of these commands: one that decides
+/// is not known, or there are `more` behind them.
+fn may_become_one(words: &[Word], more: bool) -> bool {
+    let Some((first, rest)) = words.split_first() else { return more };
+    let may_be_ours = first.text.starts_with('-')
+        || FOR_A_PERSON.iter().any(|(command, _)| *command == first.text);
+    !first.literal || may_be_ours && (more || rest.iter().any(|word| !word.literal))
 }
 
 fn names_us(text: &str) -> bool {
@@ -269,6 +299,25 @@ mod tests {
             "hookexec init format",
             "hookexec init --directory x 'force'-push",
             "hookexec init --remove=secrets",
+            "hookexec init --from claude-code:x.json --output=$HOME/.config/hookexec/hooks.d/x.yaml",
+            "hookexec init --directory ~/.config/hookexec",
+            "U=--user; R=--remove; N=never; hookexec init $U $R $N",
+            "for N in never loss; do hookexec init $U $R $N; done",
+            "hookexec init \"$@\"",
+            "hookexec init {ne,}ver",
+            "hookexec init --remov?=never",
+            "a=uninstall; hookexec $a claude-code",
+            "hookexec $(echo uninstall) claude-code",
+            "hookexec `echo approve`",
+            "hookexec policy $r",
+            "sudo hookexec trust $a",
+            "sh -c \"hookexec $a\"",
+            "npx hookexec $a",
+            "hookexec --color $a trust",
+            "h=hookexec; $h trust add",
+            "h=hookexec; $h $a",
+            "cat words | xargs hookexec",
+            "cat words | xargs -n 2 hookexec init",
         ] {
             assert!(changes_hooks(&json!(command)), "{command}");
         }
@@ -290,7 +339,12 @@ mod tests {
             "hookexec check && npm install",
             "hookexec docs approval",
             "hookexec init",
-            "hookexec init --from claude-code:.claude/settings.json --output hooks.yaml",
+            "hookexec init --from claude-code:.claude/settings.json",
+            "for f in *.yaml; do hookexec check --config \"$f\"; done",
+            "hookexec test $FILES && hookexec docs \"$topic\"",
+            "ls *.yaml | xargs hookexec check --config",
+            "cargo test -p hookexec $FILTER",
+            "cp target/debug/hookexec \"$HOME/bin/\"",
             "hookexec init && git config user.name y",
             "hookexec test --log audit.jsonl --config new.yaml --run-external",
             "hookexec policy test policy",

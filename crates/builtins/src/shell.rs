@@ -63,6 +63,8 @@ pub struct Script {
 pub struct ScriptCommand {
     /// Its assignments and words.
     pub words: Vec<Word>,
+    /// The files behind its `<`.
+    pub inputs: Vec<Word>,
     /// Whether it runs commands that can't be read, beside its program.
     pub hides: bool,
     /// Whether it runs the command behind it.
@@ -84,6 +86,12 @@ pub fn is_interpreter(program: &str) -> bool {
 /// Returns whether a program is a shell for POSIX texts, or runs the commands of a file like one.
 pub fn is_shell(program: &str) -> bool {
     calls::is_shell(&base_name(program)) || matches!(program, "." | "source")
+}
+
+/// Returns whether an argument of a tool of an MCP server is read like a text for a shell.
+pub fn is_command_of_server(tool: &str, argument: &str) -> bool {
+    const COMMANDS: [&str; 6] = ["command", "Command", "cmd", "script", "args", "argv"];
+    tool.starts_with("mcp__") && COMMANDS.iter().any(|end| argument.ends_with(end))
 }
 
 /// Returns `text` with all quotes and backslashes removed. No trick with them hides a name in it.
@@ -127,9 +135,11 @@ pub fn read_script(text: &str) -> Script {
             script.understood &= command.hidden == Hidden::Nothing;
             continue;
         }
+        let files = command.redirections.iter().filter(|one| one.is_file() && one.is_input());
         let (program, next) = (command.words.first(), commands.get(at + 1));
         script.commands.push(ScriptCommand {
             words: command.assignments.iter().chain(&command.words).map(plain).collect(),
+            inputs: files.map(|one| plain(&one.word)).collect(),
             hides: command.hidden != Hidden::Nothing && program.is_none_or(calls::Word::is_known),
             runs_next: next.is_some_and(|next| next.wrappers.len() > command.wrappers.len()),
         });

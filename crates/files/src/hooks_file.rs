@@ -10,7 +10,7 @@ use crate::files;
 use crate::source::{Location, SourceFile};
 
 /// The largest file that is read, in bytes.
-const MAX_SIZE: u64 = 1 << 20;
+pub const MAX_SIZE: u64 = 1 << 20;
 
 /// Returns the text of a file that a person or a program named, without its byte order mark. It may be
 /// a pipe, as in `--config <(generate)`.

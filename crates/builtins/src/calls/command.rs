@@ -279,7 +279,7 @@ impl Redirection {
     }
 
     /// Returns whether the command reads it.
-    pub(super) fn is_input(&self) -> bool {
+    pub(crate) fn is_input(&self) -> bool {
         self.operator.starts_with('<')
     }
 

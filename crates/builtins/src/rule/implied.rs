@@ -10,7 +10,7 @@ use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
-use crate::shell::quoted;
+use crate::shell::{is_command_of_server, quoted};
 use hookexec::wire::{Input, JsonObject};
 use hookexec_files::text::name_length;
 
@@ -127,14 +127,11 @@ fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand>
         "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",
         "mcp__pg",
     ];
-    const COMMANDS: [&str; 6] = ["command", "Command", "cmd", "script", "args", "argv"];
     let tool = tool.to_lowercase();
     match key {
         _ if key.contains("sql") || key.starts_with("statement") => statements_of(text, &[]),
         "query" if SERVERS.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
-        _ if tool.starts_with("mcp__") && COMMANDS.iter().any(|end| key.ends_with(end)) => {
-            commands_of_text(text)
-        }
+        _ if is_command_of_server(&tool, key) => commands_of_text(text),
         _ => Vec::new(),
     }
 }

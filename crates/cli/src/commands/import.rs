@@ -26,8 +26,8 @@ pub(crate) struct ImportArgs {
     from: Option<Source>,
 
     /// Where to write them, instead of stdout; existing files are not overwritten
-    #[arg(short, long, value_name = "FILE", requires = "from", conflicts_with = "user")]
-    output: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "from", conflicts_with = "user")]
+    pub(super) output: Option<PathBuf>,
 
     /// Which agent of a docker-agent file
     #[arg(long, value_name = "NAME", requires = "from")]

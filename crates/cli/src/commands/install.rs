@@ -58,6 +58,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
+        consent::refuse_agents()?;
         own_home()?;
         let files = self.target.files()?;
         self.check(&files)?;
@@ -76,14 +77,11 @@ impl Args {
         Ok(())
     }
 
-    /// Checks that the options suit the files, and that no model approves.
+    /// Checks that the options suit the files.
     fn check(&self, files: &[AgentFile]) -> Result<(), CommandError> {
-        if self.approve {
-            if !self.target.agents.contains(&Agent::Codex) {
-                let problem = "`--approve` is for Codex: no other agent asks for it";
-                return Err(CommandError::usage(problem));
-            }
-            consent::refuse_agents()?;
+        if self.approve && !self.target.agents.contains(&Agent::Codex) {
+            let problem = "`--approve` is for Codex: no other agent asks for it";
+            return Err(CommandError::usage(problem));
         }
         let option = match &self.connect {
             Some(_) => "--connect",

@@ -8,6 +8,7 @@ use hookexec_setup::settings::store;
 
 use crate::commands::install::{own_home, uneditable};
 use crate::commands::target::{ChangeArgs, TargetArgs};
+use crate::console::consent::refuse_agents;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 
@@ -36,6 +37,7 @@ fn forget_firings(agent: Agent) {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
+        refuse_agents()?;
         own_home()?;
         for file in self.target.files()? {
             if let Err(error) = &file.entries {

@@ -54,6 +54,34 @@ pub fn add(text: &str, addition: &str) -> Result<String, EditError> {
     changed(text, writer.edits, &root)
 }
 
+/// Returns whether `text` has all of `addition`: the hooks of each event, and each other key of the file
+/// with the same value.
+///
+/// # Errors
+/// A text is not YAML.
+pub fn has(text: &str, addition: &str) -> Result<bool, EditError> {
+    let (file, added) = (source(text), source(addition));
+    Ok(has_entries(&tree(&file)?, &tree(&added)?))
+}
+
+fn has_entries(target: &Node<'_>, added: &Node<'_>) -> bool {
+    for (key, value) in added.as_map().unwrap_or_default() {
+        let mut entries = target.as_map().unwrap_or_default().iter();
+        let Some((_, known)) = entries.find(|(known, _)| known.is_same(key)) else { return false };
+        let is_there = match &value.value {
+            Value::Map(_) if key.as_text() == Some("hooks") => has_entries(known, value),
+            Value::List(items) => {
+                items.iter().all(|item| known.one_or_many().iter().any(|one| one.is_same(item)))
+            }
+            _ => known.is_same(value),
+        };
+        if !is_there {
+            return false;
+        }
+    }
+    true
+}
+
 /// Returns `text` without the hook that begins at `start`, and without what holds nothing then.
 ///
 /// # Errors
@@ -169,7 +197,14 @@ impl Writer<'_> {
             let column = if line.is_empty() { 0 } else { column };
             let _ = writeln!(text, "{:column$}{line}", "");
         }
-        let at = line_end(self.text, end);
+        let mut at = line_end(self.text, end);
+        // A hook that is commented out belongs to the entry before.
+        while let Some(next) = self.text[at..].lines().next()
+            && indent_of(next) > column
+            && next.trim_start().starts_with('#')
+        {
+            at = line_end(self.text, at + next.len());
+        }
         self.edits.push(Edit { range: at..at, text, is_lines: true });
     }
 }
@@ -198,7 +233,8 @@ fn cut(
                 if depth > 0 {
                     return Ok(None);
                 }
-                let edit = Edit::inline(key.span.end..value.span.end, ": {}".to_owned());
+                let end = content_end(text, value.span.end);
+                let edit = Edit::inline(key.span.end..end, ": {}".to_owned());
                 value.value = Value::Map(Vec::new());
                 return Ok(Some(edit));
             }
@@ -226,7 +262,7 @@ fn cut(
     }
     let place = places[index].clone();
     let range = if !is_flow {
-        start_with_comments(text, place.start)..line_end(text, place.end)
+        start_with_comments(text, place.start)..line_end(text, content_end(text, place.end))
     } else if let Some(next) = places.get(index + 1) {
         place.start..next.start
     } else {
@@ -252,6 +288,19 @@ fn start_with_comments(text: &str, at: usize) -> usize {
 
 fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
+}
+
+/// Returns where a value ends. The place of a text in lines reaches over the comments behind it.
+fn content_end(text: &str, end: usize) -> usize {
+    let mut end = end;
+    loop {
+        let before = text[..end].trim_end();
+        let start = before.len() - column_of(before, before.len());
+        if !before[start..].trim_start().starts_with('#') {
+            return before.len();
+        }
+        end = start;
+    }
 }
 
 /// Returns where the line ends that the value before `end` ends in.
@@ -353,6 +402,12 @@ hooks:
         ] {
             assert!(add(text, ADDITION).is_err(), "{text}");
         }
+        let text = "hooks:\n  stop:\n    - a: 1\n      # b: 2\n    # - c: 3\n";
+        let new = add(text, "hooks:\n  stop:\n    - d: 4\n").unwrap();
+        assert_eq!(new, text.replace("    # - c", "    - d: 4\n    # - c"));
+        let text = "hooks:\n  stop:\n    - name: a\n      b: |\n        x\n\n  # c\nd: 1\n";
+        let new = remove(text, text.find("name").unwrap()).unwrap();
+        assert_eq!(new, "hooks: {}\n\n  # c\nd: 1\n");
         for text in ["stop:\n  - name: a", "x: *a\ny: &a", "- - name: a\n  - name: b\n- c"] {
             assert!(remove(text, text.find("name").unwrap_or(3)).is_err(), "{text}");
         }

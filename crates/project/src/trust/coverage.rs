@@ -1,7 +1,8 @@
 //! Finds the files that an approval of a hooks file covers: those that its commands name.
 //!
 //! Named are the program of each command and, behind an interpreter or a wrapper, the first argument
-//! that is a file of the project; `scripts:` adds what the author lists. Options are not understood.
+//! that is a file of the project, or else a file that it reads by `<`; `scripts:` adds what the author
+//! lists. Of options only those are known that load a module.
 //! Everything else that a command names or runs is reported as not covered.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,9 @@ use hookexec_builtins::shell::{
 /// file: the others stand for the project.
 pub const DIRECTORIES: [(&str, bool); 3] =
     [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
+
+/// The options of interpreters that name a module, which may stand right behind them.
+const LOADING: [&str; 5] = ["-m", "-M", "-r", "--require", "--import"];
 
 /// The files that an approval of a hooks file covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -157,6 +161,9 @@ impl<'s> Search<'s> {
         if !script.understood {
             self.uncovered("a part of the command text, which only a shell can read");
         }
+        for word in &script.redirected {
+            self.mention(word);
+        }
         for command in &script.commands {
             self.command(command);
         }
@@ -185,7 +192,7 @@ impl<'s> Search<'s> {
                 self.cover(program);
             }
             if command.hides || !command.runs_next {
-                self.run_file(words, command.hides);
+                self.run_file(&[words, &command.inputs].concat(), command.hides);
             }
         } else if is_path || !command.runs_next && !is_shell_word(program) {
             self.program(program);
@@ -207,6 +214,7 @@ impl<'s> Search<'s> {
                 return;
             }
             is_unknown |= !word.literal || !word.text.starts_with(is_dash_or_digit);
+            is_unknown |= LOADING.iter().any(|option| word.text.starts_with(option));
         }
         self.uncovered_words(words);
     }

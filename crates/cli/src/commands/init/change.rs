@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hookexec::Config;
 use hookexec_files::directories::state_directory;
+use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::yaml::edit::{self, EditError};
 use hookexec_files::{files, suggest};
 use hookexec_setup::settings::store;
@@ -54,7 +55,12 @@ pub(super) fn apply(path: &Path, shown: &str, change: Change<'_>) -> Result<Stri
         return Ok(said + "nothing was changed\n");
     }
     Config::from_yaml(&text, shown).map_err(CommandError::config)?;
-    store::write(path, old.as_deref(), &format!("{mark}{text}")).or_usage(unwritable(path))?;
+    let new = format!("{mark}{text}");
+    if new.len() as u64 > MAX_SIZE {
+        let message = format!("{shown} was not changed: it would be larger than 1 MiB");
+        return Err(CommandError::usage(message).hint("put the hooks into a file of their own"));
+    }
+    store::write(path, old.as_deref(), &new).or_usage(unwritable(path))?;
     let _ = writeln!(said, "{} {shown}:", if old.is_some() { "changed" } else { "wrote" });
     push_diff(&mut said, "  ", &old_text.replace('\r', ""), &text.replace('\r', ""));
     Ok(said)
@@ -70,23 +76,22 @@ fn lock() -> std::io::Result<Option<File>> {
     Ok(Some(lock))
 }
 
-/// Returns the text with the recipe; `None` if it has all of its hooks.
+/// Returns the text with the recipe; `None` if it has all of it.
 fn added(shown: &str, text: &str, recipe: &Recipe) -> Result<Option<String>, CommandError> {
     let known = Config::from_yaml(text, shown).map_err(CommandError::config)?;
     let new = Config::from_yaml(&recipe.text, recipe.name).map_err(CommandError::config)?;
-    let mut taken = Vec::new();
-    for hook in &new.hooks {
-        if known.hooks.iter().any(|other| other.name == hook.name) {
-            taken.extend(hook.name.clone());
-        }
-    }
-    if taken.len() == new.hooks.len() {
+    if edit::has(text, &recipe.text).map_err(|error| refused(shown, &error))? {
         return Ok(None);
     }
-    if let Some(name) = taken.first() {
-        let message = format!("{shown} has another hook `{name}`, which `{}` brings", recipe.name);
-        let hint = format!("take it out first: `hookexec init --remove {name}`");
-        return Err(CommandError::usage(message).hint(hint));
+    for hook in &new.hooks {
+        if let Some(name) = &hook.name
+            && known.hooks.iter().any(|other| other.name == hook.name)
+        {
+            let recipe = recipe.name;
+            let message = format!("{shown} has another hook `{name}`, which `{recipe}` brings");
+            let hint = format!("take it out first: `hookexec init --remove {name}`");
+            return Err(CommandError::usage(message).hint(hint));
+        }
     }
     let lines = format!("add these lines to the file by hand:\n{}", recipe.text);
     match edit::add(text, &recipe.text) {

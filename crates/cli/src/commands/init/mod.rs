@@ -17,6 +17,7 @@ use hookexec_setup::settings::inspect::AgentFile;
 
 use crate::commands::import;
 use crate::commands::test::past::last_days;
+use crate::console::consent::refuse_agents;
 use crate::console::output;
 use crate::console::table::steps;
 use crate::{CommandError, config};
@@ -65,6 +66,9 @@ Examples:
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
+        if self.is_for_a_person() {
+            refuse_agents()?;
+        }
         let users = if self.user { Some(users_directory()?) } else { None };
         if self.import.execute(users.as_deref())? {
             return Ok(());
@@ -100,12 +104,26 @@ impl Args {
         })
     }
 
+    /// Returns whether a file changes that is there, or one outside of the project.
+    fn is_for_a_person(&self) -> bool {
+        let writes_elsewhere =
+            self.user || self.directory.is_some() || self.import.output.is_some();
+        writes_elsewhere || !self.names.is_empty() || !self.remove.is_empty()
+    }
+
     /// Changes the hooks file of `directory`.
     fn change(&self, directory: &Path, change: Change<'_>) -> Result<(), CommandError> {
         let mut path = directory.join(HOOKS);
         let own = directory.join(PROJECT_DIRECTORY).join(HOOKS);
         if !self.user && !path.exists() && own.exists() {
             path = own;
+        }
+        let hidden = directory.join(PROJECT_DIRECTORY);
+        for place in [&path, &hidden] {
+            if !self.user && place.is_symlink() {
+                let message = format!("{} is a link, which a project can't have", place.display());
+                return Err(CommandError::usage(message).hint("change the file that it points at"));
+            }
         }
         let is_here = !self.user && self.directory.is_none();
         let near = if is_here { path.strip_prefix(directory) } else { Ok(&*path) };

@@ -78,6 +78,9 @@ fn what_a_hook_executes_is_covered() {
         ("command: exit 0, shell: ./a.sh", vec!["a.sh"]),
         ("command: node -r ./a.sh index.js", vec!["a.sh"]),
         ("command: sh -e ./a.sh", vec!["a.sh"]),
+        ("command: sh < ./a.sh", vec!["a.sh"]),
+        ("command: python3 -u < b.py", vec!["b.py"]),
+        ("command: bash -s x < a.sh", vec!["a.sh"]),
         ("command: bash -ue a.sh", vec!["a.sh"]),
         ("command: bash -m -o pipefail ./a.sh", vec!["a.sh"]),
         ("command: python3 -Wignore b.py", vec!["b.py"]),
@@ -106,6 +109,10 @@ fn what_is_not_covered_is_listed() {
     let project = project();
     for (keys, uncovered) in [
         ("command: cat TODO.md", vec!["TODO.md", "cat"]),
+        ("command: 'while read l; do eval \"$l\"; done < a.sh'", vec!["$l", "a.sh"]),
+        ("command: [python3, -m, a.sh]", vec!["python3 -m"]),
+        ("command: python3 -mmymod b.py", vec!["python3 -mmymod"]),
+        ("command: ruby -I. -rx a.sh", vec!["ruby -I. -rx"]),
         ("command: [./a.sh, --config=TODO.md]", vec!["TODO.md"]),
         ("command: ./a.sh, env: { BASH_ENV: hooks/c.sh }", vec!["hooks/c.sh"]),
         ("command: node -r ./a.sh index.js", vec!["index.js"]),
