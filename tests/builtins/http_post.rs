@@ -58,13 +58,14 @@ mod with_client {
 
     #[test]
     fn fields_of_the_event_are_inserted_without_secrets() {
-        let event = json!({ "tool_name": "shell", "tool_input": { "command": "say \"correct-horse\"", "n": 1 } });
+        let event = json!({ "session_id": "correct-", "turn_id": "horse", "tool_name": "shell", "tool_input": { "command": "say \"correct-horse\"", "n": 1 } });
         for (text, expected) in [
             (
                 r#"{"text": "ran ${tool_input.command}", "n": "${tool_input.n}", "a": "$5"}"#,
                 r#"{"a":"$5","n":1,"text":"ran say \"[REDACTED:env:ACME_TOKEN]\""}"#,
             ),
             ("${tool_name}: ${tool_input.n}", "shell: 1"),
+            ("${session_id}${turn_id}", "[REDACTED:env:ACME_TOKEN]"),
             ("${tool_input}", r#"{"command":"say \"[REDACTED:env:ACME_TOKEN]\"","n":1}"#),
         ] {
             let (server, url) = server("200 OK");
@@ -128,6 +129,11 @@ mod with_client {
             assert!(refused("http_post", &[url]).contains("must be `https://...`"), "{url}");
         }
         let url = "https://example.com";
+        for text in ["{\"n\": ${tool_input.n}}", " {\"a\": 1,}", "[${tool_name}]"] {
+            assert!(refused("http_post", &[url, text]).contains("is not valid JSON"), "{text}");
+        }
+        let form = "--header=Content-Type: application/x-www-form-urlencoded";
+        assert!(refused("http_post", &[url, "a=${prompt}&b=c", form]).contains("a form takes no"));
         assert!(refused("http_post", &[url, "a", "b"]).contains("found a third: `b`"));
         assert!(
             refused("http_post", &[url, "--allow-all"]).contains("unknown option `--allow-all`")

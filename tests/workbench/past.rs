@@ -213,6 +213,10 @@ fn the_past_of_codex_is_judged_by_what_its_hooks_would_have_seen() {
             json!({ "type": "function_call", "name": "shell", "call_id": "d", "arguments": "{\"command\": [\"git\", \"push\"]}" }),
         ),
         (
+            "response_item",
+            json!({ "type": "function_call", "name": "shell", "call_id": "f", "arguments": "{\"command\": [\"psql\", \"-c\", \"git push\"]}" }),
+        ),
+        (
             "event_msg",
             json!({ "type": "item_completed", "item": { "type": "CommandExecution", "id": "e", "source": "user_shell", "command": ["bash", "-c", "git push"] } }),
         ),
@@ -225,7 +229,7 @@ fn the_past_of_codex_is_judged_by_what_its_hooks_would_have_seen() {
     let path = ".codex/sessions/2999/01/02/rollout-2999-01-02T10-00-00-s.jsonl";
     let said = judged("codex", path, &text);
     for part in [
-        "4 calls in 1 transcript of Codex since ",
+        "5 calls in 1 transcript of Codex since ",
         "would be denied 1, asked 1, rewritten 0, redacted 1, allowed 0",
         "asked 1  hooks.yaml:8 secrets: ",
     ] {

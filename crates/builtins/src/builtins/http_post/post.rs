@@ -53,6 +53,9 @@ impl Post {
         if let Some(third) = texts.next() {
             return Err(format!("it takes an address and a text, found a third: `{third}`").into());
         }
+        if let Some(body) = &body {
+            check_body(body, &headers)?;
+        }
         let mut client = Client::new(&url, private)?;
         for field in headers {
             add_header(&mut client, surroundings, field)?;
@@ -72,7 +75,7 @@ impl Post {
         self.redactor.redact_value(&mut event);
         let body = match &self.body {
             None => event.to_string(),
-            Some(text) => filled(text, &event)?,
+            Some(text) => self.filled(text, &event)?,
         };
         let reply = self.client.ask(Ask::Post(body.as_bytes()), &[], READ, PATIENCE);
         let reply = reply.map_err(|failure| failure.message)?;
@@ -83,22 +86,39 @@ impl Post {
             Err(format!("the post to {host} failed: it answered {}", reply.status).into())
         }
     }
+
+    /// Returns the text with values of the event in it. In JSON they stay single values, whatever quotes
+    /// they have.
+    fn filled(&self, text: &str, event: &Value) -> Result<String, MissingValue> {
+        if !text.contains("${") {
+            return Ok(text.to_owned());
+        }
+        let is_json = serde_json::from_str(text);
+        let mut body = is_json.unwrap_or_else(|_| Value::from(text));
+        let is_text = body.is_string();
+        template::fill(&mut body, event)?;
+        // Two values side by side may be a secret.
+        self.redactor.redact_value(&mut body);
+        match body {
+            Value::String(body) if is_text => Ok(body),
+            body => Ok(body.to_string()),
+        }
+    }
 }
 
-/// Returns the text with values of the event in it. In JSON they stay single values, whatever quotes
-/// they have.
-fn filled(text: &str, event: &Value) -> Result<String, MissingValue> {
-    if !text.contains("${") {
-        return Ok(text.to_owned());
+/// Refuses a body in which a value could write more than itself: what is meant as JSON and is not, and a
+/// form with fields.
+fn check_body(body: &str, headers: &[&str]) -> Result<(), String> {
+    if body.trim_start().starts_with(['{', '[']) {
+        serde_json::from_str::<serde::de::IgnoredAny>(body).map_err(|error| {
+            format!("the text is not valid JSON: {error}; put quotes around a field, too: `\"${{NAME}}\"`")
+        })?;
     }
-    let is_json = serde_json::from_str(text);
-    let mut body = is_json.unwrap_or_else(|_| Value::from(text));
-    let is_text = body.is_string();
-    template::fill(&mut body, event)?;
-    match body {
-        Value::String(body) if is_text => Ok(body),
-        body => Ok(body.to_string()),
+    let is_form = headers.iter().any(|field| field.contains("x-www-form-urlencoded"));
+    if is_form && body.contains("${") {
+        return Err("a form takes no fields of the event: post JSON".to_owned());
     }
+    Ok(())
 }
 
 fn add_header(
