@@ -11,9 +11,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::suggest;
 
-/// Declares the events, each with its name as written in `hooks.yaml`.
+/// Declares the events: each has its name in `hooks.yaml`, when it fires, and what differs from an
+/// event that only observes. The order is the one shown to users: the twelve of docker-agent v1.52.0
+/// first.
 macro_rules! events {
-    ($($(#[$doc:meta])* $event:ident = $name:literal,)*) => {
+    ($($(#[$doc:meta])* $event:ident = $name:literal, $fires:literal, { $($field:ident: $value:expr),* };)*) => {
         /// A point in an agent's life at which hooks may run.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -29,74 +31,112 @@ macro_rules! events {
                 }
             }
         }
+
+        static CONTRACTS: &[Contract] = {
+            use ContextMode::{Json, Text};
+            use FailureMode::{Ask, Closed};
+            use Permission::{Approves, Decides};
+            use Rewrite::{Request, Response, ToolInput, ToolResponse};
+            &[$(Contract { $($field: $value,)* ..Contract::observes(Event::$event, $fires) },)*]
+        };
     };
 }
 
 events! {
     /// Before a tool call is executed.
-    PreToolUse = "pre_tool_use",
+    // Ours: context along with an allow, from JSON only (plain text was never an answer here).
+    PreToolUse = "pre_tool_use", "before a tool call is executed",
+        { tool_matched: true, may_block: true, failure: Closed, permission: Decides,
+          rewrite: ToolInput, context: Json, metadata: true, may_respond: true };
     /// After a tool call, whether it succeeded or failed.
-    PostToolUse = "post_tool_use",
+    // Context as in v1.52.0; ours: the response may be rewritten, as PicoClaw's after_tool does.
+    PostToolUse = "post_tool_use", "after a tool call, successful or not",
+        { tool_matched: true, may_block: true, rewrite: ToolResponse, context: Text };
     /// A session begins or resumes.
-    SessionStart = "session_start",
+    SessionStart = "session_start", "a session begins or resumes", { context: Text };
     /// A turn begins, before the model is called.
-    TurnStart = "turn_start",
+    TurnStart = "turn_start", "a turn begins, before the model is called", { context: Text };
     /// Immediately before a model call.
-    BeforeLlmCall = "before_llm_call",
+    // Ours: model, tools and options may be rewritten along with the messages, as PicoClaw's
+    // before_llm does.
+    BeforeLlmCall = "before_llm_call", "immediately before a model call",
+        { may_block: true, rewrite: Request, transforms: true };
     /// Immediately after a successful model call.
-    AfterLlmCall = "after_llm_call",
+    // Ours: the response may be rewritten, as PicoClaw's after_llm does.
+    AfterLlmCall = "after_llm_call", "immediately after a successful model call",
+        { rewrite: Response, transforms: true };
     /// A session ends.
-    SessionEnd = "session_end",
+    SessionEnd = "session_end", "a session ends", {};
     /// The agent waits for the user.
-    OnUserInput = "on_user_input",
+    OnUserInput = "on_user_input", "the agent waits for the user", {};
     /// The model has finished its response.
-    Stop = "stop",
+    // Context as in v1.52.0; ours: a denial in JSON keeps the model at work, as in Claude Code.
+    Stop = "stop", "the model has finished its response", { context: Text, may_continue: true };
     /// The agent shows a warning or an error to the user.
-    Notification = "notification",
+    Notification = "notification", "the agent shows a warning or an error", {};
     /// An error ended or disturbed a turn.
-    OnError = "on_error",
+    OnError = "on_error", "an error ended or disturbed a turn", {};
     /// The limit of iterations was reached.
-    OnMaxIterations = "on_max_iterations",
+    OnMaxIterations = "on_max_iterations", "the limit of iterations was reached", {};
     /// Approval of a tool call is about to be asked for.
-    PermissionRequest = "permission_request",
+    PermissionRequest = "permission_request", "approval of a tool call is about to be asked for",
+        { tool_matched: true, may_block: true, failure: Ask, permission: Approves, metadata: true };
     /// The user submitted a prompt.
-    UserPromptSubmit = "user_prompt_submit",
+    UserPromptSubmit = "user_prompt_submit", "the user submitted a prompt",
+        { may_block: true, context: Text };
     /// The user steered a running turn.
-    UserSteeringMessagesSubmit = "user_steering_messages_submit",
+    UserSteeringMessagesSubmit = "user_steering_messages_submit", "the user steered a running turn",
+        { may_block: true, context: Text };
     /// The user queued a follow-up.
-    UserFollowupSubmit = "user_followup_submit",
+    UserFollowupSubmit = "user_followup_submit", "the user queued a follow-up",
+        { may_block: true, context: Text };
     /// A turn ended, for any reason.
-    TurnEnd = "turn_end",
+    TurnEnd = "turn_end", "a turn ended, by whichever way", {};
     /// The conversation is about to be compacted.
-    PreCompact = "pre_compact",
+    PreCompact = "pre_compact", "the conversation is about to be compacted",
+        { may_block: true, context: Text };
     /// A subagent begins.
-    SubagentStart = "subagent_start",
+    // Ours, as Claude Code's: the context is for the subagent.
+    SubagentStart = "subagent_start", "a subagent begins", { context: Text };
     /// A subagent finished.
-    SubagentStop = "subagent_stop",
+    // Ours: a denial in JSON, as at `stop`.
+    SubagentStop = "subagent_stop", "a subagent finished", { may_continue: true };
     /// Another agent takes over.
-    OnAgentSwitch = "on_agent_switch",
+    OnAgentSwitch = "on_agent_switch", "another agent takes over", {};
     /// A stored session was resumed.
-    OnSessionResume = "on_session_resume",
+    OnSessionResume = "on_session_resume", "a stored session was resumed", {};
     /// A tool approval was decided, by a rule, a hook or the user.
-    OnToolApprovalDecision = "on_tool_approval_decision",
+    OnToolApprovalDecision = "on_tool_approval_decision", "a tool approval was decided", {};
     /// Compaction starts; a hook may veto it or supply the summary.
-    BeforeCompaction = "before_compaction",
+    BeforeCompaction = "before_compaction", "compaction starts", { may_block: true, summary: true };
     /// Compaction finished.
-    AfterCompaction = "after_compaction",
+    AfterCompaction = "after_compaction", "compaction finished", {};
     /// A tool's response, before the model sees it.
-    ToolResponseTransform = "tool_response_transform",
+    // Ours: a denial withholds the response, and so does a failure. A hook that exists to clean must
+    // not pass what it could not clean.
+    ToolResponseTransform = "tool_response_transform", "a tool's response, before the model sees it",
+        { tool_matched: true, may_block: true, failure: Closed, rewrite: ToolResponse,
+          transforms: true };
     /// A tool's arguments, before the guards judge them.
-    ToolInputTransform = "tool_input_transform",
+    ToolInputTransform = "tool_input_transform", "a tool's arguments, before the guards judge them",
+        { tool_matched: true, may_block: true, rewrite: ToolInput, transforms: true };
     /// The mandatory guard of a tool call.
-    ToolGuard = "tool_guard",
+    ToolGuard = "tool_guard", "the mandatory guard of a tool call",
+        { tool_matched: true, may_block: true, failure: Closed, permission: Decides,
+          metadata: true };
     /// A worktree is about to be created for a session.
-    WorktreeCreate = "worktree_create",
+    WorktreeCreate = "worktree_create", "a worktree is about to be created",
+        { may_block: true, context: Text };
     /// An agent is about to run its part of a task.
-    BeforeAgentRun = "before_agent_run",
+    // docker-agent's routing answers (`transition`) are not read: a hook allows or denies.
+    BeforeAgentRun = "before_agent_run", "an agent is about to run its part of a task",
+        { may_block: true, failure: Closed };
     /// An agent has completed its part of a task.
-    AfterAgentComplete = "after_agent_complete",
+    AfterAgentComplete = "after_agent_complete", "an agent has completed its part of a task",
+        { may_block: true, failure: Closed };
     /// A person is to answer what is left to ask.
-    Approval = "approval",
+    Approval = "approval", "a hook asks, and a person elsewhere is to answer",
+        { tool_matched: true, may_block: true, failure: Closed, permission: Approves };
 }
 
 /// The effect on an event when one of its hooks could not give an answer.
@@ -210,51 +250,6 @@ impl Contract {
         }
     }
 
-    const fn tool_matched(self) -> Self {
-        Self { tool_matched: true, ..self }
-    }
-
-    const fn blocks(self) -> Self {
-        Self { may_block: true, ..self }
-    }
-
-    const fn fails(self, failure: FailureMode) -> Self {
-        Self { failure, ..self }
-    }
-
-    const fn permission(self, permission: Permission) -> Self {
-        Self { permission, ..self }
-    }
-
-    const fn rewrites(self, rewrite: Rewrite) -> Self {
-        Self { rewrite, ..self }
-    }
-
-    /// The event exists to rewrite.
-    const fn transforms(self, rewrite: Rewrite) -> Self {
-        Self { rewrite, transforms: true, ..self }
-    }
-
-    const fn context(self, context: ContextMode) -> Self {
-        Self { context, ..self }
-    }
-
-    const fn summary(self) -> Self {
-        Self { summary: true, ..self }
-    }
-
-    const fn metadata(self) -> Self {
-        Self { metadata: true, ..self }
-    }
-
-    const fn responds(self) -> Self {
-        Self { may_respond: true, ..self }
-    }
-
-    const fn continues(self) -> Self {
-        Self { may_continue: true, ..self }
-    }
-
     /// Returns whether a hook may end the turn or the session here.
     ///
     /// True for every event that may be blocked, and for `after_llm_call`, where PicoClaw's hooks
@@ -280,105 +275,6 @@ impl Contract {
         matches!(self.failure, FailureMode::Closed)
     }
 }
-
-/// The contract of every event. The order is the one shown to users: the twelve of docker-agent
-/// v1.52.0 first.
-static CONTRACTS: [Contract; 32] = {
-    use ContextMode::{Json, Text};
-    use FailureMode::{Ask, Closed};
-    use Permission::{Approves, Decides};
-    use Rewrite::{Request, Response, ToolInput, ToolResponse};
-    const fn event(event: Event, fires: &'static str) -> Contract {
-        Contract::observes(event, fires)
-    }
-    [
-        // Ours: context along with an allow, from JSON only (plain text was never an answer here).
-        event(Event::PreToolUse, "before a tool call is executed")
-            .tool_matched()
-            .blocks()
-            .fails(Closed)
-            .permission(Decides)
-            .rewrites(ToolInput)
-            .context(Json)
-            .metadata()
-            .responds(),
-        // Context as in v1.52.0; ours: the response may be rewritten, as PicoClaw's after_tool does.
-        event(Event::PostToolUse, "after a tool call, successful or not")
-            .tool_matched()
-            .blocks()
-            .rewrites(ToolResponse)
-            .context(Text),
-        event(Event::SessionStart, "a session begins or resumes").context(Text),
-        event(Event::TurnStart, "a turn begins, before the model is called").context(Text),
-        // Ours: model, tools and options may be rewritten along with the messages, as PicoClaw's
-        // before_llm does.
-        event(Event::BeforeLlmCall, "immediately before a model call").blocks().transforms(Request),
-        // Ours: the response may be rewritten, as PicoClaw's after_llm does.
-        event(Event::AfterLlmCall, "immediately after a successful model call")
-            .transforms(Response),
-        event(Event::SessionEnd, "a session ends"),
-        event(Event::OnUserInput, "the agent waits for the user"),
-        // Context as in v1.52.0; ours: a denial in JSON keeps the model at work, as in Claude Code.
-        event(Event::Stop, "the model has finished its response").context(Text).continues(),
-        event(Event::Notification, "the agent shows a warning or an error"),
-        event(Event::OnError, "an error ended or disturbed a turn"),
-        event(Event::OnMaxIterations, "the limit of iterations was reached"),
-        event(Event::PermissionRequest, "approval of a tool call is about to be asked for")
-            .tool_matched()
-            .blocks()
-            .fails(Ask)
-            .permission(Approves)
-            .metadata(),
-        event(Event::UserPromptSubmit, "the user submitted a prompt").blocks().context(Text),
-        event(Event::UserSteeringMessagesSubmit, "the user steered a running turn")
-            .blocks()
-            .context(Text),
-        event(Event::UserFollowupSubmit, "the user queued a follow-up").blocks().context(Text),
-        event(Event::TurnEnd, "a turn ended, by whichever way"),
-        event(Event::PreCompact, "the conversation is about to be compacted")
-            .blocks()
-            .context(Text),
-        // Ours, as Claude Code's: the context is for the subagent.
-        event(Event::SubagentStart, "a subagent begins").context(Text),
-        // Ours: a denial in JSON, as at `stop`.
-        event(Event::SubagentStop, "a subagent finished").continues(),
-        event(Event::OnAgentSwitch, "another agent takes over"),
-        event(Event::OnSessionResume, "a stored session was resumed"),
-        event(Event::OnToolApprovalDecision, "a tool approval was decided"),
-        event(Event::BeforeCompaction, "compaction starts").blocks().summary(),
-        event(Event::AfterCompaction, "compaction finished"),
-        // Ours: a denial withholds the response, and so does a failure. A hook that exists to clean must
-        // not pass what it could not clean.
-        event(Event::ToolResponseTransform, "a tool's response, before the model sees it")
-            .tool_matched()
-            .blocks()
-            .fails(Closed)
-            .transforms(ToolResponse),
-        event(Event::ToolInputTransform, "a tool's arguments, before the guards judge them")
-            .tool_matched()
-            .blocks()
-            .transforms(ToolInput),
-        event(Event::ToolGuard, "the mandatory guard of a tool call")
-            .tool_matched()
-            .blocks()
-            .fails(Closed)
-            .permission(Decides)
-            .metadata(),
-        event(Event::WorktreeCreate, "a worktree is about to be created").blocks().context(Text),
-        // docker-agent's routing answers (`transition`) are not read: a hook allows or denies.
-        event(Event::BeforeAgentRun, "an agent is about to run its part of a task")
-            .blocks()
-            .fails(Closed),
-        event(Event::AfterAgentComplete, "an agent has completed its part of a task")
-            .blocks()
-            .fails(Closed),
-        event(Event::Approval, "a hook asks, and a person elsewhere is to answer")
-            .tool_matched()
-            .blocks()
-            .fails(Closed)
-            .permission(Approves),
-    ]
-};
 
 impl Event {
     /// Returns every event, in the order of the contract table.
