@@ -13,7 +13,7 @@ use crate::wire::{Input, JsonObject, same_json};
 use hookexec_files::pattern::{Pattern, PatternError};
 
 /// A condition on an event's input: what stands below `when:`.
-#[derive(Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Condition(pub(super) Rule);
 
 impl Condition {
@@ -30,12 +30,6 @@ impl Condition {
     /// Returns whether it looks at what a tool call does.
     pub(crate) fn looks_at_calls(&self) -> bool {
         self.0.looks_at_calls()
-    }
-}
-
-impl fmt::Debug for Condition {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, formatter)
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hookexec_files::diagnostic::Diagnostic;
 use hookexec_files::source::Location;
+use hookexec_files::text::counted;
 
 use super::model::{Hook, OnError};
 
@@ -105,10 +106,8 @@ impl FailedFile {
                 cause.extend(error.hint.iter().flat_map(|hint| ["; ", hint]));
             }
         }
-        match errors {
-            0 | 1 => {}
-            2 => cause.push_str(" (and 1 more error)"),
-            _ => cause.extend([" (and ", &(errors - 1).to_string(), " more errors)"]),
+        if errors > 1 {
+            cause += &format!(" (and {})", counted(errors - 1, "more error"));
         }
         Self::new(location, cause, "run `hookexec check`: it shows every error and its place")
     }

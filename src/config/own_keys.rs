@@ -20,7 +20,7 @@ use super::model::Hook;
 pub struct Groups(BTreeMap<String, Vec<String>>);
 
 /// The keys of one hook that only its type knows.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct OwnKeys {
     mapping: Option<Arc<Node<'static>>>,
     groups: Arc<Groups>,
@@ -32,16 +32,6 @@ impl OwnKeys {
         let value = Value::Map(entries.collect());
         let mapping = Some(Arc::new(Node { value, span: hook.span.clone() }));
         Self { mapping, groups }
-    }
-}
-
-impl PartialEq for OwnKeys {
-    fn eq(&self, other: &Self) -> bool {
-        let is_same = match (&self.mapping, &other.mapping) {
-            (Some(one), Some(other)) => one.is_same(other),
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        is_same && self.groups == other.groups
     }
 }
 

@@ -20,8 +20,6 @@ pub(crate) struct Eager(pub(super) bool);
 #[derive(Default)]
 pub(crate) struct Argv(Vec<String>);
 
-impl Process {}
-
 /// Reads one entry; `None` when it is broken, which is reported.
 pub(super) fn read_process(
     reader: &mut Reader,

@@ -3,19 +3,16 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry, File, OpenOptions};
-use std::io;
+use std::io::{self, BufReader};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::session::Session;
 use super::{CountError, MAX_KEPT};
-use crate::bounded::read_whole;
 use crate::files::{open_unlinked, private_directory, replace_private, try_lock};
 use crate::platform::system;
 
-/// The largest file that is read or written, in bytes.
-const MAX_FILE: usize = 1 << 20;
 const ENDING: &str = "json";
 
 /// Reads the counts of `session`, changes them and writes them back.
@@ -36,7 +33,8 @@ pub(super) fn change<T>(
         if before.is_none() {
             remove_oldest(directory).map_err(|cause| problem(directory, cause))?;
         }
-        write(&path, &after).map_err(|cause| problem(&path, cause))?;
+        let bytes = serde_json::to_vec(&after).map_err(|cause| problem(&path, cause.into()))?;
+        replace_private(&path, &bytes).map_err(|cause| problem(&path, cause))?;
     }
     Ok(result)
 }
@@ -88,17 +86,12 @@ fn read(path: &Path) -> io::Result<Option<Session>> {
         opened => opened?,
     };
     system::check_owned(&file.metadata()?)?;
-    let session = read_whole(file, MAX_FILE).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
-    let hint = "remove the file to count from 0";
-    session.map(Some).map_err(|problem| io::Error::other(format!("{problem}; {hint}")))
-}
-
-fn write(path: &Path, session: &Session) -> io::Result<()> {
-    let bytes = serde_json::to_vec(session)?;
-    if bytes.len() > MAX_FILE {
-        return Err(io::Error::other(format!("it would be larger than {MAX_FILE} bytes")));
+    match serde_json::from_reader(BufReader::new(file)) {
+        Ok(session) => Ok(Some(session)),
+        Err(problem) => {
+            Err(io::Error::other(format!("{problem}; remove the file to count from 0")))
+        }
     }
-    replace_private(path, &bytes)
 }
 
 /// Removes what killed processes left, and the oldest sessions when there are too many. The lock is

@@ -241,19 +241,11 @@ impl Executor {
         let question = self.question(&events, input, options.until);
         let input = question.as_deref().unwrap_or(input);
         let mut evaluation = Evaluation::new(self, &events, input, &options);
-        match options.until {
-            Some(until) => evaluation.run_until(until).await,
-            None => evaluation.run().await,
-        }
+        evaluation.run_until(options.until).await;
         let mut concluded = evaluation.conclude(true);
         drop(evaluation);
-        if self.recorder.is_some() {
-            self.record(&mut concluded, input, options.until).await;
-        }
-        let Some((verdict, _)) = concluded.verdicts.pop() else {
-            return Verdict::no_opinion(event);
-        };
-        verdict
+        self.record(&mut concluded, input, options.until).await;
+        concluded.into_verdict(event)
     }
 
     /// Runs the hooks of `events`, which fire together.
@@ -267,21 +259,14 @@ impl Executor {
         let input = question.as_deref().unwrap_or(input);
         // Boxed, or every future of a host would carry its size.
         let mut evaluation = Box::new(Evaluation::new(self, events, input, &options));
-        match options.until {
-            Some(until) => evaluation.run_until(until).await,
-            None => evaluation.run().await,
-        }
+        evaluation.run_until(options.until).await;
         let course = evaluation.course();
         let mut concluded = evaluation.conclude(true);
         let rewritten = evaluation.rewritten();
         drop(evaluation);
-        if self.recorder.is_some() {
-            self.record(&mut concluded, input, options.until).await;
-        }
-        let mut verdicts = Vec::with_capacity(concluded.verdicts.len());
-        for (verdict, _) in concluded.verdicts {
-            verdicts.push(verdict);
-        }
+        self.record(&mut concluded, input, options.until).await;
+        let verdicts: Vec<Verdict> =
+            concluded.verdicts.into_iter().map(|(verdict, _)| verdict).collect();
         let whole = concluded.whole.or_else(|| verdicts.first().cloned());
         let event = events.first().copied().unwrap_or(Event::Notification);
         let verdict = whole.unwrap_or_else(|| Verdict::no_opinion(event));

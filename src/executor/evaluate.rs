@@ -95,7 +95,8 @@ impl<'e> Evaluation<'e> {
 
     /// Runs the hooks until the caller needs the answer. All have been stopped by then, but one that
     /// blocks its thread: it fails, and so does each that could not answer for it.
-    pub(super) async fn run_until(&mut self, until: Instant) {
+    pub(super) async fn run_until(&mut self, until: Option<Instant>) {
+        let Some(until) = until else { return self.run().await };
         // The time that hooks have to end once they were stopped at the caller's limit.
         if timeout_at((until + Duration::from_millis(50)).into(), self.run()).await.is_err() {
             self.give_up(BY_CALLER);
@@ -103,7 +104,7 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Runs the hooks, then those of the events that follow from the others.
-    pub(super) async fn run(&mut self) {
+    async fn run(&mut self) {
         if let Some(cause) = self.refusal() {
             self.withhold_everything(&cause);
             return;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::select::Bound;
 use crate::wire::claude_code::decision_of;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, widest};
+use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join, widest};
 
 /// The outcome of one hook.
 #[derive(Debug, Clone)]
@@ -213,14 +213,8 @@ const fn severity(status: HookStatus) -> u8 {
 
 /// Adds a text on a line of its own, unless it is there already.
 fn add_text(before: &mut Option<String>, text: Option<String>) {
-    let Some(text) = text else { return };
-    match before {
-        None => *before = Some(text),
-        Some(before) if *before != text => {
-            before.push('\n');
-            before.push_str(&text);
-        }
-        Some(_) => {}
+    if *before != text {
+        join(before, text);
     }
 }
 

@@ -35,7 +35,6 @@ pub struct Builtin {
     prepare: Arc<Prepare>,
     on_failure: OnFailure,
     rewrites: bool,
-    about: &'static str,
 }
 
 /// The function of a builtin, for one hook.
@@ -132,7 +131,7 @@ impl Builtin {
         + Sync
         + 'static,
     ) -> Self {
-        Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false, about: "" }
+        Self { prepare: Arc::new(prepare), on_failure: |_| None, rewrites: false }
     }
 
     /// Adds what counts in the place of an answer when the function fails or is out of time and
@@ -146,23 +145,6 @@ impl Builtin {
     pub fn with_rewrites(mut self, rewrites: bool) -> Self {
         self.rewrites = rewrites;
         self
-    }
-
-    /// Adds one line on what it does.
-    pub fn with_about(mut self, about: &'static str) -> Self {
-        self.about = about;
-        self
-    }
-
-    /// Returns the line on what it does; empty when it has none.
-    pub fn about(&self) -> &'static str {
-        self.about
-    }
-}
-
-impl fmt::Debug for Builtin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Builtin").field("about", &self.about).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Approval of a tool call, bound to exactly what was shown.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde_json::Value;
 
@@ -91,6 +90,7 @@ impl ApprovalRequest {
 
 /// The answer to one [`ApprovalRequest`]; void for any call but the one that was shown.
 #[must_use]
+#[derive(Debug)]
 pub struct Approval {
     session_id: String,
     call: ToolCall,
@@ -120,16 +120,5 @@ impl Approval {
             Answer::Refused(message) => Err(ToolEnd::Denied { by: DeniedBy::Approver, message }),
             Answer::Cancelled => Err(ToolEnd::Cancelled),
         })
-    }
-}
-
-impl fmt::Debug for Approval {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Approval")
-            .field("tool", &self.call.name)
-            .field("answer", &self.answer)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,5 @@
 //! A session of a host, from its first event to its last.
 
-use std::fmt;
 use std::ops::Deref;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -56,16 +55,6 @@ pub struct SessionBuilder {
     declared: DeclaredEvents,
     describe_tool: Option<Arc<DescribeTool>>,
     deadline: CallerDeadline,
-}
-
-impl fmt::Debug for SessionBuilder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("SessionBuilder")
-            .field("session_id", &self.common.session_id)
-            .field("declared", &self.declared)
-            .finish_non_exhaustive()
-    }
 }
 
 impl SessionBuilder {

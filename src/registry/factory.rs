@@ -1,6 +1,5 @@
 //! Hook types: each has a factory, which builds handlers and tells which keys of a hook it takes.
 
-use std::fmt;
 use std::sync::Arc;
 
 use hookexec_files::section::Key;
@@ -123,12 +122,7 @@ impl HandlerFactory {
         let mut mistakes = Vec::new();
         for key in self.refused_keys() {
             if hook.key_locations.contains_key(key) {
-                let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) || kind == "http" {
-                    "an"
-                } else {
-                    "a"
-                };
-                let message = format!("`{key}` has no meaning for {article} {kind} hook");
+                let message = format!("`{key}` has no meaning for hooks of type `{kind}`");
                 let hint = match self.hint {
                     "" => "only command, http and mcp hooks have one",
                     hint => hint,
@@ -170,15 +164,6 @@ impl HandlerFactory {
             CommandKey::Optional => &[],
         };
         json!({ "properties": keys, "required": required })
-    }
-}
-
-impl fmt::Debug for HandlerFactory {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("HandlerFactory")
-            .field("refused", &self.refused)
-            .finish_non_exhaustive()
     }
 }
 
@@ -227,7 +212,10 @@ mod tests {
         assert_eq!(problems(registry.clone(), "{ type: own, command: x, args: [y] }"), "");
         let hook = "{ type: own, shell: sh, dialect: claude-code }";
         let told = problems(registry.clone(), hook);
-        assert!(told.contains("hooks.yaml:2: `shell` has no meaning for an own hook"), "{told}");
+        assert!(
+            told.contains("hooks.yaml:2: `shell` has no meaning for hooks of type `own`"),
+            "{told}"
+        );
         assert!(told.contains("`dialect` has no meaning"), "{told}");
         let schema = registry.config_schema();
         let types = schema["definitions"]["hook"]["allOf"].as_array().unwrap();
@@ -276,7 +264,7 @@ mod tests {
         let mut registry = Registry::new();
         registry.register("own", silent().refusing(&["shell"], "it starts no program"));
         let told = problems(registry, "{ type: own, dialect: claude-code }");
-        assert!(told.contains("`dialect` has no meaning for an own hook"), "{told}");
+        assert!(told.contains("`dialect` has no meaning for hooks of type `own`"), "{told}");
     }
 
     #[test]
@@ -407,6 +395,6 @@ pre_tool_use:
         registry.wrap_factories(|factory| factory.wrapping(|_, _| Arc::new(Silent)));
         assert_eq!(problems(registry.clone(), "{ type: command, command: 'true' }"), "");
         let told = problems(registry, "{ type: command, command: 'true', with: 1 }");
-        assert!(told.contains("`with` has no meaning for a command hook"), "{told}");
+        assert!(told.contains("`with` has no meaning for hooks of type `command`"), "{told}");
     }
 }

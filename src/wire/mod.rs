@@ -20,6 +20,7 @@ pub use hookexec_files::surrogates::repair_lone_surrogates;
 
 pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
 pub use error::{WireError, parse_strict};
+pub(crate) use field::Present;
 pub use input::Input;
 pub(crate) use output::UnknownKey;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
@@ -28,7 +29,7 @@ pub(crate) use output_keys::OutputJson;
 pub(crate) use same::same_json;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
-pub(crate) use verdict::{metadata_of, widest};
+pub(crate) use verdict::{join, metadata_of, widest};
 
 /// Returns `value` as JSON: strings, numbers, booleans and JSON values, which can't fail to serialise.
 pub(crate) fn json_bytes(value: &impl serde::Serialize) -> Vec<u8> {

@@ -226,7 +226,7 @@ pub(crate) fn metadata_of<'v>(
     all.into_iter().map(|(_, key, value)| (key, value)).collect()
 }
 
-fn join(before: &mut Option<String>, after: Option<String>) {
+pub(crate) fn join(before: &mut Option<String>, after: Option<String>) {
     match (before.as_mut(), after) {
         (Some(before), Some(after)) => {
             before.push('\n');

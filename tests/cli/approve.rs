@@ -761,8 +761,16 @@ fn a_receiver_is_for_questions_and_takes_no_command() {
             "type: receiver",
             "a receiver answers at `approval`, and not at `pre_tool_use`",
         ),
-        ("approval", "type: receiver, command: ls", "`command` has no meaning for a receiver hook"),
-        ("approval", "type: receiver, with: {}", "`with` has no meaning for a receiver hook"),
+        (
+            "approval",
+            "type: receiver, command: ls",
+            "`command` has no meaning for hooks of type `receiver`",
+        ),
+        (
+            "approval",
+            "type: receiver, with: {}",
+            "`with` has no meaning for hooks of type `receiver`",
+        ),
     ] {
         sandbox.write_users_hooks(&format!("hooks:\n  {event}: [{{ hooks: [{{ {hook} }}] }}]\n"));
         let run = sandbox.hookexec(["check"]).run();

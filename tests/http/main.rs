@@ -222,8 +222,8 @@ fn mistakes_are_found_when_the_file_is_loaded() {
         (json!({ "url": "https://" }), "", "the address must be"),
         (json!({ "url": "https://example.com", "header": {} }), "", "unknown field `header`"),
         (json!({ "url": "https://example.com", "headers": { "A B": "x" } }), "", "is not a header"),
-        (with.clone(), "command: ls", "`command` has no meaning for an http hook"),
-        (with.clone(), "env: { A: b }", "`env` has no meaning for an http hook"),
+        (with.clone(), "command: ls", "`command` has no meaning for hooks of type `http`"),
+        (with.clone(), "env: { A: b }", "`env` has no meaning for hooks of type `http`"),
     ] {
         let error = hook(with.clone(), more).unwrap_err();
         assert!(error.contains(problem) && error.contains("hooks.yaml"), "{with} {more}: {error}");

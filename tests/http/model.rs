@@ -342,8 +342,8 @@ fn mistakes_are_found_when_the_file_is_loaded() {
         assert!(error.contains(problem) && error.contains("hooks.yaml"), "{with}: {error}");
     }
     for (more, problem) in [
-        ("command: ls", "`command` has no meaning for a model hook"),
-        ("dialect: claude-code", "`dialect` has no meaning for a model hook"),
+        ("command: ls", "`command` has no meaning for hooks of type `model`"),
+        ("dialect: claude-code", "`dialect` has no meaning for hooks of type `model`"),
     ] {
         let error = load(&hook(&sound, more)).unwrap_err();
         assert!(error.contains(problem), "{error}");

@@ -95,7 +95,7 @@ fn what_belongs_to_the_process_is_refused_on_the_hook() {
     let yaml = one(&[Event::SessionStart], "").replace("timeout: 60", "env: { A: b }");
     let config = Config::from_yaml(&yaml, "hooks.yaml").unwrap();
     let problems = Executor::builder(config).build().unwrap_err();
-    let message = "`env` has no meaning for a process hook";
+    let message = "`env` has no meaning for hooks of type `process`";
     assert!(problems.to_string().contains(message), "{problems}");
 }
 

@@ -233,7 +233,7 @@ fn mistakes_are_found_when_the_file_is_loaded() {
             "",
             "belong to a `url`",
         ),
-        (PROCESS, tool(), "command: x", "`command` has no meaning for a mcp hook"),
+        (PROCESS, tool(), "command: x", "`command` has no meaning for hooks of type `mcp`"),
         ("command: [python3, server.py]", tool(), "", "process `guard` is not an MCP server"),
         ("command: [x], protocol: soap", tool(), "", "`soap`"),
     ] {

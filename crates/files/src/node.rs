@@ -16,7 +16,7 @@ pub struct Node<'t> {
 }
 
 /// A value as YAML knows it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Value<'t> {
     /// Nothing, `~` or `null`.
     Null,
@@ -30,6 +30,13 @@ pub enum Value<'t> {
     List(Vec<Node<'t>>),
     /// In the order of the file, duplicates included.
     Map(Vec<(Node<'t>, Node<'t>)>),
+}
+
+/// Nodes are the same if their values are, wherever they are written.
+impl PartialEq for Node<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
 }
 
 impl Node<'_> {
@@ -49,27 +56,6 @@ impl Node<'_> {
             }
         };
         Node { value, span: self.span.clone() }
-    }
-
-    /// Returns whether the values are the same, wherever they are written.
-    pub fn is_same(&self, other: &Self) -> bool {
-        match (&self.value, &other.value) {
-            (Value::Null, Value::Null) => true,
-            (Value::Bool(one), Value::Bool(other)) => one == other,
-            (Value::Number(one), Value::Number(other)) => one == other,
-            (Value::Text(one), Value::Text(other)) => one == other,
-            (Value::List(one), Value::List(other)) => {
-                one.len() == other.len()
-                    && one.iter().zip(other).all(|(one, other)| one.is_same(other))
-            }
-            (Value::Map(one), Value::Map(other)) => {
-                one.len() == other.len()
-                    && one.iter().zip(other).all(|((key, value), (other_key, other_value))| {
-                        key.is_same(other_key) && value.is_same(other_value)
-                    })
-            }
-            _ => false,
-        }
     }
 
     /// Returns what the value is, for "expected X, found Y".

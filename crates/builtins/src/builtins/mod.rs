@@ -251,7 +251,6 @@ impl Shipped {
         Builtin::prepared(move |hook, counter| {
             self.function(hook, counter, &surroundings, &mut locked(&known))
         })
-        .with_about(self.about())
         .with_rewrites(self.rewrites)
         .with_on_failure(self.on_failure)
     }

@@ -13,9 +13,6 @@ use std::path::{Path, PathBuf};
 /// The directory of the managed layer on this system.
 pub const MANAGED_DIRECTORY: &str = Platform::HERE.managed_directory;
 
-/// The shell of a hook that names none, on this system.
-pub const DEFAULT_SHELL: &str = Platform::HERE.shell;
-
 /// The facts about a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Platform {

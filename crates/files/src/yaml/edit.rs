@@ -115,7 +115,7 @@ fn changed(text: &str, mut edits: Vec<Edit>, expected: &Node<'_>) -> Result<Stri
         done = edit.range.end;
     }
     new += text.get(done..).ok_or(EditError::Form)?;
-    let is_expected = tree(&source(&new))?.is_same(expected);
+    let is_expected = tree(&source(&new))? == *expected;
     if is_expected { Ok(new) } else { Err(EditError::Form) }
 }
 
@@ -143,13 +143,13 @@ impl Writer<'_> {
         let mut missing = Vec::new();
         for (key, value) in new {
             let name = key.as_text().unwrap_or_default();
-            let known = entries.iter_mut().find(|(known, _)| known.is_same(key));
+            let known = entries.iter_mut().find(|(known, _)| *known == *key);
             let Some((known_key, known)) = known else {
                 missing.push((key, value));
                 continue;
             };
             if is_root && name != "hooks" {
-                if !known.is_same(value) {
+                if *known != *value {
                     return Err(EditError::Differs(name.to_owned()));
                 }
             } else if ["{}", "[]"].contains(&&self.text[known.span.clone()]) {
@@ -353,7 +353,7 @@ hooks:
             let back = without(&without(&new, "new"), "other");
             let before = add(text, "audit: { path: a }\nhooks: {}").unwrap();
             let (back, before) = (source(&back), source(&before));
-            assert!(tree(&back).unwrap().is_same(&tree(&before).unwrap()), "{back:?}");
+            assert_eq!(tree(&back).unwrap(), tree(&before).unwrap(), "{back:?}");
         }
     }
 

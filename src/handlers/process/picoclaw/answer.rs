@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::params::ECHOED;
 use super::{Stage, rewrite};
 use crate::suggest;
-use crate::wire::{Input, JsonObject, Output, Stop, StopScope, UnknownKey, widest};
+use crate::wire::{Input, JsonObject, Output, Present, Stop, StopScope, UnknownKey, widest};
 use hookexec_files::json::parse_object;
 
 /// Why an answer can't be used, in words that follow "its answer can't be used: ".
@@ -74,20 +74,20 @@ impl Stage {
         if self == Self::ApproveTool {
             return approval(part);
         }
-        let action = part.text("action")?.unwrap_or_default();
+        let action = part.get::<String>("action")?.unwrap_or_default();
         if !action.is_empty() && !self.actions().contains(&action.as_str()) {
             let method = self.method();
             let hint = suggest::hint_or_list(&action, self.actions().iter().copied(), "use one of");
             return Err(format!("`{action}` is not an action of `{method}`; {hint}"));
         }
         part.refuse_unknown_keys(self.keys())?;
-        let has_reason = part.text("reason")?.is_some_and(|reason| !reason.is_empty());
+        let has_reason = part.get::<String>("reason")?.is_some_and(|reason| !reason.is_empty());
         let result = match self {
-            Self::BeforeTool => part.object("result")?,
+            Self::BeforeTool => part.get("result")?,
             _ => None,
         };
         let name = self.keys().last().copied().unwrap_or_default();
-        let body = part.object(name)?;
+        let body = part.get(name)?;
         if action == "respond" {
             return rewrite::respond(result, body);
         }
@@ -132,10 +132,9 @@ impl Stage {
 /// Reads an approval that is not a denial.
 fn approval(mut part: Part) -> Result<Output, Misread> {
     part.refuse_unknown_keys(Stage::ApproveTool.keys())?;
-    let reason = part.text("reason")?.filter(|reason| !reason.is_empty());
-    match part.take("approved") {
-        Some(Value::Bool(_)) => Ok(Output { reason, ..Output::allow() }),
-        Some(_) => Err("`approved` must be true or false".to_owned()),
+    let reason = part.get::<String>("reason")?.filter(|reason| !reason.is_empty());
+    match part.get::<bool>("approved")? {
+        Some(_) => Ok(Output { reason, ..Output::allow() }),
         None => Err("`approved` is missing: an approval says true or false".to_owned()),
     }
 }
@@ -158,27 +157,11 @@ impl Part {
         }
     }
 
-    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, Misread> {
-        match self.take(key) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(format!("`{}` must be a string", self.path(key))),
-        }
-    }
-
-    pub(super) fn object(&mut self, key: &str) -> Result<Option<JsonObject>, Misread> {
-        match self.take(key) {
-            None => Ok(None),
-            Some(Value::Object(object)) => Ok(Some(object)),
-            Some(_) => Err(format!("`{}` must be an object", self.path(key))),
-        }
-    }
-
-    pub(super) fn array(&mut self, key: &str) -> Result<Option<Vec<Value>>, Misread> {
-        match self.take(key) {
-            None => Ok(None),
-            Some(Value::Array(items)) => Ok(Some(items)),
-            Some(_) => Err(format!("`{}` must be an array", self.path(key))),
+    pub(super) fn get<P: Present>(&mut self, key: &str) -> Result<Option<P>, Misread> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        match P::of(value) {
+            Ok(value) => Ok(Some(value)),
+            Err(_) => Err(format!("`{}` must be {}", path(self.name, key), P::EXPECTED)),
         }
     }
 
@@ -191,10 +174,6 @@ impl Part {
             Some(problem) => Err(problem.to_string()),
             None => Ok(()),
         }
-    }
-
-    fn path(&self, key: &str) -> String {
-        path(self.name, key)
     }
 }
 

@@ -9,7 +9,8 @@ use super::Stage;
 use super::answer::{Misread, Part};
 use super::params::{is_tool_result, text_result};
 use crate::wire::{
-    Input, InputChange, JsonObject, Output, RequestChange, ToolResult, parse_strict, same_json,
+    Input, InputChange, JsonObject, Output, Present, RequestChange, ToolResult, parse_strict,
+    same_json,
 };
 
 pub(super) const NEEDS_RESPOND: &str =
@@ -43,7 +44,7 @@ pub(super) fn respond(
     result: Option<JsonObject>,
     call: Option<JsonObject>,
 ) -> Result<Output, Misread> {
-    let within = Part::new("call", call.unwrap_or_default()).object("hook_result")?;
+    let within = Part::new("call", call.unwrap_or_default()).get("hook_result")?;
     match result.or(within) {
         Some(result) => Ok(Output::respond(read_result(&result)?)),
         None => Err("`respond` needs `result`, what the tool would have returned".to_owned()),
@@ -55,20 +56,20 @@ fn request(mut request: Part, input: &Input) -> Result<Output, Misread> {
     let mut output = Output::default();
     let mut change = RequestChange::default();
     // PicoClaw keeps its model when a hook leaves it empty.
-    if let Some(model) = request.text("model")?
+    if let Some(model) = request.get::<String>("model")?
         && !model.is_empty()
         && Some(&model) != input.model_id.as_ref()
     {
         change.model = Some(model);
     }
-    if let Some(messages) = request.array("messages")? {
-        output.updated_messages = changed_list(input.messages.as_deref(), messages);
+    if let Some(messages) = request.get("messages")? {
+        output.updated_messages = changed_part(input.messages.as_ref(), messages);
     }
-    if let Some(tools) = request.array("tools")? {
-        change.tools = changed_list(input.tools.as_deref(), tools);
+    if let Some(tools) = request.get("tools")? {
+        change.tools = changed_part(input.tools.as_ref(), tools);
     }
-    if let Some(options) = request.object("options")? {
-        change.options = changed_object(input.options.as_ref(), options);
+    if let Some(options) = request.get("options")? {
+        change.options = changed_part(input.options.as_ref(), options);
     }
     if !change.is_empty() {
         output.updated_request = Some(change);
@@ -78,7 +79,7 @@ fn request(mut request: Part, input: &Input) -> Result<Output, Misread> {
 
 /// Reads `{model, response}`: the response is the whole new one.
 fn response(mut part: Part, input: &Input) -> Result<Output, Misread> {
-    let Some(new) = part.object("response")? else {
+    let Some(new) = part.get("response")? else {
         return Err(NOT_NESTED.replace("NAME", "response"));
     };
     part.refuse_unknown_keys(&["model"])?;
@@ -121,13 +122,13 @@ fn call(mut call: Part, input: &Input) -> Result<Output, Misread> {
         return Err(NEEDS_RESPOND.to_owned());
     }
     let mut output = Output::default();
-    match call.text("tool")? {
+    match call.get::<String>("tool")? {
         Some(tool) if tool.is_empty() => return Err("`call.tool` is empty".to_owned()),
         Some(tool) if tool != input.tool() => output.updated_tool_name = Some(tool),
         _ => {}
     }
-    if let Some(arguments) = call.object("arguments")? {
-        let arguments = changed_object(input.tool_input.as_ref(), arguments);
+    if let Some(arguments) = call.get("arguments")? {
+        let arguments = changed_part(input.tool_input.as_ref(), arguments);
         output.updated_input = arguments.map(InputChange::Replace);
     }
     Ok(output)
@@ -136,7 +137,7 @@ fn call(mut call: Part, input: &Input) -> Result<Output, Misread> {
 /// Reads `{tool, arguments, result, duration}`: the result is the whole new one. A key that a hook took
 /// out of it must not come back.
 fn after_tool(mut part: Part, input: &Input) -> Result<Output, Misread> {
-    let Some(written) = part.object("result")? else {
+    let Some(written) = part.get("result")? else {
         return Err(NOT_NESTED.replace("NAME", "result"));
     };
     part.refuse_unknown_keys(&["tool", "arguments", "duration"])?;
@@ -182,20 +183,13 @@ fn read_result(result: &JsonObject) -> Result<ToolResult, Misread> {
         .map_err(|error| format!("`result` is not of the documented shape: {error}"))
 }
 
-fn changed_list(before: Option<&[Value]>, new: Vec<Value>) -> Option<Vec<Value>> {
-    let before = before.unwrap_or_default().to_vec();
-    match changed(&Value::Array(before), Value::Array(new)) {
-        Some(Value::Array(new)) => Some(new),
-        _ => None,
-    }
-}
-
-fn changed_object(before: Option<&JsonObject>, new: JsonObject) -> Option<JsonObject> {
+/// Returns the new value, if it is another one.
+fn changed_part<T: Present + Into<Value> + Clone + Default>(
+    before: Option<&T>,
+    new: T,
+) -> Option<T> {
     let before = before.cloned().unwrap_or_default();
-    match changed(&Value::Object(before), Value::Object(new)) {
-        Some(Value::Object(new)) => Some(new),
-        _ => None,
-    }
+    T::of(changed(&before.into(), new.into())?).ok()
 }
 
 fn changed(before: &Value, new: Value) -> Option<Value> {
