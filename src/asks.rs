@@ -120,12 +120,7 @@ impl Executor {
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn approve(&self, verdict: Verdict, input: &Input) -> Verdict {
-        self.approve_with(verdict, input, DispatchOptions::default()).await
-    }
-
-    /// Like [`approve`](Self::approve), with options.
-    pub async fn approve_with(
+    pub async fn approve(
         &self,
         mut verdict: Verdict,
         input: &Input,

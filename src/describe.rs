@@ -1,5 +1,6 @@
 //! Describes a tool call: the commands that it runs and the files that it touches, as data; and the
 //! contract of their reader.
+#![expect(clippy::exhaustive_structs, reason = "a reader of calls fills them in")]
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -52,7 +53,6 @@ impl Memo {
 
 /// The description of a tool call.
 #[derive(Debug, Default)]
-#[expect(clippy::exhaustive_structs, reason = "a reader of calls fills it in")]
 pub struct CallDescription {
     /// The commands that it runs.
     pub commands: Vec<Command>,
@@ -109,7 +109,6 @@ impl CallDescription {
 /// command that it runs. Commands in substitutions are commands of the call, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[expect(clippy::exhaustive_structs, reason = "a reader of calls fills it in")]
 pub struct Command {
     /// The program as it is written, without quotes: `git`, `/bin/rm`. It is empty when a command
     /// only assigns variables or redirects, and when the text can't be read.
@@ -137,7 +136,6 @@ pub struct Command {
 /// A file that a command reads or writes by a redirection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[expect(clippy::exhaustive_structs, reason = "a reader of calls fills it in")]
 pub struct Redirection {
     /// The operator: `<`, `>`, `>>`, `>|`, `&>`, `&>>`, `>&`, `<>`.
     pub operator: String,
@@ -150,7 +148,6 @@ pub struct Redirection {
 /// A file or directory that a tool call touches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[expect(clippy::exhaustive_structs, reason = "a reader of calls fills it in")]
 pub struct TouchedFile {
     /// Its absolute path, without `.` and `..`; links are not followed.
     pub path: String,

@@ -1,21 +1,19 @@
 //! The contract between the executor and a handler, which runs one configured hook.
 
-mod background;
 mod call;
 mod seats;
 #[cfg(test)]
-mod silent;
+mod tests;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-pub(crate) use background::BACKGROUND_FULL;
 pub use call::Call;
 pub(crate) use call::{Shared, Sharing};
-pub(crate) use seats::{Capacity, Place, Seat};
+pub(crate) use seats::{BACKGROUND_FULL, Capacity, Place, Seat};
 #[cfg(test)]
-pub(crate) use silent::Silent;
+pub(crate) use tests::Silent;
 
 pub use crate::config::BuildError;
 use crate::event::Event;
@@ -113,11 +111,6 @@ impl Exited {
 }
 
 impl HandlerResult {
-    /// Returns the result of a program that exited.
-    pub fn exited(code: i32, stdout: Vec<u8>, stderr: Vec<u8>) -> Self {
-        Exited::new(code, stdout, stderr).into()
-    }
-
     /// Returns the exit code, the standard output and the standard error of a program that exited.
     pub fn program(&self) -> Option<(i32, &[u8], &[u8])> {
         match &self.answer {
@@ -205,8 +198,7 @@ impl HandlerError {
 
     /// Returns the failure of a hook that panicked.
     pub fn panicked(panic: &(dyn std::any::Any + Send)) -> Self {
-        let text = panic_text(panic).unwrap_or("a value that is not a text");
-        Self::new(Failure::Panic, format!("panicked: {text}"))
+        Self::new(Failure::Panic, format!("panicked: {}", panic_text(panic)))
     }
 
     /// Adds what the hook wrote to standard output.
@@ -222,8 +214,13 @@ impl HandlerError {
     }
 }
 
-/// Returns what a panic said, when it said a text.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> Option<&str> {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+/// Returns what a panic said.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        return text;
+    }
+    match panic.downcast_ref::<String>() {
+        Some(text) => text,
+        None => "a value that is not a text",
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, Diagnostic, Hook, Phase, config_schema};
+use crate::config::{Config, Diagnostic, Hook, Phase, Protocol, config_schema};
 use crate::counts::{Counter, Counts};
 use crate::describe::DescribeCall;
 pub use crate::dialect::{Dialect, NotInDialect, Payloads};
@@ -23,7 +23,7 @@ pub use crate::handlers::command::{
     expand::path as expand_path, shells::is_posix as is_posix_shell,
 };
 pub use crate::handlers::payloads::Words;
-pub use crate::handlers::process::McpServer;
+pub use crate::handlers::process::CalledProcess;
 use crate::handlers::process::Processes;
 use crate::locks::locked;
 pub use crate::recorder::{MakeRecorder, Recorded, Recorder};
@@ -84,8 +84,8 @@ impl HandlerEnv {
     ///
     /// # Errors
     /// When there is none; the error is about `with`.
-    pub fn mcp_server(&self, name: &str) -> Result<McpServer, BuildError> {
-        McpServer::new(&self.processes, name)
+    pub fn mcp_server(&self, name: &str) -> Result<CalledProcess, BuildError> {
+        CalledProcess::new(&self.processes, name, Protocol::Mcp)
     }
 }
 
@@ -95,7 +95,7 @@ pub struct Registry {
     types: BTreeMap<Cow<'static, str>, HandlerFactory>,
     builtins: BTreeMap<String, Builtin>,
     sources: Vec<Arc<BuiltinSource>>,
-    dialects: Cow<'static, [&'static dyn Dialect]>,
+    dialects: Vec<&'static dyn Dialect>,
     describer: Option<&'static dyn DescribeCall>,
     make_recorder: Option<MakeRecorder>,
     /// The types and builtins that were registered although there was one of the name.
@@ -145,7 +145,7 @@ impl Registry {
             types: BTreeMap::new(),
             builtins: BTreeMap::new(),
             sources: Vec::new(),
-            dialects: Cow::Borrowed(&[]),
+            dialects: Vec::new(),
             describer: None,
             make_recorder: None,
             registered_twice: Vec::new(),
@@ -170,9 +170,8 @@ impl Registry {
     /// Adds the words of an agent, for hooks with its name in `dialect`. An earlier one of the name is
     /// replaced.
     pub fn register_dialect(&mut self, dialect: &'static dyn Dialect) -> &mut Self {
-        let dialects = self.dialects.to_mut();
-        dialects.retain(|known| known.name() != dialect.name());
-        dialects.push(dialect);
+        self.dialects.retain(|known| known.name() != dialect.name());
+        self.dialects.push(dialect);
         self
     }
 
@@ -278,7 +277,7 @@ impl Registry {
             return [vec![self.unknown_type(&hook.kind)], unknown].concat();
         };
         let mut mistakes = factory.mistakes(hook);
-        if factory.takes_dialect() {
+        if factory.takes_dialect {
             mistakes.extend(self.dialect_mistake(hook));
         }
         if let Some(when) = &hook.when
@@ -290,6 +289,15 @@ impl Registry {
             mistakes.push(BuildError::new(message).at("when").hint(hint));
         }
         mistakes
+    }
+
+    /// Returns the mistakes of a hook whose type or keys are wrong, without building its handler.
+    pub fn mistakes_of(&self, hook: &Hook) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for mistake in self.mistakes(hook) {
+            found.extend(mistake.of_hook(hook));
+        }
+        found
     }
 
     /// Builds the handler of a hook.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use hookexec::config::Condition;
 use hookexec::config::{Command, Hook};
 use hookexec::describe::Memo;
-use hookexec::handler::BoxFuture;
+use hookexec::handler::{BoxFuture, Exited};
 use hookexec::matcher::Matcher;
 use hookexec::wire::parse_strict;
 use hookexec::{
@@ -159,7 +159,7 @@ fn answer(event: Event, code: i32, stdout: &[u8]) -> Verdict {
             Builder::new_current_thread().enable_all().build().expect("a runtime")
         });
     }
-    let ended = HandlerResult::exited(code, stdout.to_vec(), Vec::new());
+    let ended = HandlerResult::from(Exited::new(code, stdout.to_vec(), Vec::new()));
     let mut registry = Registry::empty();
     registry.register("ended", HandlerFactory::new(move |_, _| Ok(Arc::new(Ended(ended.clone())))));
     let hooks = vec![Hook::new(event, "ended", Command::Text("guard".into()))];

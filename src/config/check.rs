@@ -24,7 +24,7 @@ pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
 /// Gives the hooks that say nothing the time that their process has for a call.
 fn process_timeouts(config: &mut Config) {
     for hook in &mut config.hooks {
-        if !hook.key_locations.contains_key("timeout")
+        if hook.key_locations.get("timeout").is_none()
             && let Some(process) = hook.process().and_then(|name| config.processes.get(name))
             && let Some(timeout) = process.timeout
         {

@@ -123,7 +123,7 @@ pub(super) struct Leaf {
 /// A path into the input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Field {
-    written: Arc<str>,
+    pub(super) written: Arc<str>,
     path: Arc<[String]>,
 }
 
@@ -242,11 +242,6 @@ impl Field {
         Ok(Self { written: written.into(), path: path.into() })
     }
 
-    /// Returns the path as it is written.
-    pub(super) fn written(&self) -> &str {
-        &self.written
-    }
-
     /// Returns the value of the field.
     pub(super) fn lookup<'i>(&self, input: &'i Input) -> Option<Cow<'i, Value>> {
         input.lookup(&self.path)
@@ -267,16 +262,13 @@ impl Test {
     }
 
     fn holds(&self, value: Option<&Value>) -> bool {
-        if let Self::Exists(wanted) = self {
-            return value.is_some() == *wanted;
-        }
-        let Some(value) = value else { return false };
+        let Some(value) = value else { return matches!(self, Self::Exists(false)) };
         match self {
             Self::Equals(wanted) => same_json(wanted, value),
             Self::In(wanted) => wanted.iter().any(|wanted| same_json(wanted, value)),
             Self::Regex(pattern) => found(pattern, value, false),
             Self::Glob { pattern, .. } => found(pattern, value, Platform::HERE.has_drives),
-            Self::Exists(_) => false,
+            Self::Exists(wanted) => *wanted,
         }
     }
 }

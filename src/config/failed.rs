@@ -107,7 +107,7 @@ impl FailedFile {
             }
         }
         if errors > 1 {
-            cause += &format!(" (and {})", counted(errors - 1, "more error"));
+            cause.extend([" (and ", &counted(errors - 1, "more error"), ")"]);
         }
         Self::new(location, cause, "run `hookexec check`: it shows every error and its place")
     }

@@ -93,7 +93,7 @@ impl RunLimit {
         let times =
             if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
         let key = match &self.key {
-            Some(key) => format!(" for this `{}`", key.written()),
+            Some(key) => format!(" for this `{}`", key.written),
             None => String::new(),
         };
         format!("it ran {times}{key} {}, which is its limit", self.per.phrase())
@@ -121,7 +121,7 @@ impl Hook {
                 (&self.when.as_ref().map(ToString::to_string), &self.with),
                 self.limit
                     .as_ref()
-                    .map(|limit| (limit.per, limit.key.as_ref().map(Field::written))),
+                    .map(|limit| (limit.per, limit.key.as_ref().map(|key| &key.written))),
             )
         );
         digest(parts.as_bytes())

@@ -14,11 +14,9 @@ mod limit;
 mod matcher;
 pub(crate) mod model;
 mod own_keys;
-pub(crate) mod picoclaw;
 pub(crate) mod policy;
-mod process;
+pub(crate) mod process;
 pub(crate) mod schema;
-mod source;
 mod when;
 
 #[doc(inline)]
@@ -44,6 +42,6 @@ pub use model::{
 pub(crate) use model::{EventMethod, Protocol};
 pub use own_keys::Groups;
 pub use policy::PolicySettings;
+pub use policy::Source;
 pub(crate) use schema::config_schema;
 pub use schema::key_tables;
-pub use source::Source;

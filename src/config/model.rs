@@ -1,4 +1,5 @@
 //! The types of a resolved configuration, which nothing downstream checks again.
+#![expect(clippy::exhaustive_enums, reason = "the words of keys")]
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -131,11 +132,6 @@ impl KeyLocations {
     pub fn iter(&self) -> impl Iterator<Item = &(&'static str, Location)> {
         self.0.iter()
     }
-
-    /// Returns whether a key is written.
-    pub fn contains_key(&self, key: &str) -> bool {
-        self.get(key).is_some()
-    }
 }
 
 /// Limits on the hooks of one layer during one event.
@@ -171,7 +167,6 @@ pub enum Command {
 /// The meaning of a hook's failure for the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::exhaustive_enums, reason = "the four words of on_error")]
 pub enum OnError {
     /// The event is denied.
     Block,
@@ -186,7 +181,6 @@ pub enum OnError {
 /// When a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::exhaustive_enums, reason = "the phases of an event")]
 pub enum Phase {
     /// Before the others, one after another: it may rewrite what they see.
     Mutate,
@@ -212,7 +206,6 @@ impl Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::exhaustive_enums, reason = "the three words of side_effects")]
 pub enum SideEffects {
     /// Nothing: it only looks.
     None,
@@ -334,7 +327,7 @@ impl Hook {
     /// Returns whether the file says its timeout; otherwise it has the time that its caller leaves,
     /// one minute at most.
     pub fn states_timeout(&self) -> bool {
-        self.key_locations.contains_key("timeout") || self.timeout != Self::DEFAULT_TIMEOUT
+        self.key_locations.get("timeout").is_some() || self.timeout != Self::DEFAULT_TIMEOUT
     }
 
     /// Returns whether it counts runs, or calls, in a turn.

@@ -1,16 +1,26 @@
-//! `processes:`: the long-lived children that hooks of type `process` call.
+//! `processes:`: the long-lived children that hooks of type `process` call, and PicoClaw's shorthand:
+//! processes that say themselves what they intercept and observe.
+//!
+//! An intercepted stage becomes a hook of the event it corresponds to, so that everything else
+//! here (fail-closed events, `explain`, reports) is true of it too. Unlike in PicoClaw, a process
+//! is called for the stages it names and not for the other one of a pair.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hookexec_files::kinds::Filled;
+use hookexec_files::diagnostic::Diagnostic;
+use hookexec_files::kinds::{Filled, Words};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
+use serde_json::{Value as Json, json};
 
+use super::document::Document;
 use super::hook::read_argv;
-use super::keys::{Defaults, ProcessKeys};
-use super::model::Process;
-use super::picoclaw::Shorthand;
+use super::keys::{Defaults, PicoclawDefaults, PicoclawKeys, ProcessKeys};
+use super::model::{Command, Hook, OnError, Phase, Process};
+use crate::event::Event;
+use crate::suggest;
 
 /// Whether a process starts with the program.
 #[derive(Clone, Copy, Default)]
@@ -80,5 +90,258 @@ impl Kind<'_> for Argv {
             return reader.refuse_with_hint(node, message, hint);
         }
         Some(Self(read_argv(reader, node, None)?))
+    }
+}
+
+/// The stages that may be intercepted, the event each corresponds to, and whether it may rewrite.
+pub(crate) const STAGES: [(&str, Stage); 5] = [
+    ("before_llm", Stage { event: Event::BeforeLlmCall, mutates: true }),
+    ("after_llm", Stage { event: Event::AfterLlmCall, mutates: true }),
+    ("before_tool", Stage { event: Event::PreToolUse, mutates: true }),
+    ("after_tool", Stage { event: Event::PostToolUse, mutates: true }),
+    ("approve_tool", Stage { event: Event::PermissionRequest, mutates: false }),
+];
+
+/// A stage that a process intercepts.
+#[derive(Clone, Copy)]
+pub(crate) struct Stage {
+    pub(crate) event: Event,
+    mutates: bool,
+}
+
+/// The runtime events that have one of ours, under both of their names.
+pub(crate) const KINDS: [(&str, &str, Event); 13] = [
+    ("agent.turn.start", "turn_start", Event::TurnStart),
+    ("agent.turn.end", "turn_end", Event::TurnEnd),
+    ("agent.llm.request", "llm_request", Event::BeforeLlmCall),
+    ("agent.llm.response", "llm_response", Event::AfterLlmCall),
+    ("agent.tool.exec_start", "tool_exec_start", Event::PreToolUse),
+    ("agent.tool.exec_end", "tool_exec_end", Event::PostToolUse),
+    ("agent.context.compress", "context_compress", Event::AfterCompaction),
+    ("agent.session.summarize", "session_summarize", Event::AfterCompaction),
+    ("agent.steering.injected", "steering_injected", Event::UserSteeringMessagesSubmit),
+    ("agent.follow_up.queued", "follow_up_queued", Event::UserFollowupSubmit),
+    ("agent.subturn.spawn", "subturn_spawn", Event::SubagentStart),
+    ("agent.subturn.end", "subturn_end", Event::SubagentStop),
+    ("agent.error", "error", Event::OnError),
+];
+
+/// The runtime events that nothing here corresponds to: `agent.` and these, or these with `_`.
+const OTHER_KINDS: [&str; 6] = [
+    "llm.delta",
+    "llm.retry",
+    "tool.exec_skipped",
+    "interrupt.received",
+    "subturn.result_delivered",
+    "subturn.orphan",
+];
+/// The families of runtime events that nothing here corresponds to.
+const OTHER_FAMILIES: [&str; 4] = ["channel.", "bus.", "gateway.", "mcp."];
+
+fn is_other(kind: &str) -> bool {
+    let name = kind.strip_prefix("agent.");
+    OTHER_FAMILIES.iter().any(|family| kind.starts_with(family))
+        || OTHER_KINDS.iter().any(|other| name == Some(other) || other.replace('.', "_") == kind)
+}
+
+/// The hooks that a process wants to be.
+pub(super) struct Shorthand {
+    pub(super) enabled: bool,
+    pub(super) priority: i64,
+    pub(super) stages: BTreeSet<Event>,
+    pub(super) observed: BTreeSet<Event>,
+}
+
+/// How a process is spoken to.
+pub(crate) struct Transport;
+/// The events that a process decides on.
+#[derive(Default)]
+pub(crate) struct Stages(pub(crate) BTreeSet<Event>);
+/// The events that a process observes.
+#[derive(Default)]
+pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
+/// A timeout.
+#[derive(Clone, Copy)]
+pub(crate) struct Milliseconds(Duration);
+
+impl Document {
+    /// Reads the keys of PicoClaw's `hooks` block.
+    pub(super) fn picoclaw(&mut self, keys: PicoclawKeys<'_>, defaults: &Defaults<'_>) {
+        if keys.enabled == Some(false) {
+            return;
+        }
+        if let Some(builtins) = keys.builtins {
+            refuse_builtins(&mut self.reader, builtins.0);
+        }
+        if let Some(processes) = keys.processes {
+            let timeouts = keys.defaults.unwrap_or_default();
+            self.processes(processes.0, defaults, &timeouts);
+        }
+    }
+
+    /// Reads `processes`, and adds the hooks that they say they are.
+    pub(super) fn processes(
+        &mut self,
+        node: &Node,
+        defaults: &Defaults<'_>,
+        timeouts: &PicoclawDefaults<'_>,
+    ) {
+        let Some(fields) = self.reader.open_fields(node, "`processes`") else { return };
+        for (name, key, value) in fields.iter() {
+            let read = read_process(&mut self.reader, name, key, value, defaults);
+            let Some((process, shorthand)) = read else {
+                self.config.broken_processes.insert(name.to_owned());
+                continue;
+            };
+            if !shorthand.enabled {
+                continue;
+            }
+            let hooks = shorthand.hooks(&process, defaults, timeouts);
+            // The hooks of all processes follow the others of the file, lower priority first.
+            self.chain.entry((shorthand.priority, name.to_owned())).or_default().extend(hooks);
+            self.config.processes.insert(name.to_owned(), process);
+        }
+    }
+}
+
+impl Shorthand {
+    fn hooks(
+        &self,
+        process: &Process,
+        defaults: &Defaults<'_>,
+        timeouts: &PicoclawDefaults<'_>,
+    ) -> Vec<Hook> {
+        let stated = process.timeout.or(defaults.timeout);
+        let mut hooks = Vec::new();
+        for (_, Stage { event, mutates }) in STAGES {
+            if !self.stages.contains(&event) {
+                continue;
+            }
+            let mut hook = process_hook(process, event);
+            if mutates {
+                hook.phase = Phase::Mutate;
+                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.interceptor, 5_000));
+            } else {
+                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.approval, 60_000));
+            }
+            if event == Event::PermissionRequest {
+                // A broken approver denies, as in PicoClaw.
+                hook.on_error = Some(OnError::Block);
+            } else if let Some(wanted) = &defaults.on_error {
+                hook.default_on_error(wanted.0);
+            }
+            hooks.push(hook);
+        }
+        for event in &self.observed {
+            let mut hook = process_hook(process, *event);
+            hook.phase = Phase::Observe;
+            // The event does not wait for an observer, so its failure stops nothing.
+            hook.on_error = Some(OnError::Ignore);
+            hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.observer, 500));
+            hooks.push(hook);
+        }
+        hooks
+    }
+}
+
+fn or_milliseconds(stated: Option<Milliseconds>, otherwise: u64) -> Duration {
+    stated.map_or(Duration::from_millis(otherwise), |stated| stated.0)
+}
+
+fn process_hook(process: &Process, event: Event) -> Hook {
+    let hook = Hook::new(event, "process", Command::Text(process.name.clone()));
+    Hook { location: process.location.clone(), ..hook }
+}
+
+/// Refuses PicoClaw's compiled-in hooks, none of which exist here, unless they are disabled.
+fn refuse_builtins(reader: &mut Reader, node: &Node) {
+    let Some(fields) = reader.open_fields(node, "`builtins`") else { return };
+    for (name, key, value) in fields.iter() {
+        let Some(entry) = reader.open_fields(value, "a builtin") else { continue };
+        let is_disabled =
+            entry.get("enabled").is_some_and(|node| matches!(node.value, Value::Bool(false)));
+        if !is_disabled {
+            let message = format!("`{name}` is compiled into PicoClaw and does not exist here");
+            let hint = "set `enabled: false`, or write a hook of `type: builtin` below its event";
+            reader.error_with_hint(key, message, hint);
+        }
+    }
+}
+
+impl Kind<'_> for Transport {
+    const SCHEMA: &'static str = r#"{ "enum": ["", "stdio"] }"#;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let transport = String::read(reader, node, what)?;
+        if !["", "stdio"].contains(&&*transport) {
+            let message = format!("unknown transport `{transport}`");
+            reader.error_with_hint(node, message, "the only one is `stdio`");
+        }
+        Some(Self)
+    }
+}
+
+impl Words for Stage {
+    const WORDS: &'static [(&'static str, Self)] = &STAGES;
+}
+
+impl Kind<'_> for Stages {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let items = reader.list(node, what)?;
+        let mut events = BTreeSet::new();
+        for item in items {
+            // PicoClaw skips empty ones.
+            if item.as_text() != Some("")
+                && let Some(Stage { event, .. }) = reader.value(item, what)
+            {
+                events.insert(event);
+            }
+        }
+        Some(Self(events))
+    }
+
+    fn schema() -> Json {
+        let items = json!({ "anyOf": [Stage::schema(), { "const": "" }] });
+        json!({ "type": "array", "items": items })
+    }
+}
+
+impl Kind<'_> for Observed {
+    const SCHEMA: &'static str = r#"{ "type": "array", "items": { "type": "string" } }"#;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let mut events = BTreeSet::new();
+        for item in Vec::<String>::read(reader, node, what)? {
+            if ["", "*", "all"].contains(&&*item) {
+                events.extend(Event::all());
+            } else if let Some((.., event)) =
+                KINDS.iter().find(|(kind, legacy, _)| *kind == item || *legacy == item)
+            {
+                events.insert(*event);
+            } else if is_other(&item) {
+                let message =
+                    format!("nothing here corresponds to `{item}`: the process never gets it");
+                reader.report(node, Diagnostic::warning(message));
+            } else {
+                let names = KINDS.iter().flat_map(|(kind, legacy, _)| [*kind, *legacy]);
+                let hint = suggest::hint(&item, names);
+                let hint = hint.unwrap_or_else(|| "`\"*\"` observes everything".to_owned());
+                reader.error_with_hint(node, format!("unknown event `{item}` in {what}"), hint);
+            }
+        }
+        Some(Self(events))
+    }
+}
+
+impl Kind<'_> for Milliseconds {
+    const SCHEMA: &'static str = r#"{ "type": "integer" }"#;
+
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let Some(number) = node.as_number() else {
+            return reader.expected(what, "a number", node);
+        };
+        // As in PicoClaw, the default stays with 0 and less.
+        let milliseconds = number.as_u64().filter(|number| *number > 0)?;
+        Some(Self(Duration::from_millis(milliseconds.min(86_400_000))))
     }
 }

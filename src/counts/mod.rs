@@ -63,10 +63,7 @@ impl From<CountError> for String {
 
 /// Where counts are kept.
 #[derive(Debug)]
-pub(crate) struct Counts(Place);
-
-#[derive(Debug)]
-enum Place {
+pub(crate) enum Counts {
     /// `None` when the user has no home.
     Directory(Option<PathBuf>),
     /// Like [`Directory`](Self::Directory), but a change is lost.
@@ -153,25 +150,25 @@ impl Counter {
 impl Counts {
     /// Returns the counts of the user: `$XDG_STATE_HOME/hookexec/counts`.
     pub(crate) fn of_user() -> Self {
-        Self(Place::Directory(state_directory().map(|state| state.join("hookexec/counts"))))
+        Self::Directory(state_directory().map(|state| state.join("hookexec/counts")))
     }
 
     /// Returns counts that are kept in `directory`.
     pub(crate) fn in_directory(directory: PathBuf) -> Self {
-        Self(Place::Directory(Some(directory)))
+        Self::Directory(Some(directory))
     }
 
     /// Returns the counts of the user for a run that changes none of them.
     pub(crate) fn only_read() -> Self {
-        match Self::of_user().0 {
-            Place::Directory(Some(directory)) => Self(Place::OnlyRead(directory)),
-            place => Self(place),
+        match Self::of_user() {
+            Self::Directory(Some(directory)) => Self::OnlyRead(directory),
+            counts => counts,
         }
     }
 
     /// Returns counts that end with the process.
     pub(crate) fn in_memory() -> Self {
-        Self(Place::Memory(Mutex::default()))
+        Self::Memory(Mutex::default())
     }
 
     fn change<T>(
@@ -184,11 +181,11 @@ impl Counts {
         }
         // An id comes from outside and must not become a path.
         let session = digest(session_id.as_bytes());
-        match &self.0 {
-            Place::Directory(Some(directory)) => store::change(directory, &session, change),
-            Place::OnlyRead(directory) => store::look(directory, &session, change),
-            Place::Directory(None) => Err(CountError::NoHome),
-            Place::Memory(sessions) => {
+        match self {
+            Self::Directory(Some(directory)) => store::change(directory, &session, change),
+            Self::OnlyRead(directory) => store::look(directory, &session, change),
+            Self::Directory(None) => Err(CountError::NoHome),
+            Self::Memory(sessions) => {
                 let mut sessions = locked(sessions);
                 if !sessions.contains_key(&session) && sessions.len() >= MAX_KEPT {
                     let oldest = sessions.iter().min_by_key(|(_, session)| session.newest());

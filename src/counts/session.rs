@@ -8,7 +8,7 @@ use super::{CountError, Counted, MAX_KEPT};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Session {
+pub(crate) struct Session {
     counters: BTreeMap<String, Counter>,
     /// Sums that hooks have spent, such as tokens.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -73,7 +73,7 @@ fn the_last_of_a_row_is_known_and_the_next_begins_a_row() {
 fn a_run_that_only_reads_sees_the_counts_and_changes_none() {
     let directory = tempfile::tempdir().unwrap();
     let (counts, place) = (counts(directory.path()), directory.path().join("counts"));
-    let reader = counter(Counts(Place::OnlyRead(place.clone())), "ab");
+    let reader = counter(Counts::OnlyRead(place.clone()), "ab");
     assert!(reader.count("s", &counted(1)).unwrap());
     assert!(!place.exists());
     assert!(counts.count("s", &counted(2)).unwrap());
@@ -123,7 +123,7 @@ fn a_session_never_becomes_a_path_and_an_input_without_one_is_an_error() {
     }
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     assert!(counts.count("", &counted(1)).unwrap_err().to_string().contains("no `session_id`"));
-    let homeless = counter(Counts(Place::Directory(None)), "ab");
+    let homeless = counter(Counts::Directory(None), "ab");
     assert!(homeless.count("s", &counted(1)).unwrap_err().to_string().contains("HOME"));
 }
 
@@ -234,7 +234,7 @@ fn of_ten_thousand_sessions_the_newest_stay() {
     for number in 0..10_000 {
         counts.count(&number.to_string(), &counted(1)).unwrap();
     }
-    let Counts(Place::Memory(sessions)) = &*counts.counts else { unreachable!() };
+    let Counts::Memory(sessions) = &*counts.counts else { unreachable!() };
     assert_eq!(locked(sessions).len(), MAX_KEPT);
 }
 

@@ -162,7 +162,7 @@ async fn follow(
     seat: Option<Seat>,
     shared: Shared,
 ) -> Vec<String> {
-    let until = Deadlines::none().until(&bound, None);
+    let until = Deadlines::new(std::iter::empty(), None).until(&bound, None);
     let shown = (&*input, &shared);
     let place = match &seat {
         Some(seat) => Place::Background { seat },

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::dispatch::Executor;
 
-use super::limit::Runs;
+use super::run::Runs;
 use super::select::{Bound, Plan};
 use crate::config::{
     Command, Config, Diagnostics, FailedFile, Hook, Identity, InLayer as _, Layer, Location,
@@ -34,6 +34,16 @@ pub struct ExecutorBuilder {
     counts: Option<Arc<Counts>>,
     /// Whether the executor will run hooks; false if it is only inspected.
     runs: bool,
+}
+
+/// The findings about the hooks of a configuration.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// The hooks in config order; disabled ones included.
+    pub hooks: Vec<Arc<Hook>>,
+    /// The problems of the hooks that can't be built.
+    pub problems: Diagnostics,
 }
 
 impl Executor {
@@ -138,6 +148,13 @@ impl ExecutorBuilder {
         self.config.processes.retain(|_, process| !process.untrusted);
         let (executor, diagnostics) = self.build_partially();
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
+    }
+
+    /// Builds what can be built, and returns what is wrong with the rest. Hooks that wait for an approval
+    /// are built, to show what an approval would bring. Nothing is started.
+    pub fn inspect(self) -> Inspection {
+        let (executor, problems) = self.build_partially();
+        Inspection { hooks: executor.configured, problems }
     }
 
     /// Builds what can be built, and returns the problems of the rest. If the executor is only

@@ -5,12 +5,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::ask::{Answer, HookId};
-use super::course::Course;
 use super::evaluate::Evaluation;
+use super::explain::Course;
 use super::fold::{fold, fold_moment};
 use super::outcome::Outcome;
-use super::rewrite::{changes, report};
-use super::versions::ORIGINAL;
+use super::versions::{ORIGINAL, changes, report};
 use crate::config::Phase;
 use crate::event::Event;
 use crate::wire::{Input, Verdict};

@@ -8,12 +8,11 @@ use futures_util::FutureExt as _;
 use tokio::time::timeout_at;
 
 use super::ask::{Answer, Asked, HookId, Moment, Stage};
-use super::course::Taken;
 use super::dispatch::{DispatchOptions, Executor};
+use super::explain::Taken;
 use super::outcome::Outcome;
-use super::rewrite::changes;
 use super::time::{BY_CALLER, Deadlines, now, share};
-use super::versions::{ORIGINAL, Sight, Versions};
+use super::versions::{ORIGINAL, Sight, Versions, changes};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::wire::{HookStatus, Input, Output};

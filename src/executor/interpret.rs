@@ -49,14 +49,11 @@ impl Interpreter<'_> {
 
     /// The hook's limit is reached. The user sees it where the hook could have kept the model at work.
     pub(super) fn limited(&self, why: String) -> Outcome {
-        let told = self.contract.may_continue;
-        let notice = if told {
-            Some(format!("hook {} was not run: {why}", self.bound.title()))
-        } else {
-            None
-        };
+        let notice = format!("hook {} was not run: {why}", self.bound.title());
         let mut outcome = Outcome::skipped(self.bound.index, why);
-        outcome.notices.extend(notice);
+        if self.contract.may_continue {
+            outcome.notices.push(notice);
+        }
         outcome
     }
 
@@ -337,7 +334,7 @@ mod tests {
         hook.on_error = on_error;
         let bound = bound(hook);
         let input = Input::for_tool("shell", JsonObject::new());
-        let result = HandlerResult::exited(code, stdout.into(), stderr.into());
+        let result = Exited::new(code, stdout.into(), stderr.into()).into();
         let interpreter = Interpreter {
             contract: event.contract(),
             bound: &bound,

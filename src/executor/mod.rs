@@ -12,19 +12,15 @@ mod ask;
 pub(crate) mod background;
 pub(crate) mod build;
 pub(crate) mod conclude;
-pub(crate) mod course;
 pub(crate) mod dispatch;
 mod evaluate;
 pub(crate) mod explain;
 mod failure;
 mod filter;
 mod fold;
-mod inspect;
 mod interpret;
-mod limit;
 mod outcome;
 mod parallel;
-pub(crate) mod rewrite;
 mod run;
 mod select;
 #[cfg(test)]
@@ -34,12 +30,11 @@ mod versions;
 
 pub use ask::BEFORE_TOOL;
 pub use background::HandedOver;
-pub use build::ExecutorBuilder;
+pub use build::{ExecutorBuilder, Inspection};
 pub use conclude::Decided;
-pub use course::{Course, Role, Step};
 pub use dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
+pub use explain::{Course, Role, Step};
 pub use explain::{Explanation, Selection};
-pub use inspect::Inspection;
 pub use time::deadline_of_hooks;
 
 pub use crate::handlers::process::processes::{ProcessCheck, ProcessStatistics};

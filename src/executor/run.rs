@@ -2,12 +2,15 @@
 
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
 use super::select::{Bound, concerns};
 use super::time::{Until, now};
+use crate::config::{Hook, RunLimit};
+use crate::counts::{Counter, Counts};
 use crate::event::Event;
 use crate::handler::{Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing};
 use crate::wire::Input;
@@ -70,5 +73,36 @@ fn late(message: Option<&str>, timeout: Duration) -> String {
     match message {
         Some(message) => message.to_owned(),
         None => format!("timed out after {timeout:?}; raise its `timeout`"),
+    }
+}
+
+/// Counts the runs of one hook.
+pub(crate) struct Runs {
+    limit: RunLimit,
+    counter: Counter,
+}
+
+impl Runs {
+    pub(super) fn of(hook: &Hook, counts: &Arc<Counts>) -> Option<Arc<Self>> {
+        // A host may have set a limit where a file can't: a guard is never switched off.
+        let limit = hook.limit.clone().filter(|_| RunLimit::is_for(hook.event.contract()))?;
+        Some(Arc::new(Self { limit, counter: Counter::new(counts, hook.counting_name()) }))
+    }
+
+    /// Counts a run. Returns why the hook must not run, if it must not.
+    ///
+    /// # Errors
+    /// When it can't be counted.
+    pub(super) async fn refusal(
+        self: &Arc<Self>,
+        call: &Call<'_>,
+    ) -> Result<Option<String>, HandlerError> {
+        let runs = Arc::clone(self);
+        let counted = call.blocking(move |call| runs.limit.admits(&runs.counter, call.input));
+        match counted.await? {
+            Ok(true) => Ok(None),
+            Ok(false) => Ok(Some(self.limit.reached())),
+            Err(cause) => Err(HandlerError::new(Failure::Other, format!("`limit`: {cause}"))),
+        }
     }
 }

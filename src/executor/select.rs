@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::limit::Runs;
+use super::run::Runs;
 use crate::config::{Hook, Layer, Phase};
 use crate::dialect::Dialect;
 use crate::event::{Contract, Rewrite};
@@ -185,7 +185,7 @@ impl Plan {
     /// looked at on another thread, once the hook is called.
     pub(crate) fn may_concern(&self, index: usize, (input, shared): (&Input, &Shared)) -> bool {
         let Some(when) = &self.hooks[index].hook.when else { return true };
-        shared.is_long(input) || when.holds(input, shared.memo())
+        shared.is_long(input) || when.holds(input, &shared.memo)
     }
 }
 
@@ -202,7 +202,7 @@ pub(super) async fn concerns(
         return Ok(true);
     };
     let turn = ELSEWHERE[bound.rank()].acquire().await;
-    let (input, memo) = (shared.owned(input), shared.memo().share());
+    let (input, memo) = (shared.owned(input), shared.memo.share());
     let looked = tokio::task::spawn_blocking(move || {
         // Kept until it is done, even if its dispatch is gone by then.
         let _turn = turn;

@@ -55,11 +55,6 @@ impl Deadlines {
         Self { started, caller, first_of_layers }
     }
 
-    /// Returns deadlines for hooks in the background: each has its own timeout.
-    pub(super) fn none() -> Self {
-        Self { started: now(), caller: None, first_of_layers: None }
-    }
-
     /// Returns the end of the time of rewriters whose turns begin now: half of what is left.
     pub(super) fn end_of_turns(&self) -> Option<Instant> {
         let now = now();

@@ -1,15 +1,14 @@
-//! The inputs of one moment, each once: the one that came, and those that hooks made of it.
+//! The inputs of a moment: the one that came, and what answers make of it. Each is made once.
 
 use std::borrow::Cow;
 use std::iter::repeat_with;
 use std::sync::OnceLock;
 
-use super::dispatch::DescribeTool;
-use super::rewrite::{rewritten, same};
+use super::dispatch::{DescribeTool, Executor};
 use crate::describe::{DescribeCall, Memo};
 use crate::event::Event;
 use crate::handler::Shared;
-use crate::wire::{Input, Output};
+use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
 /// The input that came is the first version.
 pub(super) const ORIGINAL: usize = 0;
@@ -163,5 +162,146 @@ impl<'e> Versions<'e> {
             inputs.push(version.input().clone());
         }
         inputs
+    }
+}
+
+/// Knows the kinds of a tool, if anything does.
+type Describer = Option<&'static dyn DescribeCall>;
+
+/// Puts into the verdict what differs between the input that the event came with and the final one.
+pub(super) fn report(original: &Input, last: &Input, verdict: &mut Verdict) {
+    verdict.updated_tool_name = changed(last.tool_name.as_ref(), original.tool_name.as_ref());
+    verdict.updated_input = changed(last.tool_input.as_ref(), original.tool_input.as_ref());
+    verdict.updated_messages = changed(last.messages.as_ref(), original.messages.as_ref());
+    verdict.updated_response = changed(last.response.as_ref(), original.response.as_ref());
+    verdict.updated_tool_response =
+        changed(last.tool_response.as_ref(), original.tool_response.as_ref());
+    let request = RequestChange {
+        model: changed(last.model_id.as_ref(), original.model_id.as_ref()),
+        tools: changed(last.tools.as_ref(), original.tools.as_ref()),
+        options: changed(last.options.as_ref(), original.options.as_ref()),
+    };
+    verdict.updated_request = if request.is_empty() { None } else { Some(request) };
+}
+
+/// Returns whether two inputs of a moment are the same in all that hooks can rewrite.
+pub(super) fn same(one: &Input, other: &Input) -> bool {
+    one.tool_name == other.tool_name
+        && one.tool_input == other.tool_input
+        && one.tool_response == other.tool_response
+        && one.messages == other.messages
+        && one.response == other.response
+        && one.model_id == other.model_id
+        && one.tools == other.tools
+        && one.options == other.options
+}
+
+/// Returns `input` as `output` rewrites it, if that changes it.
+pub(super) fn rewritten(input: &Input, output: &Output, describer: Describer) -> Option<Input> {
+    if !changes(input, output) {
+        return None;
+    }
+    let mut next = input.clone();
+    change(&mut next, output, describer);
+    Some(next)
+}
+
+/// Returns whether `output` changes `input`, by the keys that it rewrites alone: an input can be
+/// large.
+pub(super) fn changes(input: &Input, output: &Output) -> bool {
+    let changes_arguments = match (&output.updated_input, &input.tool_input) {
+        (Some(InputChange::Patch(keys)), Some(known)) => {
+            keys.iter().any(|(key, new)| known.get(key) != Some(new))
+        }
+        (Some(InputChange::Patch(keys)), None) => !keys.is_empty(),
+        (Some(InputChange::Replace(new)), known) => known.as_ref() != Some(new),
+        (None, _) => false,
+    };
+    let changes_request = output.updated_request.as_ref().is_some_and(|request| {
+        differs(request.model.as_ref(), input.model_id.as_ref())
+            || differs(request.tools.as_ref(), input.tools.as_ref())
+            || differs(request.options.as_ref(), input.options.as_ref())
+    });
+    output.updated_tool_name.as_ref().is_some_and(|name| input.tool() != name)
+        || changes_arguments
+        || changes_request
+        || differs(output.updated_messages.as_ref(), input.messages.as_ref())
+        || differs(output.updated_response.as_ref(), input.response.as_ref())
+        || differs(output.updated_tool_response.as_ref(), input.tool_response.as_ref())
+}
+
+fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
+    new.is_some() && new != now
+}
+
+impl Executor {
+    /// Returns the tool call of `input` as the hooks of `verdict` rewrote it.
+    pub fn final_call(&self, input: &Input, verdict: &Verdict) -> Input {
+        let mut input = input.clone();
+        let output = Output {
+            updated_tool_name: verdict.updated_tool_name.clone(),
+            updated_input: verdict.updated_input.clone().map(InputChange::Replace),
+            ..Output::default()
+        };
+        change(&mut input, &output, self.describer);
+        input
+    }
+}
+
+/// Gives the call another tool's name, and the kinds of that tool. Other facts about the old tool
+/// are removed.
+fn rename(input: &mut Input, name: &str, describer: Describer) {
+    if input.tool() == name {
+        return;
+    }
+    input.tool_name = Some(name.to_owned());
+    input.tool_kinds = match describer {
+        Some(describer) => describer.kinds(input.agent_name.as_deref(), name),
+        None => Vec::new(),
+    };
+    (input.tool_category, input.tool_read_only) = (None, None);
+}
+
+fn changed<T: PartialEq + Clone>(now: Option<&T>, before: Option<&T>) -> Option<T> {
+    if now == before { None } else { now.cloned() }
+}
+
+/// Applies the rewrites of one answer, key by key. Copies of what is rewritten go or follow: hooks after
+/// a redactor must not find there what it took out.
+fn change(input: &mut Input, output: &Output, describer: Describer) {
+    if let Some(name) = &output.updated_tool_name {
+        rename(input, name, describer);
+    }
+    match &output.updated_input {
+        Some(InputChange::Patch(keys)) => {
+            let arguments = input.tool_input.get_or_insert_default();
+            arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
+        }
+        Some(InputChange::Replace(arguments)) => input.tool_input = Some(arguments.clone()),
+        None => {}
+    }
+    if let Some(messages) = &output.updated_messages {
+        input.messages = Some(messages.clone());
+    }
+    if let Some(RequestChange { model, tools, options }) = &output.updated_request {
+        input.model_id = model.clone().or_else(|| input.model_id.take());
+        input.tools = tools.clone().or_else(|| input.tools.take());
+        input.options = options.clone().or_else(|| input.options.take());
+    }
+    if let Some(response) = &output.updated_response {
+        input.response = Some(response.clone());
+        if input.stop_response.is_some() {
+            let text = response.as_str().or_else(|| response.get("content")?.as_str());
+            input.stop_response = text.map(str::to_owned);
+        }
+    }
+    if let Some(response) = &output.updated_tool_response {
+        input.tool_response = Some(response.clone());
+        if input.reason.is_some() {
+            input.reason = response.as_str().map(str::to_owned);
+        }
+    }
+    if output.rewrites() {
+        input.native = None;
     }
 }

@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     json: OnceLock<Arc<[u8]>>,
-    memo: Memo,
+    pub(crate) memo: Memo,
     input: OnceLock<Arc<Input>>,
     is_long: OnceLock<bool>,
 }
@@ -116,11 +116,6 @@ impl Shared {
     /// Returns values for an input whose tool call `memo` describes.
     pub(crate) fn new(memo: Memo) -> Self {
         Self { memo, ..Self::default() }
-    }
-
-    /// Returns the description of the tool call: conditions and hooks read the call once.
-    pub(crate) fn memo(&self) -> &Memo {
-        &self.memo
     }
 
     /// Returns the input for a task of its own: it is copied once.

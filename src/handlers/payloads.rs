@@ -12,7 +12,7 @@ use crate::wire::json_bytes;
 /// The words that a hook reads and answers in: ours, or those of an agent.
 #[derive(Debug, Clone)]
 pub struct Words {
-    dialect: Option<&'static dyn Dialect>,
+    pub(crate) dialect: Option<&'static dyn Dialect>,
     /// The tools that the hook is for: the tool of a call may have several names in a dialect.
     matcher: Matcher,
 }
@@ -20,11 +20,6 @@ pub struct Words {
 impl Words {
     pub(crate) fn new(dialect: Option<&'static dyn Dialect>, hook: &Hook) -> Self {
         Self { dialect, matcher: hook.matcher.clone() }
-    }
-
-    /// Returns the dialect, if the words are those of an agent.
-    pub(crate) fn dialect(&self) -> Option<&'static dyn Dialect> {
-        self.dialect
     }
 
     /// Asks with each payload of a call, one after the other, up to the first that exit code 2 denies.

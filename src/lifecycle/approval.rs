@@ -21,23 +21,14 @@ pub(super) type Approver<'a> =
 #[must_use = "a request that is not answered approves nothing"]
 #[derive(Debug)]
 pub struct ApprovalRequest {
-    session_id: String,
-    call: ToolCall,
+    pub(super) session_id: String,
+    pub(super) call: ToolCall,
     /// The reason: the event whose hooks asked, and their text. Without an event the host asked.
-    reasons: Vec<(Option<Event>, String)>,
-    metadata: BTreeMap<String, Value>,
+    pub(super) reasons: Vec<(Option<Event>, String)>,
+    pub(super) metadata: BTreeMap<String, Value>,
 }
 
 impl ApprovalRequest {
-    pub(super) fn new(
-        session_id: &str,
-        call: &ToolCall,
-        reasons: Vec<(Option<Event>, String)>,
-        metadata: BTreeMap<String, Value>,
-    ) -> Self {
-        Self { session_id: session_id.to_owned(), call: call.clone(), reasons, metadata }
-    }
-
     /// Returns the tool.
     pub fn tool_name(&self) -> &str {
         &self.call.name

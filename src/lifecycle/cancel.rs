@@ -2,6 +2,7 @@
 
 use std::future::{Future, pending, ready};
 
+use super::outcome::ToolEnd;
 use crate::handler::BoxFuture;
 
 /// The host's cancellation: a future that ends when the host cancels.
@@ -40,6 +41,11 @@ impl<'a> Cancellation<'a> {
             () = self.wished() => None,
             done = work => Some(done),
         }
+    }
+
+    /// Does `work` for a tool call, which ends when the host cancels before that is done.
+    pub(super) async fn or_end<T>(&mut self, work: impl Future<Output = T>) -> Result<T, ToolEnd> {
+        self.or(work).await.ok_or(ToolEnd::Cancelled)
     }
 
     /// Returns whether the host has cancelled, without waiting.

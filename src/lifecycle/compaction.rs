@@ -5,9 +5,8 @@ use std::future::Future;
 
 use serde_json::Value;
 
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Trail, refuses};
 use super::scope::Scope;
-use super::trail::{Trail, refuses};
 use crate::event::Event;
 use crate::executor::DispatchOptions;
 use crate::wire::{Input, JsonObject};

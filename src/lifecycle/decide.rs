@@ -7,14 +7,16 @@ use futures_util::FutureExt as _;
 
 use super::approval::{ApprovalRequest, Approver};
 use super::cancel::Cancellation;
-use super::outcome::{DeniedBy, ToolEnd};
+use super::outcome::{DeniedBy, ToolEnd, Trail, reason};
 use super::scope::Scope;
 use super::tool_call::{ToolCall, ToolFacts};
-use super::trail::{Trail, reason};
 use crate::asks::{Asks, Judged};
 use crate::event::Event;
 use crate::executor::{BEFORE_TOOL, DispatchOptions};
-use crate::wire::{Decision, Input, JsonObject, ToolResult, Verdict, metadata_of};
+use crate::wire::{Decision, Input, JsonObject, Verdict, metadata_of};
+
+/// The events before a tool whose hooks may ask, the last word first.
+const ASKING: [Event; 2] = [Event::PreToolUse, Event::ToolGuard];
 
 /// A tool call on its way to a decision.
 pub(super) struct Decider<'a> {
@@ -27,19 +29,6 @@ pub(super) struct Decider<'a> {
     pub(super) trail: Trail,
     /// The arguments as the model wrote them, once a hook changed them.
     original: Option<JsonObject>,
-}
-
-/// The answers of the hooks before the tool that are about the call in its final form.
-#[derive(Default)]
-struct Wishes {
-    /// Why the mandatory guard asks.
-    guard_asks: Option<String>,
-    /// Why a hook of `pre_tool_use` asks.
-    hook_asks: Option<String>,
-    /// Whether a `pre_tool_use` hook allows the call.
-    allowed: bool,
-    /// The answer given in the tool's place.
-    respond: Option<ToolResult>,
 }
 
 impl Decider<'_> {
@@ -61,22 +50,25 @@ impl Decider<'_> {
     /// Takes the call through every stage before the tool, and fires the event with the decision.
     /// The error is how the call ends without the tool.
     pub(super) async fn decide(&mut self) -> Result<(), ToolEnd> {
-        let wishes = match self.consult().await {
-            Ok(wishes) => wishes,
-            Err(end) => return Err(self.decided_against(end).await),
-        };
-        let asked = wishes.guard_asks.is_some() || wishes.hook_asks.is_some();
-        let respond = wishes.respond.clone().map(Box::new);
+        if let Err(end) = self.consult().await {
+            return Err(self.decided_against(end).await);
+        }
+        let asked = ASKING.iter().any(|event| self.question_of(*event).is_some());
+        let (mut is_allowed, mut respond) = (false, None);
+        if let Some(verdict) = self.verdict_of(Event::PreToolUse) {
+            is_allowed = verdict.decision == Some(Decision::Allow);
+            respond = verdict.respond.clone().map(Box::new);
+        }
         if let (Some(result), false) = (&respond, asked) {
             // Nothing is executed, so there is nothing to approve.
             return Err(ToolEnd::Responded { result: result.clone() });
         }
-        let source = if asked || (self.asks.is_some() && !wishes.allowed) {
-            match self.approve(&wishes, asked).await {
+        let source = if asked || (self.asks.is_some() && !is_allowed) {
+            match self.approve(asked).await {
                 Ok(source) => source,
                 Err(end) => return Err(self.decided_against(end).await),
             }
-        } else if wishes.allowed {
+        } else if is_allowed {
             Event::PreToolUse.name().to_owned()
         } else {
             "default".to_owned()
@@ -86,14 +78,17 @@ impl Decider<'_> {
             return Err(self.decided_against(ToolEnd::Cancelled).await);
         }
         self.announce("allow", source).await;
-        respond.map_or(Ok(()), |result| Err(ToolEnd::Responded { result }))
+        match respond {
+            Some(result) => Err(ToolEnd::Responded { result }),
+            None => Ok(()),
+        }
     }
 
     /// Fires the events before the tool: a denial or a stop ends the call, and so does cancelling. At
     /// the end each hook has seen the call in its final form.
-    async fn consult(&mut self) -> Result<Wishes, ToolEnd> {
+    async fn consult(&mut self) -> Result<(), ToolEnd> {
         if !BEFORE_TOOL.iter().any(|event| self.scope.has(*event)) {
-            return Ok(Wishes::default());
+            return Ok(());
         }
         let session = Arc::clone(&self.scope.session);
         let describe = move |input: &mut Input| {
@@ -104,29 +99,22 @@ impl Decider<'_> {
         let options =
             DispatchOptions { describe_tool: Some(&describe), ..DispatchOptions::default() };
         let firing = self.scope.fire_together(&BEFORE_TOOL, options, |input| self.call.fill(input));
-        let Some(decided) = self.cancel.or(firing).await else {
-            return Err(ToolEnd::Cancelled);
-        };
-        let mut wishes = Wishes::default();
+        let decided = self.cancel.or_end(firing).await?;
         for verdict in decided.verdicts {
             self.rewrite(&verdict);
-            let asks =
-                if verdict.decision == Some(Decision::Ask) { Some(reason(&verdict)) } else { None };
-            match verdict.event {
-                Event::ToolGuard => wishes.guard_asks = asks,
-                Event::PreToolUse => {
-                    wishes.allowed = verdict.decision == Some(Decision::Allow);
-                    wishes.respond.clone_from(&verdict.respond);
-                    wishes.hook_asks = asks;
-                }
-                _ => {}
-            }
             self.trail.push(verdict);
         }
-        match end_of(&decided.verdict) {
-            Some(end) => Err(end),
-            None => Ok(wishes),
-        }
+        end_of(&decided.verdict)
+    }
+
+    fn verdict_of(&self, event: Event) -> Option<&Verdict> {
+        self.trail.verdicts().iter().find(|verdict| verdict.event == event)
+    }
+
+    /// Returns why the hooks of an event ask.
+    fn question_of(&self, event: Event) -> Option<String> {
+        let verdict = self.verdict_of(event)?;
+        if verdict.decision == Some(Decision::Ask) { Some(reason(verdict)) } else { None }
     }
 
     /// Applies what hooks of one event rewrote.
@@ -143,7 +131,7 @@ impl Decider<'_> {
     }
 
     /// Obtains approval for the call as it stands, and returns who gave it.
-    async fn approve(&mut self, wishes: &Wishes, asked: bool) -> Result<String, ToolEnd> {
+    async fn approve(&mut self, asked: bool) -> Result<String, ToolEnd> {
         let session_id = self.scope.session.common.session_id.clone();
         let mut asks = Asks::default();
         asks.add(self.trail.verdicts());
@@ -151,13 +139,9 @@ impl Decider<'_> {
             asks.add_host();
         }
         let firing = self.scope.fire_with(Event::PermissionRequest, |input| self.call.fill(input));
-        let Some(verdict) = self.cancel.or(firing).await else {
-            return Err(ToolEnd::Cancelled);
-        };
+        let verdict = self.cancel.or_end(firing).await?;
         self.trail.push(verdict.clone());
-        if let Some(end) = end_of(&verdict) {
-            return Err(end);
-        }
+        end_of(&verdict)?;
         asks.settle(std::slice::from_ref(&verdict));
         let mut reasons = Vec::new();
         if verdict.decision == Some(Decision::Ask) {
@@ -171,15 +155,15 @@ impl Decider<'_> {
 
         if let Some(answer) = self.ask_person(&asks).await? {
             asks.settle(std::slice::from_ref(&answer));
-            let is_allowed = asks.are_settled();
-            if is_allowed {
+            if asks.are_settled() {
                 return Ok(Event::Approval.name().to_owned());
             }
             reasons.extend(answer.message.map(|why| (Some(Event::Approval), why)));
         }
         reasons.extend(self.asks.clone().map(|why| (None, why)));
-        reasons.extend(wishes.hook_asks.clone().map(|why| (Some(Event::PreToolUse), why)));
-        reasons.extend(wishes.guard_asks.clone().map(|why| (Some(Event::ToolGuard), why)));
+        for event in ASKING {
+            reasons.extend(self.question_of(event).map(|why| (Some(event), why)));
+        }
 
         let Some(approver) = self.approver.take() else {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
@@ -188,11 +172,10 @@ impl Decider<'_> {
             let message = format!("approval is needed and no one can be asked: {why}");
             return Err(ToolEnd::Denied { by, message });
         };
-        let request = ApprovalRequest::new(&session_id, &self.call, reasons, metadata);
+        let (session, call) = (session_id.clone(), self.call.clone());
+        let request = ApprovalRequest { session_id: session, call, reasons, metadata };
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
-        let Some(answer) = self.cancel.or(asking).await else {
-            return Err(ToolEnd::Cancelled);
-        };
+        let answer = self.cancel.or_end(asking).await?;
         let (by, message) = match answer {
             Ok(answer) => match answer.for_call(&session_id, &self.call) {
                 Some(answer) => return answer,
@@ -226,15 +209,11 @@ impl Decider<'_> {
             asks_person: true,
         };
         let asking = Box::pin(executor.ask(Event::Approval, &judged, asks));
-        let Some((answer, _)) = self.cancel.or(asking).await else {
-            return Err(ToolEnd::Cancelled);
-        };
+        let (answer, _) = self.cancel.or_end(asking).await?;
         self.scope.note_stop(&answer);
         self.trail.push(answer.clone());
-        match end_of(&answer) {
-            Some(end) => Err(end),
-            None => Ok(Some(answer)),
-        }
+        end_of(&answer)?;
+        Ok(Some(answer))
     }
 
     /// Fires the event with the decision on the call.
@@ -259,17 +238,16 @@ impl Decider<'_> {
 }
 
 /// Returns how the call ends with a verdict, if it does: a denial or a stop.
-fn end_of(verdict: &Verdict) -> Option<ToolEnd> {
+fn end_of(verdict: &Verdict) -> Result<(), ToolEnd> {
     let by = verdict.event;
     let denied = !verdict.allowed && verdict.decision != Some(Decision::Ask);
     if let Some(stop) = verdict.stop.clone() {
         // A hook that stops most often denies with the same words.
         let objection = verdict.message.clone().filter(|why| denied && *why != stop.reason);
-        return Some(ToolEnd::Aborted { by, stop, response: None, objection });
+        return Err(ToolEnd::Aborted { by, stop, response: None, objection });
     }
     if denied {
-        Some(ToolEnd::Denied { by: DeniedBy::Hooks(by), message: reason(verdict) })
-    } else {
-        None
+        return Err(ToolEnd::Denied { by: DeniedBy::Hooks(by), message: reason(verdict) });
     }
+    Ok(())
 }

@@ -1,6 +1,5 @@
 //! Which events a host fires, and which configured hooks it therefore never calls.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::config::{Diagnostic, Hook};
@@ -10,17 +9,14 @@ use crate::event::Event;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct DeclaredEvents {
-    host: Cow<'static, str>,
+    host: &'static str,
     events: BTreeSet<Event>,
 }
 
 impl DeclaredEvents {
     /// Returns a declaration of the given events.
-    pub fn new(
-        host: impl Into<Cow<'static, str>>,
-        events: impl IntoIterator<Item = Event>,
-    ) -> Self {
-        Self { host: host.into(), events: events.into_iter().collect() }
+    pub fn new(host: &'static str, events: impl IntoIterator<Item = Event>) -> Self {
+        Self { host, events: events.into_iter().collect() }
     }
 
     /// Returns a declaration of what the drivers fire by themselves around sessions, turns, model
@@ -40,7 +36,7 @@ impl DeclaredEvents {
 
     /// Returns the host's name.
     pub fn host(&self) -> &str {
-        &self.host
+        self.host
     }
 
     /// Returns the events, in the order of the contract table.
@@ -58,7 +54,7 @@ impl DeclaredEvents {
         let mut unfired = Vec::new();
         for hook in hooks {
             if hook.enabled && !self.fires(hook.event) {
-                let (label, host, event) = (hook.label(), &self.host, hook.event);
+                let (label, host, event) = (hook.label(), self.host, hook.event);
                 let problem = format!("`{label}` never runs: {host} does not fire `{event}`");
                 unfired.push(Diagnostic::warning(problem).at(hook.location.clone()));
             }

@@ -54,7 +54,6 @@ mod scope;
 mod session;
 mod tool_call;
 mod tool_run;
-mod trail;
 mod turn;
 
 pub use approval::{Approval, ApprovalRequest};
@@ -63,12 +62,12 @@ pub use compaction::{Compaction, CompactionSource};
 pub use declared::DeclaredEvents;
 pub use model_call::{ModelCall, ModelRequest, PendingModel};
 pub use outcome::{DeniedBy, Outcome, ToolEnd, ToolOutcome};
+pub use outcome::{Refused, Trail};
 pub use scope::CallerDeadline;
 pub use scope::Scope;
 pub use session::{Session, SessionBuilder, SessionSource};
 pub use tool_call::{AuthorizedCall, ToolCall, ToolError, ToolFacts};
 pub use tool_run::{PendingTool, ToolRun};
-pub use trail::{Refused, Trail};
 pub use turn::{Finished, Turn, TurnEnd, TurnState};
 
 /// The guide's programs compile.

@@ -8,12 +8,11 @@ use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use super::cancel::Cancellation;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Trail, refuses};
 use super::scope::Scope;
-use super::tool_call::message_of;
-use super::trail::{Trail, refuses};
 use super::turn::TurnEnd;
 use crate::event::Event;
+use crate::handler::panic_text;
 use crate::wire::{Input, JsonObject, Verdict};
 
 /// A request to a model, in the format of the host's model.
@@ -35,18 +34,6 @@ impl ModelRequest {
     /// Returns a request of messages alone.
     pub fn new(messages: Vec<Value>) -> Self {
         Self { messages, ..Self::default() }
-    }
-
-    /// Sets the model.
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets the tool definitions.
-    pub fn with_tools(mut self, tools: Vec<Value>) -> Self {
-        self.tools = tools;
-        self
     }
 
     fn fill(&self, input: &mut Input) {
@@ -148,7 +135,7 @@ impl<'a> ModelCall<'a> {
         match result {
             Ok(result) => pending.finish(result).await,
             Err(payload) => {
-                let error = format!("the model call panicked: {}", message_of(payload.as_ref()));
+                let error = format!("the model call panicked: {}", panic_text(&*payload));
                 let _ = pending.finish(Err(error)).await;
                 panic::resume_unwind(payload)
             }

@@ -10,15 +10,15 @@ use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use super::declared::DeclaredEvents;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Refused, Trail, refuses};
 use super::owed::Owed;
 use super::scope::{CallerDeadline, DescribeTool, Scope, SessionFacts};
-use super::tool_call::{ToolFacts, message_of};
-use super::trail::{Refused, Trail, refuses};
+use super::tool_call::ToolFacts;
 use super::turn::{Finished, Turn, TurnEnd, TurnState};
 use crate::config::Diagnostic;
 use crate::event::Event;
 use crate::executor::Executor;
+use crate::handler::panic_text;
 use crate::locks::locked;
 use crate::wire::{Input, Stop};
 
@@ -245,8 +245,7 @@ impl Session {
     ) -> Result<Turn, Box<Refused>> {
         let mut opening = Trail::default();
         if let Some((by, stop)) = self.scope.session.stopped.get() {
-            let (message, stop) = (stop.reason.clone(), Some(stop.clone()));
-            return Err(Box::new(Refused { by: *by, message, stop, trail: opening }));
+            return Err(Box::new(Refused::stopped(*by, stop, opening)));
         }
         let turn_id = turn_id.into();
         let state = TurnState { turn_id, prompt: prompt.clone(), ..TurnState::default() };
@@ -276,8 +275,8 @@ impl Session {
     /// Runs a turn: begins it with the prompt, passes it to `work`, and ends it in every case.
     /// `turn_end` fires also when `work` panics, and the panic goes on afterwards.
     ///
-    /// If hooks ended the turn, that is its end, even if `work` returns the error that a framework made
-    /// of it. `work` returns what [`Turn::finish`] returned, so the `stop` hooks have been asked:
+    /// If hooks ended the turn, that is its end, even if `work` returns an error that a framework made
+    /// from it. `work` returns what [`Turn::finish`] returned, so the `stop` hooks have been asked:
     ///
     /// ```compile_fail,E0271
     /// # async fn run(session: hookexec::lifecycle::Session) {
@@ -304,7 +303,7 @@ impl Session {
                 Outcome { end: end.map(|finished| finished.response), trail }
             }
             Err(payload) => {
-                let message = message_of(payload.as_ref());
+                let message = panic_text(&*payload);
                 turn.end(Err(TurnEnd::failed(format!("the turn panicked: {message}")))).await;
                 panic::resume_unwind(payload)
             }

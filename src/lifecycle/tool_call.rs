@@ -1,10 +1,7 @@
 //! A tool call: as the model made it, as it may be executed, and its error.
 
-use std::any::Any;
-
 use serde_json::Value;
 
-use crate::handler::panic_text;
 use crate::wire::{Input, JsonObject, WireError, parse_strict};
 
 /// A tool call as the model made it.
@@ -185,11 +182,6 @@ impl<E: std::error::Error> From<E> for ToolError {
     fn from(error: E) -> Self {
         Self::new(error.to_string())
     }
-}
-
-/// Returns what a panic said.
-pub(super) fn message_of(payload: &(dyn Any + Send)) -> String {
-    panic_text(payload).unwrap_or("a panic without a message").to_owned()
 }
 
 #[cfg(test)]

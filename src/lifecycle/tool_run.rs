@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::approval::{Approval, ApprovalRequest};
 use super::cancel::Cancellation;
 use super::decide::Decider;
-use super::outcome::{ToolEnd, ToolOutcome};
+use super::outcome::{ToolEnd, ToolOutcome, reason};
 use super::owed::Owed;
 use super::scope::Scope;
-use super::tool_call::{AuthorizedCall, ToolCall, ToolError, message_of};
-use super::trail::reason;
+use super::tool_call::{AuthorizedCall, ToolCall, ToolError};
 use crate::event::Event;
 use crate::executor::DispatchOptions;
+use crate::handler::panic_text;
 use crate::wire::Decision;
 
 /// A tool call about to be driven through its stages.
@@ -107,7 +107,7 @@ impl<'a> ToolRun<'a> {
             result = tool => match result {
                 Ok(result) => pending.finish(result).await,
                 Err(payload) => {
-                    let said = format!("the tool panicked: {}", message_of(payload.as_ref()));
+                    let said = format!("the tool panicked: {}", panic_text(&*payload));
                     pending.conclude(Ran::Panicked, said.into()).await
                 }
             },
@@ -151,10 +151,8 @@ impl PendingTool<'_> {
     async fn conclude(self, ran: Ran, given: Value) -> ToolOutcome {
         let duration = self.started.map(|started| started.elapsed());
         // A tool that was cancelled said nothing that could be transformed.
-        let once_rewritten: &[Event] = match ran {
-            Ran::Cancelled => &[Event::ToolResponseTransform],
-            Ran::Returned | Ran::Failed | Ran::Panicked => &[],
-        };
+        let once_rewritten: &[Event] =
+            if ran == Ran::Cancelled { &[Event::ToolResponseTransform] } else { &[] };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
         let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
         let firing = self.decider.scope.fire_together(&events, options, |input| {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::outcome::{Refused, Trail, reason};
 use super::owed::Owed;
 use super::scope::{Scope, TurnFacts};
-use super::trail::{Refused, Trail, reason};
 use crate::event::{Event, MAX_CONTINUES};
 use crate::locks::locked;
 

@@ -25,7 +25,7 @@ pub struct HandlerFactory {
     /// Tells the user what to do about such a key.
     hint: &'static str,
     /// Whether its hooks may be written in the words of an agent.
-    takes_dialect: bool,
+    pub(crate) takes_dialect: bool,
     /// The keys that only hooks of this type have.
     pub(crate) own: &'static [Key],
 }
@@ -106,11 +106,6 @@ impl HandlerFactory {
         (self.build)(env, hook)
     }
 
-    /// Returns whether its hooks may have a `dialect`.
-    pub(crate) fn takes_dialect(&self) -> bool {
-        self.takes_dialect
-    }
-
     fn refused_keys(&self) -> impl Iterator<Item = &&'static str> {
         let dialect: &[&str] = if self.takes_dialect { &[] } else { &["dialect"] };
         self.refused.iter().chain(dialect)
@@ -121,7 +116,7 @@ impl HandlerFactory {
         let kind = &hook.kind;
         let mut mistakes = Vec::new();
         for key in self.refused_keys() {
-            if hook.key_locations.contains_key(key) {
+            if hook.key_locations.get(key).is_some() {
                 let message = format!("`{key}` has no meaning for hooks of type `{kind}`");
                 let hint = match self.hint {
                     "" => "only command, http and mcp hooks have one",

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
-use super::{Decision, Input, JsonObject, exact};
+use super::{Decision, Input, JsonObject, field};
 use crate::event::Event;
 use crate::files::digest;
 
@@ -23,7 +23,7 @@ pub struct ApprovalQuestion {
     /// The hook that asks, and why.
     pub reasons: Vec<ApprovalReason>,
     /// The arguments as the model wrote them, if hooks have changed them since.
-    #[serde(deserialize_with = "exact::field", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "field::exact", skip_serializing_if = "Option::is_none")]
     pub original_input: Option<JsonObject>,
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use super::field::{Field as _, Fields};
-use super::{ApprovalQuestion, JsonObject, WireError, exact};
+use super::{ApprovalQuestion, JsonObject, WireError, field};
 use crate::event::Event;
 
 /// The input of one event: what a hook reads as one JSON object.
@@ -111,7 +111,7 @@ pub struct Input {
 
 impl<'de> Deserialize<'de> for Input {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = exact::object(deserializer)?;
+        let object = field::exact_object(deserializer)?;
         Self::from_json(object).map_err(serde::de::Error::custom)
     }
 }

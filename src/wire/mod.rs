@@ -3,8 +3,7 @@
 mod approval;
 pub(crate) mod claude_code;
 mod error;
-pub(crate) mod exact;
-mod field;
+pub(crate) mod field;
 mod input;
 mod output;
 mod output_keys;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::output_reader::{Reader, wrong_type};
-use super::{Input, JsonObject, ToolResult, WireError, exact, parse_strict};
+use super::{Input, JsonObject, ToolResult, WireError, field, parse_strict};
 use crate::suggest;
 use crate::text::shortened;
 
@@ -93,10 +93,10 @@ pub struct RequestChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The tool definitions.
-    #[serde(deserialize_with = "exact::field", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "field::exact", skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Value>>,
     /// The options.
-    #[serde(deserialize_with = "exact::field", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "field::exact", skip_serializing_if = "Option::is_none")]
     pub options: Option<JsonObject>,
 }
 

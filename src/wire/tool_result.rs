@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::field::Fields;
-use super::{JsonObject, WireError, exact};
+use super::{JsonObject, WireError, field};
 
 /// The result of a tool call, given by a hook in the tool's place or handed to one for rewriting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -52,7 +52,7 @@ impl ToolResult {
 
 impl<'de> Deserialize<'de> for ToolResult {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_json(exact::object(deserializer)?).map_err(serde::de::Error::custom)
+        Self::from_json(field::exact_object(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use super::{
-    ApprovalReport, Decision, JsonObject, RequestChange, Stop, ToolResult, claude_code, exact,
+    ApprovalReport, Decision, JsonObject, RequestChange, Stop, ToolResult, claude_code, field,
 };
 use crate::event::{Event, FailureMode};
 
@@ -33,20 +33,20 @@ pub struct Verdict {
     /// The reasons of the winning decision, in config order, joined by newlines.
     pub message: Option<String>,
     /// The whole final arguments of the tool, when they changed.
-    #[serde(default, deserialize_with = "exact::field")]
+    #[serde(default, deserialize_with = "field::exact")]
     pub updated_input: Option<JsonObject>,
     /// The tool to call instead, when a hook renamed the call.
     pub updated_tool_name: Option<String>,
     /// The messages of the model request, when they changed.
-    #[serde(default, deserialize_with = "exact::field")]
+    #[serde(default, deserialize_with = "field::exact")]
     pub updated_messages: Option<Vec<Value>>,
     /// Other changes of the model request.
     pub updated_request: Option<RequestChange>,
     /// The model's response, when it changed.
-    #[serde(default, deserialize_with = "exact::field")]
+    #[serde(default, deserialize_with = "field::exact")]
     pub updated_response: Option<Value>,
     /// The tool's response, when it changed.
-    #[serde(default, deserialize_with = "exact::field")]
+    #[serde(default, deserialize_with = "field::exact")]
     pub updated_tool_response: Option<Value>,
     /// Context for the model.
     pub additional_context: Option<String>,
@@ -55,10 +55,18 @@ pub struct Verdict {
     /// The summary that a hook supplied for a compaction.
     pub summary: Option<String>,
     /// Data for the approval request.
-    #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "field::exact_map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub metadata: BTreeMap<String, Value>,
     /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
-    #[serde(default, deserialize_with = "exact::map", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "field::exact_map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub claude_code: BTreeMap<String, Value>,
     /// The question to a person, and the answer: when a hook asks, and when a person answered.
     pub approval: Option<Box<ApprovalReport>>,

@@ -1,5 +1,6 @@
 //! An http hook as the channel to a person.
 
+use hookexec::executor::DispatchOptions;
 use hookexec::{Decision, Event, Executor, Verdict};
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ async fn decide(executor: &Executor) -> Verdict {
     let input = call("ls");
     let verdict = executor.dispatch(Event::PreToolUse, &input).await;
     assert_eq!(verdict.decision, Some(Decision::Ask), "{verdict:#?}");
-    executor.approve(verdict, &input).await
+    executor.approve(verdict, &input, DispatchOptions::default()).await
 }
 
 #[tokio::test]

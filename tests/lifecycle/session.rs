@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use super::support::{Act, at, executor, nothing, session, shell, silent};
 
 fn request() -> ModelRequest {
-    ModelRequest::new(vec![json!({"role": "user", "content": "hi"})]).with_model("small")
+    let mut request = ModelRequest::new(vec![json!({"role": "user", "content": "hi"})]);
+    request.model = Some("small".to_owned());
+    request
 }
 
 #[tokio::test]
@@ -195,8 +197,10 @@ async fn a_model_request_and_its_response_are_rewritten() {
     };
     let (session, log) = session(script).await;
     let tools = vec![json!({"name": "shell"})];
+    let mut with_tools = request();
+    with_tools.tools.clone_from(&tools);
     let outcome = session
-        .model_call(request().with_tools(tools.clone()))
+        .model_call(with_tools)
         .run(async |request| {
             assert_eq!(request.messages, [json!("redacted")]);
             assert_eq!(request.model.as_deref(), Some("large"));

@@ -28,7 +28,7 @@ impl Subject {
             Self::Own(event, input) => {
                 let options = DispatchOptions { until, ..DispatchOptions::default() };
                 let verdict = executor.run(*event, input, options).await;
-                executor.approve_with(verdict, input, options).await
+                executor.approve(verdict, input, options).await
             }
             Self::Native(call) => {
                 let mut moment = Moment::new(call);

@@ -1,5 +1,4 @@
 //! The types of values that keys take.
-#![expect(clippy::exhaustive_structs, reason = "plain values that a table of keys hands over")]
 
 use std::collections::BTreeMap;
 

@@ -27,7 +27,6 @@ pub mod pattern;
 pub mod plain;
 pub mod platform;
 pub mod reader;
-mod render;
 pub mod rpc;
 pub mod section;
 pub mod source;

@@ -1,5 +1,4 @@
 //! A configuration file as a tree of values that know where they were written.
-#![expect(clippy::exhaustive_structs, clippy::exhaustive_enums, reason = "the values of YAML")]
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -20,22 +20,6 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
-/// Replaces control characters: text from a repository or a directory must not steer a terminal.
-pub fn plain(text: &str) -> String {
-    text.chars()
-        .map(|letter| match letter {
-            '\n' | '\t' => letter,
-            _ if letter.is_control() => char::REPLACEMENT_CHARACTER,
-            _ => letter,
-        })
-        .collect()
-}
-
-/// Returns a name on one line.
-pub fn one_line(name: &str) -> String {
-    plain(name).replace(['\n', '\t'], "\u{fffd}")
-}
-
 /// Returns the longest start of `text` that is at most `limit` bytes.
 pub fn head(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]

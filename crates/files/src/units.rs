@@ -1,5 +1,4 @@
 //! Durations and sizes as people write them.
-#![expect(clippy::exhaustive_structs, reason = "plain values that a table of keys hands over")]
 
 use std::time::Duration;
 

@@ -69,7 +69,8 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
     if let Some(directory) = &options.working_dir {
         executor = executor.working_dir(directory);
     }
-    let Inspection { hooks, problems: unbuilt, unbuilt: broken, .. } = executor.inspect();
+    let Inspection { hooks, problems: unbuilt, .. } = executor.inspect();
+    let broken = unbuilt.iter().count();
     problems.extend(unbuilt);
     problems.sort(&files);
     Check {

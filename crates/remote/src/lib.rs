@@ -22,8 +22,6 @@ mod model;
 mod post;
 mod receiver;
 mod request;
-#[cfg(feature = "http")]
-mod signature;
 
 #[cfg(feature = "http")]
 pub use http::{Ask, Client, Reply, tls_for};

@@ -2,6 +2,7 @@
 
 use super::layered::{in_layer, with};
 use super::*;
+use crate::executor::DispatchOptions;
 
 /// Adds builtins that succeed once.
 fn with_first_answers() -> Registry {
@@ -96,6 +97,6 @@ async fn a_hook_after_a_rewrite_finds_no_payload_of_the_agent() {
     let mut input = call("rm x");
     input.native = Some(json!({"command": "rm x", "tool_input": input.tool_input}));
     let asked = executor.dispatch(PreToolUse, &input).await;
-    let answered = executor.approve(asked, &input).await;
+    let answered = executor.approve(asked, &input, DispatchOptions::default()).await;
     assert_eq!(answered.message.as_deref(), Some("None \"trash x\""));
 }

@@ -32,21 +32,13 @@ const COMMAND: &str = "HOOKEXEC_COMMAND";
 const CONFIG_DIR: &str = "HOOKEXEC_CONFIG_DIR";
 /// The project.
 const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
+/// How many hooks called hookexec again, one in another.
+const DEPTH: &str = depth::VARIABLE;
 
 /// The variables that say what the hook runs for. They are never inherited: those of a `hookexec`
 /// further up would speak of another event.
-const RESERVED: [&str; 10] = [
-    EVENT,
-    TOOL_NAME,
-    SESSION_ID,
-    REPEATED,
-    FILE,
-    FILES,
-    COMMAND,
-    CONFIG_DIR,
-    PROJECT_DIR,
-    depth::VARIABLE,
-];
+const RESERVED: [&str; 10] =
+    [EVENT, TOOL_NAME, SESSION_ID, REPEATED, FILE, FILES, COMMAND, CONFIG_DIR, PROJECT_DIR, DEPTH];
 
 /// The environment of one hook: all that is known before an event comes.
 #[derive(Debug, PartialEq, Eq)]
@@ -138,8 +130,8 @@ impl Environment {
         for (name, value) in &self.own {
             command.env(name, value);
         }
-        let depth = self.variables.get(OsStr::new(depth::VARIABLE));
-        command.env(depth::VARIABLE, depth::below(depth.map(OsString::as_os_str)));
+        let depth = self.variables.get(OsStr::new(DEPTH));
+        command.env(DEPTH, depth::below(depth.map(OsString::as_os_str)));
         for (name, directory) in &self.directories {
             if fits(OsStr::new(name), directory.as_os_str()) {
                 command.env(name, &**directory);

@@ -14,7 +14,7 @@ pub(crate) type Variables = BTreeMap<OsString, OsString>;
 ///
 /// A variable that is not set is empty, as in a shell.
 pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
-    expand(text, variables, false)
+    expand(text, variables, false).0
 }
 
 /// A variable that is not set to a text.
@@ -31,18 +31,10 @@ pub(crate) fn required_env_references(
     text: &str,
     variables: &Variables,
 ) -> Result<String, MissingVariable> {
-    let mut missing = None;
-    let expanded = expand_with(text, false, |name| match value_of(name, variables) {
-        Some(value) if value.to_str().is_some() => Some(value),
-        _ => {
-            missing.get_or_insert_with(|| name.to_owned());
-            None
-        }
-    });
-    match missing {
-        Some(name) => Err(MissingVariable(name)),
+    match expand(text, variables, false) {
+        (_, Some(missing)) => Err(MissingVariable(missing)),
         // Each part of it is a text.
-        None => Ok(expanded.to_string_lossy().into_owned()),
+        (expanded, None) => Ok(expanded.to_string_lossy().into_owned()),
     }
 }
 
@@ -51,18 +43,14 @@ pub(crate) fn required_env_references(
 pub fn path(text: &str, variables: &BTreeMap<OsString, OsString>) -> Option<OsString> {
     let rest = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with(is_separator) => rest,
-        _ => return Some(expand(text, variables, true)),
+        _ => return Some(expand(text, variables, true).0),
     };
     let mut whole = match value_of(Platform::HERE.home_variable, variables) {
         Some(home) if !home.is_empty() => home.to_owned(),
         _ => etcetera::home_dir().ok()?.into_os_string(),
     };
-    whole.push(expand(rest, variables, true));
+    whole.push(expand(rest, variables, true).0);
     Some(whole)
-}
-
-fn expand(text: &str, variables: &Variables, shell_style: bool) -> OsString {
-    expand_with(text, shell_style, |name| value_of(name, variables))
 }
 
 fn value_of<'v>(name: &str, variables: &'v Variables) -> Option<&'v OsStr> {
@@ -70,28 +58,28 @@ fn value_of<'v>(name: &str, variables: &'v Variables) -> Option<&'v OsStr> {
     Some(value)
 }
 
-/// Replaces each reference by what `value_of` returns for its name.
-fn expand_with<'v>(
-    text: &str,
-    shell_style: bool,
-    mut value_of: impl FnMut(&str) -> Option<&'v OsStr>,
-) -> OsString {
+/// Replaces each reference by the value of its variable. Returns also the first variable that is not
+/// set to a text.
+fn expand(text: &str, variables: &Variables, shell_style: bool) -> (OsString, Option<String>) {
     let mut expanded = OsString::with_capacity(text.len());
-    let mut rest = text;
+    let (mut rest, mut missing) = (text, None);
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
         expanded.push(before);
-        rest = if let Some((name, after)) = reference(from, shell_style) {
-            expanded.push(value_of(name).unwrap_or_default());
-            after
-        } else {
-            // All other text stays as it is.
+        let Some((name, after)) = reference(from, shell_style) else {
             expanded.push("$");
-            &from[1..]
+            rest = &from[1..];
+            continue;
         };
+        let value = value_of(name, variables);
+        if missing.is_none() && value.and_then(OsStr::to_str).is_none() {
+            missing = Some(name.to_owned());
+        }
+        expanded.push(value.unwrap_or_default());
+        rest = after;
     }
     expanded.push(rest);
-    expanded
+    (expanded, missing)
 }
 
 /// Splits a text that begins with a reference into the name it refers to and what follows it.

@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::capture::Overflow;
 use super::environment::{Environment, set_call_variables};
-use super::exchange::{End, Ending, Exchange, STOP_TIME};
+use super::exchange::{End, Ending, Exchange, Overflow, STOP_TIME};
 use super::expand::Variables;
-use super::launch::Launch;
+use super::launch::{Launch, Program};
 use super::place::{self, absolute};
-use super::program::Program;
 use super::shells::{Invocation, Language};
 use crate::answer::BLOCK;
 use crate::config::{Command, Hook, Phase};
@@ -46,7 +44,7 @@ pub(crate) fn build(
     let config_dir = place::config_dir(&hook.location, &project);
     let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
         .with_directories(Arc::clone(&config_dir), &project);
-    if let Some(dialect) = words.dialect()
+    if let Some(dialect) = words.dialect
         && let Some(name) = dialect.project_variable()
         && !hook.env.contains_key(name)
     {

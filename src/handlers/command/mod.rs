@@ -1,13 +1,11 @@
 //! `type: command`: programs and shell strings.
 
-pub(crate) mod capture;
 pub(crate) mod environment;
 mod exchange;
 pub(crate) mod expand;
 mod handler;
 pub(crate) mod launch;
 pub(crate) mod place;
-pub(crate) mod program;
 pub(crate) mod shells;
 #[cfg_attr(unix, path = "start_error/unix.rs")]
 #[cfg_attr(windows, path = "start_error/windows.rs")]

@@ -30,7 +30,7 @@ pub(super) struct Connection {
     pid: Option<u32>,
     /// `None` once the child was reaped or killed.
     group: Mutex<Option<Group>>,
-    writer: tokio::sync::Mutex<Writer>,
+    pub(super) writer: tokio::sync::Mutex<Writer>,
     calls: Mutex<OpenCalls>,
     requests: mpsc::UnboundedSender<Request>,
     end: OnceLock<Arc<End>>,
@@ -259,10 +259,6 @@ impl Connection {
 
     pub(super) fn calls(&self) -> MutexGuard<'_, OpenCalls> {
         locked(&self.calls)
-    }
-
-    pub(super) const fn writer(&self) -> &tokio::sync::Mutex<Writer> {
-        &self.writer
     }
 
     /// Ends the connection and fails the open calls. Returns how many there were.

@@ -105,31 +105,25 @@ impl Process {
     ) -> Result<String, HandlerError> {
         let limit = deadline.saturating_duration_since(Instant::now());
         locked(&self.counters).calls += 1;
-        let mut result = self.try_call(method, params, deadline).await;
-        if let Ok(Err(CallError::Unsent(_))) = result {
-            // The child can't have seen the call, so a new one may have it, once.
-            result = self.try_call(method, params, deadline).await;
-        }
-        let error = match result {
-            Ok(Ok(text)) => return Ok(text),
-            Ok(Err(error)) => {
-                let who = format!("process `{}`", self.definition.name);
-                error.into_failure(&who, method, limit, "raise the `timeout` if it needs longer")
+        let mut is_second = false;
+        let error = loop {
+            let connection = match self.connect(deadline).await {
+                Ok(connection) => connection,
+                Err(error) => break error,
+            };
+            match connection.call(method, params, deadline).await {
+                Ok(text) => return Ok(text),
+                // The child can't have seen the call, so a new one may have it, once.
+                Err(CallError::Unsent(_)) if !is_second => is_second = true,
+                Err(error) => {
+                    let (who, hint) =
+                        (&self.definition.name, "raise the `timeout` if it needs longer");
+                    break error.into_failure(&format!("process `{who}`"), method, limit, hint);
+                }
             }
-            Err(error) => error,
         };
         locked(&self.counters).failures += 1;
         Err(error)
-    }
-
-    async fn try_call(
-        self: &Arc<Self>,
-        method: &str,
-        params: &[u8],
-        deadline: Instant,
-    ) -> Result<Result<String, CallError>, HandlerError> {
-        let connection = self.connect(deadline).await?;
-        Ok(connection.call(method, params, deadline).await)
     }
 
     /// Returns a connection to the running process, starting it when it does not run.

@@ -28,7 +28,7 @@ pub(crate) fn build(
             .at("command")
             .hint("define the process below `processes:` and give its name here"));
     };
-    let callee = Callee::new(processes, name, Protocol::Hooks, "command")?;
+    let callee = CalledProcess::new(processes, name, Protocol::Hooks)?;
     let process = callee.entry.process();
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
@@ -41,72 +41,42 @@ pub(crate) fn build(
         Some(stage) => Role::Stage(stage),
         None => Role::Event(format!("hook.{}", hook.event)),
     };
-    Ok(Arc::new(ProcessHandler { provides: process.definition.provides.clone(), callee, role }))
+    Ok(Arc::new(ProcessHandler { callee, role }))
 }
 
-/// An entry of `processes:` that is an MCP server.
+/// An entry of `processes:` that hooks call.
 #[derive(Debug)]
-pub struct McpServer(Callee);
-
-impl McpServer {
-    /// Returns the server that `with` of a hook names.
-    pub(crate) fn new(processes: &Arc<Processes>, name: &str) -> Result<Self, BuildError> {
-        Callee::new(processes, name, Protocol::Mcp, "with").map(Self)
-    }
-
-    /// Returns its name in `processes:`.
-    pub fn name(&self) -> &str {
-        &self.0.name
-    }
-
-    /// Sends the request `method` with `params`, which are JSON, and returns the JSON of the result. The
-    /// server is started if it does not run.
-    ///
-    /// # Errors
-    /// When it can't be started, refuses the request, or gives no result before the call's deadline.
-    pub async fn ask(
-        &self,
-        method: &str,
-        params: &[u8],
-        call: &Call<'_>,
-    ) -> Result<String, HandlerError> {
-        self.0.ask(method, params, call).await
-    }
-}
-
-/// A process that hooks call.
-#[derive(Debug)]
-struct Callee {
+pub struct CalledProcess {
     name: String,
     entry: Arc<Entry>,
     /// Holds the children: they live as long as a hook can call them.
     processes: Arc<Processes>,
 }
 
-impl Callee {
-    /// Returns the process that the `key` of a hook names.
-    fn new(
+impl CalledProcess {
+    /// Returns the process that a hook names, in `with` if it is an MCP server.
+    pub(crate) fn new(
         processes: &Arc<Processes>,
         name: &str,
         protocol: Protocol,
-        key: &'static str,
     ) -> Result<Self, BuildError> {
+        let (key, is, hint) = match protocol {
+            Protocol::Hooks => ("command", "an MCP server", "call it by a hook of `type: mcp`"),
+            Protocol::Mcp => {
+                ("with", "not an MCP server", "if it is one, add `protocol: mcp` to it")
+            }
+        };
         let Some(entry) = processes.entry(name) else {
             return Err(unknown(name, processes, key));
         };
         let process = entry.process();
-        if let Some(obstacle) = process.launch.as_ref().err() {
-            let message = format!("process `{name}` can't be started: {}", obstacle.message);
-            return Err(match &obstacle.hint {
-                Some(hint) => BuildError::new(message).hint(hint),
-                None => BuildError::new(message),
-            });
+        if let Err(obstacle) = &process.launch {
+            let mut error = obstacle.clone();
+            error.key = None;
+            error.message = format!("process `{name}` can't be started: {}", obstacle.message);
+            return Err(error);
         }
         if process.definition.protocol != protocol {
-            let (is, hint) = match protocol {
-                Protocol::Hooks => ("an MCP server", "call it by a hook of `type: mcp`"),
-                Protocol::Mcp => ("not an MCP server", "if it is one, add `protocol: mcp` to it"),
-            };
             let error = BuildError::new(format!("process `{name}` is {is}"));
             return Err(error.at(key).hint(hint));
         }
@@ -114,8 +84,17 @@ impl Callee {
         Ok(Self { name: name.to_owned(), entry, processes })
     }
 
-    /// Calls the process, and returns its answer.
-    async fn ask(
+    /// Returns its name in `processes:`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sends the request `method` with `params`, which are JSON, and returns the JSON of the result. The
+    /// process is started if it does not run.
+    ///
+    /// # Errors
+    /// When it can't be started, refuses the request, or gives no result before the call's deadline.
+    pub async fn ask(
         &self,
         method: &str,
         params: &[u8],
@@ -140,9 +119,8 @@ fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
 /// A hook that calls a process.
 #[derive(Debug)]
 struct ProcessHandler {
-    callee: Callee,
+    callee: CalledProcess,
     /// The tools that its process may answer for.
-    provides: Vec<String>,
     role: Role,
 }
 
@@ -188,7 +166,8 @@ impl Handler for ProcessHandler {
 
     fn refuses_response(&self, input: &Input) -> Option<String> {
         let (name, tool) = (&self.callee.name, input.tool());
-        let may = self.provides.iter().any(|known| known == "*" || known == tool)
+        let provides = &self.callee.entry.process().definition.provides;
+        let may = provides.iter().any(|known| known == "*" || known == tool)
             || self.callee.processes.injections().owns(name, &input.session_id, tool);
         if may {
             return None;

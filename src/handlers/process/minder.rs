@@ -294,7 +294,7 @@ async fn write_out(
         if !is_aside && notification.is_none() && !stopping {
             return pending().await;
         }
-        let mut writer = connection.writer().lock().await;
+        let mut writer = connection.writer.lock().await;
         if !writer.is_open() {
             drop(writer);
             return pending().await;

@@ -17,6 +17,6 @@ mod picoclaw;
 pub(crate) mod processes;
 mod stream;
 
-pub use handler::McpServer;
+pub use handler::CalledProcess;
 pub(crate) use handler::build;
 pub(crate) use processes::Processes;

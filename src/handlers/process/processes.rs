@@ -14,9 +14,8 @@ use super::injected::Injections;
 use crate::config::{self, Location};
 use crate::handler::{BuildError, HandlerError};
 use crate::handlers::command::environment::Environment;
-use crate::handlers::command::launch::Launch;
+use crate::handlers::command::launch::{Launch, Program};
 use crate::handlers::command::place::{absolute, config_dir, working_dir};
-use crate::handlers::command::program::Program;
 use crate::locks::locked;
 
 /// The processes of one executor, started when they are first needed.

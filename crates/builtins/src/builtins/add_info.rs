@@ -7,8 +7,8 @@ use super::git::Git;
 use super::{Surroundings, Work, arguments};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, Output};
+use hookexec_files::plain;
 use hookexec_files::platform::system;
-use hookexec_files::text;
 
 /// The most entries of a directory that are shown.
 const MOST: usize = 100;
@@ -40,7 +40,7 @@ pub(super) fn listing(_: &Surroundings, input: &Input) -> Result<Option<String>,
         if !name.starts_with('.') {
             // A link to a directory is one here; its target is not listed.
             let slash = if entry.path().is_dir() { "/" } else { "" };
-            names.push(text::one_line(&name) + slash);
+            names.push(plain::line(&name) + slash);
         }
     }
     if names.is_empty() {
@@ -64,20 +64,20 @@ pub(super) fn environment(
     }
     let repository = Git::open(surroundings, &input.cwd)?.is_some();
     let mut lines = vec![
-        format!("Working directory: {}", text::one_line(&input.cwd)),
+        format!("Working directory: {}", plain::line(&input.cwd)),
         format!("Git repository: {}", if repository { "yes" } else { "no" }),
         format!("Operating system: {}", std::env::consts::OS),
         format!("Architecture: {}", std::env::consts::ARCH),
     ];
     if let Some(shell) = surroundings.var("SHELL") {
-        lines.push(format!("Shell: {}", text::one_line(&shell.to_string_lossy())));
+        lines.push(format!("Shell: {}", plain::line(&shell.to_string_lossy())));
     }
     Ok(Some(lines.join("\n")))
 }
 
 pub(super) fn user(surroundings: &Surroundings) -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| surroundings.var(name));
-    let user = name.map_or_else(system::user_id, |name| text::one_line(&name.to_string_lossy()));
-    let host = text::one_line(&system::host_name());
+    let user = name.map_or_else(system::user_id, |name| plain::line(&name.to_string_lossy()));
+    let host = plain::line(&system::host_name());
     format!("User: {user}\nHost: {host}")
 }

@@ -9,7 +9,7 @@ use super::{BuiltinError, Surroundings, Work, arguments};
 use hookexec::wire::Output;
 use hookexec_files::bounded::read_beginning;
 use hookexec_files::files;
-use hookexec_files::text;
+use hookexec_files::{plain, text};
 
 /// The most that is read of one file, in bytes.
 const MOST: usize = 64 * 1024;
@@ -34,7 +34,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
             let own = home.as_deref() == Some(directory);
             let Some(content) = read(directory, name, own)? else { continue };
             let path = directory.join(name);
-            let path = text::one_line(&path.to_string_lossy());
+            let path = plain::line(&path.to_string_lossy());
             sections.push(format!("Instructions from {path}:\n\n{content}"));
         }
         let nested = nested(cwd, depth, &names);
@@ -92,7 +92,7 @@ fn read(directory: &Path, name: &Path, own: bool) -> std::io::Result<Option<Stri
     }
     let content = read_beginning(fs::File::open(&real)?, MOST + 4)?.bytes;
     let content = String::from_utf8_lossy(&content);
-    let content = text::plain(content.trim_end());
+    let content = plain::plain(content.trim_end());
     Ok(match content.len() {
         0 => None,
         1..=MOST => Some(content),
@@ -132,7 +132,7 @@ fn nested(cwd: &Path, depth: u32, names: &[PathBuf]) -> Vec<String> {
             for path in names.iter().map(|name| directory.join(name)) {
                 if found.len() < MOST_LISTED && path.is_file() {
                     let shown = path.strip_prefix(cwd).unwrap_or(&path);
-                    found.insert(text::one_line(&shown.to_string_lossy()));
+                    found.insert(plain::line(&shown.to_string_lossy()));
                 }
             }
         }

@@ -104,7 +104,7 @@ impl Git {
     /// Returns what git prints, without trailing blanks; cut at 256 KiB.
     pub(super) fn ask(&self, args: &[&str]) -> Result<String, BuiltinError> {
         match self.run(args)? {
-            Answer::Said(text) => Ok(hookexec_files::text::plain(text.trim_end())),
+            Answer::Said(text) => Ok(hookexec_files::plain::plain(text.trim_end())),
             Answer::Refused(error) => Err(error.into()),
         }
     }

@@ -336,5 +336,5 @@ fn is_only_wildcards(path: &str) -> bool {
 
 /// Returns a text for people: what only the shell knows is a `*` to them.
 fn shown(text: &str) -> String {
-    hookexec_files::text::one_line(&text.replace(UNKNOWN, "*"))
+    hookexec_files::plain::line(&text.replace(UNKNOWN, "*"))
 }

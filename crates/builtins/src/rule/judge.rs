@@ -18,7 +18,8 @@ use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
-use hookexec_files::text::{one_line, shortened};
+use hookexec_files::plain;
+use hookexec_files::text::shortened;
 
 /// A rule.
 #[derive(Debug)]
@@ -182,7 +183,8 @@ impl Rule {
             for pattern in &set.commands {
                 let found = pattern.finds(given);
                 if found == Fit::Yes {
-                    notes.push(format!("fits `{}`", shortened(&one_line(&pattern.written), 100)));
+                    notes
+                        .push(format!("fits `{}`", shortened(&plain::line(&pattern.written), 100)));
                 }
                 best = Fit::best([best, found]);
                 if best == Fit::Yes {

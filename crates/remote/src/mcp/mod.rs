@@ -6,23 +6,22 @@
 
 #[cfg(feature = "http")]
 mod remote;
-mod result;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::Value;
-
-use crate::request::like_stdout;
 use hookexec::config::Hook;
 use hookexec::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
-use hookexec::registry::{HandlerEnv, McpServer, Words};
-use hookexec::wire::{JsonObject, parse_strict};
+use hookexec::registry::{CalledProcess, HandlerEnv, Words};
+use hookexec::wire::{JsonObject, WireError, parse_strict};
 use hookexec_files::template;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::request::{excerpt, like_stdout};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
@@ -91,7 +90,7 @@ fn remote(
 /// Where a server is.
 enum Server {
     /// An entry of `processes:`.
-    Local(McpServer),
+    Local(CalledProcess),
     #[cfg(feature = "http")]
     Remote(Arc<remote::Remote>),
 }
@@ -128,10 +127,10 @@ impl McpHandler {
                 arguments.to_string()
             }
         };
-        let params = result::call_params(&self.tool, &arguments);
+        let params = call_params(&self.tool, &arguments);
         let (place, result) = match &self.server {
             Server::Local(process) => {
-                let result = process.ask(result::CALL, &params, call).await?;
+                let result = process.ask(CALL, &params, call).await?;
                 (format!("process `{}`", process.name()), result)
             }
             #[cfg(feature = "http")]
@@ -144,6 +143,192 @@ impl McpHandler {
             }
         };
         let from = format!("the tool `{}` of {place}", self.tool);
-        like_stdout(call, &from, result::read_result(&from, &result)?)
+        like_stdout(call, &from, read_result(&from, &result)?)
+    }
+}
+
+pub(super) const CALL: &str = "tools/call";
+
+/// Returns the params of a call; `arguments` is one JSON object.
+pub(super) fn call_params(tool: &str, arguments: &str) -> Vec<u8> {
+    format!("{{\"name\":{},\"arguments\":{arguments}}}", Value::from(tool)).into_bytes()
+}
+
+/// Reads the result of a call: the text that is the hook's answer.
+///
+/// # Errors
+/// When the tool failed, or gave no single answer. A denial in the text of a failed tool counts.
+pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerError> {
+    let result = match object(text) {
+        Ok(result) => result,
+        Err(problem) => return Err(unusable(from, &problem.to_string())),
+    };
+    if result.get("resultType").is_some_and(|kind| kind != "complete") {
+        return Err(unusable(from, "it asks for more, and a hook has no one to ask"));
+    }
+    let answer = answer(&result);
+    match result.get("isError") {
+        None | Some(Value::Bool(false)) => {
+            answer.map_err(|problem| unusable(from, &problem.to_string()))
+        }
+        Some(Value::Bool(true)) => {
+            let answer = answer.unwrap_or_default();
+            let said = String::from_utf8_lossy(&answer);
+            let message = format!("{from} failed: {}", excerpt(&said));
+            Err(HandlerError::new(Failure::Other, message).with_stdout(answer))
+        }
+        Some(_) => Err(unusable(from, "`isError` must be true or false")),
+    }
+}
+
+fn unusable(from: &str, problem: &str) -> HandlerError {
+    let message = format!("the result of {from} can't be used: {problem}");
+    HandlerError::new(Failure::Protocol, message)
+}
+
+/// Why the result of a call is not an answer.
+#[derive(Debug, thiserror::Error)]
+enum ResultError {
+    #[error(transparent)]
+    Json(#[from] WireError),
+    #[error("it is not an object")]
+    NotAnObject,
+    #[error("it has neither `structuredContent` nor `content`")]
+    Nothing,
+    #[error("its `content` is not a list")]
+    ContentNotAList,
+    #[error("its text is another answer than its `structuredContent`")]
+    TwoAnswers,
+    #[error("its text is missing")]
+    NoText,
+    #[error("it is not one text")]
+    NotOneText,
+}
+
+/// Returns the structured content of a result, else its only content, if that is a text.
+///
+/// Servers repeat a structured content as a text. One that says something else there has given two
+/// answers.
+fn answer(result: &JsonObject) -> Result<Vec<u8>, ResultError> {
+    let structured = match result.get("structuredContent") {
+        None | Some(Value::Null) => None,
+        Some(content) => Some(unwrapped(content)),
+    };
+    let content = match (result.get("content"), structured) {
+        (Some(Value::Array(content)), _) => content,
+        (Some(_), _) => return Err(ResultError::ContentNotAList),
+        (None, Some(structured)) => return Ok(written(structured)),
+        (None, None) => {
+            return Err(ResultError::Nothing);
+        }
+    };
+    if let Some(structured) = structured {
+        for block in content {
+            let text = block["text"].as_str().unwrap_or_default();
+            if text.trim_start().starts_with('{')
+                && structured != text
+                && parse_strict(text).ok().as_ref() != Some(structured)
+            {
+                return Err(ResultError::TwoAnswers);
+            }
+        }
+        return Ok(written(structured));
+    }
+    match content.as_slice() {
+        [] => Ok(Vec::new()),
+        [only] if only["type"] == "text" => match only["text"].as_str() {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => Err(ResultError::NoText),
+        },
+        _ => Err(ResultError::NotOneText),
+    }
+}
+
+/// Returns the content of a structured content. SDKs wrap what is not an object as
+/// `{"result": ...}`, a key that no answer has.
+fn unwrapped(content: &Value) -> &Value {
+    match content {
+        Value::Object(object) if object.len() == 1 => object.get("result").unwrap_or(content),
+        _ => content,
+    }
+}
+
+fn written(answer: &Value) -> Vec<u8> {
+    match answer {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.as_bytes().to_vec(),
+        answer => answer.to_string().into_bytes(),
+    }
+}
+
+fn object(text: &str) -> Result<JsonObject, ResultError> {
+    match parse_strict(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(ResultError::NotAnObject),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<String, String> {
+        match read_result("tool `t`", text) {
+            Ok(answer) => Ok(String::from_utf8(answer).unwrap()),
+            Err(error) => Err(error.message),
+        }
+    }
+
+    #[test]
+    fn an_answer_is_the_structured_content_or_the_only_text() {
+        for (result, expected) in [
+            (r#"{"content":[],"structuredContent":{"decision":"deny"}}"#, r#"{"decision":"deny"}"#),
+            (r#"{"content":[{"type":"text","text":"{}"}],"isError":false}"#, "{}"),
+            (r#"{"content":[{"type":"text","text":"a"}],"structuredContent":{"result":"b"}}"#, "b"),
+            (
+                r#"{"content":[{"type":"text","text":"{ \"a\": 1 }"}],"structuredContent":{"a":1}}"#,
+                r#"{"a":1}"#,
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"result":"{\"a\": 1}"}}"#,
+                r#"{"a": 1}"#,
+            ),
+            (r#"{"content":[],"structuredContent":{"result":{"a":1}}}"#, r#"{"a":1}"#),
+            (r#"{"content":[],"structuredContent":{"result":null}}"#, ""),
+            (r#"{"content":[]}"#, ""),
+        ] {
+            assert_eq!(read(result).as_deref(), Ok(expected), "{result}");
+        }
+    }
+
+    #[test]
+    fn everything_else_has_failed() {
+        for (result, cause) in [
+            ("null", "not an object"),
+            ("{}", "neither `structuredContent` nor `content`"),
+            (r#"{"content":[{"type":"image","data":""}]}"#, "not one text"),
+            (
+                r#"{"content":[{"type":"text","text":"{}"},{"type":"text","text":"{}"}]}"#,
+                "one text",
+            ),
+            (r#"{"content":[{"type":"text"}]}"#, "its text is missing"),
+            (r#"{"content":[{"type":"text","text":"boom"}],"isError":true}"#, "failed: boom"),
+            (r#"{"content":[],"isError":"false"}"#, "`isError` must be"),
+            (r#"{"content":[],"resultType":"input_required"}"#, "asks for more"),
+            (r#"{"structuredContent":{"decision":"deny","decision":"allow"}}"#, "decision"),
+            (r#"{"content":{},"structuredContent":{}}"#, "not a list"),
+        ] {
+            let problem = read(result).unwrap_err();
+            assert!(problem.contains(cause), "{result}: {problem}");
+        }
+        for structured in ["{}", r#"{"result":null}"#, r#"{"decision":"allow"}"#] {
+            let content = r#"[{"type":"text","text":" {\"decision\":\"deny\"}"}]"#;
+            let result = format!(r#"{{"content":{content},"structuredContent":{structured}}}"#);
+            assert!(read(&result).unwrap_err().contains("another answer"), "{result}");
+        }
+        let denied = r#"{"structuredContent":{"decision":"deny"},"isError":true}"#;
+        let error = read_result("tool `t`", denied).unwrap_err();
+        assert_eq!(error.stdout, br#"{"decision":"deny"}"#);
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::result::CALL;
+use super::CALL;
 use crate::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
 use hookexec::handler::{Failure, HandlerError};

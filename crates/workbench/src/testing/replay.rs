@@ -11,7 +11,7 @@ use super::stand_in::{Answers, executor};
 use crate::records::word;
 use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
 use hookexec::executor::Executor;
-use hookexec::handler::{Failure, HandlerError, HandlerResult};
+use hookexec::handler::{Exited, Failure, HandlerError, HandlerResult};
 use hookexec::registry::Registry;
 use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
 use hookexec_agents::Subject;
@@ -125,7 +125,7 @@ pub fn stays_here(hook: &Hook) -> bool {
 
 /// Returns whether a hook has no side effects.
 pub fn only_looks(hook: &Hook) -> bool {
-    let is_declared = hook.key_locations.contains_key("side_effects");
+    let is_declared = hook.key_locations.get("side_effects").is_some();
     if hook.kind == "rule" || hook.kind == "builtin" && !is_declared {
         return is_self_contained(hook);
     }
@@ -180,7 +180,7 @@ fn exited(report: &HookReport) -> HandlerResult {
     let code = report.exit_code.unwrap_or(1);
     let error = report.error.as_deref().unwrap_or_default();
     let stderr = error.strip_prefix(&format!("exit code {code}")).unwrap_or(error);
-    HandlerResult::exited(code, Vec::new(), stderr.trim_start_matches([':', ' ']).into())
+    Exited::new(code, Vec::new(), stderr.trim_start_matches([':', ' ']).into()).into()
 }
 
 /// Returns what a hook answered; `None` if it rewrote something, of which only the result of all hooks

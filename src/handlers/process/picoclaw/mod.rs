@@ -1,14 +1,13 @@
 //! PicoClaw's hooks: their methods, the params of each, their answers, and the notifications of events.
 
 mod answer;
-mod observe;
 mod params;
 mod rewrite;
 
 use crate::event::Event;
 
 pub(super) use answer::read_output;
-pub(super) use observe::notification;
+pub(super) use params::notification;
 
 /// An event that PicoClaw has a method of its own for. Every other event is `hook.<event>`, with the
 /// input as params and an answer of ours as result.
@@ -81,7 +80,7 @@ impl Stage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::picoclaw::{STAGES, Stage as Intercepted};
+    use crate::config::process::{STAGES, Stage as Intercepted};
 
     #[test]
     fn the_shorthand_and_the_methods_mean_the_same_events() {

@@ -5,6 +5,7 @@ mod plain;
 mod stops;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hookexec::executor::DispatchOptions;
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::{Agent, NativeCall};
 use hookexec_serve::server::Question;
@@ -125,7 +126,7 @@ impl Args {
         // Boxed, or its kilobytes would be moved from one place on the stack to the next.
         let verdict = runtime.run(Box::pin(async {
             let verdict = executor.dispatch(event, &input).await;
-            executor.approve(verdict, &input).await
+            executor.approve(verdict, &input, DispatchOptions::default()).await
         }))?;
         let exit = self.answer(&verdict, &notices, Some((&executor, &input)))?;
         // Hooks in the background end at their own timeouts. A signal ends them at once, and

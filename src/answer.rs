@@ -1,10 +1,21 @@
 //! Reads the stdout of a program: an answer, plain text, or a failed attempt at an answer.
 
+use hookexec_files::json::trimmed;
 use serde_json::Value;
 
 use crate::text::{LINE_ENDS, is_invisible};
 use crate::wire::{Output, WireError, parse_strict, repair_lone_surrogates};
-use hookexec_files::json::trimmed;
+
+/// Exit code of a hook that blocks.
+pub(crate) const BLOCK: i32 = 2;
+/// Exit codes of a shell that can't run or find the program.
+pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
+
+/// Returns the signal that a shell reports by its own exit code: 128 and the signal's number, 1 to
+/// 64 with the real-time signals.
+pub(crate) fn signal(code: i32) -> Option<i32> {
+    if (129..=192).contains(&code) { Some(code - 128) } else { None }
+}
 
 /// The stdout of a program.
 pub(crate) enum Stdout {
