@@ -13,7 +13,6 @@ use hookexec_files::hooks_file::read_named;
 use hookexec_files::reader::Reader;
 use hookexec_files::source::{Location, SourceFile};
 use hookexec_files::yaml;
-use serde_json::Value;
 
 use super::audit::AuditSettings;
 use super::check;
@@ -22,7 +21,6 @@ use super::failed::{FailedFile, Untrusted};
 use super::layer::{InLayer as _, Layer, file_of_layer};
 use super::model::{Config, Hook, Limits, Process};
 use super::policy::PolicySettings;
-use crate::event::Event;
 
 /// How many hooks of a project run at once, at most: half of what may run at all, so that the
 /// hooks of other layers never wait.
@@ -102,29 +100,6 @@ impl FileConfig {
         }
         self.limits = Limits::default();
         self.audit = None;
-    }
-
-    /// Returns the keys of the file beside its hooks, as they are written.
-    pub fn written_settings(&self) -> Vec<(String, Value)> {
-        let file = self.location.file();
-        let mut reader = Reader::new(Arc::clone(file));
-        let Ok(root) = yaml::parse(file, |_| false) else { return Vec::new() };
-        let mut open = vec![("", &root)];
-        let mut written = Vec::new();
-        while let Some((parent, node)) = open.pop() {
-            for (key, value) in node.as_map().unwrap_or_default() {
-                match key.as_text() {
-                    Some("$schema") => {}
-                    Some("hooks") => open.push(("hooks.", value)),
-                    Some(name) if Event::from_name(name).is_none() => {
-                        let value: Option<Value> = reader.value(value, name);
-                        written.push((format!("{parent}{name}"), value.unwrap_or_default()));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        written
     }
 
     fn rank(&self) -> usize {

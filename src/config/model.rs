@@ -127,11 +127,6 @@ impl KeyLocations {
     pub fn get(&self, key: &str) -> Option<&Location> {
         self.0.iter().find(|(name, _)| *name == key).map(|(_, location)| location)
     }
-
-    /// Returns each key that is written, and where its value is.
-    pub fn iter(&self) -> impl Iterator<Item = &(&'static str, Location)> {
-        self.0.iter()
-    }
 }
 
 /// Limits on the hooks of one layer during one event.

@@ -8,7 +8,7 @@ use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 use serde::de::DeserializeOwned;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::build_error::BuildError;
 use super::document::parent_of;
@@ -76,19 +76,11 @@ impl Hook {
         P::deserialize(with).map_err(|error| BuildError::new(format!("`with`: {error}")).at("with"))
     }
 
-    /// Returns the keys of the hook's type as they are written.
-    pub fn written_own_keys(&self) -> Vec<(String, Json)> {
-        let mut reader = Reader::new(Arc::clone(self.location.file()));
-        let mapping = self.own.mapping.as_deref();
-        let entries = mapping.and_then(Node::as_map).unwrap_or_default();
-        let mut written = Vec::new();
-        for (key, value) in entries {
-            if let Some(key) = key.as_text() {
-                let value: Option<Json> = reader.value(value, key);
-                written.push((key.to_owned(), value.unwrap_or_default()));
-            }
-        }
-        written
+    /// Returns the names of the keys that are written, first those that only the hook's type knows.
+    pub fn written_keys(&self) -> impl Iterator<Item = &str> {
+        let own = self.own.mapping.as_deref().and_then(Node::as_map).unwrap_or_default();
+        let own = own.iter().filter_map(|(key, _)| key.as_text());
+        own.chain(self.key_locations.0.iter().map(|(key, _)| *key))
     }
 
     /// Returns the groups that the hook's file defines.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::support::Sandbox;
 use super::terminal::Terminal;
@@ -558,8 +558,8 @@ fn the_question_shows_what_runs_and_hides_nothing() {
     sandbox.write("g\u{1b}[2K.sh", "exit 0 # \u{1b}[2K\u{1b}[1A\u{9b}8m\n");
     let asked = at_a_terminal(&sandbox, &["trust", "add"], "no");
     assert!(asked.0 == 1 && asked.1.contains("+exit 0 #"), "{asked:?}");
-    assert!(asked.1.contains("    matches: shell"), "{asked:?}");
-    assert!(asked.1.contains("    runs: sh './g\u{fffd}[2K.sh'"), "{asked:?}");
+    assert!(asked.1.contains("  | pre_tool_use: [{ matcher: shell, "), "{asked:?}");
+    assert!(asked.1.contains("command: \"sh './g\\e[2K.sh'\""), "{asked:?}");
     assert!(
         asked.1.contains("Files that these scripts read or load are covered only"),
         "{asked:?}"
@@ -570,106 +570,36 @@ fn the_question_shows_what_runs_and_hides_nothing() {
 }
 
 #[test]
-fn the_question_shows_the_keys_that_say_what_a_hook_does() {
+fn the_question_shows_the_whole_file() {
     let sandbox = Sandbox::new();
-    sandbox.write(
-        "hooks.yaml",
-        r#"
-processes: { gate: { command: [./gate], start: eager, env: { MODE: lax } }, idle: { command: [sleep, "9 9"] } }
+    let hooks = "groups: { \"@ours\": [rm] }
+audit: { path: audit.jsonl }
+
 pre_tool_use:
-  - matcher: shell
-    when: { field: tool_input.command, regex: "^git" }
-    hooks:
-      - { type: builtin, command: limit_calls, args: ["2", --per=turn], mode: shadow }
-      - { type: command, command: "true", env: { A: "b c" }, on_error: warn, mutates: true }
-      - { type: process, command: gate, enabled: false }
-post_tool_use:
-  - hooks:
-      - { type: mcp, with: { url: "https://example.com/mcp", tool: look } }
-stop: { type: command, command: "true" }
-"#,
-    );
+  - hooks: # \u{202e}reversed
+      - { type: rule, allow: true, commands: [\"@ours *\"], side_effects: none }
+      - { type: command, command: ./gate }
+";
+    sandbox.write("hooks.yaml", hooks);
     let shown = sandbox.hookexec(["trust"]).run().exits(1).stdout;
     insta::assert_snapshot!(shown, @r#"
     hooks.yaml: not approved
-      processes: {"gate":{"command":["./gate"],"env":{"MODE":"lax"},"start":"eager"},"idle":{"command":["sleep","9 9"]}}
-      pre_tool_use `limit_calls`
-        matches: shell
-        type: builtin
-        args: 2 '--per=turn'
-        mode: shadow
-        when: tool_input.command regex "^git"
-      pre_tool_use `true`
-        matches: shell
-        env: A='b c'
-        mutates: true
-        on_error: warn
-        when: tool_input.command regex "^git"
-      pre_tool_use `gate`
-        matches: shell
-        runs: ./gate
-        type: process
-        enabled: false
-        env: MODE=lax
-        start: eager
-        when: tool_input.command regex "^git"
-      post_tool_use `mcp`
-        matches: *
-        type: mcp
-        with: {"tool":"look","url":"https://example.com/mcp"}
-      stop `true`
+      | groups: { "@ours": [rm] }
+      | audit: { path: audit.jsonl }
+      |
+      | pre_tool_use:
+      |   - hooks: # \u{202e}reversed
+      |       - { type: rule, allow: true, commands: ["@ours *"], side_effects: none }
+      |       - { type: command, command: ./gate }
       not covered: ./gate
     "#);
-    let json = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(1).stdout;
-    let rows: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(rows[0]["hooks"][0]["settings"]["args"], "2 '--per=turn'", "{json}");
-    let idle = &rows[0]["settings"]["processes"]["idle"];
-    assert_eq!(*idle, json!({ "command": ["sleep", "9 9"] }), "{json}");
-}
-
-#[test]
-fn a_file_is_shown_with_its_groups_and_a_hook_with_all_of_its_keys() {
-    let sandbox = Sandbox::new();
-    let hooks = r#"
-groups: { "@fetch": [curl, "@more"], "@more": [rm] }
-audit: { path: log.jsonl, input: redacted }
-defaults: { deadline: 9 }
-pre_tool_use:
-  - hooks:
-      - { type: rule, tools: shell, commands: ["x|@fetch *"], allow: true, otherwise: deny }
-      - { type: rule, deny: not here, any: [{ commands: a }, { files: [b, c] }], except: { targets: d } }
-stop: { type: command, command: "true", dialect: claude-code, side_effects: none, limit: 3, timeout: 1 }
-"#;
-    sandbox.write("hooks.yaml", hooks);
-    let shown = sandbox.hookexec(["trust", "show"]).run().exits(1).stdout;
-    insta::assert_snapshot!(shown, @r#"
-    hooks.yaml: not approved
-      audit: {"input":"redacted","path":"log.jsonl"}
-      defaults: {"deadline":9}
-      groups: {"@fetch":["curl","@more"],"@more":["rm"]}
-      pre_tool_use `rule`
-        matches: *
-        type: rule
-        allow: true
-        tools: shell
-        commands: 'x|@fetch *'
-        otherwise: deny
-      pre_tool_use `rule`
-        matches: *
-        type: rule
-        deny: not here
-        any: [{"commands":"a"},{"files":["b","c"]}]
-        except: {"targets":"d"}
-      stop `true`
-        timeout: 1s
-        dialect: claude-code
-        side_effects: none
-        limit: 3
-    "#);
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0).stdout;
-    assert!(added.contains("    allow: true\n"), "{added}");
+    assert!(added.contains("  | audit: { path: audit.jsonl }\n"), "{added}");
+    let json = sandbox.hookexec(["trust", "show", "--format", "json"]).run().exits(0).stdout;
+    let rows: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(rows[0]["text"], hooks, "{json}");
     let listed = sandbox.hookexec(["explain"]).run().exits(0).stdout;
-    assert!(listed.contains("also: allow, tools,"), "{listed}");
+    assert!(listed.contains("also: allow, commands,"), "{listed}");
 }
 
 #[test]

@@ -350,7 +350,7 @@ fn a_list_says_where_each_hook_comes_from() {
         rows[3],
         json!({
             "event": "stop", "name": "tidy", "type": "command", "command": "./tidy.sh",
-            "timeout_ms": 1500, "settings": { "background": "true" },
+            "timeout_ms": 1500, "also": ["background"],
             "file": "[SANDBOX]/project/hooks.yaml", "line": 8, "layer": "project",
         })
     );

@@ -140,11 +140,6 @@ impl Location {
         self.range.clone()
     }
 
-    /// Returns the text at this place.
-    pub fn written(&self) -> &str {
-        self.file.text.get(self.range()).unwrap_or_default()
-    }
-
     /// Returns the line, from 1.
     pub fn line(&self) -> usize {
         self.line_of(self.range.start)

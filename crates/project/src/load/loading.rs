@@ -188,7 +188,7 @@ impl Loading {
         if let Some(file) = project_file {
             if self.options.only_show {
                 file.coverage = Coverage::read(file, &part, Platform::HERE.has_drives);
-                file.settings = part.written_settings();
+                file.coverage.text.clone_from(&source.text);
             }
             if let Some(failure) = file.failure(source) {
                 part.refuse(&failure);

@@ -28,6 +28,8 @@ const LOADING: [&str; 5] = ["-m", "-M", "-r", "--require", "--import"];
 /// The files that an approval of a hooks file covers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
+    /// The text of the hooks file.
+    pub text: String,
     /// The paths that the commands name.
     pub paths: BTreeSet<NamedPath>,
     /// The targets of these paths.

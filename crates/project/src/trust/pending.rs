@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use super::project_file::{Blocked, ProjectFile};
 use super::store::TrustStore;
 use crate::load::{LoadOptions, Loading};
-use hookexec_files::files::digest;
-use hookexec_files::hooks_file::read_found;
 
 /// A hooks file of a project that does not run until a person approves it.
 #[derive(Debug)]
@@ -32,9 +30,8 @@ impl Pending {
         for file in Loading::layers(options).project_files {
             let waits =
                 matches!(&file.blocked, Some(blocked) if !matches!(blocked, Blocked::Unsafe(_)));
-            let Ok(text) = read_found(&file.path) else { continue };
-            // The approval is for the bytes that were read first.
-            if waits && digest(text.as_bytes()) == file.digest {
+            let text = file.coverage.text.clone();
+            if waits && !text.is_empty() {
                 let covers = file.coverage.files.iter().map(|named| named.path.clone()).collect();
                 let (path, store) = (file.path.clone(), store.clone());
                 pending.push(Self { path, text, covers, file, store });

@@ -9,7 +9,6 @@ use hookexec_builtins::shell::typed;
 use hookexec_files::directories::{is_repository, project_of};
 use hookexec_files::files::{self, real};
 use hookexec_files::paths::in_one_line;
-use serde_json::Value;
 
 /// A hooks file that a project brought along.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +24,6 @@ pub struct ProjectFile {
     pub blocked: Option<Blocked>,
     /// The files that its commands name; empty unless the file was read to be shown.
     pub coverage: Coverage,
-    /// The keys of the file beside its hooks, as they are written; empty unless the file was read to be
-    /// shown.
-    pub settings: Vec<(String, Value)>,
     /// The places that the paths of its approval lead to.
     pub(crate) places: Vec<PathBuf>,
     /// The directory of the hooks file.
@@ -83,7 +79,6 @@ impl ProjectFile {
             digest: files::digest(text.as_bytes()),
             blocked: Some(Blocked::Unapproved),
             coverage: Coverage::default(),
-            settings: Vec::new(),
             places: Vec::new(),
             root: repository.unwrap_or(project).to_owned(),
             directory,

@@ -86,8 +86,8 @@ impl CaseFile {
     }
 }
 
-/// Returns the text of the file of cases at `path`, `old` if there is one, with one more `case`: an item
-/// of the list in it.
+/// Returns the text of the file of cases at `path` with one more `case`, an item in its list. `old` is
+/// its text, if there is one.
 ///
 /// # Errors
 /// When the text would not be a file of cases.

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hookexec::Config;
 use hookexec::config::{Diagnostics, Severity};
 use hookexec_project::trust::{Blocked, ProjectFile, TrustStore};
 use hookexec_project::{LoadOptions, Loaded};
@@ -34,7 +33,7 @@ pub(crate) struct Args {
 enum Action {
     /// Shows for each hooks file of the project whether it is approved, what changed since, and
     /// what an approval covers; exit code 1 when one is not approved
-    #[command(alias = "status", after_help = "Example: hookexec trust show --format json")]
+    #[command(after_help = "Example: hookexec trust show --format json")]
     Show(Target),
     /// Approves each hooks file of the project, and the files that its commands name, as they are now;
     /// asks at the terminal
@@ -98,7 +97,7 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
             let hint = problem.hint.as_deref().unwrap_or_default();
             warn(&format!("the approvals don't count: {}; {hint}", problem.message));
         }
-        rows.push(Row::of(file, &store, &project.config));
+        rows.push(Row::of(file, &store));
     }
     rows.extend(project.gone.into_iter().map(Row::of_gone));
     target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
@@ -155,7 +154,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         done = Exit::Negative;
     }
     for mut file in project.files {
-        let row = Row::of(&file, &store, &project.config);
+        let row = Row::of(&file, &store);
         let path = row.shown_path();
         if row.status == Status::Approved {
             // From now on a change or deletion at this path is noticed.
@@ -178,7 +177,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             warn(&format!("{path} is approved{without}; its hooks may fail"));
         }
         file.blocked = None;
-        let row = Row::of(&file, &store, &project.config);
+        let row = Row::of(&file, &store);
         // The question showed the rest.
         target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
     }
@@ -241,7 +240,6 @@ struct Project {
     files: Vec<ProjectFile>,
     /// Files that were approved and are gone.
     gone: Vec<PathBuf>,
-    config: Config,
     options: LoadOptions,
 }
 
@@ -288,7 +286,7 @@ impl Target {
             return Err(CommandError::usage(what)
                 .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
         }
-        Ok(Project { files, gone, config, options })
+        Ok(Project { files, gone, options })
     }
 
     fn is_meant(&self, path: &Path) -> bool {

@@ -1,20 +1,16 @@
 //! The rows of `hookexec trust`, one for each hooks file.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use hookexec::Config;
-use hookexec::config::{Command, Diagnostic, Hook};
+use hookexec::config::Diagnostic;
 use hookexec_builtins::shell::quoted;
 use hookexec_project::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
 use hookexec_workbench::records::shown;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
 use crate::plain;
-use hookexec_workbench::summary::{HookSummary, quoted_words};
 
 /// One hooks file of a project, and how it differs from its approval.
 #[skip_serializing_none]
@@ -24,9 +20,8 @@ pub(super) struct Row {
     pub(super) status: Status,
     /// `None` if the file is gone.
     digest: Option<String>,
-    hooks: Vec<HookSummary>,
-    /// The keys of the file beside its hooks.
-    settings: BTreeMap<String, Value>,
+    /// Its text, which an approval is for.
+    text: String,
     /// The files that an approval covers, as far as they are as they were approved.
     pub(super) covered: Vec<String>,
     pub(super) changed: Vec<String>,
@@ -57,20 +52,15 @@ impl Row {
         Self { path, status: Status::Changed, ..Self::default() }
     }
 
-    pub(super) fn of(file: &ProjectFile, store: &TrustStore, config: &Config) -> Self {
+    pub(super) fn of(file: &ProjectFile, store: &TrustStore) -> Self {
         let mut row = Self {
             path: file.path.clone(),
             status: Status::of(file),
             digest: Some(file.digest.clone()),
-            settings: file.settings.iter().cloned().collect(),
+            text: file.coverage.text.clone(),
             problems: file.coverage.problems.clone(),
             ..Self::default()
         };
-        for hook in &config.hooks {
-            if hook.location.path() == file.path {
-                row.hooks.push(HookSummary::of(hook, config));
-            }
-        }
         if matches!(file.blocked, Some(Blocked::Changed | Blocked::File { .. })) {
             row.diff = Some(store.diff(file));
         }
@@ -136,11 +126,9 @@ impl Row {
 
     pub(super) fn text(&self) -> String {
         let mut text = self.title();
-        for (key, value) in &self.settings {
-            let _ = writeln!(text, "  {}: {}", plain::line(key), plain::line(&value.to_string()));
-        }
-        for hook in &self.hooks {
-            push_hook(&mut text, hook);
+        for line in self.text.lines() {
+            let line = format!("  | {}", plain::visible_line(line));
+            let _ = writeln!(text, "{}", line.trim_end());
         }
         for (title, names) in [
             ("covered", &self.covered),
@@ -175,28 +163,4 @@ impl Status {
 
 fn as_texts<S: Serializer>(problems: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(problems.iter().map(Diagnostic::with_hint))
-}
-
-fn push_hook(text: &mut String, hook: &HookSummary) {
-    let _ = writeln!(text, "  {} `{}`", hook.event, plain::line(&hook.name));
-    if let Some(matcher) = &hook.matcher {
-        let _ = writeln!(text, "    matches: {}", plain::line(matcher));
-    }
-    let runs = match &hook.command {
-        Some(Command::Text(text)) => text.trim_end().replace('\n', "\n          "),
-        Some(Command::Argv(words)) => quoted_words(words),
-        _ => String::new(),
-    };
-    if !runs.is_empty() && runs != hook.name {
-        let _ = writeln!(text, "    runs: {}", plain::plain(&runs));
-    }
-    if hook.kind != "command" {
-        let _ = writeln!(text, "    type: {}", plain::line(&hook.kind));
-    }
-    if hook.timeout != Hook::DEFAULT_TIMEOUT {
-        let _ = writeln!(text, "    timeout: {:?}", hook.timeout);
-    }
-    for (key, value) in &hook.settings {
-        let _ = writeln!(text, "    {}: {}", plain::line(key), plain::line(value));
-    }
 }
