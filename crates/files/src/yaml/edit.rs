@@ -67,13 +67,13 @@ pub fn has(text: &str, addition: &str) -> Result<bool, EditError> {
 fn has_entries(target: &Node<'_>, added: &Node<'_>) -> bool {
     for (key, value) in added.as_map().unwrap_or_default() {
         let mut entries = target.as_map().unwrap_or_default().iter();
-        let Some((_, known)) = entries.find(|(known, _)| known.is_same(key)) else { return false };
+        let Some((_, known)) = entries.find(|(known, _)| known == key) else { return false };
         let is_there = match &value.value {
             Value::Map(_) if key.as_text() == Some("hooks") => has_entries(known, value),
             Value::List(items) => {
-                items.iter().all(|item| known.one_or_many().iter().any(|one| one.is_same(item)))
+                items.iter().all(|item| known.one_or_many().iter().any(|one| one == item))
             }
-            _ => known.is_same(value),
+            _ => known == value,
         };
         if !is_there {
             return false;
