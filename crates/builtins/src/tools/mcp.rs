@@ -1,60 +1,58 @@
 //! The tools of MCP servers: `mcp__server__tool`, whatever an agent calls them.
 
-use serde_json::Value;
-
 use super::JsonObject;
 
 /// How an agent names the tools of MCP servers, where the name isn't `mcp__server__tool`.
-#[derive(Debug)]
-pub(super) struct Mcp {
-    /// The beginning of all their names, or of some if a `?` follows it.
-    pub(super) begin: &'static str,
-    /// The texts that may join server and tool. Without one, the payload may tell the server.
-    pub(super) joints: Vec<&'static str>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mcp {
+    /// In no other way.
+    Plain,
+    /// `mcp_server_tool`; the payload may say which part is which.
+    Underscore,
+    /// `MCP:tool`, with the server in the payload or nowhere.
+    Colon,
+    /// `server/tool`, also as `@server/tool`.
+    Slash,
+    /// `server/tool` or `server-tool`.
+    SlashOrDash,
+    /// The server and the tool, joined by this text; a tool that is not the agent's own is one of a server.
+    Joined(&'static str),
+    /// `mcp_server.tool`; a tool that is not the agent's own is one of a server or connector.
+    Dotted,
 }
 
 /// Returns `mcp` and every `mcp__server__tool` that `name` can stand for; nothing when it does not
 /// name the tool of a server.
-pub(super) fn names(form: &Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
-    let mut names = Vec::new();
-    for (server, tool) in pairs(form, name, payload) {
-        if names.is_empty() {
-            names.push("mcp".to_owned());
-        }
-        if !server.is_empty() {
-            names.push(format!("mcp__{server}__{tool}"));
-        }
-    }
-    names
-}
-
-fn pairs<'n>(form: &Mcp, name: &'n str, payload: &'n JsonObject) -> Vec<(&'n str, &'n str)> {
-    if let Some(rest) = name.strip_prefix("mcp__") {
-        return rest.split_once("__").into_iter().collect();
-    }
-    let context = payload.get("mcp_context").and_then(Value::as_object);
-    if let Some(context) = context
-        && let (Some(server), Some(tool)) =
-            (text(context, "server_name"), text(context, "tool_name"))
-    {
-        return vec![(server, tool)];
-    }
-    let rest = match form.begin.strip_suffix('?') {
-        Some(begin) => name.strip_prefix(begin).unwrap_or(name),
-        None => match name.strip_prefix(form.begin) {
-            Some(rest) if form.joints.is_empty() => {
-                return vec![(text(payload, "mcp_server_name").unwrap_or_default(), rest)];
+pub(super) fn names(form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
+    let context = payload.get("mcp_context");
+    let told = |key: &str| context.and_then(|context| context.get(key)?.as_str());
+    let slash = || name.trim_start_matches('@').split_once('/');
+    let pairs: Vec<(&str, &str)> = if let Some(rest) = name.strip_prefix("mcp__") {
+        rest.split_once("__").into_iter().collect()
+    } else {
+        match form {
+            Mcp::Plain => Vec::new(),
+            Mcp::Underscore => match (told("server_name"), told("tool_name")) {
+                (Some(server), Some(tool)) => vec![(server, tool)],
+                _ => name.strip_prefix("mcp_").map(|rest| splits(rest, "_")).unwrap_or_default(),
+            },
+            Mcp::Colon => {
+                let server = payload.get("mcp_server_name").and_then(|name| name.as_str());
+                let tool = name.strip_prefix("MCP:");
+                tool.map(|tool| (server.unwrap_or_default(), tool)).into_iter().collect()
             }
-            Some(rest) => rest,
-            None => return Vec::new(),
-        },
+            Mcp::Slash => slash().into_iter().collect(),
+            Mcp::SlashOrDash => slash().map_or_else(|| splits(name, "-"), |pair| vec![pair]),
+            Mcp::Joined(by) => splits(name, by),
+            Mcp::Dotted => splits(name.strip_prefix("mcp_").unwrap_or(name), "."),
+        }
     };
-    let joint = form.joints.iter().find(|joint| rest.contains(**joint));
-    joint.map(|joint| splits(rest, joint)).unwrap_or_default()
-}
-
-fn text<'o>(object: &'o JsonObject, key: &str) -> Option<&'o str> {
-    object.get(key).and_then(Value::as_str)
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let named = pairs.iter().filter(|(server, _)| !server.is_empty());
+    let named = named.map(|(server, tool)| format!("mcp__{server}__{tool}"));
+    std::iter::once("mcp".to_owned()).chain(named).collect()
 }
 
 /// Returns every way to cut `name` into a server and a tool: where an agent joins the two by a text

@@ -9,8 +9,6 @@ mod mcp;
 pub mod patch;
 mod table;
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use mcp::Mcp;
@@ -65,19 +63,14 @@ pub enum Role {
     Prose,
 }
 
-/// The names of arguments by role, for tools of these kinds. The first name of a role is the one that
-/// Claude Code has for it.
-#[derive(Debug)]
-struct Arguments {
-    kinds: Vec<&'static str>,
-    names: Vec<(Role, Vec<&'static str>)>,
-}
+/// The names of arguments by role. The first name of a role is the one that Claude Code has for it.
+type Arguments = &'static [(Role, &'static str)];
 
 /// One tool under one or more names.
 #[derive(Debug)]
 struct Tool {
-    names: Vec<&'static str>,
-    kinds: Vec<&'static str>,
+    names: &'static [&'static str],
+    kinds: &'static [&'static str],
     special: Special,
 }
 
@@ -95,11 +88,14 @@ pub enum Special {
     Deletes,
 }
 
-/// The tools of agents that have the same ones, and how they name those of MCP servers.
+/// The tools of one agent.
+type Tools = &'static [Tool];
+
+/// The tools of one agent, and how it names those of MCP servers.
 #[derive(Debug)]
 pub struct Toolset {
-    agents: Vec<&'static str>,
-    tools: Vec<Tool>,
+    agent: &'static str,
+    tools: Tools,
     mcp: Mcp,
 }
 
@@ -108,14 +104,13 @@ pub const LONGEST: usize = 512;
 
 /// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
 pub fn of_agent(name: &str) -> &'static Toolset {
-    let mut toolsets = table::TOOLSETS.iter();
-    toolsets.find(|toolset| toolset.agents.contains(&name)).unwrap_or(&table::UNKNOWN)
+    table::AGENTS.iter().find(|toolset| toolset.agent == name).unwrap_or(&table::UNKNOWN)
 }
 
 impl Toolset {
     /// Returns the names of the agent's tools, each with its neutral kinds.
-    pub fn named(&self) -> impl Iterator<Item = (&'static str, &[&'static str])> {
-        self.tools.iter().flat_map(|tool| tool.names.iter().map(|name| (*name, &*tool.kinds)))
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> + use<> {
+        self.tools.iter().flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds)))
     }
 
     /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`, and its other names.
@@ -126,39 +121,44 @@ impl Toolset {
     /// own. Matching too much costs a run, matching too little costs a guard.
     pub fn kinds(&self, name: &str, payload: &JsonObject) -> Vec<String> {
         let mut kinds: Vec<String> = Vec::new();
-        if let Some(own) = self.find(name) {
-            kinds.extend(own.kinds.iter().map(|kind| (*kind).to_owned()));
-        } else {
-            for tool in found_anywhere(name) {
-                kinds.extend(tool.kinds.iter().map(|kind| (*kind).to_owned()));
+        let mut add = |kind: &str| {
+            if kind != name && !kinds.iter().any(|known| known == kind) {
+                kinds.push(kind.to_owned());
             }
-            kinds.extend(mcp::names(&self.mcp, name, payload));
+        };
+        if let Some(own) = find(self.tools, name) {
+            own.kinds.iter().copied().for_each(&mut add);
+        } else {
+            let known = table::all().filter_map(|tools| find(tools, name));
+            known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
+            for kind in mcp::names(self.mcp, name, payload) {
+                add(&kind);
+            }
         }
-        kinds.extend(other_names(name).map(str::to_owned));
-        let mut seen = HashSet::from([name.to_owned()]);
-        kinds.retain(|kind| seen.insert(kind.clone()));
+        other_names(name).for_each(add);
         kinds
-    }
-
-    fn find(&self, name: &str) -> Option<&Tool> {
-        self.tools.iter().find(|tool| tool.names.contains(&name))
     }
 
     /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
     /// have. A name that stands in no table may be a new tool, or one of an MCP server.
     pub fn certainly_lacks(&self, name: &str) -> bool {
+        let has = |tool: &Tool| {
+            let mut others = other_names(name);
+            tool.names.contains(&name)
+                || tool.kinds.contains(&name)
+                || others.any(|other| tool.names.contains(&other))
+        };
         let is_kind = name != "mcp" && TOOL_KINDS.iter().any(|(kind, _)| *kind == name);
-        (is_kind || found_anywhere(name).next().is_some())
-            && self.find(name).is_none()
-            && !other_names(name).any(|other| self.find(other).is_some())
-            && !self.tools.iter().any(|tool| tool.kinds.contains(&name))
-            && mcp::names(&self.mcp, name, &JsonObject::new()).is_empty()
+        let is_known = is_kind || table::all().any(|tools| find(tools, name).is_some());
+        is_known
+            && !self.tools.iter().any(has)
+            && mcp::names(self.mcp, name, &JsonObject::new()).is_empty()
     }
 
     /// Returns the names of the first tool that is of `kind` before any other.
-    pub fn first_of_kind(&self, kind: &str) -> &[&'static str] {
+    pub fn first_of_kind(&self, kind: &str) -> &'static [&'static str] {
         let mut found = self.tools.iter().filter(|tool| tool.kinds.first() == Some(&kind));
-        found.next().map(|tool| &*tool.names).unwrap_or_default()
+        found.next().map(|tool| tool.names).unwrap_or_default()
     }
 }
 
@@ -174,7 +174,7 @@ pub fn kinds_anywhere(name: &str) -> Vec<String> {
 
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
 pub fn is_listed(name: &str) -> bool {
-    name.starts_with("mcp__") || found_anywhere(name).next().is_some()
+    name.starts_with("mcp__") || table::all().any(|tools| find(tools, name).is_some())
 }
 
 /// Returns the names that the tool called `name` had before, or has now.
@@ -186,85 +186,71 @@ pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
 
 /// Returns what sets the tool called `name` apart, of whichever agent.
 pub fn special(name: &str) -> Special {
-    let mut specials = found_anywhere(name).map(|tool| tool.special);
-    specials.find(|special| *special != Special::Nothing).unwrap_or(Special::Nothing)
+    let mut named = table::all().filter_map(|tools| find(tools, name)).map(|tool| tool.special);
+    named.find(|special| *special != Special::Nothing).unwrap_or(Special::Nothing)
 }
 
-/// Returns the tools called `name`, one of each agent that has it.
-fn found_anywhere(name: &str) -> impl Iterator<Item = &'static Tool> {
-    table::TOOLSETS.iter().filter_map(move |toolset| toolset.find(name))
+fn find(tools: Tools, name: &str) -> Option<&'static Tool> {
+    tools.iter().find(|tool| tool.names.contains(&name))
 }
 
 /// The roles of one tool's arguments.
 #[derive(Debug)]
-pub struct Roles(Vec<&'static Arguments>);
+pub struct Roles(Vec<Arguments>);
 
 impl Roles {
     /// Returns the roles of the arguments of a tool called `name` that is of `kinds`.
     pub fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
-        let takes_patch = found_anywhere(name).any(|tool| tool.special == Special::Patches);
+        let mut named = table::all().filter_map(|tools| find(tools, name));
+        if named.any(|tool| tool.special == Special::Patches) {
+            return Self(vec![table::PATCH, table::FILE]);
+        }
+        let mut lists: Vec<Arguments> = Vec::new();
         // In one order, whichever kinds the host names first: a file comes before a place to search.
-        let mut roles = Vec::new();
-        for arguments in table::ROLES.iter() {
-            let is_here = if takes_patch {
-                arguments.are_for("patches")
-            } else {
-                kinds.iter().any(|kind| arguments.are_for(kind.as_ref()))
-            };
-            if is_here {
-                roles.push(arguments);
+        let is = |kind: &str| kinds.iter().any(|known| known.as_ref() == kind);
+        let kinds = TOOL_KINDS.iter().filter(|(kind, _)| is(kind));
+        for list in kinds.filter_map(|(kind, _)| table::arguments(kind)) {
+            if !lists.contains(&list) {
+                lists.push(list);
             }
         }
-        Self(roles)
+        Self(lists)
     }
 
     /// Returns the role of the argument `key`, and Claude Code's name of it.
     pub fn get(&self, key: &str) -> Option<(Role, &'static str)> {
-        self.0.iter().find_map(|arguments| arguments.get(key))
+        self.0.iter().find_map(|list| role_in(list, key))
     }
 
     /// Returns whether one of the arguments can have this role.
     pub fn has(&self, role: Role) -> bool {
-        self.0.iter().any(|arguments| arguments.names.iter().any(|(known, _)| *known == role))
-    }
-}
-
-impl Arguments {
-    fn are_for(&self, kind: &str) -> bool {
-        self.kinds.contains(&kind)
-    }
-
-    fn get(&self, key: &str) -> Option<(Role, &'static str)> {
-        for (role, names) in &self.names {
-            if names.iter().any(|name| name.eq_ignore_ascii_case(key)) {
-                return Some((*role, names.first()?));
-            }
-        }
-        None
+        self.0.iter().any(|list| list.iter().any(|(known, _)| *known == role))
     }
 }
 
 /// Returns the role that an argument called `key` has in tools that are not in the table.
 pub fn role_by_name(key: &str) -> Option<Role> {
-    Roles::of("", &["*"]).get(key).map(|(role, _)| role)
+    role_in(table::ANY, key).map(|(role, _)| role)
+}
+
+fn role_in(list: Arguments, key: &str) -> Option<(Role, &'static str)> {
+    let mut rows = list.iter();
+    let (role, names) =
+        rows.find(|(_, names)| names.split(' ').any(|name| name.eq_ignore_ascii_case(key)))?;
+    Some((*role, names.split(' ').next()?))
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or
 /// query.
 pub fn subject<'a>(name: &str, arguments: &'a JsonObject) -> Option<&'a str> {
+    const TELLING: [Role; 5] = [Role::Command, Role::Path, Role::Url, Role::Query, Role::Pattern];
     let mut kinds = kinds_anywhere(name);
     kinds.push(name.to_owned());
     let roles = Roles::of(name, &kinds);
-    for telling in [Role::Command, Role::Path, Role::Url, Role::Query, Role::Pattern] {
-        for (key, value) in arguments {
-            if roles.get(key).is_some_and(|(role, _)| role == telling)
-                && let Some(text) = value.as_str()
-            {
-                return Some(text);
-            }
-        }
-    }
-    None
+    TELLING.iter().find_map(|role| {
+        let of_role = |key: &str| roles.get(key).is_some_and(|(known, _)| known == *role);
+        arguments.iter().find(|(key, _)| of_role(key)).and_then(|(_, value)| value.as_str())
+    })
 }
 
 #[cfg(test)]

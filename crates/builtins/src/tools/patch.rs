@@ -49,8 +49,9 @@ pub fn files(text: &str) -> Vec<String> {
         std::iter::once(line).chain(parts)
     });
     for line in readings.map(str::trim) {
-        if let Some((file, _)) = head(line) {
-            files.push(file);
+        let apply_patch = HEADS.iter().find_map(|(head, _)| line.strip_prefix(head));
+        if let Some(file) = apply_patch {
+            files.push(file.trim().to_owned());
         } else if let Some(both) = line.strip_prefix("diff --git ") {
             // Both names are equal here; a renamed file has heads of its own.
             if let Some((old, new)) = both.split_at_checked(both.len() / 2) {
@@ -81,6 +82,7 @@ fn unquoted(name: &str) -> String {
     let mut bytes = Vec::with_capacity(quoted.len());
     let mut rest = quoted.as_bytes();
     while let [first, after @ ..] = rest {
+        let octal = |code: &[u8]| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok();
         let (byte, length) = match (first, after.get(..3).and_then(octal)) {
             (b'\\', Some(byte)) => (byte, 4),
             (b'\\', None) => (after.first().copied().unwrap_or(b'\\'), 2),
@@ -92,46 +94,43 @@ fn unquoted(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn octal(code: &[u8]) -> Option<u8> {
-    u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok()
-}
-
 /// Reads a patch in the format of `apply_patch`; no edits when the text is something else, and `None`
 /// when two programs may read it differently. An indented head can be a line of the file, too, and so
 /// can a head behind a character that only some programs take for the end of a line, as Python's
 /// `splitlines` does.
 pub fn edits(text: &str) -> Option<Vec<Edit>> {
+    let is_head = |line: &str| HEADS.iter().any(|(head, _)| line.trim_start().starts_with(head));
     let mut edits: Vec<Edit> = Vec::new();
     for line in text.lines() {
-        if line.split(LINE_ENDS).skip(1).any(|part| head(part).is_some()) {
+        if line.split(LINE_ENDS).skip(1).any(is_head) {
             return None;
         }
-        if let Some((path, kind)) = head(line) {
+        let head =
+            HEADS.iter().find_map(|(head, kind)| Some((line.trim().strip_prefix(head)?, *kind)));
+        if let Some((path, kind)) = head {
             if line.starts_with(char::is_whitespace) && !edits.is_empty() {
                 return None;
             }
-            edits.push(Edit { kind, path, ..Edit::default() });
+            edits.push(Edit { kind, path: path.trim().to_owned(), ..Edit::default() });
             continue;
         }
         let Some(edit) = edits.last_mut() else { continue };
-        let Some((sign @ ("+" | "-" | " "), text)) = line.split_at_checked(1) else { continue };
-        if sign != "+" {
-            edit.old.extend([text, "\n"]);
-        }
-        if sign != "-" {
-            edit.new.extend([text, "\n"]);
+        let mut add = |to_old: bool, to_new: bool, text: &str| {
+            for (wanted, side) in [(to_old, &mut edit.old), (to_new, &mut edit.new)] {
+                if wanted {
+                    side.push_str(text);
+                    side.push('\n');
+                }
+            }
+        };
+        match line.split_at_checked(1) {
+            Some(("+", text)) => add(false, true, text),
+            Some(("-", text)) => add(true, false, text),
+            Some((" ", text)) => add(true, true, text),
+            _ => {}
         }
     }
     Some(edits)
-}
-
-/// Returns the path and the fate of the file that a line of an `apply_patch` patch names.
-fn head(line: &str) -> Option<(String, Kind)> {
-    let line = line.trim();
-    HEADS.iter().find_map(|(head, kind)| {
-        let path = line.strip_prefix(head)?;
-        Some((path.trim().to_owned(), *kind))
-    })
 }
 
 #[cfg(test)]
