@@ -41,7 +41,7 @@ STARTS = {
     "start, 1,000 hooks, nothing to run": ("1000.yaml", "small.json"),
     "start, 1 hook, nothing to run, input of 12 MB": ("1.yaml", "large.json"),
     "start, one command hook": ("command.yaml", "small.json"),
-    "start, a shell call under the rules of `init --user`": ("starter.yaml", "shell.json"),
+    "start, a call under the starter": ("starter.yaml", "shell.json"),
 }
 STARTER = ROOT / "crates/cli/src/starter/user.yaml"
 SHELL_CALL = {"tool_name": "Bash", "tool_input": {"command": "cargo test -p a && git push"}}

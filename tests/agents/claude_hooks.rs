@@ -440,7 +440,7 @@ fn a_dialect_stands_only_where_it_can_mean_something() {
         ),
         (
             "stop: { type: builtin, dialect: claude-code, command: add_date }",
-            "no meaning for a builtin hook",
+            "no meaning for hooks of type `builtin`",
         ),
         ("stop: { type: command, dialect: claude, command: x }", "known dialects: claude-code"),
     ] {
