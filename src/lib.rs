@@ -235,7 +235,7 @@ pub use hookexec_files::directories::home_directory;
 pub use registry::{Builtin, HandlerEnv, HandlerFactory, Registry};
 pub use wire::{Decision, Input, Output, Verdict};
 
-use hookexec_files::{bounded, directories, files, locks, paths, platform, suggest, text};
+use hookexec_files::{directories, files, locks, paths, platform, suggest, text};
 
 /// The README's Rust code compiles.
 #[cfg(doctest)]

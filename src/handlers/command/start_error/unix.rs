@@ -5,9 +5,9 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use crate::bounded::read_beginning;
 use crate::files;
 use crate::platform::system::may_execute;
+use hookexec_files::bounded::read_beginning;
 
 /// Returns the cause of a failed start, and what to do.
 ///
