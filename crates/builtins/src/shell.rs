@@ -111,6 +111,12 @@ pub fn quoted(word: &str) -> String {
     word.to_owned()
 }
 
+/// Returns words as one command for a shell, which reads each of them as it is.
+pub fn quoted_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let words: Vec<String> = words.into_iter().map(quoted).collect();
+    words.join(" ")
+}
+
 /// Returns `path` as a person can type it, in one line: a name must not be able to write lines of its own.
 pub fn typed(path: &Path) -> String {
     let path = path.to_string_lossy();

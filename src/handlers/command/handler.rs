@@ -93,7 +93,7 @@ struct CommandHandler {
     launch: Launch,
     /// The directory of its hooks file.
     config_dir: Arc<Path>,
-    /// What to do about a failure, once it was asked for.
+    /// The advice after a failure, once it was asked for.
     remedy: OnceLock<Option<String>>,
     max_output: usize,
     words: Words,

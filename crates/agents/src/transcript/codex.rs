@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Session, Transcripts};
 use crate::payload::arguments;
-use hookexec_builtins::shell::{is_shell, quoted};
+use hookexec_builtins::shell::{is_shell, quoted_words};
 
 pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("CODEX_HOME", ".codex"),
@@ -111,7 +111,7 @@ fn typed(command: &Value) -> Value {
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     match words[..] {
         [program, "-lc" | "-c", text] if is_shell(program) => Value::from(text),
-        _ => Value::from(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        _ => Value::from(quoted_words(words.iter().copied())),
     }
 }
 

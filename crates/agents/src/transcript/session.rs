@@ -40,9 +40,17 @@ pub(super) struct Session {
     steps: Vec<(String, Step)>,
     /// Calls under names that may be none of the tool's, until a line says more.
     held: HashMap<String, (String, Value)>,
-    /// The tool and the arguments of each call that has no result yet.
-    waiting: HashMap<String, (String, Value)>,
+    /// Each call that has no result yet.
+    waiting: HashMap<String, Waiting>,
     waiting_bytes: usize,
+}
+
+/// A call that has no result yet.
+struct Waiting {
+    tool: String,
+    arguments: Value,
+    /// How long the arguments are as text.
+    bytes: usize,
 }
 
 enum Step {
@@ -122,13 +130,15 @@ impl Session {
                     let bytes = self.waiting_bytes + text.len();
                     if self.waiting.len() < MOST_WAITING && bytes <= MOST_BYTES {
                         self.waiting_bytes = bytes;
-                        self.waiting.insert(id, (tool, arguments));
+                        let bytes = text.len();
+                        self.waiting.insert(id, Waiting { tool, arguments, bytes });
                     }
                     call
                 }
                 Step::Result { id, event, key, value } => {
-                    let Some((tool, arguments)) = self.waiting.remove(&id) else { continue };
-                    self.waiting_bytes -= arguments.to_string().len();
+                    let Some(call) = self.waiting.remove(&id) else { continue };
+                    let Waiting { tool, arguments, bytes } = call;
+                    self.waiting_bytes -= bytes;
                     self.read(event, &id, &tool, &arguments, Some((key, value)))
                 }
             };

@@ -258,7 +258,7 @@ fn behind_options<'w>(row: &Row, mut words: &'w [Word]) -> Behind<'w> {
     Behind::Words(words)
 }
 
-/// What a word of options takes.
+/// The word that an option takes from those behind it.
 enum Takes {
     Nothing,
     /// The word behind it.

@@ -20,7 +20,7 @@ const SHELLS: [&str; 14] = [
     "create_subprocess_shell",
     "proc_open",
 ];
-/// Functions that do if they are of these modules: `subprocess.run`, `child_process.exec`.
+/// Functions that run a command if the code uses one of [`MODULES`]: `subprocess.run`.
 const OF_MODULES: [&str; 5] = ["exec", "execFile", "run", "call", "spawn"];
 const MODULES: [&str; 2] = ["subprocess", "child_process"];
 /// Functions that run statements of SQL.

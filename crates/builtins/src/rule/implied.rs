@@ -1,4 +1,5 @@
-//! Commands that others imply: statements of SQL, and programs that a program runs.
+//! Commands that others imply: statements of SQL, programs that a program runs, and files that a
+//! pipeline empties.
 
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
-use crate::shell::{is_command_of_server, quoted};
+use crate::shell::{is_command_of_server, quoted_words};
 use hookexec::wire::{Input, JsonObject};
 use hookexec_files::text::name_length;
 
@@ -23,9 +24,13 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     pass_assignments(&mut commands);
     let mut implied: Vec<SimpleCommand> = Vec::new();
     for (at, command) in commands.iter().enumerate() {
-        implied.extend(named(command));
-        implied.extend(commands_in_code(command));
-        if !is_database(command) {
+        let name = program_of(command).unwrap_or_default();
+        if RUNNERS.contains(&name.as_str()) || is_interpreter(&name) || is_awk(&name) {
+            let given = Arguments::of(command);
+            implied.extend(named(&name, &given));
+            implied.extend(commands_in_code(&name, &given));
+        }
+        if !is_database(&name) {
             continue;
         }
         let is_other =
@@ -71,8 +76,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
 fn program_and_words(arguments: &JsonObject) -> Option<(&str, String)> {
     let program = arguments.get("command").or_else(|| arguments.get("cmd"))?.as_str()?;
     let words = arguments.get("args").or_else(|| arguments.get("arguments"))?.as_array()?;
-    let words: Vec<String> = words.iter().filter_map(Value::as_str).map(quoted).collect();
-    Some((program, words.join(" ")))
+    Some((program, quoted_words(words.iter().filter_map(Value::as_str))))
 }
 
 /// Returns `: > file` for each file that a pipeline reads and, before that, empties: `sort x > x`.
@@ -115,8 +119,7 @@ fn texts(value: &Value) -> Vec<String> {
     };
     let mut texts: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
     if texts.len() > 1 {
-        let words: Vec<String> = items.iter().map(|item| quoted(item)).collect();
-        texts.push(words.join(" "));
+        texts.push(quoted_words(items));
     }
     texts
 }
@@ -175,13 +178,12 @@ const RUNNERS: [&str; 3] = ["pnpm", "yarn", "bun"];
 
 /// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
 /// `pnpm prisma`.
-fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
-    let name = program_of(command)?;
-    let is_runner = RUNNERS.contains(&name.as_str());
-    if !is_runner && !is_interpreter(&name) {
+fn named(name: &str, given: &Arguments<'_>) -> Option<SimpleCommand> {
+    let is_runner = RUNNERS.contains(&name);
+    if !is_runner && !is_interpreter(name) {
         return None;
     }
-    let given = Arguments::of(command);
+    let command = given.command;
     let module = given.options.iter().find(|option| option.name == "-m" && !is_runner);
     let program = match module.and_then(|option| option.value) {
         Some((word, _)) => word,
@@ -200,14 +202,12 @@ fn named(command: &SimpleCommand) -> Option<SimpleCommand> {
 }
 
 /// Returns the commands and statements that the code of an interpreter runs, as far as they can be read.
-fn commands_in_code(command: &SimpleCommand) -> Vec<SimpleCommand> {
-    let name = program_of(command).unwrap_or_default();
-    if !is_interpreter(&name) && !name.ends_with("awk") {
+fn commands_in_code(name: &str, given: &Arguments<'_>) -> Vec<SimpleCommand> {
+    if !is_interpreter(name) && !is_awk(name) {
         return Vec::new();
     }
-    let given = Arguments::of(command);
     let mut codes: Vec<&str> = Vec::new();
-    if name.ends_with("awk") {
+    if is_awk(name) {
         codes.extend(given.operands.first().map(|word| word.text.as_str()));
     }
     for option in &given.options {
@@ -223,12 +223,16 @@ fn commands_in_code(command: &SimpleCommand) -> Vec<SimpleCommand> {
         for mut inner in commands_of_text(&text) {
             if inner.words.first().is_some_and(Word::is_known) {
                 inner.hidden = Hidden::Nothing;
-                inner.wrappers.insert(0, name.clone());
+                inner.wrappers.insert(0, name.to_owned());
                 commands.push(inner);
             }
         }
     }
     commands
+}
+
+fn is_awk(name: &str) -> bool {
+    name.ends_with("awk")
 }
 
 fn program_of(command: &SimpleCommand) -> Option<String> {
@@ -240,9 +244,9 @@ fn is_pipe(before: &SimpleCommand, command: &SimpleCommand) -> bool {
     command.piped && before.pipeline == command.pipeline
 }
 
-/// Returns whether a command runs statements of SQL.
-fn is_database(command: &SimpleCommand) -> bool {
-    program_of(command).is_some_and(|name| CLIENTS.iter().any(|known| glob(known, &name)))
+/// Returns whether a program runs statements of SQL.
+fn is_database(name: &str) -> bool {
+    CLIENTS.iter().any(|known| glob(known, name))
 }
 
 /// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.

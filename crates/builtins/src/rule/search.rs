@@ -13,13 +13,14 @@ type Names = Option<Vec<String>>;
 pub(super) fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
     let words = search.command.words.get(1..).unwrap_or_default();
     let mut expression = Expression { words, at: 0, depth: 0, acted: Vec::new() };
-    let found = expression.any_of(&None);
+    let printed = expression.any_of(&None);
+    // A bracket too many: the rest is not read.
     if expression.at < words.len() {
         expression.acted.push(None);
     }
     // Without an action it prints what it finds.
     if expression.acted.is_empty() {
-        expression.acted.push(found);
+        expression.acted.push(printed);
     }
     let mut patterns = Vec::new();
     for names in expression.acted {
@@ -58,7 +59,7 @@ struct Expression<'e> {
     words: &'e [Word],
     at: usize,
     depth: usize,
-    /// What each action acts on.
+    /// The names that each action acts on.
     acted: Vec<Names>,
 }
 

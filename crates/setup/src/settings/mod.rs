@@ -70,7 +70,7 @@ pub enum SettingsError {
         place: String,
         /// The mistake in it.
         wrong: &'static str,
-        /// What the agent reads no hook of: the file or the event.
+        /// The file or the event, of which the agent reads no hook.
         lost: &'static str,
     },
     /// It is another kind of JSON.
