@@ -374,9 +374,12 @@ impl Hook {
             Some(Command::Argv(argv)) => Cow::Owned(argv.join(" ")),
             None => Cow::Borrowed(&self.kind),
         };
-        let line = text.trim().lines().next().unwrap_or_default();
+        let text = text.trim();
+        let Some((line, _)) = text.split_once('\n') else {
+            return shortened(text, 60).into_owned();
+        };
+        let line = line.trim_end();
         let label = shortened(line, 60);
-        let has_more_lines = line.len() < text.trim().len();
-        if has_more_lines && label == line { format!("{line}…") } else { label.into_owned() }
+        if label == line { format!("{line}…") } else { label.into_owned() }
     }
 }

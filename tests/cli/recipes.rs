@@ -95,7 +95,6 @@ fn a_hook_is_taken_out_and_the_rest_stays() {
 fn what_can_not_be_done_changes_nothing() {
     for (text, args, said) in [
         ("hooks: {", "init secrets", "hooks.yaml:1"),
-        ("", "init secrets", "the file is empty"),
         ("hooks:\n", "init secrets", "`hooks` is empty"),
         (MINE, "init secret", "'secrets'"),
         (MINE, "init nothing", "force-push"),
@@ -113,12 +112,18 @@ fn what_can_not_be_done_changes_nothing() {
             "`hookexec init --remove never`",
         ),
         (
+            "hooks: { stop: [{ name: never, type: command, command: x }] }",
+            "init never --directory .",
+            "`hookexec init --directory . --remove never`",
+        ),
+        ("{}", "init secrets", "in the form that the file has"),
+        (
             "pre_tool_use: [{ hooks: [{ type: rule, name: never, deny: x, tools: x, mode: shadow }] }]",
             "init never",
             "another hook `never`",
         ),
         (&format!("{MINE}#{}", "x".repeat((1 << 20) - 300)), "init never", "larger than 1 MiB"),
-        ("audit: { path: a.jsonl }", "init log", "`audit` has another value"),
+        ("audit: { path: a.jsonl }", "init log", "`audit` has another value in line 1"),
         ("hooks: { stop: { name: a, type: builtin, command: b } }", "init notify", "by hand"),
     ] {
         let sandbox = with_file(text);
@@ -126,6 +131,30 @@ fn what_can_not_be_done_changes_nothing() {
         assert!(matches!(done.code(), Some(64 | 78)), "{args}: {done:?}");
         assert!(done.stderr.contains(said), "{args}: {}", done.stderr);
         assert_eq!(read(&sandbox), text);
+    }
+}
+
+#[test]
+fn a_rule_of_the_starter_is_in_the_starter_already() {
+    let sandbox = Sandbox::new();
+    let elsewhere = sandbox.home().join("elsewhere");
+    let run = |name: &'static str| sandbox.hookexec(["init", "--user", name]);
+    let _ = sandbox.hookexec(["init", "--user"]).env("XDG_CONFIG_HOME", &elsewhere).run().exits(0);
+    assert!(!elsewhere.exists());
+    for name in ["never", "loss", "outside", "machine"] {
+        let done = run(name).run().exits(0);
+        assert!(done.stdout.contains("already"), "{name}: {done:?}");
+    }
+    let done = sandbox.hookexec(["init", "--remove", "never"]).run().exits(64);
+    assert!(done.stderr.contains("hooks.yaml does not exist"), "{done:?}");
+}
+
+#[test]
+fn a_recipe_is_added_below_comments_alone() {
+    for text in ["", "# Mine.\n\n"] {
+        let sandbox = with_file(text);
+        let _ = sandbox.hookexec(["init", "never"]).run().exits(0);
+        assert!(read(&sandbox).starts_with(&format!("{text}# Never: ")), "{}", read(&sandbox));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reads and writes whole files safely, and computes their digests.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -98,9 +97,12 @@ pub fn random_id() -> std::io::Result<String> {
 
 /// Returns `bytes` in hexadecimal.
 pub fn hexadecimal(bytes: &[u8]) -> String {
+    // Without `format!`, which was a fifth of a start.
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 0xf)]));
     }
     text
 }

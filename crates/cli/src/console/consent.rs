@@ -9,7 +9,8 @@ use crate::{CommandError, plain, system};
 
 /// Variables that coding agents set for the commands that a model runs, beside the variables of
 /// the project's directory.
-const AGENT_VARIABLES: [&str; 13] = [
+const AGENT_VARIABLES: [&str; 16] = [
+    "AGENT",
     "AI_AGENT",
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -21,7 +22,9 @@ const AGENT_VARIABLES: [&str; 13] = [
     "CURSOR_AGENT",
     "GEMINI_CLI",
     "GEMINI_SESSION_ID",
+    "KIRO_SESSION_ID",
     "OPENCODE",
+    "PI_CODING_AGENT",
     "QWEN_CODE",
 ];
 

@@ -19,8 +19,8 @@ pub enum EditError {
     #[error("{0}")]
     Yaml(Diagnostic),
     /// A key can have only one value.
-    #[error("`{0}` has another value in the file")]
-    Differs(String),
+    #[error("`{0}` has another value in line {1}")]
+    Differs(String, usize),
     /// It has a form that this does not write.
     #[error("the change can't be made in the form that the file has")]
     Form,
@@ -70,9 +70,7 @@ fn has_entries(target: &Node<'_>, added: &Node<'_>) -> bool {
         let Some((_, known)) = entries.find(|(known, _)| known == key) else { return false };
         let is_there = match &value.value {
             Value::Map(_) if key.as_text() == Some("hooks") => has_entries(known, value),
-            Value::List(items) => {
-                items.iter().all(|item| known.one_or_many().iter().any(|one| one == item))
-            }
+            Value::List(items) => items.iter().all(|item| has_item(known, item)),
             _ => known == value,
         };
         if !is_there {
@@ -80,6 +78,19 @@ fn has_entries(target: &Node<'_>, added: &Node<'_>) -> bool {
         }
     }
     true
+}
+
+/// Returns whether a list has an item, or an entry like it with more hooks.
+fn has_item(list: &Node<'_>, item: &Node<'_>) -> bool {
+    let keys = item.as_map().unwrap_or_default();
+    let has_hooks = keys.iter().any(|(key, _)| key.as_text() == Some("hooks"));
+    for known in list.one_or_many() {
+        let is_alike = known.as_map().unwrap_or_default().len() == keys.len();
+        if known == item || has_hooks && is_alike && has_entries(known, item) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns `text` without the hook that begins at `start`, and without what holds nothing then.
@@ -115,8 +126,10 @@ fn changed(text: &str, mut edits: Vec<Edit>, expected: &Node<'_>) -> Result<Stri
         done = edit.range.end;
     }
     new += text.get(done..).ok_or(EditError::Form)?;
-    let is_expected = tree(&source(&new))? == *expected;
-    if is_expected { Ok(new) } else { Err(EditError::Form) }
+    match tree(&source(&new)) {
+        Ok(tree) if tree == *expected => Ok(new),
+        _ => Err(EditError::Form),
+    }
 }
 
 struct Writer<'t> {
@@ -150,7 +163,8 @@ impl Writer<'_> {
             };
             if is_root && name != "hooks" {
                 if *known != *value {
-                    return Err(EditError::Differs(name.to_owned()));
+                    let line = self.text[..known_key.span.start].matches('\n').count() + 1;
+                    return Err(EditError::Differs(name.to_owned(), line));
                 }
             } else if ["{}", "[]"].contains(&&self.text[known.span.clone()]) {
                 self.edits.push(Edit::inline(known_key.span.end..known.span.end, ":".to_owned()));

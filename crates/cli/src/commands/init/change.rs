@@ -22,9 +22,14 @@ pub(super) enum Change<'a> {
     Remove(&'a [String]),
 }
 
-/// Changes the hooks file at `path`, which messages call `shown`, and returns what was done. It changes
-/// all or nothing, and nothing of a file that can't be loaded.
-pub(super) fn apply(path: &Path, shown: &str, change: Change<'_>) -> Result<String, CommandError> {
+/// Changes the hooks file at `path`, which messages call `shown` and the option `place` chose, and returns
+/// what was done. It changes all or nothing, and nothing of a file that can't be loaded.
+pub(super) fn apply(
+    path: &Path,
+    shown: &str,
+    change: Change<'_>,
+    place: &str,
+) -> Result<String, CommandError> {
     let _lock = lock().or_usage("can't wait for other calls of `hookexec init`")?;
     let old = store::read(path).or_usage(unreadable(path))?;
     let (mark, old_text) = match old.as_deref() {
@@ -36,14 +41,17 @@ pub(super) fn apply(path: &Path, shown: &str, change: Change<'_>) -> Result<Stri
         Change::Add(names) => {
             for name in names {
                 let recipe = Recipe::named(name)?;
-                if text.is_empty() && old.is_none() {
-                    text = recipe.text;
-                } else if let Some(new) = added(shown, &text, &recipe)? {
+                if has_only_comments(&text) {
+                    text += &recipe.text;
+                } else if let Some(new) = added(shown, &text, &recipe, place)? {
                     text = new;
                 } else {
                     let _ = writeln!(said, "`{name}` is in {shown} already");
                 }
             }
+        }
+        Change::Remove(_) if old.is_none() => {
+            return Err(CommandError::usage(format!("{shown} does not exist")));
         }
         Change::Remove(names) => {
             for name in names {
@@ -76,8 +84,17 @@ fn lock() -> std::io::Result<Option<File>> {
     Ok(Some(lock))
 }
 
+fn has_only_comments(text: &str) -> bool {
+    text.lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'))
+}
+
 /// Returns the text with the recipe; `None` if it has all of it.
-fn added(shown: &str, text: &str, recipe: &Recipe) -> Result<Option<String>, CommandError> {
+fn added(
+    shown: &str,
+    text: &str,
+    recipe: &Recipe,
+    place: &str,
+) -> Result<Option<String>, CommandError> {
     let known = Config::from_yaml(text, shown).map_err(CommandError::config)?;
     let new = Config::from_yaml(&recipe.text, recipe.name).map_err(CommandError::config)?;
     if edit::has(text, &recipe.text).map_err(|error| refused(shown, &error))? {
@@ -89,7 +106,7 @@ fn added(shown: &str, text: &str, recipe: &Recipe) -> Result<Option<String>, Com
         {
             let recipe = recipe.name;
             let message = format!("{shown} has another hook `{name}`, which `{recipe}` brings");
-            let hint = format!("take it out first: `hookexec init --remove {name}`");
+            let hint = format!("take it out first: `hookexec init{place} --remove {name}`");
             return Err(CommandError::usage(message).hint(hint));
         }
     }

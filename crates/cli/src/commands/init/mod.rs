@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use change::Change;
 use clap::builder::PossibleValuesParser;
 use hookexec_agents::Agent;
-use hookexec_files::directories::{PROJECT_DIRECTORY, base_directory};
+use hookexec_files::directories::{PROJECT_DIRECTORY, directory_in_home};
 use hookexec_setup::import::has_foreign_hooks;
 use hookexec_setup::program::KeepError;
 use hookexec_setup::settings::Scope;
@@ -128,7 +128,12 @@ impl Args {
         let is_here = !self.user && self.directory.is_none();
         let near = if is_here { path.strip_prefix(directory) } else { Ok(&*path) };
         let shown = near.unwrap_or(&path).display().to_string();
-        let mut said = change::apply(&path, &shown, change)?;
+        let place = match &self.directory {
+            _ if self.user => " --user".to_owned(),
+            Some(directory) => format!(" --directory {}", directory.display()),
+            None => String::new(),
+        };
+        let mut said = change::apply(&path, &shown, change, &place)?;
         if !self.user {
             let _ = writeln!(said, "\n`hookexec trust add {shown}` approves it as it is now.");
         }
@@ -192,8 +197,8 @@ pub(crate) fn refuse_existing(path: &Path) -> Result<(), CommandError> {
 
 /// Returns the user's layer.
 fn users_directory() -> Result<PathBuf, CommandError> {
-    let directory = base_directory("XDG_CONFIG_HOME", ".config").ok_or(KeepError::NoHome)?;
-    let directory = directory.join("hookexec");
+    // Not `$XDG_CONFIG_HOME`: an agent may be started without it.
+    let directory = directory_in_home(".config/hookexec").ok_or(KeepError::NoHome)?;
     output::create_directory(&directory)?;
     Ok(directory)
 }
