@@ -15,7 +15,7 @@ use crate::config::{
 };
 use crate::counts::Counts;
 use crate::event::Event;
-use crate::handler::{BoxFuture, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{BoxFuture, Call, Capacity, Failure, Handler, HandlerError, HandlerResult};
 use crate::handlers::process::Processes;
 use crate::registry::{HandlerEnv, Registry};
 
@@ -32,6 +32,8 @@ pub struct ExecutorBuilder {
     env: Option<Arc<BTreeMap<OsString, OsString>>>,
     /// Where hooks count; the user's state directory when `None`.
     counts: Option<Arc<Counts>>,
+    /// Whether work that blocks runs where the event is dispatched.
+    blocks: bool,
     /// Whether the executor will run hooks; false if it is only inspected.
     runs: bool,
 }
@@ -55,6 +57,7 @@ impl Executor {
             working_dir: None,
             env: None,
             counts: None,
+            blocks: false,
             runs: false,
         }
     }
@@ -78,6 +81,7 @@ impl Executor {
             working_dir: Some(self.working_dir.clone()),
             env: Some(Arc::clone(&self.env)),
             counts: Some(Arc::clone(&self.counts)),
+            blocks: self.capacity.blocks,
             runs: false,
         };
         let mut next = builder.build()?;
@@ -132,6 +136,13 @@ impl ExecutorBuilder {
     /// Lets hooks count in the memory of this executor, which leaves nothing behind.
     pub fn counts_in_memory(mut self) -> Self {
         self.counts = Some(Arc::new(Counts::in_memory()));
+        self
+    }
+
+    /// Lets the work of rules and builtins block the caller: it costs less than a thread of its own, and
+    /// no deadline holds for it.
+    pub fn blocking(mut self) -> Self {
+        self.blocks = true;
         self
     }
 
@@ -213,7 +224,7 @@ impl ExecutorBuilder {
             counts,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             recorder,
-            capacity: Arc::default(),
+            capacity: Arc::new(Capacity { blocks: self.blocks, ..Capacity::default() }),
             is_replaced: AtomicBool::new(false),
             unfired_told: AtomicBool::new(false),
             handed_over: None,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::{Failure, HandlerError, Place};
+use super::{Capacity, Failure, HandlerError, Place};
 use crate::describe::{CallDescription, DescribeCall, Memo};
 use crate::event::Event;
 use crate::wire::Input;
@@ -81,6 +81,9 @@ impl<'a> Call<'a> {
         &self,
         work: impl FnOnce(&Call<'_>) -> T + Send + 'static,
     ) -> Result<T, HandlerError> {
+        if let Place::Event { capacity: Capacity { blocks: true, .. }, .. } = self.place {
+            return Ok(work(self));
+        }
         let (event, deadline, input) = (self.event, self.deadline, self.owned_input());
         let original = if std::ptr::eq(self.input, self.original) {
             Arc::clone(&input)

@@ -23,6 +23,8 @@ const NO_SEAT: &str = "as many hooks of its layer were running as may run at onc
 pub(crate) struct Capacity {
     pub(crate) background: Background,
     pub(crate) seats: Seats,
+    /// Whether work that blocks runs where the event is dispatched.
+    pub(crate) blocks: bool,
 }
 
 /// The places of running hooks: each rank of layers has its own.

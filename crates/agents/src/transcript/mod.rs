@@ -190,7 +190,7 @@ impl Transcripts {
 
     /// Reads a line; `None` if it is JSON that does not count.
     fn parse(&self, bytes: &[u8]) -> Result<Option<Value>, String> {
-        let text = String::from_utf8_lossy(bytes);
+        let text = payload::text_of(bytes);
         if text.trim().is_empty() {
             return Ok(None);
         }

@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use super::Found;
+use crate::Agent;
 use crate::read::{AgentInputError, NativeCall, call};
-use crate::{Agent, adapter};
 use hookexec_files::locks::locked;
 
 /// The most calls of a session that wait for a result, and the most bytes of their arguments.
@@ -170,10 +170,7 @@ impl Session {
         else {
             unreachable!("the events of transcripts are in the tables of the agents");
         };
-        let variable = adapter(self.agent).project;
-        let found = call(self.agent, native, payload, |name| {
-            if Some(name) == variable { Some(self.project.clone()) } else { None }
-        });
+        let found = call(self.agent, native, payload, |_| None);
         let mut found = found.map_err(|cause| AgentInputError {
             agent: self.agent,
             native: Some(native.name),

@@ -20,7 +20,10 @@ pub(crate) use reader::commands_of_text;
 pub(crate) use shells::{is_interpreter, is_shell};
 pub(crate) use simple::base_name;
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::tools::kinds_of;
 use hookexec::describe::{CallDescription, DescribeCall};
@@ -37,6 +40,8 @@ pub(crate) struct Reading {
     pub(crate) commands: Vec<SimpleCommand>,
     /// The commands with those that they imply, once a rule asked for them.
     pub(crate) implied: OnceLock<Vec<SimpleCommand>>,
+    /// Where the directories and files of patterns really lie, of those that lie elsewhere.
+    pub(crate) reals: Mutex<HashMap<OsString, Option<PathBuf>>>,
     /// An argument that makes every command uncertain, because its meaning is not known.
     pub(crate) unknown_argument: Option<String>,
 }
@@ -61,11 +66,8 @@ impl DescribeCall for KnownTools {
         let commands = call.commands();
         let described: Vec<_> = commands.iter().map(SimpleCommand::described).collect();
         let files = files::of_call(&call, &described);
-        let reading = Reading {
-            commands,
-            implied: OnceLock::new(),
-            unknown_argument: unknown_argument.clone(),
-        };
+        let reading =
+            Reading { commands, unknown_argument: unknown_argument.clone(), ..Reading::default() };
         CallDescription {
             commands: described,
             files,

@@ -2,8 +2,9 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::arguments::Arguments;
 use super::expand::UNKNOWN;
@@ -15,9 +16,10 @@ use super::texts::TOO_MANY;
 use super::tool_files;
 use super::tools::CalledTool;
 use super::wildcards::{Finder, has_wildcard};
-use crate::calls::{SimpleCommand, Word};
+use crate::calls::{Reading, SimpleCommand, Word};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
+use hookexec_files::locks::locked;
 use hookexec_files::platform::Platform;
 
 /// How many paths of one call can be checked.
@@ -28,6 +30,8 @@ pub(super) struct CallReading<'c> {
     pub(super) tool: CalledTool,
     pub(super) commands: Vec<Arguments<'c>>,
     pub(super) unknown_argument: Option<&'c str>,
+    /// Where the directories and files of patterns really lie.
+    reals: &'c Mutex<HashMap<OsString, Option<PathBuf>>>,
     input: &'c Input,
     machine: &'c Machine,
     scene: Scene<'c>,
@@ -36,8 +40,6 @@ pub(super) struct CallReading<'c> {
     /// The directories that each command names, or the tool.
     named: RefCell<HashMap<Option<usize>, Arc<Named>>>,
     finder: RefCell<Finder>,
-    /// Where directories really lie that lie elsewhere.
-    reals: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
     /// How many paths were looked at.
     looked_at: Cell<usize>,
 }
@@ -56,7 +58,7 @@ impl<'c> CallReading<'c> {
     pub(super) fn of(
         input: &'c Input,
         commands: &'c [SimpleCommand],
-        unknown_argument: Option<&'c str>,
+        reading: &'c Reading,
         machine: &'c Machine,
         mut scene: Scene<'c>,
     ) -> Self {
@@ -65,14 +67,14 @@ impl<'c> CallReading<'c> {
         Self {
             tool: CalledTool::of(input),
             commands: commands.iter().map(Arguments::of).collect(),
-            unknown_argument,
+            unknown_argument: reading.unknown_argument.as_deref(),
+            reals: &reading.reals,
             input,
             machine,
             finder: RefCell::new(Finder::new(scene.platform)),
             scene,
             files: OnceCell::new(),
             named: RefCell::default(),
-            reals: RefCell::default(),
             looked_at: Cell::new(0),
         }
     }
@@ -122,9 +124,9 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns where the directory or file of a pattern really lies, if that is elsewhere. Patterns share
-    /// most directories, so each is looked at once.
+    /// most directories, and rules most patterns, so each is looked at once for a call.
     pub(super) fn elsewhere(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(known) = self.reals.borrow().get(path) {
+        if let Some(known) = locked(self.reals).get(path.as_os_str()) {
             return known.clone();
         }
         let (parent, name) = (path.parent()?, path.file_name()?);
@@ -133,7 +135,7 @@ impl<'c> CallReading<'c> {
         if self.platform().has_drives || self.platform().native(named).is_symlink() {
             place = Some(real(named, self.platform())).filter(|place| place != path);
         }
-        self.reals.borrow_mut().insert(path.to_owned(), place.clone());
+        locked(self.reals).insert(path.into(), place.clone());
         place
     }
 

@@ -94,8 +94,7 @@ impl Rule {
                 with_implied(call.input, commands)
             }),
         };
-        let unknown = reading.unknown_argument.as_deref();
-        let read = CallReading::of(call.input, commands, unknown, &self.machine, scene);
+        let read = CallReading::of(call.input, commands, &reading, &self.machine, scene);
         match &self.answer {
             Answer::Allow => self.allowed(&read),
             Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),
@@ -292,9 +291,11 @@ impl Rule {
         sets: &[&Conditions],
         command: Option<usize>,
     ) -> Result<Finding, BuiltinError> {
-        let mentions = read.mentions()?.iter();
-        let mentions: Vec<&Mention> =
-            mentions.filter(|one| command.is_none() || one.command == command).collect();
+        let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
+        mentions.retain(|one| command.is_none() || one.command == command);
+        for set in sets.iter().filter(|set| set.names_files()) {
+            mentions.retain(|one| one.touch.meets(set.touches()));
+        }
         let asked = match command {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,
@@ -308,12 +309,11 @@ impl Rule {
             return Ok(best);
         }
         let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.except.files, path);
-        let sets: Vec<(&Conditions, Here<'_>)> = sets
-            .iter()
-            .filter(|set| set.names_files())
-            .map(|set| (*set, Here::of(&set.files, &self.machine, read)))
-            .collect();
-        for mention in mentions {
+        let mut heres = Vec::new();
+        for set in sets.iter().filter(|set| !set.files.is_empty()) {
+            heres.push(Here::of(&set.files, &self.machine, read));
+        }
+        'mentions: for mention in mentions {
             if command.is_none()
                 && let Some(at) = mention.command
                 && self.is_excepted(&read.commands[at])
@@ -321,22 +321,11 @@ impl Rule {
                 continue;
             }
             let mut found = None;
-            let mut fits = true;
-            for (set, here) in &sets {
-                if !mention.touch.meets(set.touches()) {
-                    fits = false;
-                } else if !set.files.is_empty() {
-                    match read.fits(mention, here, excepted)? {
-                        Some(how) => found = Some(how),
-                        None => fits = false,
-                    }
+            for here in &heres {
+                found = read.fits(mention, here, excepted)?;
+                if found.is_none() {
+                    continue 'mentions;
                 }
-                if !fits {
-                    break;
-                }
-            }
-            if !fits {
-                continue;
             }
             let fit = if mention.unsure { Fit::Unknown(mention.shown.clone()) } else { Fit::Yes };
             let mut text = quoted(&mention.shown);

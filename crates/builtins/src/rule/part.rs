@@ -56,9 +56,32 @@ impl Part {
                 .all(|letter| own.next().is_some_and(|one| is_same(*one, letter, same_case)))
                 && own.next().is_none();
         }
-        let name: Vec<char> = name.chars().collect();
-        name_fits(&self.letters, &name, same_case)
+        name_fits(&self.letters, name, same_case)
     }
+}
+
+/// Returns the letters, as bits, that names of a path begin with; all for one that is not ASCII.
+pub(super) fn first_letters(path: &[String]) -> u128 {
+    let mut letters = 0;
+    for name in path {
+        letters |= name.chars().next().map_or(0, |letter| bit(letter).unwrap_or(u128::MAX));
+    }
+    letters
+}
+
+/// Returns the letters, as bits, that names of each path begin with that a pattern fits.
+pub(super) fn wanted_letters(pattern: &[Part]) -> u128 {
+    let mut letters = 0;
+    for part in pattern {
+        let first = part.letters.first().filter(|letter| !part.is_wild || !is_special(**letter));
+        letters |= first.and_then(|letter| bit(*letter)).unwrap_or_default();
+    }
+    letters
+}
+
+/// Returns the bit of a letter of ASCII, the same in both cases.
+fn bit(letter: char) -> Option<u128> {
+    if letter.is_ascii() { Some(1 << u32::from(letter.to_ascii_lowercase())) } else { None }
 }
 
 /// Returns a part of a pattern with the letters that stand for others replaced.
@@ -92,19 +115,21 @@ fn compiled(part: &str) -> Vec<char> {
 }
 
 /// Returns whether a name is like a compiled part.
-fn name_fits(part: &[char], name: &[char], same_case: bool) -> bool {
-    let (mut at, mut from) = (0, 0);
-    // Behind the last `*`: where the part goes on, and the letter to try next.
+fn name_fits(part: &[char], name: &str, same_case: bool) -> bool {
+    let (mut at, mut rest) = (0, name);
+    // Behind the last `*`: where the part goes on, and the letters to try next.
     let mut retry = None;
-    while let Some(letter) = name.get(from) {
+    while let Some(letter) = rest.chars().next() {
+        let behind = &rest[letter.len_utf8()..];
         if part.get(at) == Some(&MANY) {
             at += 1;
-            retry = Some((at, from + 1));
-        } else if let Some(length) = letter_fits(&part[at..], *letter, same_case) {
-            (at, from) = (at + length, from + 1);
+            retry = Some((at, behind));
+        } else if let Some(length) = letter_fits(&part[at..], letter, same_case) {
+            (at, rest) = (at + length, behind);
         } else if let Some((back, next)) = retry {
-            (at, from) = (back, next);
-            retry = Some((back, next + 1));
+            (at, rest) = (back, next);
+            let skipped = next.chars().next().map_or(0, char::len_utf8);
+            retry = Some((back, &next[skipped..]));
         } else {
             return false;
         }
@@ -129,6 +154,9 @@ fn letter_fits(part: &[char], letter: char, same_case: bool) -> Option<usize> {
 }
 
 fn is_same(letter: char, other: char, same_case: bool) -> bool {
+    if letter.is_ascii() && other.is_ascii() {
+        return letter == other || !same_case && letter.eq_ignore_ascii_case(&other);
+    }
     letter == other || !same_case && letter.to_lowercase().eq(other.to_lowercase())
 }
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::call::CallReading;
 use super::expand::is_rest_of_path;
 use super::glob::glob_any_case;
-use super::part::{Part, braces, fit, fit_whole};
+use super::part::{Part, braces, first_letters, fit, fit_whole, wanted_letters};
 use super::pattern::Mistake;
 use super::texts::Texts;
 use hookexec_files::paths::lexical;
@@ -51,6 +51,8 @@ struct Compiled {
     root: Option<PathBuf>,
     /// How many parts the root has.
     root_parts: usize,
+    /// The letters that names in each path begin with that it fits: most paths lack one.
+    letters: u128,
 }
 
 /// The patterns of one key, and where what they name really lies now.
@@ -242,7 +244,8 @@ impl Compiled {
         let names = parts[..root_parts].iter().map(Part::name);
         let root = Path::new("/").join(names.collect::<PathBuf>());
         let root = Some(root).filter(|_| is_absolute);
-        Self { parts, root, root_parts }
+        let letters = wanted_letters(&parts);
+        Self { parts, root, root_parts, letters }
     }
 }
 
@@ -283,8 +286,13 @@ impl<'p> Here<'p> {
     ) -> Option<&'p PathPattern> {
         for name in names {
             let parts = parts_of(name);
+            let letters = first_letters(&parts);
             for (pattern, real) in &self.patterns {
-                if pattern.address.is_some() || !pattern.leads_to(real.as_deref(), name, &parts) {
+                let is_possible = pattern.compiled().letters & !letters == 0 || real.is_some();
+                if !is_possible
+                    || pattern.address.is_some()
+                    || !pattern.leads_to(real.as_deref(), name, &parts)
+                {
                     continue;
                 }
                 if !excepted(name) {

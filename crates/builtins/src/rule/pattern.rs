@@ -13,6 +13,8 @@ use super::table::Row;
 pub(super) struct Pattern {
     pub(super) written: String,
     pub(super) programs: Vec<Cow<'static, str>>,
+    /// Whether each of them is a name without a directory and a `*`.
+    has_plain_names: bool,
     /// Whether it is for every program but those.
     pub(super) other: bool,
     pub(super) words: Vec<PatternWord>,
@@ -94,9 +96,11 @@ impl Pattern {
             let message = format!("a pattern begins with a program, not with `{name}`");
             return Err((message, format!("write `* {name}` for every program")));
         }
+        let has_plain_names = !programs.iter().any(|name| name.contains(['/', '*']));
         let mut parsed = Self {
             written: written.to_owned(),
             programs,
+            has_plain_names,
             other: other.is_some(),
             words: Vec::new(),
         };
@@ -165,6 +169,9 @@ impl Pattern {
     /// Returns whether it names a program of this base name, in whatever case.
     pub(super) fn is_named(&self, program: &str) -> bool {
         self.programs.iter().any(|name| {
+            if self.has_plain_names && name.len() != program.len() {
+                return false;
+            }
             let name = base(name);
             let has_capitals = name.contains(|letter: char| letter.is_ascii_uppercase());
             glob(name, program) || has_capitals && glob(&name.to_ascii_lowercase(), program)

@@ -68,8 +68,8 @@ impl Replay {
         runs: fn(&Hook) -> bool,
     ) -> Result<Self, Diagnostics> {
         let answers = Arc::new(Mutex::new(Answers::default()));
-        let executor = executor(config, working_dir, registry, &answers, move |hook| !runs(hook))?;
-        Ok(Self { executor, answers })
+        let builder = executor(config, working_dir, registry, &answers, move |hook| !runs(hook));
+        Ok(Self { executor: builder.blocking().build()?, answers })
     }
 
     /// Runs one recorded event, and compares what comes out with the record.

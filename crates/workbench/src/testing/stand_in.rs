@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::keys::Stub;
-use hookexec::config::{Config, Diagnostics, Hook};
+use hookexec::config::{Config, Hook};
 use hookexec::event::Event;
-use hookexec::executor::Executor;
+use hookexec::executor::{Executor, ExecutorBuilder};
 use hookexec::handler::{BoxFuture, Call, Handler, HandlerError, HandlerResult};
 use hookexec::registry::Registry;
 use hookexec::wire::{Input, Output};
@@ -40,7 +40,7 @@ impl Answers {
     }
 }
 
-/// Returns an executor that builds and checks every hook, and takes the answer from `answers` for
+/// Returns the builder of an executor that builds and checks every hook, and takes the answer from `answers` for
 /// each that `is_replaced` names. The hook types are those of `registry`. It leaves no records and no counts behind.
 pub(super) fn executor(
     mut config: Config,
@@ -48,7 +48,7 @@ pub(super) fn executor(
     mut registry: Registry,
     answers: &Arc<Mutex<Answers>>,
     is_replaced: impl Fn(&Hook) -> bool + Send + Sync + 'static,
-) -> Result<Executor, Diagnostics> {
+) -> ExecutorBuilder {
     // The log is for real decisions.
     config.audit.clear();
     let is_replaced = Arc::new(is_replaced);
@@ -62,7 +62,7 @@ pub(super) fn executor(
         })
     });
     let builder = Executor::builder(config).registry(registry);
-    builder.working_dir(working_dir).counts_in_memory().build()
+    builder.working_dir(working_dir).counts_in_memory()
 }
 
 /// Answers for a hook, with its rights.

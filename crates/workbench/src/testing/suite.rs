@@ -176,7 +176,7 @@ impl Bench {
         let config = Config::load_files(paths)?;
         let answers = Arc::new(Mutex::new(Answers::default()));
         let executor =
-            executor(config.clone(), working_dir, registry.clone(), &answers, |_| false)?;
+            executor(config.clone(), working_dir, registry.clone(), &answers, |_| false).build()?;
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let reached = Reached::new(executor.hooks());
         let working_dir = working_dir.to_owned();
@@ -210,7 +210,8 @@ impl Bench {
         let (config, registry) = (self.config.clone(), self.registry.clone());
         let executor = executor(config, &self.working_dir, registry, &answers, move |hook| {
             stubbed.contains(&hook.label())
-        })?;
+        });
+        let executor = executor.build()?;
         let started = Instant::now();
         let verdict = case.subject.dispatch(&executor).await;
         let duration = started.elapsed();
