@@ -19,6 +19,8 @@ const HOOKS: &str = r"hooks:
     - { hooks: [{ name: sender, type: http, with: { url: https://x.invalid }, side_effects: none }] }
 ";
 
+const ANY_CASE: &str = "cases:\n  - { name: any, event: stop, expect: { allowed: true } }\n";
+
 fn past(sandbox: &Sandbox, agent: &str, arguments: &[&str]) -> Done {
     let base = ["test", "--past", agent, "--config", "hooks.yaml"];
     sandbox.hookexec([&base, arguments].concat()).run()
@@ -283,7 +285,12 @@ fn a_call_becomes_a_case_that_passes_and_an_exception_is_only_shown() {
     let done = sandbox.hookexec(["test", "hooks.test.yaml"]).run().exits(0);
     assert!(done.stdout.contains("2 passed, 0 failed"), "{}", done.stdout);
     let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(78);
-    assert!(done.stderr.contains("two cases are called"), "{}", done.stderr);
+    for part in ["hooks.test.yaml:2:5", "the case `no-push: deny git push", "is there already"] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.stderr);
+    }
+    sandbox.write("hooks.test.yaml", &format!("config: other.yaml\n{ANY_CASE}"));
+    let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(78);
+    assert!(done.stderr.contains("its `config` names other hooks files"), "{}", done.stderr);
     let _ = past(&sandbox, "claude-code", &["--save-case", "9"]).exits(64);
     sandbox.write("hooks.d/more.yaml", HOOKS);
     let arguments = ["test", "--past", "claude-code", "--config", "hooks.d/more.yaml"];
@@ -346,9 +353,21 @@ fn an_exception_that_lets_more_through_is_not_shown_and_a_bad_time_is_broken() {
     let path = sandbox.home().join(".claude/projects/-work-app/s.jsonl");
     sandbox.write(&path, &(call + &fake));
     let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(0);
-    assert!(!done.stdout.contains("except"), "{}", done.stdout);
+    assert!(!done.stdout.contains("except:"), "{}", done.stdout);
     assert!(!sandbox.read("hooks.test.yaml").contains(&secret));
     let done = past(&sandbox, "claude-code", &[]).exits(0);
     assert!(done.stdout.contains("can't be read (1): "), "{}", done.stdout);
     assert!(!done.stdout.contains("\n1. fake"), "{}", done.stdout);
+    // The second is stopped for another reason, which an exception for the first would hide.
+    let hooks = HOOKS.replace("[git push]", "[git push origin, git push]");
+    sandbox.write("hooks.yaml", &hooks);
+    sandbox.write(
+        &path,
+        &(bash("a", "git push") + &bash("c", "git push") + &bash("b", "git push origin")),
+    );
+    let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(0);
+    assert!(done.stdout.contains("no exception of plain words"), "{}", done.stdout);
+    let done = past(&sandbox, "claude-code", &["--save-case", "2"]).exits(0);
+    let except = "  except: { commands: [\"git push origin !-*\"] }\n";
+    assert!(done.stdout.contains(except), "{}", done.stdout);
 }

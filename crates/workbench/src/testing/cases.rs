@@ -9,13 +9,14 @@ use super::keys::{
     AgentName, CaseInput, CaseKeys, CaseList, EventName, Expectation, FileKeys, Names, Payload,
     Stubs,
 };
-use hookexec::config::{Diagnostics, Location, read_text};
+use hookexec::config::{Diagnostic, Diagnostics, Location, read_text};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 use hookexec_agents::{NativeCall, Subject};
 use hookexec_files::hooks_file::read_named;
 use hookexec_files::kinds::{At, Filled};
 use hookexec_files::node::{Node, Value};
+use hookexec_files::paths::lexical;
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
 use hookexec_files::suggest;
@@ -86,12 +87,29 @@ impl CaseFile {
     }
 }
 
-/// Returns the text of the file of cases at `path` with one more `case`, an item in its list. `old` is
-/// its text, if there is one.
+/// Returns the text of the file of cases at `path` with one more `case` of the hooks file `hooks`, an item
+/// in its list. `old` is its text, if there is one.
 ///
 /// # Errors
-/// When the text would not be a file of cases.
-pub fn with_case(path: &Path, old: Option<&str>, case: &str) -> Result<String, Diagnostics> {
+/// When the text would not be a file of cases, is about another hooks file, or has a case of this name.
+pub fn with_case(
+    path: &Path,
+    old: Option<&str>,
+    (name, case): (&str, &str),
+    hooks: &Path,
+) -> Result<String, Diagnostics> {
+    if let Some(old) = old {
+        let file = CaseFile::from_yaml(old, path)?;
+        if let Some(known) = file.cases.iter().find(|known| known.name == name) {
+            let problem = Diagnostic::error(format!("the case `{name}` is there already"));
+            return Err(problem.at(known.location.clone()).into());
+        }
+        if !file.configs.iter().any(|config| lexical(config) == lexical(hooks)) {
+            let problem = format!("its `config` names other hooks files than {}", hooks.display());
+            let problem = Diagnostic::error(problem).at(Location::of_file(path));
+            return Err(problem.hint("rename this file of cases").into());
+        }
+    }
     let mut text = old.unwrap_or("cases:\n").to_owned();
     if !text.ends_with('\n') {
         text.push('\n');

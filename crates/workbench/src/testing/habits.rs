@@ -6,9 +6,6 @@ use hookexec::wire::Input;
 use hookexec_agents::tools;
 use hookexec_builtins::shell::{ScriptCommand, is_interpreter, is_shell, read_script};
 
-/// How often a command ran before it is proposed.
-const OFTEN: usize = 5;
-
 /// Programs that run what their arguments or files name.
 const RUNS_MORE: [&str; 14] = [
     "awk", "bun", "ed", "gawk", "gmake", "go", "hookexec", "just", "make", "npm", "npx", "pnpm",
@@ -73,7 +70,8 @@ impl Habits {
             }
             let bare = pattern.strip_suffix(" *").and_then(|bare| self.counts.get(bare));
             let count = count + bare.copied().unwrap_or_default();
-            if count >= OFTEN {
+            // It is proposed if it ran that often.
+            if count >= 5 {
                 frequent.push((pattern.as_str(), count));
             }
         }

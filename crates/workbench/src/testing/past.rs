@@ -12,9 +12,6 @@ use hookexec::event::Event;
 use hookexec::wire::{Decision, HookReport, HookStatus, Verdict};
 use hookexec_agents::{NativeCall, Subject};
 
-/// The most places that a note keeps.
-const MOST_PLACES: usize = 100;
-
 /// The effect of a policy on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -80,6 +77,9 @@ pub struct PastGroup {
     pub reason: Option<String>,
     /// The agent's payload of the example.
     pub payload: Option<Value>,
+    /// The example, to judge it again.
+    #[serde(skip)]
+    pub subject: Subject,
 }
 
 impl Past {
@@ -134,6 +134,7 @@ impl Past {
             fitting: fitting.map(str::to_owned),
             reason: report.and_then(|report| report.reason.clone()).or(verdict.message.clone()),
             payload: input.native.clone(),
+            subject: subject.clone(),
         };
         self.add_group(key, group);
         Some((subject, verdict))
@@ -161,13 +162,9 @@ impl Past {
 
     /// Notes that something is the case at a place.
     pub fn note(&mut self, about: &str, place: String) {
-        if !self.notes.contains_key(about) {
-            self.notes.insert(about.to_owned(), Note::default());
-        }
-        if let Some(note) = self.notes.get_mut(about) {
-            note.count += 1;
-            note.add(place);
-        }
+        let note = self.notes.entry(about.to_owned()).or_default();
+        note.count += 1;
+        note.add(place);
     }
 
     fn add_group(&mut self, key: (Outcome, String, String), mut group: PastGroup) {
@@ -219,7 +216,7 @@ impl Past {
 
 impl Note {
     fn add(&mut self, place: String) {
-        if self.places.len() < MOST_PLACES && !self.places.contains(&place) {
+        if self.places.len() < 100 && !self.places.contains(&place) {
             self.places.push(place);
         }
     }

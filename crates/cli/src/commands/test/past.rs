@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use anstyle::Style;
+use hookexec::config::Hook;
 use hookexec::wire::Verdict;
 use hookexec::{Config, Event};
 use hookexec_agents::{
@@ -221,11 +222,33 @@ impl Survey {
             if let Some(group) = group
                 && hook.location.text() == group.source
             {
-                return save::save(self.agent, group, hook.location.path());
+                let exception = self.exception(hook, group, &groups)?;
+                return save::save(self.agent, group, hook.location.path(), exception);
             }
         }
         let problem = format!("no hook of a file decides calls under the number {number}");
         Err(CommandError::usage(problem).hint("leave out `--save-case` to see the numbers"))
+    }
+
+    /// Returns an exception of a rule that lets the call of `group` through, and no other that it stops.
+    fn exception(
+        &self,
+        hook: &Hook,
+        group: &PastGroup,
+        groups: &[&PastGroup],
+    ) -> Result<Option<(&'static str, String)>, CommandError> {
+        let Some((key, text)) = save::exception(group) else { return Ok(None) };
+        let Some(config) = save::with_exception(hook, key, &text) else { return Ok(None) };
+        let runtime = Runtime::new()?;
+        for other in groups.iter().filter(|other| other.source == group.source) {
+            let Subject::Native(call) = &other.subject else { continue };
+            let replay = self.replay(config.clone(), &call.project)?;
+            let (verdict, _) = runtime.block_on(replay.judge(&other.subject))?;
+            if verdict.decision.is_some() == std::ptr::eq(*other, group) {
+                return Ok(None);
+            }
+        }
+        Ok(Some((key, text)))
     }
 
     /// Reads one file after the other that no other thread has begun.
@@ -256,12 +279,12 @@ impl Survey {
         page.add(record, has_effect);
     }
 
-    fn replay(&self, project: &str) -> Result<Replay, CommandError> {
+    fn replay(&self, config: Config, project: &str) -> Result<Replay, CommandError> {
         let is_ours = self.is_ours(project);
         // A transcript must not choose the directory of a relative program.
         let runs = if is_ours { stays_here } else { is_self_contained };
         let project = if is_ours { &self.project } else { Path::new(project) };
-        let replay = Replay::new(self.config.clone(), project, registry::all(), runs);
+        let replay = Replay::new(config, project, registry::all(), runs);
         replay.map_err(CommandError::config)
     }
 
@@ -324,7 +347,8 @@ impl<'s> Work<'s> {
             if survey.starts_programs() && !survey.is_ours(&call.project) {
                 self.found.note(ELSEWHERE, call.project.clone());
             }
-            self.replay = Some((call.project.clone(), survey.replay(&call.project)?));
+            let replay = survey.replay(survey.config.clone(), &call.project)?;
+            self.replay = Some((call.project.clone(), replay));
         }
         let Some((_, replay)) = &self.replay else { return Ok(()) };
         let time = time.to_string();
