@@ -109,6 +109,12 @@ impl Counter {
         Self { counts: Arc::new(Counts::in_memory()), hook: String::new() }
     }
 
+    /// Returns the counter of what hooks count together, under a name.
+    #[must_use]
+    pub fn shared(&self, name: &str) -> Self {
+        Self { counts: Arc::clone(&self.counts), hook: digest(name.as_bytes()) }
+    }
+
     /// Counts one more, unless that would be more than `most`. Returns whether it was counted. Blocks.
     ///
     /// # Errors

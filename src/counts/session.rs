@@ -85,10 +85,13 @@ impl Session {
     }
 
     pub(super) fn spend(&mut self, hook: &str, units: i64, most: u64) -> bool {
-        let sum = self.sums.entry(hook.to_owned()).or_default();
-        let is_free = *sum < most;
+        let mut sum = self.sums.remove(hook).unwrap_or_default();
+        let is_free = sum < most;
         if is_free {
-            *sum = sum.saturating_add_signed(units);
+            sum = sum.saturating_add_signed(units);
+        }
+        if sum > 0 {
+            self.sums.insert(hook.to_owned(), sum);
         }
         is_free
     }

@@ -193,6 +193,30 @@ async fn failures_in_a_row_end_the_turn() {
     assert!(verdict.system_message.unwrap().contains("no `tool_error`"));
 }
 
+#[tokio::test]
+async fn the_call_after_the_last_failure_is_denied_once() {
+    let hook = "{ hooks: [{ type: builtin, command: limit_failed_calls, args: [\"2\"] }] }";
+    let rewrite =
+        r#"{ matcher: r, hooks: [{ type: command, command: 'echo "{\"updated_input\":{}}"' }] }"#;
+    let hooks = format!("hooks: {{ pre_tool_use: [{hook}, {rewrite}], post_tool_use: [{hook}] }}");
+    let place = Place::new(&hooks);
+    let call = |tool: &str, turn: &str| {
+        input(json!({
+            "session_id": "s", "turn_id": turn, "tool_name": tool, "tool_input": { "a": 1 },
+            "tool_error": true
+        }))
+    };
+    for _ in 0..2 {
+        assert_eq!(place.decide(&call("t", "1")).await, None);
+        let _ = place.judge(Event::PostToolUse, &call("t", "1")).await;
+    }
+    assert_eq!(place.decide(&call("t", "2")).await, None);
+    // Another hook rewrites it, so it is judged twice.
+    let verdict = place.judge(Event::PreToolUse, &call("r", "1")).await;
+    assert_eq!((verdict.decision, verdict.stop.is_some()), (DENY, true));
+    assert_eq!(place.decide(&call("t", "1")).await, None);
+}
+
 #[test]
 fn arguments_that_can_not_work_are_refused() {
     for (name, args, problem) in [

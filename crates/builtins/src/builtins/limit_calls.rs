@@ -9,6 +9,7 @@ use super::max_iterations::ended_turn;
 use super::{Asked, BuiltinError, Surroundings, Work, add_context};
 use hookexec::config::Period;
 use hookexec::counts::{Counted, MAX_TIMES};
+use hookexec::event::Event;
 use hookexec::wire::Output;
 use hookexec_files::files::digest;
 use hookexec_files::kinds::Words as _;
@@ -64,20 +65,36 @@ pub(super) fn prepare_failed_calls(
 ) -> Result<Work, BuiltinError> {
     let (_, others) = options(args, &[])?;
     let most = number(&others)?;
+    let calls =
+        if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
+    let reason = format!("{calls} failed, which is the limit");
     Ok(Arc::new(move |asked| {
+        // Not every agent ends a turn after a call: 1 says that the next call is denied, 2 that it was.
+        let turn = asked.turn_id.as_deref().unwrap_or_default();
+        let owed = asked.counter.shared(&format!("{most} failed {turn}"));
+        if asked.call.event == Event::PreToolUse {
+            let is_owed = !owed.spend(&asked.session_id, 0, 1)?;
+            let was_denied = !owed.spend(&asked.session_id, 0, 2)?;
+            if was_denied && !asked.repeated {
+                owed.spend(&asked.session_id, -2, u64::MAX)?;
+                return Ok(None);
+            }
+            if is_owed && !was_denied {
+                owed.spend(&asked.session_id, 1, u64::MAX)?;
+            }
+            return Ok(if is_owed { Some(ended_turn(reason.clone())) } else { None });
+        }
         let Some(failed) = asked.tool_error else {
             return Err("the input has no `tool_error`, so failures can't be counted; the host \
                         must set it"
                 .into());
         };
         let row = asked.counter.count_in_a_row(&asked.session_id, &once(asked, most), failed)?;
-        let calls =
-            if most == 1 { "a call has".to_owned() } else { format!("{most} calls in a row have") };
         if !row {
             return Ok(None);
         }
-        let reason = format!("{calls} failed, which is the limit");
-        Ok(Some(ended_turn(reason)))
+        owed.spend(&asked.session_id, 1, 1)?;
+        Ok(Some(ended_turn(reason.clone())))
     }))
 }
 

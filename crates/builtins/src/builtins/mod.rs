@@ -57,7 +57,7 @@ static SHIPPED: [Shipped; 18] = [
         include_str!("pages/limit_failed_calls.md"),
         limit_calls::prepare_failed_calls,
     )
-    .at(|contract| contract.event == Event::PostToolUse),
+    .at(|contract| matches!(contract.event, Event::PreToolUse | Event::PostToolUse)),
     looks("max_iterations", include_str!("pages/max_iterations.md"), max_iterations::prepare)
         .at(|contract| contract.event == Event::BeforeLlmCall)
         .inline(),
