@@ -5,6 +5,7 @@
     run.py codex gemini       these clients
     run.py --only deny        these scenarios
     run.py --install          first gets the clients that are missing from the npm registry
+    run.py --report           also prints a table of the versions that were played, and which hookexec names
 
 Each client first plays `control`: without hookexec the command runs. A scenario in which the command must not run also needs a
 sign that the client came that far: the guard left its mark, or the model was told a result.
@@ -18,12 +19,14 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import clients
@@ -519,19 +522,35 @@ def isolate():
         os.execvp("unshare", ["unshare", "-n", "sh", "-c", script, sys.executable, *sys.argv])
 
 
+RESULTS = ["passed", "failed", "skipped"]
+
+
+def report(rows):
+    """Prints the version of each client that was played, that which hookexec was measured with, and the results."""
+    known = json.loads(subprocess.run([HOOKEXEC, "docs", "agents", "--format", "json"], check=True, capture_output=True).stdout)
+    measured = {agent["name"]: agent["measured"] for agent in known}
+    print(f"| client | version | measured | {' | '.join(RESULTS)} |\n|---|---|---|---|---|---|")
+    for kind, counts in rows:
+        version = re.split("@|==", kind.package)[-1]
+        results = " | ".join(str(counts[result]) for result in RESULTS)
+        print(f"| {kind.__name__} | {version} | {measured.get(kind.name())} | {results} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = {kind.__name__.lower(): kind for kind in clients.ALL}
     parser.add_argument("clients", nargs="*", choices=[*names, []], metavar="CLIENT")
     parser.add_argument("--only", action="append", choices=SCENARIOS, metavar="SCENARIO")
     parser.add_argument("--install", action="store_true")
+    parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
     kinds = [names[name] for name in arguments.clients] or clients.ALL
     if arguments.install and not os.environ.get("HOOKEXEC_ISOLATED"):
         install(kinds)
     isolate()
-    failed = skipped = passed = 0
+    total, rows = Counter(), []
     for kind in kinds:
+        counts = Counter()
         reason = kind.missing()
         chosen = arguments.only or list(SCENARIOS)
         for name in chosen if "control" in chosen else ["control", *chosen]:
@@ -542,17 +561,21 @@ def main():
             if name in ["off", "refused"] and not getattr(kind, name):
                 why = why or "nothing that does so is known"
             if why:
-                skipped += 1
+                counts["skipped"] += 1
                 print(f"{title} skipped: {why}", flush=True)
                 continue
             try:
                 print(f"{title} ok ({play(kind, name):.1f} s)", flush=True)
-                passed += 1
+                counts["passed"] += 1
             except (Failed, OSError, subprocess.SubprocessError) as error:
-                failed += 1
+                counts["failed"] += 1
                 print(f"{title} FAILED: {error}", flush=True)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+        total += counts
+        rows.append((kind, counts))
+    print(", ".join(f"{total[result]} {result}" for result in RESULTS))
+    if arguments.report:
+        report(rows)
+    return 1 if total["failed"] else 0
 
 
 if __name__ == "__main__":
