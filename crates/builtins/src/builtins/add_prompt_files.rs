@@ -13,10 +13,6 @@ use hookexec_files::{plain, text};
 
 /// The most that is read of one file, in bytes.
 const MOST: usize = 64 * 1024;
-/// The most files that are listed.
-const MOST_LISTED: usize = 50;
-/// The most directories that are searched for them.
-const MOST_SEARCHED: usize = 5000;
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let (options, names) = arguments::options(args, &["depth"])?;
@@ -130,13 +126,14 @@ fn nested(cwd: &Path, depth: u32, names: &[PathBuf]) -> Vec<String> {
         searched += below.len();
         for directory in &below {
             for path in names.iter().map(|name| directory.join(name)) {
-                if found.len() < MOST_LISTED && path.is_file() {
+                // No more files are listed, and no more directories searched for them.
+                if found.len() < 50 && path.is_file() {
                     let shown = path.strip_prefix(cwd).unwrap_or(&path);
                     found.insert(plain::line(&shown.to_string_lossy()));
                 }
             }
         }
-        if searched > MOST_SEARCHED {
+        if searched > 5000 {
             break;
         }
         level = below;

@@ -14,8 +14,6 @@ use hookexec_files::text;
 
 /// The longest text that is kept whole, in bytes.
 const LONGEST_TEXT: usize = 4096;
-/// The longest record, in bytes.
-const LONGEST_RECORD: usize = 64 * 1024;
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let path = arguments::at_most_one(args)?.ok_or("it needs the file to write to, `PATH`")?;
@@ -55,7 +53,8 @@ fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<
     let Value::Object(mut fields) = serde_json::to_value(input)? else { return Ok(Vec::new()) };
     clean(redactor, &mut fields);
     let mut line = serialised(time, fields)?;
-    if line.len() >= LONGEST_RECORD {
+    // The longest record, in bytes.
+    if line.len() >= 64 * 1024 {
         let size = line.len();
         let known = ["session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"];
         let mut short: JsonObject = known

@@ -22,10 +22,6 @@ const FORGETTING: [Event; 7] = [
     Event::BeforeCompaction,
     Event::AfterCompaction,
 ];
-/// The shortest response that is worth a line in its place, in bytes.
-const SHORTEST: usize = 200;
-const MOST_SESSIONS: usize = 64;
-const MOST_CALLS: usize = 1024;
 
 pub(super) fn suits(contract: &Contract) -> bool {
     contract.rewrite == Rewrite::ToolResponse || FORGETTING.contains(&contract.event)
@@ -48,7 +44,8 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
             return Ok(None);
         };
         let answer = serde_json::to_string(response)?;
-        if input.tool_error == Some(true) || answer.len() < SHORTEST {
+        // A shorter response is not worth a line in its place.
+        if input.tool_error == Some(true) || answer.len() < 200 {
             return Ok(None);
         }
         if !memory.repeats(input, digest(answer.as_bytes())) {
@@ -60,8 +57,8 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     }))
 }
 
-/// The calls of each session.
-type Memory = Recent<String, Recent<String, Call, MOST_CALLS>, MOST_SESSIONS>;
+/// The latest 1024 calls of each of 64 sessions.
+type Memory = Recent<String, Recent<String, Call, 1024>, 64>;
 
 /// The entries that were used last, the newest at the end.
 #[derive(Debug)]

@@ -11,10 +11,6 @@ use hookexec::event::Event;
 use hookexec::wire::{Input, Output};
 use hookexec_files::text;
 
-/// The room that is kept free beside the notice of the cut.
-const SPARE_BYTES: usize = 32;
-const SPARE_LINES: usize = 3;
-
 #[derive(Debug, Clone, Copy)]
 struct Limit {
     bytes: usize,
@@ -111,8 +107,9 @@ impl Cutter<'_> {
             }
             Err(error) => self.problem = Some(error.to_string()),
         }
-        let bytes = self.limit.bytes.saturating_sub(notice.len() + SPARE_BYTES);
-        let lines = self.limit.lines - SPARE_LINES;
+        // Beside the notice of the cut some room is kept free.
+        let bytes = self.limit.bytes.saturating_sub(notice.len() + 32);
+        let lines = self.limit.lines - 3;
         Some(if self.limit.keep == Some(End::Head) {
             format!("{}\n\n[cut here: {notice}]", first_lines(text::head(whole, bytes), lines))
         } else {

@@ -10,8 +10,6 @@ use hookexec_files::platform::system;
 
 /// How much one session may keep, in bytes.
 const MOST: u64 = 256 << 20;
-/// How long forgotten files stay.
-const FORGOTTEN: Duration = Duration::from_hours(7 * 24);
 
 /// The directory of one session's files.
 ///
@@ -69,7 +67,8 @@ impl Spill {
             let entry = entry?;
             let Ok(data) = entry.metadata() else { continue };
             let age = data.modified().map(|then| now.duration_since(then));
-            if data.is_dir() && matches!(age, Ok(Ok(age)) if age > FORGOTTEN) {
+            // Forgotten files stay a week.
+            if data.is_dir() && matches!(age, Ok(Ok(age)) if age > Duration::from_hours(7 * 24)) {
                 match fs::remove_dir_all(entry.path()) {
                     // Another session's end was faster.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -15,9 +15,6 @@ use hookexec_remote::{Ask, Client};
 /// How long one post may take, from the look-up of the name to the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How much of an answer is read: it does not count.
-const READ: usize = 64 << 10;
-
 pub(crate) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let post = Post::parse(surroundings, args)?;
     Ok(Arc::new(move |input| post.send(input).map(|()| None)))
@@ -77,7 +74,8 @@ impl Post {
             None => event.to_string(),
             Some(text) => self.filled(text, &event)?,
         };
-        let reply = self.client.ask(Ask::Post(body.as_bytes()), &[], READ, PATIENCE);
+        // The answer does not count, so that little of it is read.
+        let reply = self.client.ask(Ask::Post(body.as_bytes()), &[], 64 << 10, PATIENCE);
         let reply = reply.map_err(|failure| failure.message)?;
         if reply.status.is_success() {
             Ok(())

@@ -3,9 +3,6 @@
 use super::assignments;
 use super::shapes::is_repeated;
 
-/// The shortest value that is looked for: shorter ones stand in too many other words.
-const SHORTEST: usize = 8;
-
 /// Values that people set where no secret is needed; they are words of every other text.
 const NO_SECRETS: [&str; 8] = [
     "password", "changeme", "postgres", "disabled", "required", "anonymous", "undefined",
@@ -14,7 +11,8 @@ const NO_SECRETS: [&str; 8] = [
 
 /// Returns whether `name` says that `value` is a secret, and `value` can be one.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
-    value.len() >= SHORTEST
+    // Shorter ones stand in too many other words.
+    value.len() >= 8
         && assignments::names_a_secret(name)
         && !NO_SECRETS.contains(&value)
         && !is_path(value)
