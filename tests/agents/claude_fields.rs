@@ -70,6 +70,20 @@ fn a_redaction_of_an_mcp_tools_output_counts() {
 }
 
 #[test]
+fn an_approval_of_a_plan_gives_its_arguments_back() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "hooks.yaml",
+        "permission_request: [{ hooks: [{ type: rule, allow: true, tools: [ExitPlanMode] }] }]",
+    );
+    let mut payload = payload("PermissionRequest");
+    payload["tool_name"] = json!("ExitPlanMode");
+    let said = run(&sandbox, "claude-code", "PermissionRequest", &payload, &[]).json_line();
+    let allowed = json!({"behavior": "allow", "updatedInput": {"text": "a"}});
+    assert_eq!(said["hookSpecificOutput"]["decision"], allowed, "{said}");
+}
+
+#[test]
 fn a_deferred_call_is_deferred_and_asked_about_elsewhere() {
     let specific = json!({"hookEventName": "PreToolUse", "permissionDecision": "defer"});
     let answer = json!({ "hookSpecificOutput": specific });

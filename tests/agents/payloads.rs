@@ -140,6 +140,17 @@ fn the_project_stands_in_for_a_missing_working_directory() {
 }
 
 #[test]
+fn the_directory_of_one_command_is_not_the_project() {
+    let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/other",
+        "tool_name": "exec_command", "tool_input": {"cmd": "ls", "workdir": "/other"}});
+    let env = |name: &str| (name == "PWD").then(|| "/project".to_owned());
+    let call = read(Agent::Codex, None, payload.to_string().as_bytes(), env).unwrap();
+    assert_eq!((&*call.project, &*call.input.cwd), ("/project", "/other"));
+    let call = read(Agent::Codex, None, payload.to_string().as_bytes(), nothing).unwrap();
+    assert_eq!(call.project, "/other");
+}
+
+#[test]
 fn a_verdict_that_is_not_allowed_never_passes_whatever_its_decision_says() {
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
     let call = read(Agent::ClaudeCode, None, payload.to_string().as_bytes(), nothing).unwrap();

@@ -124,6 +124,8 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
     let power_shell = Input::call("PowerShell").arg("command", "Get-Item x");
     assert_eq!(answer(&deny, &power_shell).0, "-");
     let power_shell = Input::call("PowerShell").arg("command", "rm x");
+    assert_eq!(answer(&deny, &power_shell).0, "deny");
+    let power_shell = Input::call("PowerShell").arg("command", "rm $x");
     assert_eq!(answer(&deny, &power_shell).0, "ask");
     assert_eq!(answer(&deny, &Input::call("Read").arg("file_path", "rm")).0, "-");
 }
@@ -142,7 +144,8 @@ fn a_pattern_may_fit_a_text_for_another_shell_by_each_name_of_an_option() {
         ("Stop-Service x", "ask"),
         ("Start-Service x", "-"),
     ] {
-        let power_shell = Input::call("PowerShell").arg("command", text);
+        // With brackets, so that it can't be read.
+        let power_shell = Input::call("PowerShell").arg("command", format!("{text}; (y)"));
         let power_shell = power_shell.arg("description", "Stop-Service");
         assert_eq!(answer(&deny, &power_shell).0, expected, "{text}");
         if !text.contains("-Service") {
@@ -191,7 +194,7 @@ fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
             bash("ls").arg("dangerouslyDisableSandbox", true),
             "the argument `dangerouslyDisableSandbox` of the call is not known",
         ),
-        (Input::call("PowerShell").arg("command", "ls"), UNREADABLE),
+        (Input::call("PowerShell").arg("command", "ls $x"), UNREADABLE),
     ];
     for (input, reason) in cases {
         assert_eq!(answer(&executor, &input), ("deny", reason.to_owned()), "{input:?}");

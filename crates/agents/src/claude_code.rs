@@ -86,13 +86,23 @@ events! {
 }
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let (mut before, mut is_mcp) = (None, false);
+    let (mut before, mut tool) = (None, "");
     if let Some(input) = input {
         before = input.tool_response.as_ref();
-        is_mcp = input.tool_name.as_ref().is_some_and(|tool| tool.starts_with("mcp__"));
+        tool = input.tool();
     }
-    let response = plan.response.map(|response| in_shape_of(before, response));
+    let is_mcp = tool.starts_with("mcp__");
+    let response = match plan.response {
+        Some(response) if is_mcp => Some(response.clone()),
+        response => response.map(|response| in_shape_of(before, response)),
+    };
     let mut said = claude_dialect::said(native, plan, response.as_ref());
+    if tool == "ExitPlanMode"
+        && let Some(arguments) = input.and_then(|input| input.tool_input.as_ref())
+    {
+        // Without arguments Claude Code leaves the approval of a plan to the user.
+        pass_on(native, &mut said, "updatedInput", json!(arguments));
+    }
     for (key, value) in plan.claude_code.into_iter().flatten() {
         pass_on(native, &mut said, key, value.clone());
     }
@@ -140,14 +150,23 @@ const TEXTS: [&str; 6] = ["stdout", "content", "result", "text", "output", "newS
 /// The keys that tell the shape of a response, by one of few words.
 const SHAPES: [&str; 2] = ["type", "mode"];
 
-/// Returns a text as a tool's new response, in the shape of the old one: one of another shape is ignored
-/// without a word, and the model reads the original. No value of the old response stays but the words
-/// that tell its shape.
+/// Returns a tool's new response in the shape of the old one: one of another shape is ignored without a
+/// word, and the model reads the original. No value of the old response stays but the words that tell its
+/// shape. A response that has not the keys of the old one is put in as a text.
 fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
-    let (Some(Value::Object(before)), Value::String(text)) = (before, response) else {
-        return response.clone();
-    };
+    let Some(Value::Object(before)) = before else { return response.clone() };
     let mut shaped = emptied(before);
+    if let Some(new) = response.as_object()
+        && !new.is_empty()
+        && new.iter().all(|(key, value)| shaped.get(key).is_some_and(|old| is_alike(old, value)))
+    {
+        shaped.extend(new.clone());
+        return Value::Object(shaped);
+    }
+    let text = match response {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
     if let Some(file) = shaped.get_mut("file").and_then(Value::as_object_mut) {
         if !file.contains_key("content") {
             // An image, a notebook or a document, which has no place for a text.
@@ -160,6 +179,19 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
     let place = TEXTS.into_iter().find(|key| matches!(shaped.get(*key), Some(Value::String(_))));
     shaped.insert(place.unwrap_or("content").to_owned(), json!(text));
     Value::Object(shaped)
+}
+
+/// Returns whether two values have the same kind, and objects the same keys.
+fn is_alike(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            old.len() == new.len()
+                && new
+                    .iter()
+                    .all(|(key, value)| old.get(key).is_some_and(|old| is_alike(old, value)))
+        }
+        _ => std::mem::discriminant(old) == std::mem::discriminant(new),
+    }
 }
 
 /// Returns the keys of a response, with values of the same kinds that say nothing.
@@ -223,7 +255,20 @@ mod tests {
                 json!({"result": "x", "code": 0}),
             ),
             (json!("a"), json!("x"), json!("x")),
-            (json!({"stdout": "a"}), json!({"stdout": "y"}), json!({"stdout": "y"})),
+            (
+                json!({"stdout": "a", "stderr": "b"}),
+                json!({"stdout": "y"}),
+                json!({"stdout": "y", "stderr": ""}),
+            ),
+            (json!({"stdout": "a"}), json!({"text": "y"}), json!({"stdout": "{\"text\":\"y\"}"})),
+            (json!({"stdout": "a"}), json!([{"text": ""}]), json!({"stdout": "[{\"text\":\"\"}]"})),
+            (json!({"stdout": "a"}), json!({"stdout": 5}), json!({"stdout": "{\"stdout\":5}"})),
+            (json!({"stdout": "a"}), json!({}), json!({"stdout": "{}"})),
+            (
+                json!({"type": "text", "file": {"content": "SECRET", "numLines": 1}}),
+                json!({"content": "x"}),
+                json!({"type": "text", "file": {"content": "{\"content\":\"x\"}", "numLines": 0}}),
+            ),
             (json!({"other": 1}), json!("x"), json!({"other": 0, "content": "x"})),
         ] {
             assert_eq!(in_shape_of(Some(&before), &response), expected);

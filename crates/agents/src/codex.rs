@@ -11,6 +11,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "codex", version: "0.169.0" }),
     settings: Some(&SETTINGS),
     transcripts: Some(&transcript::CODEX),
+    starts_in_project: true,
     ..Adapter::new(Agent::Codex, "codex", "Codex", EVENTS, write)
 };
 

@@ -30,7 +30,7 @@ events! {
     "sessionStart" => SessionStart: context;
     "beforeSubmitPrompt" => UserPromptSubmit: blocks;
     // `ask` is ignored here, and honoured on the two events for commands and MCP tools.
-    "preToolUse" => PreToolUse: blocks, denies_asks, allows, rewrites_with_allow;
+    "preToolUse" => PreToolUse: blocks, denies_asks, allows, rewrites;
     "beforeShellExecution" => PreToolUse: tool("Shell"), blocks, asks, allows, on_demand;
     "beforeMCPExecution" => PreToolUse: blocks, asks, allows, on_demand;
     "beforeReadFile" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
@@ -102,11 +102,10 @@ fn picked(payload: &JsonObject, keys: &[&str]) -> JsonObject {
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     Answer::json(match native.event {
         Some(Event::PreToolUse) => {
-            let permission = plan.decision.or(plan.rewrite.map(|_| Decision::Allow));
-            let is_allow = permission == Some(Decision::Allow);
-            let reason = if is_allow { None } else { permission.and(plan.reason()) };
+            let is_allow = plan.decision == Some(Decision::Allow);
+            let reason = if is_allow { None } else { plan.decision.and(plan.reason()) };
             members! {
-                "permission": permission,
+                "permission": plan.decision,
                 "user_message": reason,
                 "agent_message": reason,
                 "updated_input": plan.rewrite,

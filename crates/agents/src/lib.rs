@@ -138,6 +138,8 @@ struct Adapter {
     measured: Option<Measured>,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
+    /// Whether it starts hooks in the project, while `cwd` may be the directory of one command.
+    starts_in_project: bool,
     settings: Option<&'static HookSettings>,
     /// Its plugin, for an agent that has no settings for hooks.
     plugin: Option<&'static Plugin>,
@@ -164,6 +166,7 @@ impl Adapter {
             events,
             measured: None,
             project: None,
+            starts_in_project: false,
             settings: None,
             plugin: None,
             transcripts: None,

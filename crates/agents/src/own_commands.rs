@@ -1,20 +1,17 @@
 //! A model must not change which hooks run, or answer in the user's place: its own calls of the
 //! commands in [`FOR_A_PERSON`] are denied.
 //!
-//! The guard denies a command that contains the word `hookexec` and, after it, the words of one of
-//! these commands. Quotes and the program do not matter. It also denies a call of `hookexec` of
-//! which a word that decides is not known beforehand. A call is allowed if it runs only programs
-//! that take texts, such as `git commit` and `grep`. The guard expands nothing: it does not see
-//! aliases and scripts. These commands refuse to run where they see an agent's variables.
+//! The guard is a rule: a call with the word `hookexec` in it is denied if one of its commands is one of
+//! these, or can't be known. It does not see aliases, scripts, and copies under another name. The
+//! commands refuse to run where they see an agent's variables.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::read::NativeCall;
 use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, JsonObject, Verdict};
-use hookexec_builtins::shell::{
-    Script, ScriptCommand, Word, is_command_of_server, read_script, unquoted,
-};
+use hookexec::wire::{Decision, Input, Verdict};
+use hookexec_builtins::may_run;
+use hookexec_builtins::shell::unquoted;
 
 /// The commands that only a person may run: each subcommand, and the words of which one must follow;
 /// without such words the subcommand as a whole.
@@ -38,30 +35,21 @@ const CHANGES_OF_INIT: &[&str] = &[
     "machine",
 ];
 
-/// Programs that run nothing of their arguments; with a second word, only that subcommand.
-const TAKE_TEXTS: [&str; 19] = [
-    "cat", "cd", "echo", "gh issue", "gh pr", "git add", "git commit", "git diff", "git log",
-    "git show", "git status", "git tag", "grep", "head", "ls", "pwd", "rg", "tail", "wc",
-];
+/// How the names of arguments end that a tool other than a shell may run.
+const RUN: [&str; 9] =
+    ["command", "Command", "cmd", "script", "args", "argv", "keys", "input", "code"];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
                        `hookexec trust add`, `trust remove`, `policy refresh`, `install`, \
                        `uninstall`, `approve`, and `init` with a name, `--user`, `--remove`, \
                        `--output` or `--directory` are for a person in a terminal. Write out each \
-                       word of another command of hookexec. To only write about them, edit a file, \
-                       or use a call of nothing but `git commit`, `grep`, `echo` and the like";
+                       word of another command that stands beside the word hookexec";
 
 /// Returns the denial of a call that would run one of these commands, by its input as it came or as
 /// hooks rewrote it.
 pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
     let event = call.event?;
-    let arguments = input.tool_input.as_ref()?;
-    // The kinds leave out one that equals the tool's name.
-    let runs_commands = input.tool() == "shell"
-        || input.tool_kinds.iter().any(|kind| kind == "shell")
-        || arguments.keys().any(|key| is_command_of_server(input.tool(), key));
-    let is_before = matches!(event, Event::PreToolUse | Event::PermissionRequest);
-    if !runs_commands || !is_before || !object_changes_hooks(arguments) {
+    if !matches!(event, Event::PreToolUse | Event::PermissionRequest) || !changes_hooks(input) {
         return None;
     }
     let mut verdict = Verdict::no_opinion(event);
@@ -70,148 +58,46 @@ pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
     Some(verdict)
 }
 
-/// Returns whether an argument of a shell tool has such a command: as a text, or as a list of
-/// words.
-fn changes_hooks(argument: &Value) -> bool {
-    match argument {
-        Value::String(text) => text_changes_hooks(text),
-        Value::Array(items) => list_changes_hooks(items),
-        Value::Object(fields) => object_changes_hooks(fields),
-        _ => false,
-    }
-}
-
-fn list_changes_hooks(items: &[Value]) -> bool {
-    let mut words = Vec::new();
-    for item in items {
-        match item.as_str() {
-            Some(word) => words.push(word),
-            None if changes_hooks(item) => return true,
-            None => {}
-        }
-    }
-    match *words {
-        ["bash" | "sh" | "zsh", "-c" | "-lc", text] => text_changes_hooks(text),
-        _ => has_command(&words.join(" ")),
-    }
-}
-
-/// Looks at each argument, and at a program together with the arguments beside it.
-fn object_changes_hooks(fields: &JsonObject) -> bool {
-    let names_program = fields.values().any(is_own_path);
-    for value in fields.values() {
-        if changes_hooks(value) || names_program && has_command(&format!("hookexec {value}")) {
-            return true;
-        }
-    }
-    false
-}
-
-fn is_own_path(value: &Value) -> bool {
-    is_own_file(value.as_str().unwrap_or_default().trim())
-}
-
-fn is_own_file(path: &str) -> bool {
-    is_own_program(path.rsplit('/').next().unwrap_or_default())
-}
-
-fn text_changes_hooks(text: &str) -> bool {
-    let script = read_script(text);
-    if takes_only_texts(&script) {
+/// Returns whether a call runs a command that is for a person.
+fn changes_hooks(input: &Input) -> bool {
+    let Some(arguments) = &input.tool_input else { return false };
+    let text = unquoted(&json!(arguments).to_string()).to_ascii_lowercase();
+    if !text.contains("hookexec") {
         return false;
     }
-    if !script.understood && has_command(text) || built_elsewhere(&script) {
+    // Words that git and programs like it run.
+    let mut patterns = vec![
+        "git -c=*!*hookexec*".to_owned(),
+        "* GIT_EDITOR=*hookexec*|EDITOR=*hookexec*|PAGER=*hookexec*".to_owned(),
+    ];
+    for program in ["hookexec|hookexec-*|hookexec_*|hookexec@*", "python*|py -m=hookexec*"] {
+        for (command, words) in FOR_A_PERSON {
+            // A word that is not known may be one of them.
+            let words = match *command {
+                "trust" => format!(" !show !list {}|$*", words.join("|")),
+                "policy" => format!(" !build !test {}|$*", words.join("|")),
+                _ if words.is_empty() => String::new(),
+                _ => format!(" {}|$*", words.join("|")),
+            };
+            patterns.push(format!("{program} !--help {command}{words}"));
+        }
+    }
+    if may_run(input, &patterns) {
         return true;
     }
-    script.commands.iter().any(|command| has_command(&joined(&command.words)))
-        || script.redirected.iter().any(|word| has_command(&word.text))
+    // A tool of a server may run what it is given.
+    arguments.iter().any(|(key, value)| {
+        RUN.iter().any(|end| key.ends_with(end)) && may_run(&shell_call(value), &patterns)
+    })
 }
 
-/// Returns whether a command whose program or arguments come from other words of the text may be such
-/// a command: `$(which hookexec) trust add`, `echo add | xargs hookexec trust`.
-fn built_elsewhere(script: &Script) -> bool {
-    let all = joined(script.words());
-    if !names_us(&all) {
-        return false;
-    }
-    for command in &script.commands {
-        let words = &command.words;
-        let own = joined(words);
-        let is_xargs = words.iter().any(|word| word.text.rsplit('/').next() == Some("xargs"));
-        let program = words.iter().find(|word| !word.is_assignment());
-        let is_built = program.is_some_and(|program| !program.literal);
-        let gets_words = is_xargs && names_us(&own) && has_command(&format!("{own} {all}"));
-        let is_ours = (is_xargs || is_built) && has_command(&format!("hookexec {own}"));
-        if gets_words || is_ours {
-            return true;
-        }
-        for (at, word) in words.iter().enumerate() {
-            let is_us = is_own_file(&word.text) || is_built && Some(word) == program;
-            let is_run = Some(word) == program || is_xargs || command.runs_next || command.hides;
-            if is_us && is_run && may_become_one(&words[at + 1..], is_xargs) {
-                return true;
-            }
-        }
-    }
-    false
-}
-
-/// Returns whether the words behind our program may come to be one of these commands: one that decides
-/// is not known, or there are `more` behind them.
-fn may_become_one(words: &[Word], more: bool) -> bool {
-    let Some((first, rest)) = words.split_first() else { return more };
-    let may_be_ours = first.text.starts_with('-')
-        || FOR_A_PERSON.iter().any(|(command, _)| *command == first.text);
-    !first.literal || may_be_ours && (more || rest.iter().any(|word| !word.literal))
-}
-
-fn names_us(text: &str) -> bool {
-    words_of(text).any(is_own_program)
-}
-
-fn joined<'w>(words: impl IntoIterator<Item = &'w Word>) -> String {
-    let mut text = String::new();
-    for word in words {
-        text.push_str(&word.text);
-        text.push(' ');
-    }
-    text
-}
-
-fn takes_only_texts(script: &Script) -> bool {
-    for ScriptCommand { words, .. } in &script.commands {
-        let [program, rest @ ..] = words.as_slice() else { return false };
-        let next = rest.first().map_or("", |word| &word.text);
-        let with_next = format!("{} {next}", program.text);
-        if !TAKE_TEXTS.contains(&&*program.text) && !TAKE_TEXTS.contains(&&*with_next) {
-            return false;
-        }
-    }
-    script.understood
-}
-
-/// Returns whether the words of `text`, quotes removed, have such a command.
-fn has_command(text: &str) -> bool {
-    let plain = unquoted(&text.replace("\\\n", ""));
-    let mut words = words_of(&plain);
-    if !words.any(is_own_program) {
-        return false;
-    }
-    let rest: Vec<&str> = words.collect();
-    for (command, following) in FOR_A_PERSON {
-        if let Some(place) = rest.iter().position(|word| word == command)
-            && (following.is_empty() || rest[place..].iter().any(|word| following.contains(word)))
-        {
-            return true;
-        }
-    }
-    false
-}
-
-/// Splits at everything that is not part of a name, so that each part of a path is a word.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_alphanumeric() && !"_-.".contains(letter))
-        .filter(|word| !word.is_empty())
+/// Returns a call of a shell with an argument as its command.
+fn shell_call(argument: &Value) -> Input {
+    let mut input = Input::default();
+    input.tool_name = Some("Bash".to_owned());
+    input.tool_kinds = vec!["shell".to_owned()];
+    input.tool_input = json!({ "command": argument }).as_object().cloned();
+    input
 }
 
 /// Returns whether a file is the command by its name, which may end in a version
@@ -229,16 +115,24 @@ pub fn is_own_program(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+
+    /// Returns whether a call of a shell tool is denied, with these arguments or with this command.
+    fn is_denied(arguments: &Value) -> bool {
+        let mut input = shell_call(arguments);
+        if let Some(arguments) = arguments.as_object() {
+            input.tool_input = Some(arguments.clone());
+        }
+        changes_hooks(&input)
+    }
 
     #[test]
     fn commands_that_change_hooks_are_found() {
+        let mut missed = Vec::new();
         for command in [
             "hookexec trust add",
             "cd x && ~/.cargo/bin/hookexec trust remove hooks.yaml",
-            "yes | hookexec trust --help add",
+            "yes | hookexec trust add",
             "hook''exec \"trust\" add --yes",
             "env -u CLAUDECODE hookexec trust add --yes",
             "sh -c 'hookexec uninstall codex'",
@@ -255,7 +149,6 @@ mod tests {
             "bash <<< 'hookexec trust add'",
             "echo 'hookexec trust add' | sh",
             "echo 'hookexec trust add' > >(sh)",
-            "echo 'hookexec trust add' && sh x",
             "cat <<E | sh\nit's\nhookexec trust add\nE",
             "env -S 'hookexec trust add'",
             "trap 'hookexec trust add' EXIT",
@@ -305,7 +198,6 @@ mod tests {
             "for N in never loss; do hookexec init $U $R $N; done",
             "hookexec init \"$@\"",
             "hookexec init {ne,}ver",
-            "hookexec init --remov?=never",
             "a=uninstall; hookexec $a claude-code",
             "hookexec $(echo uninstall) claude-code",
             "hookexec `echo approve`",
@@ -318,16 +210,43 @@ mod tests {
             "h=hookexec; $h $a",
             "cat words | xargs hookexec",
             "cat words | xargs -n 2 hookexec init",
+            "cat words | xargs -I{} hookexec {} add",
+            "xargs -I % hookexec % claude-code < w",
+            "./hookexec-linux-x64 trust add",
+            "./hookexec_linux_amd64 uninstall codex",
+            "python3 -m hookexec.cli uninstall codex",
         ] {
-            assert!(changes_hooks(&json!(command)), "{command}");
+            if !is_denied(&json!(command)) {
+                missed.push(command);
+            }
         }
-        assert!(changes_hooks(&json!(["bash", "-lc", "hookexec trust add"])));
-        assert!(changes_hooks(&json!(["hookexec", "trust", "add"])));
-        assert!(changes_hooks(&json!({ "command": "/bin/hookexec", "args": ["trust", "add"] })));
+        assert!(missed.is_empty(), "{missed:#?}");
+        assert!(is_denied(&json!(["bash", "-lc", "hookexec trust add"])));
+        assert!(is_denied(&json!(["hookexec", "trust", "add"])));
+        assert!(is_denied(&json!({ "command": "/bin/hookexec", "args": ["trust", "add"] })));
+    }
+
+    #[test]
+    fn a_tool_of_a_server_runs_none_of_them() {
+        for (tool, key, text, denied) in [
+            ("mcp_shell_run", "command", "hookexec trust add --yes", true),
+            ("shell___run", "shellCommand", "cd x; hookexec uninstall codex", true),
+            ("mcp__tmux__send_keys", "keys", "hookexec init --user", true),
+            ("mcp__python__run", "code", "os.system('hookexec install codex')", true),
+            ("mcp__x__run", "command", "hookexec check", false),
+            ("mcp__github__create_issue", "body", "run `hookexec install codex`", false),
+            ("Write", "content", "hookexec install codex", false),
+        ] {
+            let mut input = Input::default();
+            input.tool_name = Some(tool.to_owned());
+            input.tool_input = json!({ key: text }).as_object().cloned();
+            assert_eq!(changes_hooks(&input), denied, "{tool} {text}");
+        }
     }
 
     #[test]
     fn other_commands_are_left_alone() {
+        let mut denied = Vec::new();
         for command in [
             "hookexec trust",
             "hookexec trust show && hookexec check",
@@ -356,11 +275,33 @@ mod tests {
             "cd x && git add -A && git commit -m 'describe `hookexec install`' && git status",
             "grep -rn 'hookexec trust add' docs | head -n 3 > found.txt",
             "echo 'run hookexec trust add yourself'",
+            "git grep -n 'hookexec install'",
+            "awk '/hookexec install/' README.md",
+            "sed -n '/hookexec install/,/end/p' README.md",
+            "rg 'hookexec install' | awk '{print $1}'",
+            "git stash push -m 'hookexec install wip'",
+            "python3 -c \"print('hookexec install')\"",
+            "make -C hookexec install",
+            "npm --prefix hookexec install",
+            "docker exec hookexec-web npm install",
+            "pip install ./hookexec",
+            "brew install x/hookexec/hookexec",
+            "pytest tests -k 'install and hookexec'",
+            "cargo test -p hookexec -- trust add",
+            "git checkout -b hookexec/install",
+            "find hookexec -name '*.rs' | xargs grep -l install",
+            "hookexec test --filter install",
+            "hookexec install --help",
+            "hookexec policy test $DIR",
+            "cd hookexec && $VENV/bin/pip install .",
         ] {
-            assert!(!changes_hooks(&json!(command)), "{command}");
+            if is_denied(&json!(command)) {
+                denied.push(command);
+            }
         }
-        assert!(!changes_hooks(&json!(["bash", "-lc", "git commit -m 'hookexec install'"])));
+        assert!(denied.is_empty(), "{denied:#?}");
+        assert!(!is_denied(&json!(["bash", "-lc", "git commit -m 'hookexec install'"])));
         let call = json!({ "command": "cargo install hookexec", "description": "cargo install" });
-        assert!(!changes_hooks(&call));
+        assert!(!is_denied(&call));
     }
 }

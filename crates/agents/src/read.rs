@@ -130,7 +130,8 @@ pub(super) fn call(
     let tool_matched = event.contract().tool_matched;
     let mut input = common(agent, event, native, &payload, &env);
     let adapter = adapter(agent);
-    let project = adapter.project.and_then(env).filter(|path| !path.is_empty());
+    let variable = if adapter.starts_in_project { Some("PWD") } else { adapter.project };
+    let project = variable.and_then(env).filter(|path| !path.is_empty());
     if let Some(value) = value(&payload, &TOOL_ARGUMENTS)
         && tool_matched
     {

@@ -10,6 +10,7 @@ use hookexec::wire::{Input, JsonObject};
 pub(super) static ADAPTER: Adapter = Adapter {
     settings: Some(&SETTINGS),
     refine,
+    starts_in_project: true,
     ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", EVENTS, write)
 };
 

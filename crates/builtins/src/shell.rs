@@ -71,13 +71,6 @@ pub struct ScriptCommand {
     pub runs_next: bool,
 }
 
-impl Script {
-    /// Returns every word of the text.
-    pub fn words(&self) -> impl Iterator<Item = &Word> {
-        self.commands.iter().flat_map(|command| &command.words).chain(&self.redirected)
-    }
-}
-
 /// Returns whether a program runs code in a language of its own; a version may stand behind its name.
 pub fn is_interpreter(program: &str) -> bool {
     calls::is_interpreter(&base_name(program))
@@ -86,12 +79,6 @@ pub fn is_interpreter(program: &str) -> bool {
 /// Returns whether a program is a shell for POSIX texts, or runs the commands of a file like one.
 pub fn is_shell(program: &str) -> bool {
     calls::is_shell(&base_name(program)) || matches!(program, "." | "source")
-}
-
-/// Returns whether an argument of a tool of an MCP server is read like a text for a shell.
-pub fn is_command_of_server(tool: &str, argument: &str) -> bool {
-    const COMMANDS: [&str; 6] = ["command", "Command", "cmd", "script", "args", "argv"];
-    tool.starts_with("mcp__") && COMMANDS.iter().any(|end| argument.ends_with(end))
 }
 
 /// Returns `text` with all quotes and backslashes removed. No trick with them hides a name in it.

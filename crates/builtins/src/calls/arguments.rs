@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::command::{Hidden, SimpleCommand, Word};
+use super::powershell::commands_of_powershell;
 use super::reader::{Found, Frame, commands_of_text};
 use super::simple::Simple;
 use crate::tools::{Role, Roles, Special, TOOL_KINDS, kinds_anywhere, special};
@@ -63,6 +64,10 @@ impl<'i> Arguments<'i> {
         let texts: Vec<&Value> = self.with_role(Role::Command).collect();
         let words: Vec<&Value> = self.with_role(Role::Words).collect();
         let mut commands = match (&*texts, &*words) {
+            ([Value::String(text)], []) if self.other_shell() == Some("powershell") => {
+                let read = commands_of_powershell(text);
+                read.unwrap_or_else(|| vec![SimpleCommand::unreadable(&self.all_text())])
+            }
             _ if !self.is_text_of_shell() => vec![SimpleCommand::unreadable(&self.all_text())],
             ([Value::String(text)], []) => commands_of_text(text),
             ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
@@ -94,9 +99,7 @@ impl<'i> Arguments<'i> {
 
     /// Returns every text among the arguments that is not for people, behind the name of the shell.
     fn all_text(&self) -> String {
-        let tool = self.input.tool().to_ascii_lowercase();
-        let shell = ["powershell", "cmd"].into_iter().find(|shell| tool.contains(shell));
-        let mut text = shell.map(|shell| format!("{shell} ")).unwrap_or_default();
+        let mut text = self.other_shell().map(|shell| format!("{shell} ")).unwrap_or_default();
         for (_, value) in self.values.iter().filter(|(key, _)| !HARMLESS.contains(&key.as_str())) {
             let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             for part in items.iter().filter_map(Value::as_str) {
@@ -105,6 +108,12 @@ impl<'i> Arguments<'i> {
             }
         }
         text
+    }
+
+    /// Returns the shell of Windows that the tool's name says.
+    fn other_shell(&self) -> Option<&'static str> {
+        let tool = self.input.tool().to_ascii_lowercase();
+        ["powershell", "cmd"].into_iter().find(|shell| tool.contains(shell))
     }
 
     /// Returns whether the text is one for a POSIX shell.

@@ -8,6 +8,7 @@ mod command;
 mod files;
 mod history;
 mod names;
+mod powershell;
 mod reader;
 mod shells;
 mod simple;

@@ -164,7 +164,8 @@ impl Found {
                         return Hidden::Anything;
                     }
                     let frame = Frame { more, ..inner.clone() };
-                    let Run { assignments, words, directory, .. } = run;
+                    let words = run.given_words();
+                    let Run { assignments, directory, .. } = run;
                     let before = self.history.clone();
                     let moves = directory.is_some();
                     if moves {

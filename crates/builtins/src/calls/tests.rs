@@ -392,12 +392,45 @@ fn the_words_of_a_text_that_can_not_be_read_are_known() {
     }
 }
 
+#[test]
+fn a_plain_text_for_powershell_is_read() {
+    let read = |text| shown(&commands(&Input::call("PowerShell").arg("command", text)));
+    for (text, expected) in [
+        ("ls", &["powershell ls ?", "powershell: ls"][..]),
+        (
+            "Remove-Item -Recurse .\\a, 'b c'; npm run x",
+            &[
+                "powershell Remove-Item -Recurse ./a b c ?",
+                "powershell: Remove-Item -Recurse ./a b c",
+                "powershell npm run x ?",
+                "powershell: npm run x",
+            ],
+        ),
+        (
+            "sudo a |\r\n b \"c|d\"",
+            &[
+                "powershell sudo a ?", "powershell: sudo a", "powershell: sudo: a",
+                "powershell b c|d ? |", "powershell: b c|d |",
+            ],
+        ),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+    }
+    for text in [
+        "ls $x", "ls (a)", "ls > a", "ls @a", "& a", "{a}", "a `\nb", "a # b", "'a''b'", "a'b'",
+        "'a'b", "'a", "\"$a\"", "\u{2018}a\u{2019}", "a \u{2013}b", "rm '*'", "a && b", "%{a}",
+        "a\nb\0",
+    ] {
+        assert_eq!(read(text), ["? !"], "{text}");
+    }
+}
+
 // On Windows only a tool with `bash` in its name has the text of a POSIX shell.
 #[cfg(unix)]
 #[test]
 fn a_call_that_is_not_the_text_of_a_posix_shell_is_uncertain() {
     for input in [
-        Input::call("PowerShell").arg("command", "ls"),
+        Input::call("PowerShell").arg("command", "ls $x"),
         Input::call("write_stdin").arg("chars", "ls\n"),
         Input::call("execute_cmd").arg("command", "dir"),
         Input::call("Bash"),

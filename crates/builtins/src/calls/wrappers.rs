@@ -1,6 +1,7 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::command::Word;
+use crate::shell::SUBSTITUTED;
 
 /// The rows of the table; the head of the file describes their form.
 const TABLE: &str = include_str!("../../data/wrappers.txt");
@@ -42,6 +43,17 @@ impl Run {
         let mut marks = self.before.iter().filter_map(|word| word.text.chars().last());
         program.contains("{}")
             || self.more && names_a_mark && marks.any(|mark| program.contains(mark))
+    }
+
+    /// Returns its words; one in whose place `xargs -I` puts another is not known.
+    pub(super) fn given_words(&self) -> Vec<Word> {
+        let mut words = self.words.clone();
+        for word in words.iter_mut().skip(1) {
+            if self.more && self.replaces(&word.text) {
+                *word = Word::unknown(SUBSTITUTED);
+            }
+        }
+        words
     }
 }
 

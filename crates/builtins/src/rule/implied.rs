@@ -11,7 +11,7 @@ use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
-use crate::shell::{is_command_of_server, quoted_words};
+use crate::shell::quoted_words;
 use hookexec::wire::{Input, JsonObject};
 use hookexec_files::text::name_length;
 
@@ -77,6 +77,12 @@ fn program_and_words(arguments: &JsonObject) -> Option<(&str, String)> {
     let program = arguments.get("command").or_else(|| arguments.get("cmd"))?.as_str()?;
     let words = arguments.get("args").or_else(|| arguments.get("arguments"))?.as_array()?;
     Some((program, quoted_words(words.iter().filter_map(Value::as_str))))
+}
+
+/// Returns whether an argument of a tool of an MCP server is read like a text for a shell.
+fn is_command_of_server(tool: &str, argument: &str) -> bool {
+    const COMMANDS: [&str; 6] = ["command", "Command", "cmd", "script", "args", "argv"];
+    tool.starts_with("mcp__") && COMMANDS.iter().any(|end| argument.ends_with(end))
 }
 
 /// Returns `: > file` for each file that a pipeline reads and, before that, empties: `sort x > x`.

@@ -17,7 +17,7 @@ use crate::builtins::Surroundings;
 use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
 use hookexec::registry::BuiltinError;
-use hookexec::wire::Output;
+use hookexec::wire::{Input, Output};
 use hookexec_files::plain;
 use hookexec_files::text::shortened;
 
@@ -84,17 +84,24 @@ impl Finding {
 impl Rule {
     /// Returns the rule's answer to a call.
     pub(super) fn judge(&self, call: &Call<'_>) -> Result<Option<Output>, BuiltinError> {
-        let reading = Reading::of(call);
-        let scene = Scene::of(call.input, &self.machine, &self.surroundings)?;
+        self.answer_to(call.input, &Reading::of(call))
+    }
+
+    pub(super) fn answer_to(
+        &self,
+        input: &Input,
+        reading: &Reading,
+    ) -> Result<Option<Output>, BuiltinError> {
+        let scene = Scene::of(input, &self.machine, &self.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
             _ => reading.implied.get_or_init(|| {
                 let mut commands = reading.commands.clone();
                 put_values(&mut commands, &scene);
-                with_implied(call.input, commands)
+                with_implied(input, commands)
             }),
         };
-        let read = CallReading::of(call.input, commands, &reading, &self.machine, scene);
+        let read = CallReading::of(input, commands, reading, &self.machine, scene);
         match &self.answer {
             Answer::Allow => self.allowed(&read),
             Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),

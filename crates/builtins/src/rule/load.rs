@@ -10,16 +10,41 @@ use hookexec_files::section::Kind as _;
 
 use super::groups::Groups;
 use super::judge::{Answer, Conditions, Rule};
-use super::keys::{Items, RuleKeys, SetKeys};
+use super::keys::{Items, RuleKeys, SetKeys, Uncertain};
 use super::paths::{Machine, PathPattern};
-use super::pattern::Pattern;
+use super::pattern::{Mistake, Pattern};
 use super::tools::plain;
 use super::uses::Touch;
 use crate::builtins::Surroundings;
-use hookexec::config::Hook;
+use hookexec::config::{Groups as OwnGroups, Hook};
 use hookexec::handler::BuildError;
 use hookexec::registry::HandlerEnv;
 use hookexec_files::platform::Platform;
+
+/// Returns a rule that denies commands that fit one of `patterns`, or that can't be known.
+pub(super) fn rule_of_commands(patterns: &[String]) -> Result<Rule, Mistake> {
+    let own = OwnGroups::default();
+    let mut base = Conditions::default();
+    for pattern in patterns {
+        base.commands.extend(Pattern::list(pattern, &Groups(&own))?);
+    }
+    let surroundings = Surroundings::of_process();
+    Ok(Rule {
+        answer: Answer::Deny(String::new()),
+        base,
+        any: Vec::new(),
+        except: Conditions::default(),
+        uncertain: Uncertain::Deny,
+        otherwise: None,
+        machine: Machine {
+            home: surroundings.home().map(PathBuf::from),
+            project: PathBuf::new(),
+            temporary: surroundings.temp_dir().to_owned(),
+            platform: Platform::HERE,
+        },
+        surroundings,
+    })
+}
 
 pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
     let mut surroundings = Surroundings::of_process();

@@ -37,11 +37,15 @@ pub const EXAMPLES: &str = include_str!("../../data/examples.txt");
 
 use std::sync::Arc;
 
+use crate::calls::{KnownTools, Reading};
+use hookexec::describe::DescribeCall as _;
+
 use hookexec::config::Hook;
 use hookexec::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
 };
 use hookexec::registry::{BuildResult, HandlerEnv, HandlerFactory};
+use hookexec::wire::Input;
 use hookexec_files::section::Kind as _;
 use judge::Rule;
 use keys::RuleKeys;
@@ -96,6 +100,15 @@ pub fn listed_tools(hook: &Hook) -> Vec<String> {
         Some(names)
     });
     names.unwrap_or_default()
+}
+
+/// Returns whether a call runs a command that fits one of `patterns`, or one that can't be known.
+pub fn may_run(input: &Input, patterns: &[String]) -> bool {
+    let Some(reading) = KnownTools.describe(input).reading else { return false };
+    let Ok(reading) = reading.downcast::<Reading>() else { return true };
+    let Ok(rule) = load::rule_of_commands(patterns) else { return true };
+    // What can't be judged is not known.
+    !matches!(rule.answer_to(input, &reading), Ok(None))
 }
 
 struct RuleHandler(Arc<Rule>);

@@ -1,15 +1,24 @@
 //! Proposes an allow rule from calls of the past.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 
 use hookexec::wire::Input;
 use hookexec_agents::tools;
+use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_builtins::shell::{ScriptCommand, is_interpreter, is_shell, read_script};
 
 /// Programs that run what their arguments or files name.
 const RUNS_MORE: [&str; 14] = [
     "awk", "bun", "ed", "gawk", "gmake", "go", "hookexec", "just", "make", "npm", "npx", "pnpm",
     "tee", "yarn",
+];
+
+/// Commands that no word makes more than a look at files, or a build of the project.
+const TAKE_ANY_WORDS: [&str; 19] = [
+    "cargo build", "cargo check", "cargo clippy", "cargo doc", "cargo test", "cat", "cd", "du",
+    "file", "git diff", "git log", "git show", "git status", "grep", "head", "ls", "rg", "tail",
+    "wc",
 ];
 
 /// The commands of calls that no hook stopped, and that ran without an error.
@@ -63,6 +72,7 @@ impl Habits {
     /// Returns the patterns of commands that ran often, the most frequent first.
     pub fn frequent(&self) -> Vec<(&str, usize)> {
         let mut frequent = Vec::new();
+        let redactor = Redactor::new::<OsString, OsString>([]);
         for (pattern, count) in &self.counts {
             // `cargo test *` is also `cargo test`.
             if self.counts.contains_key(&format!("{pattern} *")) {
@@ -71,7 +81,7 @@ impl Habits {
             let bare = pattern.strip_suffix(" *").and_then(|bare| self.counts.get(bare));
             let count = count + bare.copied().unwrap_or_default();
             // It is proposed if it ran that often.
-            if count >= 5 {
+            if count >= 5 && redactor.find(pattern).is_empty() {
                 frequent.push((pattern.as_str(), count));
             }
         }
@@ -80,8 +90,8 @@ impl Habits {
     }
 }
 
-/// Returns the pattern of an allow for a command: the program and its subcommand, and a `*` for the rest,
-/// or the whole command if a subcommand does not come first; `None` for a command that runs others.
+/// Returns the pattern of an allow for a command: the whole command, or one of [`TAKE_ANY_WORDS`] with a
+/// `*` for the rest; `None` for a command that runs others.
 fn pattern(command: &ScriptCommand) -> Option<String> {
     let program = command.words.first()?;
     let name = &program.text;
@@ -89,12 +99,12 @@ fn pattern(command: &ScriptCommand) -> Option<String> {
     if runs_more || command.hides || command.runs_next || !program.literal || !is_name(name) {
         return None;
     }
-    if let Some(second) = command.words.get(1).filter(|word| word.literal && is_name(&word.text)) {
-        let rest = if command.words.len() > 2 { " *" } else { "" };
-        return Some(format!("{name} {}{rest}", second.text));
-    }
     let mut words = Vec::new();
     for word in &command.words {
+        if TAKE_ANY_WORDS.contains(&words.join(" ").as_str()) {
+            words.push("*");
+            break;
+        }
         if !word.literal || !is_plain(&word.text) {
             return None;
         }

@@ -1,0 +1,66 @@
+//! Reads plain texts for PowerShell.
+
+use super::command::{SimpleCommand, Word};
+use super::reader::commands_of_text;
+
+/// Returns the commands of a text of plain words, quoted or not, with `;`, `|` and lines between them:
+/// each behind `powershell`, which runs it. `None` if the text has anything else, such as a variable, a
+/// block, or a letter that PowerShell takes for a quote.
+pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
+    let mut commands = Vec::new();
+    for command in commands_of_text(&as_posix(text)?) {
+        if command.wrappers.is_empty() {
+            let mut words = vec![Word::known("powershell")];
+            words.extend(command.words.iter().cloned());
+            // PowerShell may know a function or an alias of this name: nothing is allowed for certain.
+            commands.push(SimpleCommand { words, is_certain: false, ..command.clone() });
+        }
+        let mut wrappers = vec!["powershell".to_owned()];
+        wrappers.extend(command.wrappers.iter().cloned());
+        commands.push(SimpleCommand { wrappers, ..command });
+    }
+    Some(commands)
+}
+
+/// Returns a plain text as one for a POSIX shell: with `/` for `\`, and without the commas of lists.
+fn as_posix(text: &str) -> Option<String> {
+    let text = text.trim().replace("\r\n", "\n");
+    let mut posix = String::new();
+    let mut quote = None;
+    for (at, letter) in text.char_indices() {
+        let before = text[..at].chars().next_back().unwrap_or(' ');
+        let after = text[at + letter.len_utf8()..].chars().next().unwrap_or(' ');
+        match (quote, letter) {
+            (Some(open), letter) if letter == open => {
+                // Two quotes are one letter, and a word that begins with a quote ends with it.
+                if !is_between_words(after) {
+                    return None;
+                }
+                quote = None;
+                posix.push('\'');
+            }
+            // PowerShell expands a wildcard also in quotes.
+            (Some(_), '\'' | '\n' | '*' | '?' | '[') | (Some('"'), '$' | '`') => return None,
+            (_, '\\') => posix.push('/'),
+            (Some(_), letter) if is_plain(letter) || letter.is_ascii_punctuation() => {
+                posix.push(letter);
+            }
+            (None, '\'' | '"') if is_between_words(before) => {
+                quote = Some(letter);
+                posix.push('\'');
+            }
+            (None, ',') => posix.push(' '),
+            (None, letter) if is_plain(letter) || is_between_words(letter) => posix.push(letter),
+            _ => return None,
+        }
+    }
+    if quote.is_some() { None } else { Some(posix) }
+}
+
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_-./:=+*?~ ".contains(letter)
+}
+
+fn is_between_words(letter: char) -> bool {
+    " \t\n;|,".contains(letter)
+}
