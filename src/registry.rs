@@ -324,7 +324,10 @@ impl Registry {
 
     /// Returns the error of a hook with a type that has no factory.
     fn unknown_type(&self, kind: &str) -> BuildError {
-        let hint = suggest::hint_or_list(kind, self.types(), "known types:");
+        let hint = match kind {
+            "rule" => "register it: `hookexec_builtins::register(&mut registry)`".to_owned(),
+            _ => suggest::hint_or_list(kind, self.types(), "known types:"),
+        };
         BuildError::new(format!("unknown hook type `{kind}`")).at("type").hint(hint)
     }
 

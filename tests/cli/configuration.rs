@@ -28,7 +28,9 @@ fn a_sound_configuration_is_counted() {
     for script in ["guard.sh", "add-flag.sh", "tidy.sh"] {
         sandbox.script(script, "");
     }
-    sandbox.write("hooks.yaml", HOOKS);
+    let hooks = HOOKS.replace("./guard.sh", "'\"$HOOKEXEC_CONFIG_DIR\"/guard.sh'");
+    let hooks = hooks.replace("[./add-flag.sh, -l]", "'\"$HOOKEXEC_CONFIG_DIR\"/add-flag.sh -l'");
+    sandbox.write("hooks.yaml", &hooks);
     sandbox.trust();
     let done = sandbox.hookexec(["check"]).run().exits(0);
     assert_eq!(

@@ -14,7 +14,8 @@ fn a_hook_that_a_host_never_calls_is_warned_about() {
     let sandbox = Sandbox::new();
     sandbox.script("guard.sh", "");
     sandbox.script("redact.sh", "");
-    sandbox.write("hooks.yaml", HOOKS);
+    let hooks = HOOKS.replace("./guard.sh", "'\"$HOOKEXEC_CONFIG_DIR\"/guard.sh'");
+    sandbox.write("hooks.yaml", &hooks);
     sandbox.trust();
     let done = sandbox.hookexec(["check", "--host", "claude-code"]).run().exits(0);
     insta::assert_snapshot!(done.whole(), @r"

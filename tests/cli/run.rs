@@ -259,7 +259,7 @@ fn a_script_that_lies_beside_the_hooks_file_alone_is_pointed_at() {
         let run = run.current_dir(sandbox.project().join("below"));
         run.stdin(r#"{"tool_name": "shell"}"#).run().exits(2).stdout
     };
-    let advice = r#"write the command as a text with `\"$HOOKEXEC_CONFIG_DIR\"/"#;
+    let advice = r#"write the whole command as a text, with `\"$HOOKEXEC_CONFIG_DIR\"/"#;
     for command in [
         "python3 hooks/guard.sh",
         "./hooks/guard.sh",

@@ -88,7 +88,7 @@ impl Pattern {
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
     pub fn glob(text: &str, any_case: bool) -> Result<Self, PatternError> {
         let mut glob = GlobBuilder::new(check_glob(text)?);
-        let glob = glob.literal_separator(true).backslash_escape(true);
+        let glob = glob.literal_separator(true).backslash_escape(true).empty_alternates(true);
         let glob = glob.case_insensitive(any_case).build();
         let glob = glob.map_err(|error| PatternError::Syntax(error.kind().to_string()))?;
         // `**` goes across every character; globset sets this beside its expression, not in it.

@@ -19,12 +19,14 @@ pub fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 /// Returns warnings about a hook: its matcher fits no tool of these agents, or they drop what it redacts.
 pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
-    for name in listed_tools(hook).iter().filter(|name| !name.contains(['*', '@'])) {
-        found.extend(misspelt(name, "its tool"));
-        found.extend(server_alone(name, "its tool", "*"));
+    for name in listed_tools(hook) {
+        if !name.contains(['*', '@']) {
+            found.extend(misspelt(&name, "its tool"));
+        }
+        found.extend(server_alone(&name, "its tool", ["__*", "__.*"]));
     }
-    for name in hook.matcher.names().into_iter().flatten() {
-        found.extend(server_alone(name, "its matcher", ".*"));
+    for name in hook.matcher.as_str().split('|') {
+        found.extend(server_alone(name, "its matcher", ["__.*", "__*"]));
     }
     for agent in agents.iter().filter(|agent| hook.counts_turns() && !agent.tells_turns()) {
         let what = format!("{} sends no `turn_id`: the hook fails there", agent.title());
@@ -122,13 +124,14 @@ fn misspelt(name: &str, what: &str) -> Option<Diagnostic> {
     Some(Diagnostic::warning(message).hint(hint))
 }
 
-/// Returns a warning about the name of an MCP server without a tool, which no tool has. `all` fits every
-/// tool of one.
-fn server_alone(name: &str, what: &str, all: &str) -> Option<Diagnostic> {
-    let server = name.strip_prefix("mcp__")?;
-    if server.contains("__") {
+/// Returns a warning about the name of an MCP server, without a tool or with what means all of its tools
+/// under the other key. `all` is what means them under this key.
+fn server_alone(name: &str, what: &str, [all, other]: [&str; 2]) -> Option<Diagnostic> {
+    let server = name.strip_suffix(other).unwrap_or(name);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    if server.strip_prefix("mcp__")?.contains("__") || !server.chars().all(is_plain) {
         return None;
     }
-    let message = format!("{what} `{name}` fits no tool: it is the name of a server");
-    Some(Diagnostic::warning(message).hint(format!("write `{name}__{all}` for all of its tools")))
+    let message = format!("{what} `{name}` fits no tool of the server");
+    Some(Diagnostic::warning(message).hint(format!("write `{server}{all}` for all of its tools")))
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
+use hookexec::event::FailureMode;
 use hookexec_builtins::shell::{Word, is_interpreter, is_shell, quoted, read_script};
 use hookexec_files::files::has_windows_line_ends;
 use hookexec_files::platform::system;
@@ -43,6 +44,24 @@ pub fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// Returns a warning about the script of a guard beside the hooks file, where a relative path finds it only
+/// as long as the agent works in that directory.
+pub fn found_from_here_alone(hook: &Hook) -> Option<Diagnostic> {
+    let fails_closed = hook.event.contract().failure == FailureMode::Closed;
+    if hook.kind != "command" || !fails_closed || hook.working_dir.is_some() {
+        return None;
+    }
+    let directory = hook.location.directory();
+    let mut words = first_words(hook, directory).into_iter().take(2);
+    let script = words.find(|word| word.is_relative() && directory.join(word).is_file())?;
+    let script = script.strip_prefix(".").unwrap_or(&script).display();
+    let what = format!("`{script}` is found only while the agent works in {}", directory.display());
+    let hint = format!(
+        "write the whole command as a text, with `\"$HOOKEXEC_CONFIG_DIR\"/{script}` for `{script}`"
+    );
+    Some(Diagnostic::warning(what).hint(hint))
 }
 
 /// Returns a warning about a text for `sh` that prints the input with `echo`: that of dash turns `\n` in
@@ -241,6 +260,30 @@ mod tests {
             let is_right =
                 found.first().map_or(problem.is_empty(), |warning| warning.contains(problem));
             assert!(is_right && found.len() < 2, "{command}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_script_of_a_guard_beside_its_hooks_file_needs_the_variable() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("guard.py"), "").unwrap();
+        for (event, keys, is_warned) in [
+            ("tool_guard", "command: [python3, guard.py]", true),
+            ("tool_guard", "command: ./guard.py --strict", true),
+            ("stop", "command: ./guard.py", false),
+            ("tool_guard", "command: [python3, gone.py]", false),
+            ("tool_guard", "command: [python3, guard.py], working_dir: /opt", false),
+            ("tool_guard", "command: python3 $HOOKEXEC_CONFIG_DIR/guard.py", false),
+        ] {
+            let hooks = format!("[{{ type: command, {keys} }}]");
+            let text = match event {
+                "stop" => format!("stop: {hooks}"),
+                _ => format!("{event}: [{{ hooks: {hooks} }}]"),
+            };
+            let path = directory.path().join("hooks.yaml");
+            let config = hookexec::Config::from_yaml(&text, &path).unwrap();
+            let found = found_from_here_alone(&config.hooks[0]);
+            assert_eq!(found.is_some(), is_warned, "{keys}: {found:?}");
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) fn path_from_config(words: &[&str], directory: &Path, config: &Path) 
                 let directory = directory.display();
                 return Some(format!(
                     "`{path}` is not in {directory}, where the hook runs, but beside its hooks file: write the \
-                     command as a text with `\"$HOOKEXEC_CONFIG_DIR\"/{path}`"
+                     whole command as a text, with `\"$HOOKEXEC_CONFIG_DIR\"/{path}` for `{path}`"
                 ));
             }
         }

@@ -92,9 +92,14 @@ impl Pattern {
         for name in other.unwrap_or(first).split('|') {
             programs.extend(groups.expanded(name)?);
         }
-        if let Some(name) = programs.iter().find(|name| name.starts_with('-')) {
+        if let Some(name) =
+            programs.iter().find(|name| name.starts_with(['-', '$']) || name.contains('='))
+        {
             let message = format!("a pattern begins with a program, not with `{name}`");
-            return Err((message, format!("write `* {name}` for every program")));
+            return Err((
+                message,
+                format!("write it behind the program, or `* {name}` for every one"),
+            ));
         }
         let has_plain_names = !programs.iter().any(|name| name.contains(['/', '*']));
         let mut parsed = Self {

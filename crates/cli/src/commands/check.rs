@@ -6,13 +6,13 @@ use std::time::Duration;
 use hookexec::config::{Command, Diagnostic, Hook, Severity};
 use hookexec::executor::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
-use hookexec_agents::{Agent, events_of_host};
+use hookexec_agents::{Agent, Ask, events_of_host};
 use hookexec_builtins::answers_other_commands;
 use hookexec_files::suggest::hint_or_list;
 use hookexec_files::template::collect_fields;
 use hookexec_project::Check;
 use hookexec_setup::matchers;
-use hookexec_setup::scripts::{echoed_input, missing};
+use hookexec_setup::scripts::{echoed_input, found_from_here_alone, missing};
 use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
 use serde_json::{Value, json};
 
@@ -94,16 +94,18 @@ impl Args {
         };
         for hook in check.configured() {
             let place = hook.key_locations.get("command").unwrap_or(&hook.location);
-            for problem in missing(hook, project).into_iter().chain(echoed_input(hook)) {
-                problems.push(problem.at(place.clone()));
-            }
+            let mut found = missing(hook, project);
+            found.extend(echoed_input(hook));
+            found.extend(found_from_here_alone(hook));
+            problems.extend(found.into_iter().map(|problem| problem.at(place.clone())));
             problems.extend(absent_fields(hook));
             for mut warning in matchers::warnings(hook, &agents) {
                 warning.message = format!("`{}`: {}", hook.label(), warning.message);
                 problems.push(warning.at(hook.location.clone()));
             }
-            if let Some(late) = self.agent().and_then(|agent| late(hook, agent)) {
-                problems.push(late.at(hook.location.clone()));
+            if let Some(agent) = self.agent() {
+                let found = late(hook, agent).into_iter().chain(unasked(hook, agent));
+                problems.extend(found.map(|problem| problem.at(hook.location.clone())));
             }
         }
     }
@@ -199,6 +201,25 @@ fn late(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
         hint = format!("{hint}, or run `hookexec install {agent} --timeout {wait}`");
     }
     Some(warning.hint(hint))
+}
+
+/// Returns a warning of a rule that asks where `agent` can't ask its user.
+fn unasked(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
+    let mut natives = agent.events().iter();
+    natives.find(|native| native.ask == Ask::Denies && native.event == Some(hook.event))?;
+    let asks = hook.read_own_keys(|_, node| {
+        Some(node.as_map()?.iter().any(|(key, value)| match key.as_text() {
+            Some("otherwise") => value.as_text() == Some("ask"),
+            key => key == Some("ask"),
+        }))
+    });
+    if hook.kind != "rule" || !asks.unwrap_or_default() {
+        return None;
+    }
+    let (label, title) = (hook.label(), agent.title());
+    Some(Diagnostic::warning(format!(
+        "`{label}` asks, and {title} can't: an ask is a denial there"
+    )))
 }
 
 /// Everything that was found.
