@@ -161,7 +161,8 @@ fn the_log_is_read_filtered_and_counted() {
     let sandbox = recorded();
     let denials = log(&sandbox, &["--decision", "deny"]).exits(0);
     assert_eq!(denials.stdout.lines().count(), 1);
-    assert!(denials.stdout.contains("deny  pre_tool_use shell  not that"), "{}", denials.stdout);
+    let said = "deny  pre_tool_use shell  not that [no-rm]  rm -r x";
+    assert!(denials.stdout.contains(said), "{}", denials.stdout);
     for (arguments, count) in [
         (&["--decision", "none"][..], 3),
         (&["--hook", "trial"], 1),

@@ -146,6 +146,15 @@ impl Record {
         })
     }
 
+    /// Returns the hooks whose answer is the decision.
+    pub fn deciding(&self) -> impl Iterator<Item = &HookReport> {
+        self.hooks.iter().filter(|report| {
+            report.mode.is_none_or(|mode| mode == Mode::Enforce)
+                && report.decision.is_some()
+                && report.decision == self.decision
+        })
+    }
+
     /// Returns the record of a verdict, without the input and without texts that are longer than a record.
     pub fn new(time: String, input: &Input, verdict: &Verdict, duration_ms: f64) -> Self {
         let mut hooks = verdict.hooks.clone();

@@ -5,6 +5,8 @@ use hookexec::event::Event;
 use hookexec_files::kinds::Words;
 use hookexec_project::log::Record;
 use hookexec_workbench::testing::DecisionWord;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
 use crate::commands::run::event_name;
@@ -24,7 +26,7 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Option<String>,
 
-    /// Only records from this time on: `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
+    /// Only records from this time on: `2026-03-21`, `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub(crate) since: Option<Timestamp>,
 }
@@ -47,13 +49,20 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, &'static str> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }
+    if let Ok(day) = text.parse::<Date>()
+        && let Ok(begin) = day.to_zoned(TimeZone::system())
+    {
+        return Ok(begin.timestamp());
+    }
     if let Ok(ago) = text.parse::<Span>()
         && let Ok(ago) = ago.to_duration(SpanRelativeTo::days_are_24_hours())
         && let Ok(time) = Timestamp::now().checked_sub(ago)
     {
         return Ok(time);
     }
-    Err("write a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`")
+    Err(
+        "write a day (`2026-03-21`), a time (`2026-03-21T10:00:00Z`), or how long ago: `30m`, `2h`, `7d`",
+    )
 }
 
 /// Returns whether a hook is the one that the user names: by its name, or by its place, as
@@ -104,6 +113,11 @@ mod tests {
         filter.decision = Some(DecisionWord(None));
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:01Z".parse().unwrap());
+        assert!(!filter.wants(&record));
+        filter.since = Some(since("2026-02-28").unwrap());
+        filter.decision = None;
+        assert!(filter.wants(&record));
+        filter.since = Some(since("2026-03-03").unwrap());
         assert!(!filter.wants(&record));
         filter.since = None;
         filter.hook = Some("x".into());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hookexec::wire::{HookReport, HookStatus, Mode};
+use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Decision, Event};
 use hookexec_builtins::tools;
 use hookexec_files::files;
@@ -75,12 +75,7 @@ impl Page {
             let text = record.message.clone().unwrap_or_else(|| "no reason given".to_owned());
             let reason = self.reasons.entry(text).or_default();
             reason.events += 1;
-            for hook in &record.hooks {
-                let counts = hook.mode.is_none_or(|mode| mode == Mode::Enforce);
-                if counts && hook.decision == record.decision {
-                    reason.hooks.insert(hook.name.clone());
-                }
-            }
+            reason.hooks.extend(record.deciding().map(|hook| hook.name.clone()));
         }
         if is_shown {
             self.shown += 1;
@@ -133,7 +128,7 @@ impl Row {
 }
 
 /// Returns what an event was about: the command, the path, or all arguments of the tool.
-fn about(record: &Record) -> Option<String> {
+pub(super) fn about(record: &Record) -> Option<String> {
     let input = record.input.as_ref()?;
     let Some(arguments) = input.get("tool_input") else {
         return Some(input.get("prompt")?.as_str()?.to_owned());

@@ -5,9 +5,11 @@ use std::fmt::{Display, Write as _};
 
 use hookexec::Decision;
 use hookexec::wire::HookStatus;
+use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
 use hookexec_workbench::records::{Statistics, shown, word};
 
+use super::page::about;
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use crate::console::table::Table;
 use crate::plain;
@@ -20,10 +22,16 @@ pub(crate) fn record(record: &Record) -> String {
         let channel = one_line(answer.channel.as_deref().unwrap_or_default());
         let _ = write!(text, "  answered{} over {channel}", by.unwrap_or_default());
     }
-    let _ = match &record.message {
-        Some(message) => writeln!(text, "  {}", one_line(message)),
-        None => writeln!(text),
-    };
+    if let Some(message) = &record.message {
+        let _ = write!(text, "  {}", one_line(message));
+    }
+    for hook in record.deciding() {
+        let _ = write!(text, " [{}]", one_line(&hook.name));
+    }
+    if let Some(about) = about(record) {
+        let _ = write!(text, "  {DIM}{}{DIM:#}", one_line(&shortened(&about, 200)));
+    }
+    text.push('\n');
     for hook in &record.hooks {
         if let (HookStatus::Error | HookStatus::Failed, Some(error)) = (hook.status, &hook.error) {
             let (name, source, error) =

@@ -33,9 +33,9 @@ const EXAMPLES: usize = 3;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Recorded events")]
 pub(super) struct LogArgs {
-    /// Runs the events that this log records through other hooks files, and says what changes. The
-    /// log must hold inputs: `audit: { path: FILE, input: redacted }`
-    #[arg(long, value_name = "FILE", requires = "config", group = "calls",
+    /// Runs the events that this log records through hooks files, and says what changes; without
+    /// `--config`, those that count here. The log must hold inputs: `audit: { path: FILE, input: redacted }`
+    #[arg(long, value_name = "FILE", group = "calls",
           conflicts_with_all = ["files", "filter", "min_coverage"])]
     log: Option<PathBuf>,
 
@@ -45,7 +45,7 @@ pub(super) struct LogArgs {
           hide_possible_values = true, conflicts_with_all = ["files", "filter", "min_coverage"])]
     past: Option<Agent>,
 
-    /// Only calls of transcripts from this time on: `2026-03-21T10:00:00Z`, or `12h`, `30d` ago
+    /// Only calls of transcripts from this time on: `2026-03-21`, or `12h`, `30d` ago
     #[arg(long, value_name = "TIME", requires = "past", value_parser = since,
           default_value = "30d")]
     since: Timestamp,
