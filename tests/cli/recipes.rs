@@ -86,7 +86,7 @@ fn a_hook_is_taken_out_and_the_rest_stays() {
     let _ = sandbox.hookexec(["init", "--remove", "waits"]).run().exits(0);
     assert_eq!(read(&sandbox), MINE);
     let _ = sandbox.hookexec(["init", "--remove", "mine"]).run().exits(0);
-    assert_eq!(read(&sandbox), "hooks: {} # nine\n");
+    assert_eq!(read(&sandbox), "hooks: {}\n");
     let done = sandbox.hookexec(["init", "--remove", "mine"]).run().exits(64);
     assert!(done.stderr.contains("has no hook `mine`"), "{}", done.stderr);
 }
@@ -147,6 +147,18 @@ fn a_rule_of_the_starter_is_in_the_starter_already() {
     }
     let done = sandbox.hookexec(["init", "--remove", "never"]).run().exits(64);
     assert!(done.stderr.contains("hooks.yaml does not exist"), "{done:?}");
+}
+
+#[test]
+fn the_cases_of_the_starter_pass_with_a_recipe_beside_it() {
+    // These two answer a call of the cases, too.
+    for name in names().iter().filter(|name| !["approve", "read-only"].contains(&name.as_str())) {
+        let sandbox = Sandbox::new();
+        let _ = sandbox.hookexec(["init"]).run().exits(0);
+        let _ = sandbox.hookexec(["init", name]).run().exits(0);
+        let tested = sandbox.hookexec(["test"]).run();
+        assert_eq!(tested.code(), Some(0), "{name}: {}", tested.stdout);
+    }
 }
 
 #[test]

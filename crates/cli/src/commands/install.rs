@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hookexec::Event;
 use hookexec::config::Hook;
+use hookexec::{Config, Event};
 use hookexec_agents::Agent;
 use hookexec_builtins::shell::quoted;
 use hookexec_files::platform::MANAGED_DIRECTORY;
@@ -271,7 +271,11 @@ fn configured(configs: &[String]) -> Vec<Hook> {
     match ConfigArgs::of_files(&files).load(Purpose::Show) {
         Ok(loaded) => {
             loaded.notices.warn_untold("");
-            loaded.found.config.hooks
+            let Config { hooks, failed, .. } = loaded.found.config;
+            if hooks.is_empty() && failed.is_empty() {
+                warn("no hooks are configured: nothing is guarded; run `hookexec init --user`");
+            }
+            hooks
         }
         Err(error) => {
             warn(&format!(

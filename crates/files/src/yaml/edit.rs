@@ -247,7 +247,12 @@ fn cut(
                 if depth > 0 {
                     return Ok(None);
                 }
-                let end = content_end(text, value.span.end);
+                let mut end = content_end(text, value.span.end);
+                if text[key.span.end..end].contains('\n') {
+                    // The comment behind the hook goes with it.
+                    end = line_end(text, end);
+                    end = text[..end].trim_end().len();
+                }
                 let edit = Edit::inline(key.span.end..end, ": {}".to_owned());
                 value.value = Value::Map(Vec::new());
                 return Ok(Some(edit));

@@ -73,6 +73,12 @@ impl Coverage {
             }
             coverage.files.push(named);
         }
+        if file.path.to_str().is_none() {
+            let path = file.path.display();
+            let problem = format!("the path {path} is not UTF-8, so no approval can name it");
+            let hint = "rename the directory, or move the project";
+            coverage.problems.push(Diagnostic::error(problem).hint(hint));
+        }
         coverage.uncovered.extend(mentioned.into_values());
         coverage
     }

@@ -54,7 +54,7 @@ pub fn hooks(check: &Check, project: &Path) -> Section {
         }
     }
     if check.files.is_empty() && errors.is_empty() {
-        section.problem("no hooks file was found: nothing is guarded");
+        section.problem("no hooks file was found: nothing is guarded; run `hookexec init --user`");
     }
     for file in &check.files {
         if !troubled.contains(&file.as_path()) {

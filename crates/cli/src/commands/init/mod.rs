@@ -82,8 +82,12 @@ impl Args {
             return self.change(&directory, Change::Remove(&self.remove));
         }
         let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
-        refuse_existing(&hooks)?;
-        refuse_existing(&cases)?;
+        for path in [&hooks, &cases] {
+            refuse_existing(path).map_err(|error| {
+                let names = "to add its rules: `hookexec init --user never loss outside machine`";
+                if self.user { error.hint(names) } else { error }
+            })?;
+        }
         let (hooks_text, cases_text) = if self.user {
             (include_str!("../../starter/user.yaml"), include_str!("../../starter/user.test.yaml"))
         } else {

@@ -173,6 +173,13 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             return Ok(Exit::Negative);
         }
         store.add(&file).or_internal(NOT_WRITTEN)?;
+        let now = target.project()?.files;
+        if now.iter().any(|now| now.path == file.path && now.blocked.is_some()) {
+            warn(&format!(
+                "{path} changed in the meantime and waits again: run `hookexec trust add`"
+            ));
+            done = Exit::Negative;
+        }
         if !row.gone.is_empty() {
             warn(&format!("{path} is approved{without}; its hooks may fail"));
         }
