@@ -83,9 +83,9 @@ section! {
     kind "type": Filled, "an error"
         ("a hook needs a `type`",
          "add `type:` with `rule`, `command`, `builtin`, `process`, `http`, `mcp` or `model`"),
-        "what runs it: `command`, `builtin`, `process`, `http`, `mcp`, `model`, `receiver`, or a \
-         type that a program registered";
-    command "command": HookCommand<'n>, "an error",
+        "what runs it: `rule` (it has [keys of its own](rules.md#the-keys)), `command`, `builtin`, \
+         `process`, `http`, `mcp`, `model`, `receiver`, or a type that a program registered";
+    command "command": HookCommand<'n>, "an error for types that run something",
         "what runs: text for a shell, a list of program and arguments, or the name of a builtin \
          or a process";
     args "args": Vec<String>, "none",
