@@ -121,9 +121,14 @@ impl Transcripts {
         depth: usize,
         files: &mut Vec<(SystemTime, PathBuf)>,
     ) -> io::Result<()> {
-        for entry in fs::read_dir(directory)? {
+        let entries = fs::read_dir(directory).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", directory.display()))
+        })?;
+        for entry in entries {
             let entry = entry?;
-            let (path, metadata) = (entry.path(), entry.metadata()?);
+            // The agent may take a file away meanwhile.
+            let Ok(metadata) = entry.metadata() else { continue };
+            let path = entry.path();
             if metadata.is_dir() && depth > 0 {
                 self.search(&path, since, depth - 1, files)?;
             }

@@ -169,8 +169,9 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };
         let text = row.text() + &limits(std::slice::from_ref(&row));
         if !consent.ask(&format!("{text}Approve this file{without}?"))? {
-            output::talk("nothing was approved\n");
-            return Ok(Exit::Negative);
+            output::talk(&format!("{path} was not approved\n"));
+            done = Exit::Negative;
+            continue;
         }
         store.add(&file).or_internal(NOT_WRITTEN)?;
         let now = target.project()?.files;
