@@ -682,7 +682,8 @@ fn a_script_with_the_line_ends_of_windows_is_named() {
 fn a_script_that_is_missing_is_a_failure_and_no_block() {
     let sandbox = Sandbox::new();
     let run = |command: &Value, on_error: Option<&str>| {
-        let mut hook = json!({"type": "command", "command": command});
+        let env = json!({"SPACED": "/no where"});
+        let mut hook = json!({"type": "command", "command": command, "env": env});
         if let Some(on_error) = on_error {
             hook["on_error"] = on_error.into();
         }
@@ -695,6 +696,7 @@ fn a_script_that_is_missing_is_a_failure_and_no_block() {
     for (command, script) in [
         (json!("python3 ~/gone.py"), "gone.py"),
         (json!("python3 \"$HOME\"/gone.py"), "gone.py"),
+        (json!("python3 $SPACED/gone.py"), "`/no"),
         (json!("perl gone.pl"), "gone.pl"),
         (json!("dash ./gone.sh --fast"), "./gone.sh"),
         (json!("cat /dev/null | python3 $HOOKEXEC_CONFIG_DIR/gone.py"), "gone.py"),

@@ -232,6 +232,28 @@ fn a_file_of_which_the_agent_would_read_no_hook_is_not_touched() {
 }
 
 #[test]
+fn hookexec_is_taken_out_of_a_file_of_which_the_agent_reads_no_hook() {
+    let home = Home::new();
+    for (agent, mistake) in [("claude-code", "// mine\n"), ("droid", "")] {
+        let _ = home.run(&["install", agent]).exits(0);
+        let path = home.path(agent);
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        if mistake.is_empty() {
+            text = text.replacen('{', "{ \"added\": [1],", 1);
+        }
+        std::fs::write(&path, format!("{mistake}{text}")).unwrap();
+        let _ = home.run(&["install", agent]).exits(64);
+        let _ = home.run(&["uninstall", agent]).exits(0);
+        let left = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            !left.contains("hookexec")
+                && left.contains(if mistake.is_empty() { "added" } else { mistake }),
+            "{left}"
+        );
+    }
+}
+
+#[test]
 fn installing_once_more_keeps_what_was_asked_for_the_first_time() {
     for (agent, _) in USER {
         let home = Home::new();

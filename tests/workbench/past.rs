@@ -291,6 +291,11 @@ fn a_call_becomes_a_case_that_passes_and_an_exception_is_only_shown() {
     sandbox.write("hooks.test.yaml", &format!("config: other.yaml\n{ANY_CASE}"));
     let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(78);
     assert!(done.stderr.contains("its `config` names other hooks files"), "{}", done.stderr);
+    sandbox.write("hooks.test.yaml", &ANY_CASE.replace("\n  ", "\n"));
+    let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(78);
+    for part in ["in the form that the file has", "add these lines", "    from: claude-code\n"] {
+        assert!(done.stderr.contains(part), "{part}\n{}", done.stderr);
+    }
     let _ = past(&sandbox, "claude-code", &["--save-case", "9"]).exits(64);
     sandbox.write("hooks.d/more.yaml", HOOKS);
     let arguments = ["test", "--past", "claude-code", "--config", "hooks.d/more.yaml"];

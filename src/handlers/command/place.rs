@@ -63,8 +63,17 @@ pub(super) fn missing_script(
     environment: &Environment,
 ) -> Option<PathBuf> {
     let (_, said) = stderr.split_once(" open ")?;
-    let mut paths = named_paths(words, environment).into_iter();
-    paths.find(|path| said.contains(&*path.to_string_lossy()) && !directory.join(path).exists())
+    for path in named_paths(words, environment) {
+        let path = path.to_string_lossy();
+        // Without quotes, a shell ends the word at a blank in the directory's name.
+        let first = path.split(' ').next().unwrap_or_default();
+        for named in [&*path, first] {
+            if said.contains(named) && !directory.join(named).exists() {
+                return Some(named.into());
+            }
+        }
+    }
+    None
 }
 
 /// Returns what to do about a script in `words` whose first line ends as lines end on Windows: a system

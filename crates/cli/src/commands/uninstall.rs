@@ -40,6 +40,7 @@ impl Args {
         refuse_agents()?;
         own_home()?;
         for file in self.target.files()? {
+            let file = file.with_unread_entries();
             if let Err(error) = &file.entries {
                 return Err(uneditable(&file, error));
             }

@@ -38,18 +38,17 @@ impl AgentFile {
     /// Returns the entries that the agent reads as hooks.
     ///
     /// # Errors
-    /// One of them makes the agent read none.
-    pub(super) fn checked_entries(
+    /// One of them makes the agent read none, if that is checked.
+    pub(super) fn entries_in(
         &self,
         layout: &HookSettings,
         value: &Value,
+        is_checked: bool,
     ) -> Result<Vec<Entry>, SettingsError> {
         let events = value_at(value, self.root);
-        refusal::check(self.agent, layout, events)?;
-        Ok(self.entries_in(layout, events))
-    }
-
-    fn entries_in(&self, layout: &HookSettings, events: &Value) -> Vec<Entry> {
+        if is_checked {
+            refusal::check(self.agent, layout, events)?;
+        }
         let mut found = Vec::new();
         if matches!(layout.shape, EntryShape::Tables | EntryShape::Triggers) {
             for element in elements(&events["hooks"]) {
@@ -60,9 +59,9 @@ impl AgentFile {
                 let event = event.as_str().unwrap_or_default();
                 found.extend(self.entry(layout, event, hook, around));
             }
-            return found;
+            return Ok(found);
         }
-        let Some(events) = events.as_object() else { return found };
+        let Some(events) = events.as_object() else { return Ok(found) };
         for (event, list) in events {
             for element in elements(list) {
                 if layout.shape == EntryShape::List {
@@ -73,7 +72,7 @@ impl AgentFile {
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     /// Returns the entry of a hook and of what stands `around` it.

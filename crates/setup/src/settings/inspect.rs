@@ -116,18 +116,32 @@ impl AgentFile {
     /// # Errors
     /// The agent reads no hook of the text, or it can't be understood.
     pub fn read_entries(&self, text: &str) -> Result<Vec<Entry>, SettingsError> {
+        self.entries_of(text, true)
+    }
+
+    /// Returns the file with the entries as they are written, also if the agent reads none of them:
+    /// they can be taken out.
+    #[must_use]
+    pub fn with_unread_entries(mut self) -> Self {
+        if let Err(SettingsError::Comments(_) | SettingsError::Entry { .. }) = self.entries {
+            self.entries = self.entries_of(self.text.as_deref().unwrap_or_default(), false);
+        }
+        self
+    }
+
+    fn entries_of(&self, text: &str, is_checked: bool) -> Result<Vec<Entry>, SettingsError> {
         let Some(layout) = self.agent.settings() else {
             let is_ours = self.is_plugin(text);
             return Ok(if is_ours { vec![Entry::of_package()] } else { Vec::new() });
         };
         if self.is_toml() {
-            return self.checked_entries(layout, &toml::value(text)?);
+            return self.entries_in(layout, &toml::value(text)?, is_checked);
         }
         let value = text::value(text, true)?;
-        if !layout.lenient && text::value(text, false).is_err() {
+        if is_checked && !layout.lenient && text::value(text, false).is_err() {
             return Err(SettingsError::Comments(self.agent.title()));
         }
-        self.checked_entries(layout, &value)
+        self.entries_in(layout, &value, is_checked)
     }
 
     /// Returns whether the settings are TOML.

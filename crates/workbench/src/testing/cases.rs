@@ -115,8 +115,12 @@ pub fn with_case(
         text.push('\n');
     }
     text.push_str(case);
-    CaseFile::from_yaml(&text, path)?;
-    Ok(text)
+    if CaseFile::from_yaml(&text, path).is_ok() {
+        return Ok(text);
+    }
+    let problem = Diagnostic::error("a case can't be added in the form that the file has");
+    let hint = format!("add these lines to `cases` by hand:\n{case}");
+    Err(problem.at(Location::of_file(path)).hint(hint).into())
 }
 
 /// Returns the hooks file that a file of cases is named after.

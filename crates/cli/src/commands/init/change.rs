@@ -30,7 +30,7 @@ pub(super) fn apply(
     change: Change<'_>,
     place: &str,
 ) -> Result<String, CommandError> {
-    let _lock = lock().or_usage("can't wait for other calls of `hookexec init`")?;
+    let _lock = lock().or_usage(WAITS)?;
     if path.exists() {
         hooks_file::read_found(path).map_err(|problem| CommandError::config(problem.into()))?;
     }
@@ -77,8 +77,11 @@ pub(super) fn apply(
     Ok(said)
 }
 
-/// Waits until no other process changes a hooks file.
-fn lock() -> std::io::Result<Option<File>> {
+/// The failure of [`lock`].
+pub(crate) const WAITS: &str = "can't wait for other calls of hookexec";
+
+/// Waits until no other process changes a hooks file or its cases.
+pub(crate) fn lock() -> std::io::Result<Option<File>> {
     let Some(state) = state_directory() else { return Ok(None) };
     let directory = state.join("hookexec");
     files::private_directory(&directory)?;

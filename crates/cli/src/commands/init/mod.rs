@@ -1,6 +1,6 @@
 //! `hookexec init`: a hooks file and its tests to begin with, and hooks to add to one.
 
-mod change;
+pub(crate) mod change;
 pub(crate) mod recipes;
 
 use std::fmt::Write as _;
