@@ -174,7 +174,7 @@ impl Pattern {
     /// Returns whether it names a program of this base name, in whatever case.
     pub(super) fn is_named(&self, program: &str) -> bool {
         self.programs.iter().any(|name| {
-            if self.has_plain_names && name.len() != program.len() {
+            if self.has_plain_names && !name.eq_ignore_ascii_case(program) {
                 return false;
             }
             let name = base(name);
