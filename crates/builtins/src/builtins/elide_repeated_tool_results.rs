@@ -33,7 +33,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     Ok(Arc::new(move |input| {
         let mut memory = locked(&memory);
         if input.hook_event_name.is_some_and(|event| FORGETTING.contains(&event)) {
-            memory.0.retain(|(session, _)| *session != input.session_id);
+            memory.retain(|(session, _)| *session != input.session_id);
             return Ok(None);
         }
         let may_be_elided = match &*tools {
@@ -48,7 +48,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
         if input.tool_error == Some(true) || answer.len() < 200 {
             return Ok(None);
         }
-        if !memory.repeats(input, digest(answer.as_bytes())) {
+        if !repeats(&mut memory, input, digest(answer.as_bytes())) {
             return Ok(None);
         }
         let unchanged =
@@ -57,12 +57,8 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     }))
 }
 
-/// The latest 1024 calls of each of 64 sessions.
-type Memory = Recent<String, Recent<String, Call, 1024>, 64>;
-
-/// The entries that were used last, the newest at the end.
-#[derive(Debug)]
-struct Recent<K, V, const MOST: usize>(Vec<(K, V)>);
+/// The calls of each session, those that were used last at the end.
+type Memory = Vec<(String, Vec<(String, Call)>)>;
 
 #[derive(Debug, Default)]
 struct Call {
@@ -71,37 +67,28 @@ struct Call {
     elided: bool,
 }
 
-impl<K, V, const MOST: usize> Default for Recent<K, V, MOST> {
-    fn default() -> Self {
-        Self(Vec::new())
+/// Returns the entry of `key`, which is the newest then. A new one takes the place of the oldest of `most`.
+fn entry<V: Default>(entries: &mut Vec<(String, V)>, key: String, most: usize) -> &mut V {
+    let known = entries.iter().position(|(known, _)| *known == key);
+    let value = known.map(|at| entries.remove(at).1).unwrap_or_default();
+    if entries.len() == most {
+        entries.remove(0);
     }
+    let at = entries.len();
+    entries.push((key, value));
+    &mut entries[at].1
 }
 
-impl<K: PartialEq, V: Default, const MOST: usize> Recent<K, V, MOST> {
-    /// Returns the entry of `key`, which is the newest then. A new one takes the place of the oldest.
-    fn entry(&mut self, key: K) -> &mut V {
-        let known = self.0.iter().position(|(known, _)| *known == key);
-        let value = known.map(|at| self.0.remove(at).1).unwrap_or_default();
-        if self.0.len() == MOST {
-            self.0.remove(0);
-        }
-        let at = self.0.len();
-        self.0.push((key, value));
-        &mut self.0[at].1
-    }
-}
-
-impl Memory {
-    /// Remembers an answer, and returns whether the model has it already.
-    fn repeats(&mut self, input: &Input, answer: String) -> bool {
-        let arguments = input.tool_input.clone().map(Value::Object);
-        let key = format!("{:?} {:?} {arguments:?}", input.agent_name, input.tool());
-        let key = digest(key.as_bytes());
-        let call = self.entry(input.session_id.clone()).entry(key);
-        // The same call may pass twice, before and after another hook's rewrite.
-        let same_call = call.id.is_some() && call.id == input.tool_use_id;
-        let elided = call.answer.as_ref() == Some(&answer) && !call.elided && !same_call;
-        *call = Call { id: input.tool_use_id.clone(), answer: Some(answer), elided };
-        elided
-    }
+/// Remembers an answer, and returns whether the model has it already.
+fn repeats(memory: &mut Memory, input: &Input, answer: String) -> bool {
+    let arguments = input.tool_input.clone().map(Value::Object);
+    let key = format!("{:?} {:?} {arguments:?}", input.agent_name, input.tool());
+    let key = digest(key.as_bytes());
+    let calls = entry(memory, input.session_id.clone(), 64);
+    let call = entry(calls, key, 1024);
+    // The same call may pass twice, before and after another hook's rewrite.
+    let same_call = call.id.is_some() && call.id == input.tool_use_id;
+    let elided = call.answer.as_ref() == Some(&answer) && !call.elided && !same_call;
+    *call = Call { id: input.tool_use_id.clone(), answer: Some(answer), elided };
+    elided
 }

@@ -8,20 +8,13 @@ use serde_json::Value;
 use super::spill::Spill;
 use super::{BuiltinError, Surroundings, Work, arguments, tool};
 use hookexec::event::Event;
-use hookexec::wire::{Input, Output};
+use hookexec::wire::Output;
 use hookexec_files::text;
 
 #[derive(Debug, Clone, Copy)]
 struct Limit {
     bytes: usize,
     lines: usize,
-    keep: Option<End>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Head,
-    Tail,
 }
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
@@ -29,8 +22,8 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     let limit = Limit {
         bytes: options.number("max-bytes", 1024)?.unwrap_or(50 * 1024),
         lines: options.number("max-lines", 10)?.unwrap_or(2000),
-        keep: options.word("keep", &[("head", End::Head), ("tail", End::Tail)])?,
     };
+    let keeps_head = options.word("keep", &[("head", true), ("tail", false)])?;
     if let [other, ..] = &*others {
         return Err(format!("it takes options only, found `{other}`").into());
     }
@@ -43,7 +36,8 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
         }
         let Some(mut response) = input.tool_response.clone() else { return Ok(None) };
         let mut cutter = Cutter {
-            limit: for_tool(limit, input),
+            limit,
+            keeps_head: keeps_head.unwrap_or_else(|| tool::only_reads(input)),
             spill: &spill,
             tool: input.tool(),
             cut: 0,
@@ -64,14 +58,10 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     }))
 }
 
-fn for_tool(limit: Limit, input: &Input) -> Limit {
-    let end = if tool::only_reads(input) { End::Head } else { End::Tail };
-    Limit { keep: Some(limit.keep.unwrap_or(end)), ..limit }
-}
-
 /// Cuts the texts of one response.
 struct Cutter<'a> {
     limit: Limit,
+    keeps_head: bool,
     spill: &'a Spill,
     tool: &'a str,
     cut: usize,
@@ -110,7 +100,7 @@ impl Cutter<'_> {
         // Beside the notice of the cut some room is kept free.
         let bytes = self.limit.bytes.saturating_sub(notice.len() + 32);
         let lines = self.limit.lines - 3;
-        Some(if self.limit.keep == Some(End::Head) {
+        Some(if self.keeps_head {
             format!("{}\n\n[cut here: {notice}]", first_lines(text::head(whole, bytes), lines))
         } else {
             format!(
