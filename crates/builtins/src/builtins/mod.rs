@@ -42,63 +42,48 @@ use hookexec::registry::{Builtin, BuiltinError, BuiltinFunction};
 use hookexec::wire::{Input, Output};
 use hookexec_files::locks::locked;
 
+/// Gives the name of a builtin, and its page.
+macro_rules! named {
+    ($name:literal) => {
+        ($name, include_str!(concat!("pages/", $name, ".md")))
+    };
+}
+
 /// Every shipped builtin, in the order in which they are shown.
 static SHIPPED: [Shipped; 18] = [
-    acts("limit_calls", include_str!("pages/limit_calls.md"), limit_calls::prepare_calls)
-        .at(guards_tools),
-    acts(
-        "limit_same_calls",
-        include_str!("pages/limit_same_calls.md"),
-        limit_calls::prepare_same_calls,
-    )
-    .at(guards_tools),
-    acts(
-        "limit_failed_calls",
-        include_str!("pages/limit_failed_calls.md"),
-        limit_calls::prepare_failed_calls,
-    )
-    .at(|contract| matches!(contract.event, Event::PreToolUse | Event::PostToolUse)),
-    looks("max_iterations", include_str!("pages/max_iterations.md"), max_iterations::prepare)
+    acts(named!("limit_calls"), limit_calls::prepare_calls).at(guards_tools),
+    acts(named!("limit_same_calls"), limit_calls::prepare_same_calls).at(guards_tools),
+    acts(named!("limit_failed_calls"), limit_calls::prepare_failed_calls)
+        .at(|contract| matches!(contract.event, Event::PreToolUse | Event::PostToolUse)),
+    looks(named!("max_iterations"), max_iterations::prepare)
         .at(|contract| contract.event == Event::BeforeLlmCall)
         .inline(),
-    acts("audit_log", include_str!("pages/audit_log.md"), audit_log::prepare).at(|_| true),
+    acts(named!("audit_log"), audit_log::prepare).at(|_| true),
     Shipped {
         on_failure: redact_secrets::withheld,
-        ..looks("redact_secrets", include_str!("pages/redact_secrets.md"), redact_secrets::prepare)
+        ..looks(named!("redact_secrets"), redact_secrets::prepare)
     }
     .at(|contract| contract.rewrite != Rewrite::None)
     .rewrites(),
-    acts("http_post", include_str!("pages/http_post.md"), http_post::prepare).at(|_| true),
-    acts(
-        "limit_large_tool_results",
-        include_str!("pages/limit_large_tool_results.md"),
-        limit_large_tool_results::prepare,
-    )
-    .at(|contract| contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd)
-    .rewrites(),
-    acts(
-        "elide_repeated_tool_results",
-        include_str!("pages/elide_repeated_tool_results.md"),
-        elide_repeated_tool_results::prepare,
-    )
-    .at(elide_repeated_tool_results::suits)
-    .rewrites(),
-    looks("add_context", include_str!("pages/add_context.md"), add_context::prepare),
-    looks("add_date", include_str!("pages/add_date.md"), |all, args| {
-        told(all, args, |all, _| Ok(Some(add_info::date(all))))
-    })
-    .inline(),
-    looks("add_environment_info", include_str!("pages/add_environment_info.md"), |all, args| {
-        told(all, args, add_info::environment)
-    }),
-    looks("add_prompt_files", include_str!("pages/add_prompt_files.md"), add_prompt_files::prepare),
-    looks("add_git_status", include_str!("pages/add_git_status.md"), add_git::status),
-    looks("add_git_diff", include_str!("pages/add_git_diff.md"), add_git::diff),
-    looks("add_recent_commits", include_str!("pages/add_recent_commits.md"), add_git::commits),
-    looks("add_directory_listing", include_str!("pages/add_directory_listing.md"), |all, args| {
-        told(all, args, add_info::listing)
-    }),
-    looks("add_user_info", include_str!("pages/add_user_info.md"), |all, args| {
+    acts(named!("http_post"), http_post::prepare).at(|_| true),
+    acts(named!("limit_large_tool_results"), limit_large_tool_results::prepare)
+        .at(|contract| {
+            contract.rewrite == Rewrite::ToolResponse || contract.event == Event::SessionEnd
+        })
+        .rewrites(),
+    acts(named!("elide_repeated_tool_results"), elide_repeated_tool_results::prepare)
+        .at(elide_repeated_tool_results::suits)
+        .rewrites(),
+    looks(named!("add_context"), add_context::prepare),
+    looks(named!("add_date"), |all, args| told(all, args, |all, _| Ok(Some(add_info::date(all)))))
+        .inline(),
+    looks(named!("add_environment_info"), |all, args| told(all, args, add_info::environment)),
+    looks(named!("add_prompt_files"), add_prompt_files::prepare),
+    looks(named!("add_git_status"), add_git::status),
+    looks(named!("add_git_diff"), add_git::diff),
+    looks(named!("add_recent_commits"), add_git::commits),
+    looks(named!("add_directory_listing"), |all, args| told(all, args, add_info::listing)),
+    looks(named!("add_user_info"), |all, args| {
         told(all, args, |all, _| Ok(Some(add_info::user(all))))
     })
     .inline(),
@@ -122,6 +107,9 @@ pub struct Shipped {
     looks: bool,
     prepare: Prepare,
 }
+
+/// The name of a builtin, and its page.
+type Named = (&'static str, &'static str);
 
 /// Understands the arguments of a hook.
 type Prepare = fn(&Surroundings, &[String]) -> Result<Work, BuiltinError>;
@@ -167,12 +155,12 @@ pub(crate) fn register(registry: &mut Registry) {
 }
 
 /// Returns a builtin that changes nothing outside of itself, gives the model context and may block.
-const fn looks(name: &'static str, page: &'static str, prepare: Prepare) -> Shipped {
-    Shipped { looks: true, ..acts(name, page, prepare) }
+const fn looks(named: Named, prepare: Prepare) -> Shipped {
+    Shipped { looks: true, ..acts(named, prepare) }
 }
 
 /// Returns one that writes, sends or counts something.
-const fn acts(name: &'static str, page: &'static str, prepare: Prepare) -> Shipped {
+const fn acts((name, page): Named, prepare: Prepare) -> Shipped {
     Shipped {
         name,
         page,

@@ -60,11 +60,11 @@ impl Part {
     }
 }
 
-/// Returns the letters, as bits, that names of a path begin with; all for one that is not ASCII.
+/// Returns the letters that the names of a path begin with, as bits.
 pub(super) fn first_letters(path: &[String]) -> u128 {
     let mut letters = 0;
-    for name in path {
-        letters |= name.chars().next().map_or(0, |letter| bit(letter).unwrap_or(u128::MAX));
+    for letter in path.iter().filter_map(|name| name.chars().next()) {
+        letters |= bit(letter);
     }
     letters
 }
@@ -72,16 +72,18 @@ pub(super) fn first_letters(path: &[String]) -> u128 {
 /// Returns the letters, as bits, that names of each path begin with that a pattern fits.
 pub(super) fn wanted_letters(pattern: &[Part]) -> u128 {
     let mut letters = 0;
-    for part in pattern {
-        let first = part.letters.first().filter(|letter| !part.is_wild || !is_special(**letter));
-        letters |= first.and_then(|letter| bit(*letter)).unwrap_or_default();
+    for Part { letters: name, is_wild } in pattern {
+        if let Some(letter) = name.first().filter(|letter| !is_wild || !is_special(**letter)) {
+            letters |= bit(*letter);
+        }
     }
     letters
 }
 
-/// Returns the bit of a letter of ASCII, the same in both cases.
-fn bit(letter: char) -> Option<u128> {
-    if letter.is_ascii() { Some(1 << u32::from(letter.to_ascii_lowercase())) } else { None }
+/// Returns the bit of a letter, the same in both cases. Others may have it, too.
+fn bit(letter: char) -> u128 {
+    let letter = letter.to_lowercase().next().unwrap_or(letter);
+    1 << (u32::from(letter) % 128)
 }
 
 /// Returns a part of a pattern with the letters that stand for others replaced.

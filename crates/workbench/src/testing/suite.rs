@@ -174,11 +174,8 @@ impl Bench {
     ) -> Result<Self, Diagnostics> {
         let registry = registry.clone();
         let config = Config::load_files(paths)?;
-        let answers = Arc::new(Mutex::new(Answers::default()));
-        let executor =
-            executor(config.clone(), working_dir, registry.clone(), &answers, |_| false).build()?;
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        let reached = Reached::new(executor.hooks());
+        let reached = Reached::new(config.hooks.iter());
         let working_dir = working_dir.to_owned();
         Ok(Self { identity, name: names.join(", "), config, working_dir, registry, reached })
     }
