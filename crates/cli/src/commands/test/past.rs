@@ -101,7 +101,11 @@ impl Survey {
     /// Judges all calls, by several threads.
     pub(crate) fn run(&self) -> Result<Past, CommandError> {
         let files = self.transcripts.files(SystemTime::from(self.since));
-        let files = files.or_usage("can't read the directory of transcripts")?;
+        let mut files = files.or_usage("can't read the directory of transcripts")?;
+        if self.until.is_none() {
+            // Those of one project follow each other: the policy is built for each project.
+            files.sort_by(|one, other| one.parent().cmp(&other.parent()));
+        }
         if files.is_empty() {
             let place = self.transcripts.directory().unwrap_or_default();
             let problem = format!("no transcripts since {:.0} in {}", self.since, place.display());
