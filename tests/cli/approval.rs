@@ -317,6 +317,14 @@ fn only_a_person_approves() {
     assert_eq!(at_a_terminal(&sandbox, &["trust", "remove"], "no").0, 1);
     assert_eq!(at_a_terminal(&sandbox, &["trust", "remove"], "yes").0, 0);
     let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
+
+    // The file changes while its reader thinks.
+    let mut terminal = Terminal::open(&sandbox, &["trust", "add"]);
+    assert!(terminal.shows_or_ends("Type `yes`:"));
+    sandbox.write("hooks.yaml", &(sandbox.read("hooks.yaml") + "# edited\n"));
+    terminal.types("yes");
+    let (status, shown) = terminal.ends();
+    assert!(status == 1 && shown.contains("waits again"), "{status}: {shown}");
 }
 
 /// Runs `hookexec` at a terminal where somebody types one line, and returns its exit code and what

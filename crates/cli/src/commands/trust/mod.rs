@@ -180,6 +180,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
                 "{path} changed in the meantime and waits again: run `hookexec trust add`"
             ));
             done = Exit::Negative;
+            continue;
         }
         if !row.gone.is_empty() {
             warn(&format!("{path} is approved{without}; its hooks may fail"));
