@@ -516,6 +516,10 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
         ("{ type: rule, deny: a, commands: ['a | b'] }", "`|` stands between two words"),
         ("{ type: rule, deny: a, commands: ['rm -r, find'] }", "`,` ends a word"),
         ("{ type: rule, deny: a, commands: ['^rm'] }", "looks like a regular expression"),
+        (
+            "{ type: rule, deny: a, commands: ['SKIP=* git commit'] }",
+            "begins with a program, not with `SKIP=*`",
+        ),
         ("{ type: rule, deny: a, commands: ['a \"b\"'] }", "no command fits a pattern with `\"`"),
         ("{ type: rule, deny: a, commands: ['@hom'] }", "unknown group `@hom`"),
         ("{ type: rule, deny: a, files: ['@secret'] }", "unknown group `@secret`"),
