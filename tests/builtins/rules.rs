@@ -183,13 +183,16 @@ async fn targets_are_what_a_command_deletes_or_changes() {
         - find . -name node_modules -prune -o -name '*.pyc' -delete
         - find . \\( -name dist -o -name '*.pyc' \\) -not -path './x/*' -delete
         - find /tmp -name 'app-*' -delete
-        { type: rule, ask: no, commands: [rm], targets: ['/**'], except: { files: ['$PROJECT'] } }
+        { type: rule, ask: no, commands: [rm], targets: ['/**', '!$PROJECT'] }
+        ask rm -f ~/x
+        ask rm ../*.md
         ask rm -r $X/y
         ask rm -r \"$(f)/y\"
         ask cd $D && rm x
         - rm src/x
-        { type: rule, ask: sure?, commands: ['rm -r'], except: { files: ['$PROJECT/**/target'] } }
+        { type: rule, ask: sure?, commands: ['rm -r'], except: { files: ['$PROJECT/**/target', '!$PROJECT/src/target'] } }
         ask rm -rf src
+        ask rm -rf src/target
         - rm -rf target
         ask rm -rf target src
         ask rm -rf \"$X\"
@@ -232,7 +235,14 @@ async fn files_are_all_files_of_a_call() {
         deny perl -pi -e s/a/b/ .env
         deny echo x > .env
         deny rm .env
-        - cat .env",
+        - cat .env
+        { type: rule, deny: no, files: ['$PROJECT/.git/HEAD'], touched: [edit, delete] }
+        deny find . -type f -exec sed -i s/a/b/ {} +
+        deny find . -type f | xargs sed -i s/a/b/
+        - find . -type f -not -path './.git/*' -exec sed -i s/a/b/ {} +
+        - find . -name '*.md' -exec sed -i s/a/b/ {} +
+        - find . -type f | xargs grep x
+        - cp -r src .",
     )
     .await;
     let machine = Machine::new();

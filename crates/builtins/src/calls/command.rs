@@ -119,6 +119,10 @@ impl Hidden {
                 words.extend(parts.map(str::to_owned));
             }
         }
+        // A mark that there are several commands.
+        if text.trim().contains([';', '|', '&', '\n']) {
+            words.push(";".to_owned());
+        }
         if words.len() > MOST_HIDDEN_WORDS { Self::Anything } else { Self::Words(words) }
     }
 

@@ -28,6 +28,16 @@ const MOST_WRAPPERS: usize = 8;
 /// How many words the commands that others run may have together. Each of them is copied: 20 ms.
 const MOST_INNER_WORDS: usize = 64 << 10;
 
+impl SimpleCommand {
+    /// Returns whether the command gets files from the network.
+    pub(crate) fn fetches(&self) -> bool {
+        let Some((program, arguments)) = self.words.split_first() else { return false };
+        let name = base_name(&program.text);
+        FETCHERS.contains(&&*name)
+            || name == "git" && arguments.iter().any(|word| word.text == "clone")
+    }
+}
+
 impl Found {
     /// Adds a command, and what it runs.
     pub(super) fn simple(&mut self, simple: Simple, frame: &Frame) {
@@ -64,7 +74,7 @@ impl Found {
             if self.fetching == frame.pipeline && frame.pipeline > 0 {
                 self.note_fetched(&command);
             }
-            self.has_cloned |= name == "git" && arguments.iter().any(|word| word.text == "clone");
+            self.has_cloned |= name == "git" && command.fetches();
             self.commands.push(command);
             let before = self.history.clone();
             self.history.note(&assignments, &[]);

@@ -377,7 +377,7 @@ fn code_that_a_call_gets_from_elsewhere_is_not_known() {
 fn the_words_of_a_text_that_can_not_be_read_are_known() {
     for (text, words) in [
         ("sudo --what rm -rf x", "--what,rm,-rf,x"),
-        ("echo (x; rm y", "echo,x,rm,y"),
+        ("echo (x; rm y", "echo,x,rm,y,;"),
         ("a=x,y (b) 'c-d'=e", "a=x,y,a,x,y,b,c-d=e,c-d,e"),
     ] {
         let hidden = commands_of_text(text).into_iter().find_map(|command| match command.hidden {

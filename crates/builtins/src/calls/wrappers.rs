@@ -249,8 +249,9 @@ enum Behind<'w> {
 fn behind_options<'w>(row: &Row, mut words: &'w [Word]) -> Behind<'w> {
     while let Some((word, rest)) = words.split_first() {
         let Some(option) = word.text.strip_prefix('-').filter(|option| !option.is_empty()) else {
-            // It may become an option.
-            return if word.is_known() || !word.may_be_option() {
+            // It may become an option, if it is not the word that stands before the command.
+            let is_skipped = row.skip.is_some_and(|skipped| skipped > 0);
+            return if word.is_known() || !word.may_be_option() || is_skipped {
                 Behind::Words(words)
             } else {
                 Behind::Unknown

@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
 use super::mentions::{self, Mention};
-use super::paths::{Here, Machine, PathPattern, names, real};
+use super::paths::{Here, Machine, PathPattern, names, real, take_away};
 use super::place::{Place, Places, Scene};
 use super::texts::TOO_MANY;
 use super::tool_files;
@@ -213,7 +213,8 @@ impl<'c> CallReading<'c> {
                 let found = self.finder.borrow_mut().find(&path.to_string_lossy(), false);
                 names.extend(found.unwrap_or_default());
             }
-            for pattern in patterns {
+            names.retain(|name| !take_away(patterns, name));
+            for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
                 if names.iter().any(|name| pattern.is_at_stake(name)) {
                     return (Fit::Yes, pattern.written.clone());
                 }

@@ -1,81 +1,102 @@
 //! Commands and statements in the code of an interpreter: `os.system("rm x")`, `run(["git", "push"])`,
-//! `db.execute("drop table x")`.
+//! `shutil.rmtree("x")`, `db.execute("drop table x")`.
 
 use crate::shell::quoted;
 
-/// Functions that run a command.
-const SHELLS: [&str; 14] = [
-    "system",
-    "popen",
-    "Popen",
-    "execSync",
-    "execFileSync",
-    "check_call",
-    "check_output",
-    "spawnSync",
-    "shell_exec",
-    "passthru",
-    "getoutput",
-    "getstatusoutput",
-    "create_subprocess_shell",
-    "proc_open",
-];
-/// Functions that run a command if the code uses one of [`MODULES`]: `subprocess.run`.
-const OF_MODULES: [&str; 5] = ["exec", "execFile", "run", "call", "spawn"];
-const MODULES: [&str; 2] = ["subprocess", "child_process"];
-/// Functions that run statements of SQL.
-pub(super) const DATABASES: [&str; 5] =
-    ["execute", "executescript", "query", "raw", "executeRawUnsafe"];
+/// The table of functions; its head describes the rows.
+const FUNCTIONS: &str = include_str!("../../data/functions.txt");
+/// The command of texts that are statements of SQL.
+pub(super) const STATEMENT: &str = "sql";
+/// What stands behind the name of a function that is called without brackets: `unlink "x"`.
+const ARGUMENTS: [&str; 6] = [" \"", " '", " $", " <", " @", " glob"];
 
-/// Returns the commands that functions in code are called with, as far as they stand in quotes.
-pub(super) fn shell_texts(code: &str) -> Vec<String> {
-    let mut texts = texts_of_calls(code, &SHELLS);
-    if MODULES.iter().any(|module| code.contains(module)) {
-        texts.extend(texts_of_calls(code, &OF_MODULES));
-    }
-    texts
-}
-
-/// Returns the texts in quotes that these functions are called with in code.
-pub(super) fn texts_of_calls(code: &str, functions: &[&str]) -> Vec<String> {
+/// Returns the texts that code runs: of each the command before it, and the text.
+pub(super) fn texts(code: &str) -> Vec<(&'static str, String)> {
     let mut texts = Vec::new();
-    for (at, _) in code.match_indices('(') {
-        let before = code[..at].trim_end();
-        let start = before.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let name = &before[start.map_or(0, |at| at + 1)..];
-        if functions.contains(&name) {
-            texts.extend(words(&code[at + 1..]));
+    for row in FUNCTIONS.lines().filter(|row| !row.starts_with('#')) {
+        let Some((mut command, functions)) = row.split_once(": ") else { continue };
+        if let Some(module) = command.strip_prefix("of ") {
+            if !code.contains(module) {
+                continue;
+            }
+            command = "";
+        }
+        for function in functions.split(", ") {
+            add_calls(code, command, function, &mut texts);
         }
     }
+    // A line of a notebook for its shell.
+    let lines = code.lines().filter_map(|line| line.trim_start().strip_prefix('!'));
+    texts.extend(lines.map(|line| ("", line.to_owned())));
     texts
 }
 
-/// Returns what a text begins with: a text in quotes, or a list of words in quotes.
-fn words(text: &str) -> Option<String> {
-    let mut words = Vec::new();
+/// Adds the texts that a function is called with in code.
+fn add_calls(
+    code: &str,
+    command: &'static str,
+    function: &str,
+    texts: &mut Vec<(&'static str, String)>,
+) {
+    for (at, _) in code.match_indices(function) {
+        let behind = &code[at + function.len()..];
+        let is_called = behind.trim_start().starts_with('(');
+        let is_part = code[..at]
+            .ends_with(|letter: char| letter.is_alphanumeric() || letter == '_')
+            && !function.starts_with('.');
+        if is_part || !is_called && !ARGUMENTS.iter().any(|begin| behind.starts_with(begin)) {
+            continue;
+        }
+        let words = words(behind);
+        let is_text = matches!(command, "" | STATEMENT);
+        let text = match &words[..] {
+            [] if is_text => continue,
+            // What it is called with is not known.
+            [] => "$x".to_owned(),
+            [text] if is_text => text.clone(),
+            words => {
+                let words: Vec<String> = words.iter().map(|word| argument(word)).collect();
+                words.join(" ")
+            }
+        };
+        texts.push((command, text));
+    }
+}
+
+/// Returns what a text begins with: a text in quotes, or a list of them.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
     let mut rest = text;
     loop {
-        rest = rest.trim_start_matches([' ', '\n', '[', ',', '(']);
+        let behind_plus = rest.trim_start().strip_prefix('+').filter(|_| !words.is_empty());
+        rest = behind_plus.unwrap_or(rest).trim_start_matches([' ', '\n', '[', ',', '(']);
         let letters = rest.trim_start_matches(['f', 'F', 'r', 'R', 'b', 'B']);
         let is_format = rest[..rest.len() - letters.len()].contains(['f', 'F']);
         let mut quotes = ["\"\"\"", "'''", "\"", "'", "`"].into_iter();
-        let Some(quote) = quotes.find(|quote| letters.starts_with(quote)) else { break };
-        let Some((word, behind)) = letters[quote.len()..].split_once(quote) else { break };
-        // Only the program knows what stands for `{name}`.
-        words.push(if is_format { word.replace('{', "${") } else { word.to_owned() });
-        rest = behind;
-    }
-    match &words[..] {
-        [] => None,
-        [text] => Some(text.clone()),
-        words => {
-            let words: Vec<String> = words.iter().map(|word| argument(word)).collect();
-            Some(words.join(" "))
+        let quote = quotes.find(|quote| letters.starts_with(quote));
+        let in_quotes = quote.and_then(|quote| letters[quote.len()..].split_once(quote));
+        // Only the program knows what stands for `{name}`, and what is added.
+        let mut word = String::from("${x}");
+        if let Some((text, behind)) = in_quotes {
+            word = if is_format { text.replace('{', "${") } else { text.to_owned() };
+            rest = behind;
+            if rest.starts_with(['.', '%']) || rest.starts_with(" %") {
+                word.push_str("${x}");
+            }
+        }
+        match words.last_mut() {
+            Some(last) if behind_plus.is_some() => last.push_str(&word),
+            _ if in_quotes.is_some() => words.push(word),
+            _ => break,
+        }
+        if in_quotes.is_none() {
+            break;
         }
     }
+    words
 }
 
 /// Returns a word as a shell passes it on.
 fn argument(word: &str) -> String {
-    if word.contains("${") { format!("\"{word}\"") } else { quoted(word) }
+    if word.contains('$') { format!("\"{word}\"") } else { quoted(word) }
 }

@@ -161,6 +161,12 @@ impl Expansion<'_> {
                 values.extend(inner.texts(&with_home(text, self.place, self.scene)));
             }
             Some('?') => {}
+            // It is the text, or nothing if the variable is empty.
+            Some('+') if self.depth < DEEPEST => {
+                let inner = Expansion { depth: self.depth + 1, ..*self };
+                values = inner.texts(rest[1..].trim_matches(['"', '\'']));
+                values.push(String::new());
+            }
             Some('%') if matches!(operator, "%/" | "%%/") => {
                 for value in &mut values {
                     value.truncate(value.strip_suffix('/').map_or(value.len(), str::len));

@@ -272,9 +272,12 @@ pub(super) fn fits(one: &Alternative, operand: &Word) -> bool {
         Alternative::Any => true,
         // What is not known fits a pattern that is about how it is written, such as `*$(*`.
         Alternative::Word(text) if operand.is_known() => glob(text, &operand.text),
+        // So does one whose known beginning fits up to a final `*`.
         Alternative::Word(text) => {
+            let known = &operand.text[..operand.known];
+            let begins = text.ends_with('*') && !known.is_empty() && glob(text, known);
             let is_path = operand.certainty == Certainty::Paths && !text.contains('$');
-            (is_path || text.contains('$')) && glob(text, &operand.text)
+            begins || (is_path || text.contains('$')) && glob(text, &operand.text)
         }
         Alternative::Variable(name) => {
             let is_open = matches!(operand.certainty, Certainty::OneWord | Certainty::Unknown);

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::arguments::{Arguments, program_name};
-use super::code::{DATABASES, shell_texts, texts_of_calls};
+use super::code::{STATEMENT, texts};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
@@ -22,6 +22,7 @@ static CLIENTS: LazyLock<Vec<&'static str>> =
 /// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
     pass_assignments(&mut commands);
+    commands.extend(commands_of_arguments(input));
     let mut implied: Vec<SimpleCommand> = Vec::new();
     for (at, command) in commands.iter().enumerate() {
         let name = program_of(command).unwrap_or_default();
@@ -37,51 +38,77 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             |before: &&SimpleCommand| program_of(before).as_ref() != command.wrappers.last();
         let before = commands[..at].iter().rfind(is_other);
         let piped = before.filter(|before| is_pipe(before, command));
-        for source in [Some(command), piped].into_iter().flatten() {
-            let given = Arguments::of(source);
-            let documents = source.redirections.iter().filter(|one| !one.is_file());
-            let texts = given.operands.iter().copied().chain(documents.map(|one| &one.word));
-            for word in texts.filter(|word| word.text.contains(char::is_whitespace)) {
-                implied.extend(statements_of(&hidden(&word.text), &words_beside(command, word)));
+        let client = with_input(command, piped);
+        let given = Arguments::of(&client);
+        for word in given.operands.iter().filter(|word| word.text.contains(char::is_whitespace)) {
+            implied.extend(statements_of(&hidden(&word.text), &words_beside(command, &word.text)));
+        }
+        for option in &given.options {
+            let Some((word, text)) = option.value else { continue };
+            let beside = words_beside(command, &word.text);
+            let text = hidden(text);
+            let is_code = matches!(&*option.name, "-c" | "-e");
+            if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
+                implied.push(unknown_statement(word, &beside));
+            } else if text.contains(char::is_whitespace) {
+                implied.extend(statements_of(&text, &beside));
             }
-            for option in &given.options {
-                let Some((word, text)) = option.value else { continue };
-                let text = hidden(text);
-                let is_code = matches!(&*option.name, "-c" | "-e");
-                if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
-                    implied.push(unknown_statement(word, &words_beside(command, word)));
-                } else if text.contains(char::is_whitespace) {
-                    implied.extend(statements_of(&text, &words_beside(command, word)));
-                }
-            }
+        }
+        if client.words.len() > command.words.len() {
+            implied.push(client);
         }
     }
     implied.extend(emptied(&commands));
     filter_environment(&mut commands);
-    if let Some((program, words)) = input.tool_input.as_ref().and_then(program_and_words)
-        && input.tool().starts_with("mcp__")
-    {
-        implied.extend(commands_of_text(&format!("{program} {words}")));
-    }
-    for (key, value) in input.tool_input.iter().flatten() {
-        for text in texts(value) {
-            implied.extend(commands_of_argument(input.tool(), key, &text));
-        }
-    }
     commands.extend(implied);
     commands
 }
 
-/// Returns the program and the words of a call that names them apart.
-fn program_and_words(arguments: &JsonObject) -> Option<(&str, String)> {
+/// Returns a client of a database with the texts of its input as words: those of its here-documents, and
+/// those that `echo` or a here-document gives to it by a pipe.
+fn with_input(client: &SimpleCommand, piped: Option<&SimpleCommand>) -> SimpleCommand {
+    let mut whole = client.clone();
+    for source in [Some(client), piped].into_iter().flatten() {
+        let documents = source.redirections.iter().filter(|one| !one.is_file());
+        whole.words.extend(documents.map(|one| one.word.clone()));
+    }
+    if let Some(source) = piped
+        && matches!(program_of(source).as_deref(), Some("echo" | "printf"))
+    {
+        whole.words.extend(source.words.iter().skip(1).cloned());
+    }
+    whole
+}
+
+/// Returns the commands in the arguments of a tool other than a shell.
+fn commands_of_arguments(input: &Input) -> Vec<SimpleCommand> {
+    let mut commands = Vec::new();
+    for (key, value) in input.tool_input.iter().flatten() {
+        for text in texts_of(value) {
+            commands.extend(commands_of_argument(input.tool(), key, &text));
+        }
+    }
+    if input.tool().starts_with("mcp__")
+        && let Some(text) = input.tool_input.as_ref().and_then(command_of)
+    {
+        commands.extend(commands_of_text(&text));
+    }
+    commands
+}
+
+/// Returns the command of a call that names its program and its words apart, or of a request.
+fn command_of(arguments: &JsonObject) -> Option<String> {
+    if let (Some(method), Some(url)) = (arguments.get("method"), arguments.get("url")) {
+        return Some(format!("curl -X {}", quoted_words([method.as_str()?, url.as_str()?])));
+    }
     let program = arguments.get("command").or_else(|| arguments.get("cmd"))?.as_str()?;
     let words = arguments.get("args").or_else(|| arguments.get("arguments"))?.as_array()?;
-    Some((program, quoted_words(words.iter().filter_map(Value::as_str))))
+    Some(format!("{program} {}", quoted_words(words.iter().filter_map(Value::as_str))))
 }
 
 /// Returns whether an argument of a tool of an MCP server is read like a text for a shell.
 fn is_command_of_server(tool: &str, argument: &str) -> bool {
-    const COMMANDS: [&str; 6] = ["command", "Command", "cmd", "script", "args", "argv"];
+    const COMMANDS: [&str; 7] = ["command", "commands", "Command", "cmd", "script", "args", "argv"];
     tool.starts_with("mcp__") && COMMANDS.iter().any(|end| argument.ends_with(end))
 }
 
@@ -117,7 +144,7 @@ fn reads(command: &SimpleCommand, file: &str) -> bool {
 }
 
 /// Returns the text of an argument, and that of a list of words as one command and as several texts.
-fn texts(value: &Value) -> Vec<String> {
+fn texts_of(value: &Value) -> Vec<String> {
     let items: Vec<&str> = match value {
         Value::String(text) => return vec![text.clone()],
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
@@ -136,11 +163,17 @@ fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand>
         "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",
         "mcp__pg",
     ];
+    /// Parts of the names of tools that run code.
+    const RUNNING: [&str; 3] = ["run", "exec", "eval"];
     let tool = tool.to_lowercase();
     match key {
         _ if key.contains("sql") || key.starts_with("statement") => statements_of(text, &[]),
         "query" if SERVERS.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
         _ if is_command_of_server(&tool, key) => commands_of_text(text),
+        _ if key.ends_with("code") && RUNNING.iter().any(|name| tool.contains(name)) => {
+            let words = ["python3", "-c", text].map(Word::known).to_vec();
+            vec![SimpleCommand { words, ..Default::default() }]
+        }
         _ => Vec::new(),
     }
 }
@@ -222,14 +255,16 @@ fn commands_in_code(name: &str, given: &Arguments<'_>) -> Vec<SimpleCommand> {
         }
     }
     let mut commands = Vec::new();
-    for text in codes.iter().flat_map(|code| texts_of_calls(code, &DATABASES)) {
-        commands.extend(statements_of(&text, &[]));
-    }
-    for text in codes.into_iter().flat_map(shell_texts) {
-        for mut inner in commands_of_text(&text) {
+    for (command, text) in codes.into_iter().flat_map(texts) {
+        if command == STATEMENT {
+            commands.extend(statements_of(&text, &[]));
+            continue;
+        }
+        for mut inner in commands_of_text(&format!("{command} {text}")) {
             if inner.words.first().is_some_and(Word::is_known) {
                 inner.hidden = Hidden::Nothing;
                 inner.wrappers.insert(0, name.to_owned());
+                inner.history = given.command.history.clone();
                 commands.push(inner);
             }
         }
@@ -237,7 +272,7 @@ fn commands_in_code(name: &str, given: &Arguments<'_>) -> Vec<SimpleCommand> {
     commands
 }
 
-fn is_awk(name: &str) -> bool {
+pub(super) fn is_awk(name: &str) -> bool {
     name.ends_with("awk")
 }
 
@@ -256,12 +291,12 @@ fn is_database(name: &str) -> bool {
 }
 
 /// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
-fn words_beside(client: &SimpleCommand, statements: &Word) -> Vec<Word> {
+fn words_beside(client: &SimpleCommand, statements: &str) -> Vec<Word> {
     const OTHERS: [&str; 7] = ["-U", "-u", "--username", "--user", "-o", "-L", "-f"];
     let mut words = Vec::new();
     let mut before = "";
     for word in &client.words {
-        if !std::ptr::eq(word, statements) && !OTHERS.contains(&before) {
+        if word.text != statements && !OTHERS.contains(&before) {
             words.push(word.clone().behind("CLIENT="));
         }
         before = &word.text;

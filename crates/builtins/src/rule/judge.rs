@@ -12,7 +12,7 @@ use super::paths::{Here, Machine, PathPattern, hold};
 use super::pattern::Pattern;
 use super::place::Scene;
 use super::uses::Touch;
-use super::values::put_values;
+use super::values::with_values;
 use crate::builtins::Surroundings;
 use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
@@ -95,11 +95,9 @@ impl Rule {
         let scene = Scene::of(input, &self.machine, &self.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
-            _ => reading.implied.get_or_init(|| {
-                let mut commands = reading.commands.clone();
-                put_values(&mut commands, &scene);
-                with_implied(input, commands)
-            }),
+            _ => reading
+                .implied
+                .get_or_init(|| with_implied(input, with_values(&reading.commands, &scene))),
         };
         let read = CallReading::of(input, commands, reading, &self.machine, scene);
         match &self.answer {

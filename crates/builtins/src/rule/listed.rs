@@ -66,9 +66,13 @@ impl Pattern {
         let taken = given.operands.iter().enumerate().skip(named);
         for (at, operand) in taken {
             // Behind `--` it is none, unless that was the value of an option.
+            let is_other_task = given.row.tasks && named > 0;
             let is_like_option =
                 operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);
-            if is_like_option || given.row.is_hazardous_operand(&operand.text, at <= shift) {
+            if is_like_option
+                || is_other_task
+                || given.row.is_hazardous_operand(&operand.text, at <= shift)
+            {
                 return Err(operand.text.clone());
             }
         }

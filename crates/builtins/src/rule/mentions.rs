@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::expand::{expansions, versions, without_outputs};
+use super::implied::is_awk;
 use super::part::braces;
 use super::place::{Place, Scene};
 use super::search::searched;
+use super::table::Row;
 use super::texts::Texts;
 use super::uses::{Touch, uses};
 use super::words::{add_words, without_range};
-use crate::calls::{Hidden, Word};
+use crate::calls::{Hidden, Word, is_interpreter};
 use crate::tools::patch;
 use hookexec::registry::BuiltinError;
 
@@ -38,17 +40,7 @@ pub(super) struct Mention {
     pub(super) descends: bool,
 }
 
-/// Programs whose words and input are code, in which any text may be a file.
-const READ_CODE: [&str; 12] = [
-    "python", "python2", "python3", "node", "nodejs", "perl", "ruby", "php", "deno", "bun", "lua",
-    "awk",
-];
-/// Programs that go through a directory and all below it, beside all `...tar` and `7z...`.
-const DESCENDING: [&str; 21] = [
-    "rg", "ag", "ack", "zip", "pax", "ditto", "rsync", "scp", "rm", "rmdir", "mv", "shred", "cpio",
-    "rclone", "restic", "docker", "podman", "mount", "robocopy", "xcopy", "rd",
-];
-/// Functions that do.
+/// Functions that go through a directory and all below it.
 const DESCENDING_FUNCTIONS: [&str; 5] =
     ["copytree", "rmtree", "make_archive", "tarfile", "zipfile"];
 
@@ -85,11 +77,38 @@ struct Finder<'f, 'c> {
     mentions: &'f mut Vec<Mention>,
 }
 
+impl Mention {
+    /// Returns what a word may be as a file; `words` are the texts in it that may be one.
+    pub(super) fn of(
+        word: &Word,
+        words: &BTreeSet<String>,
+        is_literal: bool,
+        place: &Place,
+        scene: &Scene<'_>,
+    ) -> Result<Self, BuiltinError> {
+        let mut texts = Texts::default();
+        for one in words {
+            add_versions(one, place, scene, is_literal, &mut texts)?;
+        }
+        let expanded = expansions(word, place, scene);
+        scene.make(expanded.len())?;
+        let (mut paths, mut open) = place.named(&expanded);
+        // An address is in no directory.
+        if word.text.contains("://") {
+            (paths, open) = (vec![PathBuf::from(&word.text)], None);
+        }
+        let (shown, touch) = (word.text.clone(), Touch::NONE);
+        let (is_target, command, unsure, descends) = (false, None, false, false);
+        Ok(Self { shown, touch, is_target, command, paths, open, texts, unsure, descends })
+    }
+}
+
 impl Finder<'_, '_> {
     fn all(&mut self) -> Result<(), BuiltinError> {
         let command = self.given.command;
         let program = self.given.program.as_deref().unwrap_or_default();
-        let is_code = READ_CODE.iter().any(|name| program.starts_with(name));
+        // Any text in code may be a file.
+        let is_code = is_interpreter(program) || is_awk(program);
         if let Some(word) = command.words.first()
             && word.text.contains('/')
         {
@@ -97,7 +116,7 @@ impl Finder<'_, '_> {
         }
         for used in uses(self.given) {
             match self.search {
-                Some(search) if used.text.contains("{}") => {
+                Some(search) if used.text == "{}" => {
                     self.add_found(search, "", used.word, used.touch, used.is_target)?;
                 }
                 _ if used.is_target && program == "find" => {
@@ -117,10 +136,13 @@ impl Finder<'_, '_> {
         {
             self.add_found(self.given, ".", word, Touch::DELETE, true)?;
         }
-        if let Some(search) = self.piped
-            && let Some(word) = command.words.first()
-        {
-            self.add_found(search, "", word, Touch::READ, false)?;
+        if let Some(search) = self.piped {
+            // `xargs` adds what was found at the end.
+            let mut whole = command.clone();
+            whole.words.push(Word::unknown("{}"));
+            for used in uses(&Arguments::of(&whole)).iter().filter(|used| used.text == "{}") {
+                self.add_found(search, "", used.word, used.touch, used.is_target)?;
+            }
         }
         if program == "apply_patch" {
             self.patches()?;
@@ -213,7 +235,9 @@ impl Finder<'_, '_> {
             if name != "*" {
                 mention.texts.add_pieces(name, false)?;
             }
-            mention.descends = pattern == "*";
+            // Who names `.git` leaves it out.
+            let names_git = search.command.words.iter().any(|word| word.text.contains(".git"));
+            mention.descends = pattern == "*" && !names_git;
         }
         Ok(())
     }
@@ -229,7 +253,6 @@ impl Finder<'_, '_> {
         if text.is_empty() {
             return Ok(());
         }
-        let mut texts = Texts::default();
         let mut words = BTreeSet::new();
         let mut divides = false;
         if is_code && text.contains([' ', '\n', '(', '"', '\'', ';', '`']) {
@@ -246,34 +269,20 @@ impl Finder<'_, '_> {
         }
         // A wildcard in quotes is a letter.
         let is_literal = word.is_known() && word.quoted && !is_code;
-        for one in &words {
-            add_versions(one, self.place, self.scene, is_literal, &mut texts)?;
-        }
-        if divides {
-            texts.remove("/");
-            texts.remove("//");
-        }
         let meant = Word { text: text.to_owned(), ..word.clone() };
-        let expanded =
-            if is_path { expansions(&meant, self.place, self.scene) } else { Vec::new() };
-        self.scene.make(expanded.len())?;
-        let (mut paths, mut open) = self.place.named(&expanded);
-        // An address is in no directory.
-        if text.contains("://") && !is_target {
-            (paths, open) = (vec![PathBuf::from(text)], None);
+        let mut mention = Mention::of(&meant, &words, is_literal, self.place, self.scene)?;
+        if divides {
+            mention.texts.remove("/");
+            mention.texts.remove("//");
         }
-        let given = self.given;
-        self.mentions.push(Mention {
-            shown: word.text.clone(),
-            touch,
-            is_target,
-            command: Some(self.at),
-            paths,
-            open,
-            texts,
-            unsure: false,
-            descends: descends(given, &words),
-        });
+        if !is_path {
+            (mention.paths, mention.open) = (Vec::new(), None);
+        }
+        mention.shown.clone_from(&word.text);
+        (mention.touch, mention.is_target) = (touch, is_target);
+        mention.command = Some(self.at);
+        mention.descends = descends(self.given, &words);
+        self.mentions.push(mention);
         Ok(())
     }
 }
@@ -312,30 +321,23 @@ pub(super) fn add_versions(
 
 /// Returns whether a command goes through the directories that it names.
 fn descends(given: &Arguments<'_>, words: &BTreeSet<String>) -> bool {
-    let program = given.program.as_deref().unwrap_or_default();
     let is_recursive = ["-r", "-R", "--recursive"].iter().any(|option| given.has(option));
-    let copies = program == "cp" && given.has("-a");
+    let copies = given.program.as_deref() == Some("cp") && given.has("-a");
     let module = given.command.words.iter().any(|word| is_descending_function(&word.text));
     is_recursive
         || copies
         || module
-        || is_descending_program(program)
+        || given.row.deep
         || words.iter().any(|word| is_descending_function(word))
 }
 
 /// Returns whether a word of code says that it goes through directories.
 pub(super) fn goes_deep(word: &str) -> bool {
     let letters = word.strip_prefix('-').filter(|letters| letters.len() <= 8);
-    is_descending_program(word.rsplit('/').next().unwrap_or(word))
+    Row::of(word.rsplit('/').next().unwrap_or(word), None).deep
         || is_descending_function(word)
         || letters.is_some_and(|letters| !letters.starts_with('-') && letters.contains(['r', 'R']))
         || word.starts_with("--recurs")
-}
-
-fn is_descending_program(name: &str) -> bool {
-    DESCENDING.contains(&name)
-        || name.strip_suffix("tar").is_some_and(|kind| !kind.contains('.'))
-        || name.starts_with("7z")
 }
 
 fn is_descending_function(word: &str) -> bool {

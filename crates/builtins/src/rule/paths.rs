@@ -32,6 +32,8 @@ pub(super) struct Machine {
 pub(super) struct PathPattern {
     /// As it is written in the rule: `@secrets` for each of its items.
     pub(super) written: String,
+    /// Whether it is written with a `!`: it takes away what lies in it.
+    pub(super) negated: bool,
     /// The address, if it is one: `*://**?token=**`.
     address: Option<String>,
     /// The directory that it begins with; empty if it counts in each.
@@ -57,6 +59,7 @@ struct Compiled {
 
 /// The patterns of one key, and where what they name really lies now.
 pub(super) struct Here<'p> {
+    all: &'p [PathPattern],
     patterns: Vec<(&'p PathPattern, Option<PathBuf>)>,
     home: Option<PathBuf>,
     guesses: OnceCell<BTreeSet<PathBuf>>,
@@ -76,20 +79,22 @@ impl PathPattern {
         item: &str,
         machine: &Machine,
     ) -> Result<Vec<Self>, Mistake> {
+        let path = item.strip_prefix('!').unwrap_or(item);
         let mut patterns = Vec::new();
-        for text in braces(item) {
-            patterns.push(Self::parse_one(written, &text, machine)?);
+        for text in braces(path) {
+            let pattern = Self::parse_one(written, &text, machine)?;
+            patterns.push(Self { negated: path.len() < item.len(), ..pattern });
         }
         Ok(patterns)
     }
 
     fn parse_one(written: &str, item: &str, machine: &Machine) -> Result<Self, Mistake> {
         let platform = machine.platform;
-        let written = written.to_owned();
+        let (written, negated) = (written.to_owned(), false);
         if item.contains("://") {
             let (base, rest, compiled) = (PathBuf::new(), String::new(), OnceLock::new());
             let (address, spared) = (Some(item.to_owned()), Vec::new());
-            return Ok(Self { written, address, base, rest, spared, compiled });
+            return Ok(Self { written, negated, address, base, rest, spared, compiled });
         }
         let glob = platform.rooted(item);
         let at_home = behind(&glob, &["~", "$HOME", "${HOME}"]);
@@ -124,7 +129,7 @@ impl PathPattern {
         spared.extend(machine.home());
         spared.retain(|_| is_temporary);
         let (rest, compiled) = (rest.to_owned(), OnceLock::new());
-        Ok(Self { written, address: None, base, rest, spared, compiled })
+        Ok(Self { written, negated, address: None, base, rest, spared, compiled })
     }
 
     /// Returns its parts. Most patterns are never compared with a path.
@@ -206,9 +211,18 @@ impl PathPattern {
     }
 }
 
-/// Returns whether one of the patterns holds a file.
+/// Returns whether one of the patterns holds a file, and none with a `!` takes some of it away.
 pub(super) fn hold(patterns: &[PathPattern], file: &Path) -> bool {
-    patterns.iter().any(|pattern| pattern.holds(file))
+    let mut taken = patterns.iter().filter(|pattern| pattern.negated);
+    patterns.iter().any(|pattern| !pattern.negated && pattern.holds(file))
+        && !taken.any(|pattern| pattern.is_at_stake(file))
+        && !take_away(patterns, file)
+}
+
+/// Returns whether a pattern with a `!` takes a file away.
+pub(super) fn take_away(patterns: &[PathPattern], file: &Path) -> bool {
+    let mut taken = patterns.iter().filter(|pattern| pattern.negated);
+    taken.any(|pattern| fit(&pattern.compiled().parts, &parts_of(file), false))
 }
 
 /// Returns the rest of a path that begins with one of these names.
@@ -256,11 +270,11 @@ impl<'p> Here<'p> {
         read: &CallReading<'_>,
     ) -> Self {
         let mut named = Vec::new();
-        for pattern in patterns {
+        for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
             let root = pattern.compiled().root.as_deref();
             named.push((pattern, root.and_then(|root| read.elsewhere(root))));
         }
-        Self { patterns: named, home: machine.home(), guesses: OnceCell::new() }
+        Self { all: patterns, patterns: named, home: machine.home(), guesses: OnceCell::new() }
     }
 
     /// Returns the directories in which a word may lie that begins with what only the shell knows: those
@@ -284,7 +298,7 @@ impl<'p> Here<'p> {
         names: &[PathBuf],
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
-        for name in names {
+        for name in names.iter().filter(|name| !take_away(self.all, name)) {
             let parts = parts_of(name);
             let letters = first_letters(&parts);
             for (pattern, real) in &self.patterns {

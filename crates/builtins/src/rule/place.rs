@@ -176,14 +176,22 @@ impl Place {
 
     fn set(&mut self, word: &Word, scene: &Scene<'_>) {
         let Some((name, value)) = word.text.split_once('=') else { return };
-        let plain = &name[..name_length(name)];
+        let (plain, operator) = name.split_at(name_length(name));
         if plain.is_empty() {
             return;
         }
         let mut values = vec![UNKNOWN.to_string()];
-        // An array, and what is added to a value, are not followed.
-        if plain == name && !value.starts_with('(') {
+        // An array is not followed.
+        if matches!(operator, "" | "+") && !value.starts_with('(') {
             values = bounded(expansions(&word.ending(value), self, scene), UNKNOWN.to_string());
+        }
+        if operator == "+" {
+            let before = self.variables.remove(plain).unwrap_or_else(|| vec![unset(plain, scene)]);
+            let mut longer = Vec::new();
+            for before in &before {
+                longer.extend(values.iter().map(|value| format!("{before}{value}")));
+            }
+            values = bounded(longer, UNKNOWN.to_string());
         }
         self.variables.insert(plain.to_owned(), values);
     }

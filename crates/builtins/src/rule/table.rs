@@ -19,6 +19,10 @@ pub(super) struct Row {
     twins: Vec<Vec<&'static str>>,
     /// Whether one dash with several letters is one option.
     pub(super) long: bool,
+    /// Whether the program goes through the directories that it names.
+    pub(super) deep: bool,
+    /// Whether each operand is a task of its own.
+    pub(super) tasks: bool,
     values: Vec<&'static str>,
     pub(super) uses: Vec<Use>,
     /// The words that the final `*` of an allow does not take.
@@ -141,10 +145,11 @@ impl Row {
 
     fn add_twins(&mut self, part: &'static str) {
         for item in part.split_whitespace() {
-            if item == "long" {
-                self.long = true;
-            } else {
-                self.twins.push(item.split('=').collect());
+            match item {
+                "long" => self.long = true,
+                "deep" => self.deep = true,
+                "tasks" => self.tasks = true,
+                _ => self.twins.push(item.split('=').collect()),
             }
         }
     }

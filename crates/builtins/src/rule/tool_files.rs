@@ -1,14 +1,11 @@
 //! The files in the arguments of a tool that runs no command in a shell.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::expand::expansions;
-use super::mentions::{Mention, add_versions, goes_deep};
+use super::mentions::{Mention, goes_deep};
 use super::place::{Place, Scene};
-use super::texts::Texts;
 use super::tools::CalledTool;
 use super::uses::Touch;
 use super::words::{add_words, foreign};
@@ -210,7 +207,6 @@ impl Collector<'_> {
 
     /// Adds what a text may mean.
     fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Result<(), BuiltinError> {
-        let mut texts = Texts::default();
         let mut words = BTreeSet::new();
         if text.is_empty() {
             return Ok(());
@@ -223,26 +219,9 @@ impl Collector<'_> {
                 words.insert(text.to_owned());
             }
         }
-        for word in &words {
-            add_versions(word, &self.place, self.scene, false, &mut texts)?;
-        }
         let word = Word::unknown(text);
-        let (mut paths, mut open) = self.place.named(&expansions(&word, &self.place, self.scene));
-        // An address is in no directory.
-        if text.contains("://") {
-            (paths, open) = (vec![PathBuf::from(text)], None);
-        }
-        self.mentions.push(Mention {
-            shown: text.to_owned(),
-            touch,
-            is_target: false,
-            command: None,
-            paths,
-            open,
-            texts,
-            unsure: false,
-            descends: false,
-        });
+        let mention = Mention::of(&word, &words, false, &self.place, self.scene)?;
+        self.mentions.push(Mention { touch, ..mention });
         Ok(())
     }
 }

@@ -1,64 +1,107 @@
-//! Words that the call itself sets: `V=-rf; rm $V x` is `rm -rf x`, and `rm -{r,f} x`, too.
+//! Words that the call itself sets: `V=-rf; rm $V x` is `rm -rf x`, and `rm -{r,f} x`, too. A word that
+//! may have several values makes a command of each.
 
 use super::expand::{UNKNOWN, expansions};
 use super::part::braces;
 use super::place::{Place, Places, Scene};
-use crate::calls::{SimpleCommand, Word, is_shell};
+use crate::calls::{Certainty, Hidden, SimpleCommand, Word, is_shell};
 use crate::shell::next_expansion;
+use hookexec_files::text::name_length;
+
+/// How many commands one may stand for; with more, its words are not known.
+const MOST_COMMANDS: usize = 16;
 
 /// Puts the values of words into commands. Another shell, as in `bash -c`, may not have the variables.
-pub(super) fn put_values(commands: &mut [SimpleCommand], scene: &Scene<'_>) {
+pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleCommand> {
     const OTHER_SHELLS: [&str; 6] = ["ssh", "su", "runuser", "script", "watch", "adb"];
     let mut places = Places::default();
+    // Whether a program is a fetched file is known only where the call is read.
+    let fetches = commands.iter().any(SimpleCommand::fetches);
+    let mut found = Vec::new();
     for command in commands {
         let mut wrappers = command.wrappers.iter();
-        if command.words.iter().all(Word::is_known)
+        let mut words = command.assignments.iter().chain(&command.words);
+        if words.all(Word::is_known)
             || wrappers.any(|name| is_shell(name) || OTHER_SHELLS.contains(&name.as_str()))
         {
+            found.push(command.clone());
             continue;
         }
         let place = places.after(&command.history, scene);
-        let mut words = Vec::new();
-        // A program that is not known may run another one.
-        words.extend(command.words.first().cloned());
-        for word in command.words.iter().skip(1) {
-            match values(word, &place, scene) {
-                Some(texts) => words.extend(texts.iter().map(|text| Word::known(text))),
-                None => words.push(word.clone()),
+        let mut command = command.clone();
+        for word in &mut command.assignments {
+            if let [words] = &values(word, &place, scene)[..]
+                && let [value] = &words[..]
+            {
+                *word = value.clone();
             }
         }
-        command.words = words;
+        let mut lists = vec![Vec::new()];
+        for word in &command.words {
+            let mut values = values(word, &place, scene);
+            if lists.len() * values.len() > MOST_COMMANDS {
+                values = vec![vec![word.clone()]];
+            }
+            let before = std::mem::take(&mut lists);
+            for list in &before {
+                lists.extend(values.iter().map(|value| [&list[..], value].concat()));
+            }
+        }
+        for words in lists {
+            if command.hidden == Hidden::Nothing || fetches || words == command.words {
+                found.push(SimpleCommand { words, ..command.clone() });
+            } else {
+                found.extend(command.with_words(words));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the lists of words of which a word becomes one; itself if the call does not tell them.
+fn values(word: &Word, place: &Place, scene: &Scene<'_>) -> Vec<Vec<Word>> {
+    let own = vec![vec![word.clone()]];
+    if word.is_known() || !is_told(&word.text, place) {
+        return own;
+    }
+    let mut lists = Vec::new();
+    let is_list = !word.text.contains('$');
+    let texts = if is_list { braces(&word.text) } else { expansions(word, place, scene) };
+    for text in texts {
+        let mut words = Vec::new();
+        let parts: Vec<&str> =
+            if word.quoted { vec![&text] } else { text.split_whitespace().collect() };
+        for part in parts {
+            if part.contains(['~', '$', '`', '{', UNKNOWN]) {
+                return own;
+            }
+            words.push(put(part));
+        }
+        lists.push(words);
+    }
+    // A list in braces is several words.
+    if is_list { vec![lists.concat()] } else { lists }
+}
+
+/// Returns a word with this value, which may be a wildcard.
+fn put(value: &str) -> Word {
+    match value.find(['*', '?', '[']) {
+        Some(known) => Word { certainty: Certainty::Paths, known, ..Word::unknown(value) },
+        None => Word::known(value),
     }
 }
 
-/// Returns the words that a word becomes, if the call tells them and none is a path.
-fn values(word: &Word, place: &Place, scene: &Scene<'_>) -> Option<Vec<String>> {
-    if word.is_known() {
-        return None;
-    }
-    let texts = if !word.text.contains('$') {
-        braces(&word.text)
-    } else if word.quoted {
-        vec![value(word, place, scene)?]
-    } else {
-        value(word, place, scene)?.split_whitespace().map(str::to_owned).collect()
-    };
-    if texts.iter().any(|text| text.contains(['/', '*', '?', '[', '~', '$', '`', '{', UNKNOWN])) {
-        return None;
-    }
-    Some(texts)
-}
-
-/// Returns the only text that a word with variables of the call may stand for.
-fn value(word: &Word, place: &Place, scene: &Scene<'_>) -> Option<String> {
-    let mut rest = word.text.as_str();
+/// Returns whether the call sets each variable of a text. `${NAME:+x}` is `x` or nothing for any name.
+fn is_told(text: &str, place: &Place) -> bool {
+    let mut rest = text;
     while let Some((_, expansion, behind)) = next_expansion(rest) {
-        let name = expansion[1..].trim_matches(['{', '}']);
-        if !place.variables.contains_key(name) {
-            return None;
+        let inside = expansion[1..].trim_start_matches('{');
+        let (name, operator) = inside.split_at(name_length(inside));
+        let is_choice = !name.is_empty() && operator.starts_with(":+");
+        if !is_choice && !place.variables.contains_key(name) {
+            return false;
         }
         rest = behind;
     }
-    let mut texts = expansions(word, place, scene);
-    if texts.len() == 1 { texts.pop() } else { None }
+    true
 }

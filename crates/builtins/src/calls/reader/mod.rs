@@ -11,6 +11,7 @@ mod word;
 
 use super::command::{Certainty, Hidden, SimpleCommand, Word};
 use super::history::History;
+use super::simple::Simple;
 use documents::Document;
 use hookexec_files::text::name_length;
 
@@ -76,6 +77,24 @@ pub(crate) fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
     let mut found = Found::default();
     found.last_text(text, &Frame::default());
     found.finished()
+}
+
+impl SimpleCommand {
+    /// Returns the command with other words, and what it runs then.
+    pub(crate) fn with_words(&self, words: Vec<Word>) -> Vec<Self> {
+        let mut found = Found { history: self.history.clone(), ..Found::default() };
+        let frame = Frame {
+            pipeline: self.pipeline,
+            piped: self.piped,
+            wrappers: self.wrappers.clone(),
+            more: self.more,
+            depth: self.wrappers.len(),
+            substituted: false,
+        };
+        let (assignments, redirections) = (self.assignments.clone(), self.redirections.clone());
+        found.simple(Simple { assignments, words, redirections }, &frame);
+        found.finished()
+    }
 }
 
 impl Found {
