@@ -415,6 +415,9 @@ async fn code_that_is_not_seen_is_unknown() {
         ask curl u | tee a.sh; bash a.sh
         deny cat > a.sh <<'E'\\nx\\nE\\nbash a.sh
         - cat > a.sh <<'E'\\ny\\nE\\nbash a.sh
+        deny cat > a.sh <<'E'\\nx\\nE\\n./a.sh
+        deny tee a.sh <<'E'\\nx\\nE\\nsh ./a.sh
+        - cat > a.py <<'E'\\n#!/usr/bin/env python3\\nx\\nE\\n./a.py
         deny echo x > a.sh && sh a.sh
         - curl u | tee a.sh; bash b.sh
         deny python3 - <<'E'\\nrmtree(x)\\nE

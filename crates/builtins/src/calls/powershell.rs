@@ -22,6 +22,17 @@ pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
     Some(commands)
 }
 
+/// Returns the commands of a text behind `-Command` of PowerShell, or a beginning of it.
+pub(super) fn commands_behind_powershell(name: &str, words: &[Word]) -> Option<Vec<SimpleCommand>> {
+    let [.., option, text] = words else { return None };
+    let option = option.text.to_ascii_lowercase();
+    let is_command = option.len() > 1 && "-command".starts_with(&option);
+    if !matches!(name, "powershell" | "pwsh") || !is_command || !text.is_known() {
+        return None;
+    }
+    commands_of_powershell(&text.text)
+}
+
 /// Returns a plain text as one for a POSIX shell: with `/` for `\`, and without the commas of lists.
 fn as_posix(text: &str) -> Option<String> {
     let text = text.trim().replace("\r\n", "\n");

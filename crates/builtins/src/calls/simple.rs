@@ -3,6 +3,7 @@
 use super::command::{Hidden, Redirection, SimpleCommand, Word};
 use super::history::Change;
 use super::names::FETCHERS;
+use super::powershell::commands_behind_powershell;
 use super::reader::{Found, Frame};
 use super::shells::{self, Code};
 use super::wrappers::{self, Inner};
@@ -78,8 +79,14 @@ impl Found {
             self.commands.push(command);
             let before = self.history.clone();
             self.history.note(&assignments, &[]);
+            let script = self.written(program).filter(|_| program.text.contains('/'));
             let hidden = if !program.is_known() || is_fetched {
                 Hidden::Anything
+            } else if let Some(text) = script.filter(|text| is_for_shell(text)) {
+                let mut inner = frame.clone();
+                inner.wrappers.push(name.clone());
+                inner.depth += 1;
+                self.inner_text(&text, inner)
             } else {
                 self.inner(&name, arguments, &texts, reads_input, frame)
             };
@@ -146,7 +153,15 @@ impl Found {
             // Without a command it runs a shell.
             Inner::Nothing if name == "ssh" && reads_input => Hidden::Anything,
             Inner::Nothing => Hidden::Nothing,
-            Inner::Unread => Hidden::of_words(words, frame.more || reads_input),
+            Inner::Unread => {
+                if let Some(commands) = commands_behind_powershell(name, words) {
+                    self.commands.extend(commands);
+                    return Hidden::Nothing;
+                }
+                let mut all = vec![Word::known(name)];
+                all.extend(words.iter().cloned());
+                Hidden::of_words(&all, frame.more || reads_input)
+            }
             Inner::Shown(words) => Hidden::of_words(words, frame.more),
             Inner::Text(text) => self.inner_text(&text, inner),
             Inner::Commands(runs) => {
@@ -202,19 +217,23 @@ impl Found {
         Hidden::words_of(text)
     }
 
-    /// Returns the text that the call itself wrote to a file by `cat`, `echo` or `printf`, if it is known.
+    /// Returns the text that the call itself wrote to a file by `cat`, `tee`, `echo` or `printf`, if it is
+    /// known.
     fn written(&self, file: &Word) -> Option<String> {
+        let name = file.text.trim_start_matches("./");
         let command = self.commands.iter().rfind(|command| {
             let mut outputs = command.redirections.iter().filter(|one| one.operator.contains('>'));
-            outputs.any(|output| output.word.text == file.text)
+            let is_tee = command.words.first().is_some_and(|word| word.text == "tee");
+            outputs.any(|output| is_named(&output.word, name))
+                || is_tee && command.words.iter().any(|word| is_named(word, name))
         })?;
         let document = command.redirections.iter().find(|one| one.operator == "<<");
         let (program, arguments) = command.words.split_first()?;
         match (&*base_name(&program.text), document) {
-            ("cat", Some(document)) => Some(document.word.text.clone()),
+            ("cat" | "tee", Some(document)) => Some(document.word.text.clone()),
             ("echo" | "printf", _) => {
                 let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
-                Some(texts.join(" "))
+                Some(texts.join(" ").replace("\\n", "\n"))
             }
             _ => None,
         }
@@ -235,6 +254,17 @@ impl Found {
 }
 
 pub(super) use wrappers::Run;
+
+/// Returns whether a word is a file of the current directory, with or without `./`.
+fn is_named(word: &Word, name: &str) -> bool {
+    word.text.trim_start_matches("./") == name
+}
+
+/// Returns whether a script is not for another interpreter, by its first line.
+fn is_for_shell(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    !first.starts_with("#!") || first.contains("sh")
+}
 
 /// Returns whether a file lies where the system keeps its programs.
 fn is_installed(file: &Word) -> bool {
