@@ -130,6 +130,12 @@ impl CommandError {
     }
 }
 
+impl From<Diagnostics> for CommandError {
+    fn from(problems: Diagnostics) -> Self {
+        Self::config(problems)
+    }
+}
+
 impl From<ListenError> for CommandError {
     fn from(error: ListenError) -> Self {
         let failed = Self::usage(error.to_string());

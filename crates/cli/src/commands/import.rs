@@ -56,7 +56,7 @@ impl ImportArgs {
             output::talk(&format!("left out, or doubtful:\n{}\n", imported.problems));
         }
         let written = source.head(&imported.problems) + "\n" + &imported.yaml;
-        let config = Config::from_yaml(&written, "hooks.yaml").map_err(CommandError::config)?;
+        let config = Config::from_yaml(&written, "hooks.yaml")?;
         if config.hooks.len() != imported.hooks {
             let lost = counted(imported.hooks.abs_diff(config.hooks.len()), "hook");
             return Err(CommandError::internal(format!("the import would lose {lost}"))

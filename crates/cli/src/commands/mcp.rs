@@ -60,7 +60,7 @@ impl Args {
         let runtime = Runtime::new()?;
         runtime.block_on(async {
             let signals = runtime::listen()?;
-            let engine = Arc::new(Engine::new(load).map_err(CommandError::config)?);
+            let engine = Arc::new(Engine::new(load)?);
             self.run(signals, engine, format!("mcp-{id}")).await
         })?
     }

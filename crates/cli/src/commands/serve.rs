@@ -52,7 +52,7 @@ impl Args {
         runtime.block_on(async {
             let mut signals = runtime::listen()?;
             let server = Server::new(project, Limits::default(), load);
-            let server = server.map_err(CommandError::config)?;
+            let server = server?;
             let mut talk = Box::pin(self.talk(&server));
             tokio::select! {
                 biased;

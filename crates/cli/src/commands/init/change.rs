@@ -65,7 +65,7 @@ pub(super) fn apply(
     if text == old_text {
         return Ok(said + "nothing was changed\n");
     }
-    Config::from_yaml(&text, shown).map_err(CommandError::config)?;
+    Config::from_yaml(&text, shown)?;
     let new = format!("{mark}{text}");
     if new.len() as u64 > MAX_SIZE {
         let message = format!("{shown} was not changed: it would be larger than 1 MiB");
@@ -101,8 +101,8 @@ fn added(
     recipe: &Recipe,
     place: &str,
 ) -> Result<Option<String>, CommandError> {
-    let known = Config::from_yaml(text, shown).map_err(CommandError::config)?;
-    let new = Config::from_yaml(&recipe.text, recipe.name).map_err(CommandError::config)?;
+    let known = Config::from_yaml(text, shown)?;
+    let new = Config::from_yaml(&recipe.text, recipe.name)?;
     if edit::has(text, &recipe.text).map_err(|error| refused(shown, &error))? {
         return Ok(None);
     }
@@ -127,7 +127,7 @@ fn removed(shown: &str, text: &str, name: &str) -> Result<String, CommandError> 
     let mut text = text.to_owned();
     let mut is_found = false;
     loop {
-        let config = Config::from_yaml(&text, shown).map_err(CommandError::config)?;
+        let config = Config::from_yaml(&text, shown)?;
         let found = config.hooks.iter().find(|hook| hook.name.as_deref() == Some(name));
         let Some(hook) = found else {
             if is_found {

@@ -11,7 +11,7 @@ use crate::error::{CommandError, warn};
 pub(super) fn execute() -> Result<Exit, CommandError> {
     let mut options = ConfigArgs::default().options(Purpose::Run)?;
     options.without_project = true;
-    let policies = hookexec_project::load(&options).map_err(CommandError::config)?.policies;
+    let policies = hookexec_project::load(&options)?.policies;
     if policies.is_empty() {
         let message = "no hooks file of the administrator and of the user names a policy";
         let hint = "add `policy:` to it; `hookexec check` shows the mistakes of a file";

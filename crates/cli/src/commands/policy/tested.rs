@@ -18,7 +18,7 @@ pub(super) fn test(archive: &Archive, scratch: &Path) -> Result<Results, Command
     unpack(archive, &policy)?;
     let executor = Executor::builder(load(archive, &policy)?);
     let executor = executor.registry(registry::all()).working_dir(&project);
-    executor.build().map_err(CommandError::config)?;
+    executor.build()?;
     let cases = archive.test_files();
     let cases: Vec<PathBuf> = cases.into_iter().map(|name| policy.join(name)).collect();
     run_cases(&cases, None, Some(&project))

@@ -127,7 +127,7 @@ impl LogArgs {
         let candidate = config.load(Purpose::Run)?.found.config;
         let runs = if self.run_external { |_: &Hook| true } else { only_looks };
         let replay = Replay::new(candidate, &config.project()?, registry::all(), runs);
-        let replay = replay.map_err(CommandError::config)?;
+        let replay = replay?;
         let runtime = Runtime::new()?;
         let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);
         let read = records::read(log, |line| match line {

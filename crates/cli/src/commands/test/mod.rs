@@ -146,7 +146,7 @@ pub(crate) fn run_cases(
         }
     }
     let suite = Suite::load(paths, &config::project(project)?, &registry::all());
-    let mut suite = suite.map_err(CommandError::config)?;
+    let mut suite = suite?;
     Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::config)
 }
 

@@ -190,7 +190,7 @@ impl Survey {
     /// Prints an allow rule for commands that ran often. The rules of `init --user` count, too.
     pub(super) fn suggest(&mut self) -> Result<(), CommandError> {
         let starter = include_str!("../../starter/user.yaml");
-        let starter = Config::from_yaml(starter, "user.yaml").map_err(CommandError::config)?;
+        let starter = Config::from_yaml(starter, "user.yaml")?;
         self.config.hooks.extend(starter.hooks);
         // An allow would keep the hooks that are asked later from being asked.
         for hook in &mut self.config.hooks {

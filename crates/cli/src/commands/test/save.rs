@@ -58,7 +58,7 @@ pub(super) fn save(
     let cases = hooks.with_extension("test.yaml");
     let old = store::read(&cases).or_usage(unreadable(&cases))?;
     let text = with_case(&cases, old.as_deref(), (&name, &case), hooks);
-    let text = text.map_err(CommandError::config)?;
+    let text = text?;
     store::write(&cases, old.as_deref(), &text).or_usage(unwritable(&cases))?;
     let mut said = format!("added a case to {}\n", cases.display());
     let _ = match exception {
