@@ -52,7 +52,8 @@ fn a_storm_of_dispatches_and_deaths_gets_every_verdict_right_and_leaves_nothing(
         executor.shutdown(HANG).await;
     });
     drop(warm_up);
-    let before = settled(|now| now.children == 0);
+    // The threads of the runtime end a little later.
+    let before = settled(|now| now.children == 0 && now.threads <= 2);
 
     let runtime = runtime();
     let started = Instant::now();
