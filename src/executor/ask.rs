@@ -4,12 +4,15 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use tracing::{Instrument as _, Span};
+
 use super::dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
 use super::run::{NotRun, run};
 use super::select::{Bound, Plan};
+use super::spans;
 use super::time::Deadlines;
 use super::versions::{ORIGINAL, Sight, Versions, rewritten};
 use crate::event::Event;
@@ -55,6 +58,7 @@ pub(super) struct Stage<'e> {
     judged: JudgedBefore<'e>,
     /// The hooks for the tool's first name.
     matching: OnceLock<Arc<[usize]>>,
+    span: OnceLock<Span>,
 }
 
 impl<'e> Stage<'e> {
@@ -71,6 +75,7 @@ impl<'e> Stage<'e> {
             took: Duration::ZERO,
             judged,
             matching: OnceLock::new(),
+            span: OnceLock::new(),
         }
     }
 
@@ -133,6 +138,12 @@ impl<'e> Moment<'e> {
     /// Returns a version as the hooks of one event get it.
     pub(super) fn sight(&self, place: usize, version: usize) -> Sight {
         Sight { version, event: self.stages[place].event, place, repeated: false }
+    }
+
+    /// Returns the span of an event, which begins here if it has not begun.
+    pub(super) fn span(&self, place: usize) -> &Span {
+        let stage = &self.stages[place];
+        stage.span.get_or_init(|| spans::of_event(stage.event, self.versions.input(ORIGINAL)))
     }
 
     /// Returns the hooks whose matcher matches, in config order.
@@ -246,14 +257,15 @@ impl<'e> Moment<'e> {
             // A program that must end with its answer waits for nothing in the background.
             may_leave: self.executor.handed_over.is_none(),
         };
-        let (result, duration) = run(bound, stage.event, original, shown, until, place).await;
+        let span = spans::of_hook(bound, self.span(hook.place));
+        let running = run(bound, stage.event, original, shown, until, place);
+        let (result, duration) = running.instrument(span.clone()).await;
         let interpreter = self.interpreter(hook, shown.0);
         let mut outcome = match result {
             Ok(ControlFlow::Break(NotRun::NotForInput)) => {
-                self.tell_observer(
-                    bound,
-                    &Outcome::skipped(bound.index, "its `when` does not hold"),
-                );
+                let skipped = Outcome::skipped(bound.index, "its `when` does not hold");
+                spans::tell_outcome(&span, &skipped);
+                self.tell_observer(bound, &skipped);
                 return None;
             }
             Ok(ControlFlow::Break(NotRun::Limited(why))) => interpreter.limited(why),
@@ -263,16 +275,7 @@ impl<'e> Moment<'e> {
         self.refuse_name(hook, shown.0, &mut outcome);
         outcome.duration = duration;
         outcome.put_under_mode_of(bound);
-        tracing::debug!(
-            event = %stage.event,
-            hook = %bound.hook.label(),
-            source = %bound.hook.location,
-            status = ?outcome.status,
-            decision = ?outcome.output.decision,
-            error = outcome.error.as_deref(),
-            elapsed = ?outcome.duration,
-            "hook ran"
-        );
+        spans::tell_outcome(&span, &outcome);
         self.tell_observer(bound, &outcome);
         Some(asked.answer(outcome))
     }

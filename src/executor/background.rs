@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use tracing::{Instrument as _, Span};
 
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
@@ -11,6 +12,7 @@ use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::run::run;
 use super::select::{Bound, Plan};
+use super::spans;
 use super::time::Deadlines;
 use crate::config::Phase;
 use crate::describe::Memo;
@@ -60,7 +62,8 @@ impl Evaluation<'_> {
                 continue;
             }
             let input = Input { verdict: Some(summary(whole)), ..input.clone() };
-            let started = self.moment.executor.start(stage.event, followers, input);
+            let span = self.moment.span(place);
+            let started = self.moment.executor.start(stage.event, followers, input, span);
             outcomes.extend(started.into_iter().map(|outcome| Outcome { place, ..outcome }));
         }
         outcomes
@@ -88,7 +91,8 @@ impl Executor {
         let input = self.complete(event, input).into_owned();
         let plan = self.plan(event);
         let followers = plan.followers(&plan.matching(&input), &input, &self.shared());
-        self.start(event, followers, input);
+        let span = spans::of_event(event, &input);
+        self.start(event, followers, input, &span);
     }
 
     /// Returns values for an input of this executor's hooks.
@@ -97,7 +101,13 @@ impl Executor {
     }
 
     /// Starts hooks, or leaves them to another process, and returns the outcome of each.
-    fn start(&self, event: Event, followers: Vec<&Bound>, input: Input) -> Vec<Outcome> {
+    fn start(
+        &self,
+        event: Event,
+        followers: Vec<&Bound>,
+        input: Input,
+        span: &Span,
+    ) -> Vec<Outcome> {
         if tokio::runtime::Handle::try_current().is_err() && self.handed_over.is_none() {
             return Vec::new();
         }
@@ -110,7 +120,7 @@ impl Executor {
                 are_handed_over = true;
                 started(bound)
             } else {
-                self.start_one(event, bound, &input)
+                self.start_one(event, bound, &input, span)
             };
             outcomes.push(outcome);
         }
@@ -122,11 +132,12 @@ impl Executor {
 
     /// Starts one hook. A notification to a process is handed over at once, so that notifications stay in
     /// order.
-    fn start_one(&self, event: Event, bound: &Bound, input: &Arc<Input>) -> Outcome {
+    fn start_one(&self, event: Event, bound: &Bound, input: &Arc<Input>, span: &Span) -> Outcome {
         let mut begun = None;
+        let span = spans::of_hook(bound, span);
         if bound.hook.phase == Phase::Observe {
             let work = follow(event, bound.clone(), Arc::clone(input), None, self.shared());
-            let mut work: BoxFuture<'static, _> = Box::pin(work);
+            let mut work: BoxFuture<'static, _> = Box::pin(work.instrument(span.clone()));
             if let Some(warnings) = (&mut work).now_or_never() {
                 return Outcome { warnings, ..Outcome::none(bound.index) };
             }
@@ -136,7 +147,7 @@ impl Executor {
         let spawned = self.capacity.background.spawn(bound.rank(), |seat| async move {
             match begun {
                 Some(work) => work.await,
-                None => follow(event, hook, shown, Some(seat), shared).await,
+                None => follow(event, hook, shown, Some(seat), shared).instrument(span).await,
             };
         });
         if spawned {
@@ -172,6 +183,7 @@ async fn follow(
         Ok(ControlFlow::Continue(result)) => result.warnings,
         Ok(ControlFlow::Break(_)) => Vec::new(),
         Err(error) => {
+            Span::current().record("hookexec.error", error.message.as_str());
             tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");
             vec![error.message]
         }

@@ -146,7 +146,8 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Builds every handler and returns the executor. Nothing is started.
+    /// Builds every handler, logs the warnings of the configuration, and returns the executor. Nothing
+    /// is started.
     ///
     /// Each of [`Config::failed`] becomes one hook that always fails, and so does each file of the
     /// managed, the user's and the project's layer with a hook that can't be built.
@@ -157,8 +158,15 @@ impl ExecutorBuilder {
     pub fn build(mut self) -> Result<Executor, Diagnostics> {
         self.runs = true;
         self.config.processes.retain(|_, process| !process.untrusted);
+        let warnings = std::mem::take(&mut self.config.warnings);
         let (executor, diagnostics) = self.build_partially();
-        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(executor) }
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        for warning in warnings.iter().chain(diagnostics.iter()) {
+            tracing::warn!("{warning}");
+        }
+        Ok(executor)
     }
 
     /// Builds what can be built, and returns what is wrong with the rest. Hooks that wait for an approval

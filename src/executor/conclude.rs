@@ -9,6 +9,7 @@ use super::evaluate::Evaluation;
 use super::explain::Course;
 use super::fold::{fold, fold_moment};
 use super::outcome::Outcome;
+use super::spans;
 use super::versions::{ORIGINAL, changes, report};
 use crate::config::Phase;
 use crate::event::Event;
@@ -72,15 +73,23 @@ impl Evaluation<'_> {
     /// Folds the answers into verdicts; with `starts_followers`, hooks in the background are started.
     pub(super) fn conclude(&mut self, starts_followers: bool) -> Concluded {
         let mut outcomes = self.outcomes();
-        let concluded = self.fold_all(&outcomes);
+        let mut concluded = self.fold_all(&outcomes);
         let has_followers = self.moment.stages.iter().any(|stage| stage.plan.has_followers());
-        if !starts_followers || !has_followers {
-            return concluded;
+        if starts_followers && has_followers {
+            let event = self.moment.stages[0].event;
+            outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
+            outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
+            concluded = self.fold_all(&outcomes);
         }
-        let event = self.moment.stages[0].event;
-        outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
-        outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
-        self.fold_all(&outcomes)
+        for (place, stage) in self.moment.stages.iter().enumerate() {
+            let mut verdicts = concluded.verdicts.iter();
+            if let Some((verdict, _)) = verdicts.find(|(verdict, _)| verdict.event == stage.event)
+                && !stage.plan.hooks.is_empty()
+            {
+                spans::tell_decision(self.moment.span(place), verdict.decision);
+            }
+        }
+        concluded
     }
 
     /// Folds the outcomes of all events.

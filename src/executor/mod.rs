@@ -23,6 +23,7 @@ mod outcome;
 mod parallel;
 mod run;
 mod select;
+mod spans;
 #[cfg(test)]
 mod tests;
 pub(crate) mod time;

@@ -92,8 +92,9 @@ impl<'a> Call<'a> {
         };
         let shared = self.shared().with_same_call();
         let seat = self.seat_for_thread().await?;
+        let span = tracing::Span::current();
         let blocked = tokio::task::spawn_blocking(move || {
-            let _seat = seat;
+            let (_seat, _entered) = (seat, span.enter());
             let (input, original, place) = (&*input, &*original, Place::Free);
             let shared = Sharing::All(&shared);
             work(&Call { event, input, original, deadline, place, shared })

@@ -360,16 +360,18 @@ fn the_log_is_quiet_until_something_is_wrong_or_it_is_asked() {
         sandbox.hookexec([&run, more].concat()).stdin(TOOL).run().exits(0).stderr
     };
     assert_eq!(run(&[]), "");
-    let logged = run(&["-vv"]);
-    assert!(logged.contains("hook ran") && logged.contains("hook=guard"), "{logged}");
 
     sandbox.write(
         "hooks.yaml",
-        "stop: { type: command, name: later, background: true, command: 'kill -9 $$' }",
+        "processes: { talker: { command: 'true' } }
+         stop:
+           - { type: command, name: later, background: true, command: 'kill -9 $$' }
+           - { type: process, command: talker }",
     );
-    let done = sandbox.hookexec(["run", "stop", "--config", "hooks.yaml"]).stdin("{}").run();
-    let stderr = done.exits(0).stderr;
+    let run = ["run", "stop", "--config", "hooks.yaml", "-vv"];
+    let stderr = sandbox.hookexec(run).stdin("{}").run().exits(0).stderr;
     assert!(stderr.contains("WARN") && stderr.contains("later"), "{stderr}");
+    assert!(stderr.contains("DEBUG") && stderr.contains("process started"), "{stderr}");
 }
 
 #[test]

@@ -11,5 +11,6 @@ mod order;
 mod rewrites;
 mod running;
 mod session;
+mod spans;
 mod split;
 mod support;

@@ -174,7 +174,9 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     pub(crate) fn of(options: &LoadOptions) -> Result<Self, Diagnostics> {
-        let found = hookexec_project::load(options)?;
+        let mut found = hookexec_project::load(options)?;
+        // `check` shows them; the log of each hook call must not.
+        found.config.warnings = Diagnostics::default();
         Ok(Self { notices: Notices::of(&found.config), found, options: options.clone() })
     }
 
