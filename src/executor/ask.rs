@@ -1,7 +1,7 @@
 //! Asks hooks: one, or many at once. Each answer is kept with the input that it is about.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tracing::{Instrument as _, Span};
@@ -57,12 +57,18 @@ pub(super) struct Stage<'e> {
     /// Which of its hooks have judged the call before the moment.
     judged: JudgedBefore<'e>,
     /// The hooks for the tool's first name.
-    matching: OnceLock<Arc<[usize]>>,
-    span: OnceLock<Span>,
+    pub(super) matching: Arc<[usize]>,
+    /// Its span, which begins when it takes part.
+    pub(super) span: Option<Span>,
 }
 
 impl<'e> Stage<'e> {
-    pub(super) fn new(event: Event, plan: &'e Plan, options: &DispatchOptions<'e>) -> Self {
+    pub(super) fn new(
+        event: Event,
+        plan: &'e Plan,
+        input: &Input,
+        options: &DispatchOptions<'e>,
+    ) -> Self {
         let sleeps = options.once_rewritten.contains(&event);
         let follows = options.following.contains(&event);
         let is_before_tool = BEFORE_TOOL.contains(&event);
@@ -74,8 +80,8 @@ impl<'e> Stage<'e> {
             follows,
             took: Duration::ZERO,
             judged,
-            matching: OnceLock::new(),
-            span: OnceLock::new(),
+            matching: plan.matching(input),
+            span: None,
         }
     }
 
@@ -101,11 +107,6 @@ impl<'e> Stage<'e> {
             }
         }
         false
-    }
-
-    /// Makes all hooks match, because the input is not known.
-    pub(super) fn match_all(&self) {
-        let _ = self.matching.set(Arc::clone(&self.plan.all));
     }
 }
 
@@ -140,23 +141,13 @@ impl<'e> Moment<'e> {
         Sight { version, event: self.stages[place].event, place, repeated: false }
     }
 
-    /// Returns the span of an event, which begins here if it has not begun.
-    pub(super) fn span(&self, place: usize) -> &Span {
-        let stage = &self.stages[place];
-        stage.span.get_or_init(|| spans::of_event(stage.event, self.versions.input(ORIGINAL)))
-    }
-
     /// Returns the hooks whose matcher matches, in config order.
     pub(super) fn matching(&self, sight: Sight) -> Arc<[usize]> {
         let stage = &self.stages[sight.place];
         if self.versions.is_renamed(sight.version) {
             return stage.plan.matching(self.versions.input(sight.version));
         }
-        let first = stage.matching.get_or_init(|| {
-            let original = self.versions.input(ORIGINAL);
-            stage.plan.matching(original)
-        });
-        Arc::clone(first)
+        Arc::clone(&stage.matching)
     }
 
     /// Returns the hook if its matcher and its `when` are for the input.
@@ -257,7 +248,7 @@ impl<'e> Moment<'e> {
             // A program that must end with its answer waits for nothing in the background.
             may_leave: self.executor.handed_over.is_none(),
         };
-        let span = spans::of_hook(bound, self.span(hook.place));
+        let span = spans::of_hook(bound, stage.span.as_ref());
         let running = run(bound, stage.event, original, shown, until, place);
         let (result, duration) = running.instrument(span.clone()).await;
         let interpreter = self.interpreter(hook, shown.0);

@@ -62,7 +62,7 @@ impl Evaluation<'_> {
                 continue;
             }
             let input = Input { verdict: Some(summary(whole)), ..input.clone() };
-            let span = self.moment.span(place);
+            let span = stage.span.as_ref();
             let started = self.moment.executor.start(stage.event, followers, input, span);
             outcomes.extend(started.into_iter().map(|outcome| Outcome { place, ..outcome }));
         }
@@ -92,7 +92,7 @@ impl Executor {
         let plan = self.plan(event);
         let followers = plan.followers(&plan.matching(&input), &input, &self.shared());
         let span = spans::of_event(event, &input);
-        self.start(event, followers, input, &span);
+        self.start(event, followers, input, Some(&span));
     }
 
     /// Returns values for an input of this executor's hooks.
@@ -106,7 +106,7 @@ impl Executor {
         event: Event,
         followers: Vec<&Bound>,
         input: Input,
-        span: &Span,
+        span: Option<&Span>,
     ) -> Vec<Outcome> {
         if tokio::runtime::Handle::try_current().is_err() && self.handed_over.is_none() {
             return Vec::new();
@@ -132,7 +132,13 @@ impl Executor {
 
     /// Starts one hook. A notification to a process is handed over at once, so that notifications stay in
     /// order.
-    fn start_one(&self, event: Event, bound: &Bound, input: &Arc<Input>, span: &Span) -> Outcome {
+    fn start_one(
+        &self,
+        event: Event,
+        bound: &Bound,
+        input: &Arc<Input>,
+        span: Option<&Span>,
+    ) -> Outcome {
         let mut begun = None;
         let span = spans::of_hook(bound, span);
         if bound.hook.phase == Phase::Observe {

@@ -52,14 +52,17 @@ pub(super) struct Concluded {
     /// That of each event that took part, and how long its hooks took.
     pub(super) verdicts: Vec<(Verdict, Duration)>,
     /// That of all events together, if they are more than one.
-    pub(super) whole: Option<Verdict>,
+    pub(super) whole: Option<Box<Verdict>>,
 }
 
 impl Concluded {
     /// Returns the verdict of all events together.
-    pub(super) fn into_verdict(self, event: Event) -> Verdict {
-        let first = self.verdicts.into_iter().next().map(|(verdict, _)| verdict);
-        self.whole.or(first).unwrap_or_else(|| Verdict::no_opinion(event))
+    pub(super) fn into_verdict(mut self, event: Event) -> Verdict {
+        match self.whole {
+            Some(whole) => *whole,
+            None if self.verdicts.is_empty() => Verdict::no_opinion(event),
+            None => self.verdicts.swap_remove(0).0,
+        }
     }
 }
 
@@ -81,12 +84,12 @@ impl Evaluation<'_> {
             outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
             concluded = self.fold_all(&outcomes);
         }
-        for (place, stage) in self.moment.stages.iter().enumerate() {
-            let mut verdicts = concluded.verdicts.iter();
-            if let Some((verdict, _)) = verdicts.find(|(verdict, _)| verdict.event == stage.event)
-                && !stage.plan.hooks.is_empty()
-            {
-                spans::tell_decision(self.moment.span(place), verdict.decision);
+        self.begin_spans();
+        for (verdict, _) in &concluded.verdicts {
+            let mut stages = self.moment.stages.iter();
+            let stage = stages.find(|stage| stage.event == verdict.event);
+            if let Some(span) = stage.and_then(|stage| stage.span.as_ref()) {
+                spans::tell_decision(span, verdict.decision);
             }
         }
         concluded
@@ -105,7 +108,8 @@ impl Evaluation<'_> {
             }
         }
         let is_alone = self.moment.stages.len() == 1;
-        let whole = if is_alone { None } else { Some(self.fold_whole(outcomes, &verdicts)) };
+        let whole =
+            if is_alone { None } else { Some(Box::new(self.fold_whole(outcomes, &verdicts))) };
         Concluded { verdicts, whole }
     }
 

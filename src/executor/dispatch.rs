@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::ask::Stage;
 use super::background::HandedOver;
 use super::conclude::{Concluded, Decided};
 use super::evaluate::Evaluation;
@@ -216,7 +215,9 @@ impl Executor {
         let unknown = Input::default();
         let mut evaluation = Evaluation::new(self, events, input.unwrap_or(&unknown), &options);
         if input.is_none() {
-            evaluation.moment.stages.iter().for_each(Stage::match_all);
+            for stage in &mut evaluation.moment.stages {
+                stage.matching = Arc::clone(&stage.plan.all);
+            }
         }
         evaluation.give_up(why);
         let event = events.first().copied().unwrap_or(Event::Notification);
@@ -267,9 +268,11 @@ impl Executor {
         self.record(&mut concluded, input, options.until).await;
         let verdicts: Vec<Verdict> =
             concluded.verdicts.into_iter().map(|(verdict, _)| verdict).collect();
-        let whole = concluded.whole.or_else(|| verdicts.first().cloned());
-        let event = events.first().copied().unwrap_or(Event::Notification);
-        let verdict = whole.unwrap_or_else(|| Verdict::no_opinion(event));
+        let verdict = match (concluded.whole, verdicts.first()) {
+            (Some(whole), _) => *whole,
+            (None, Some(only)) => only.clone(),
+            (None, None) => Verdict::no_opinion(*events.first().unwrap_or(&Event::Notification)),
+        };
         Decided { verdicts, verdict, rewritten, course }
     }
 

@@ -11,6 +11,7 @@ use super::ask::{Answer, Asked, HookId, Moment, Stage};
 use super::dispatch::{DispatchOptions, Executor};
 use super::explain::Taken;
 use super::outcome::Outcome;
+use super::spans;
 use super::time::{BY_CALLER, Deadlines, now, share};
 use super::versions::{ORIGINAL, Sight, Versions, changes};
 use crate::config::Phase;
@@ -57,15 +58,15 @@ impl<'e> Evaluation<'e> {
         input: &'e Input,
         options: &DispatchOptions<'e>,
     ) -> Self {
-        let mut stages = Vec::with_capacity(events.len());
-        for event in events {
-            stages.push(Stage::new(*event, executor.plan(*event), options));
-        }
         let event = events.first().copied().unwrap_or(Event::Notification);
         let input = match events {
             [only] => executor.complete(*only, input),
             _ => executor.complete(input.hook_event_name.unwrap_or(event), input),
         };
+        let mut stages = Vec::with_capacity(events.len());
+        for event in events {
+            stages.push(Stage::new(*event, executor.plan(*event), &input, options));
+        }
         let plans = events.iter().map(|event| executor.plan(*event));
         let deadlines = Deadlines::new(plans, options.until);
         let moment = Moment {
@@ -151,6 +152,7 @@ impl<'e> Evaluation<'e> {
     /// Step 1: rewriters take turns, from the original input on. Each is matched when its turn comes, and
     /// gets what the ones before it left.
     async fn take_turns(&mut self) {
+        self.begin_spans();
         (self.last, self.is_withheld) = (ORIGINAL, false);
         self.turns.clear();
         self.round += 1;
@@ -251,6 +253,7 @@ impl<'e> Evaluation<'e> {
     /// Step 2: judges are matched on the final input and judge it, all at once. A rewriter whose turn left
     /// another input is a judge now.
     async fn ask_judges(&mut self) {
+        self.begin_spans();
         let judged = self.judged();
         let mut versions = [Some(judged), None];
         if self.moment.versions.is_renamed(judged) {
@@ -291,6 +294,18 @@ impl<'e> Evaluation<'e> {
             }
             if number >= before {
                 self.note(number, None);
+            }
+        }
+    }
+
+    /// Begins the span of each event that takes part by now.
+    pub(super) fn begin_spans(&mut self) {
+        for place in 0..self.moment.stages.len() {
+            let takes_part = self.takes_part(place);
+            let stage = &mut self.moment.stages[place];
+            if takes_part && stage.span.is_none() && !stage.plan.hooks.is_empty() {
+                let input = self.moment.versions.input(ORIGINAL);
+                stage.span = Some(spans::of_event(stage.event, input));
             }
         }
     }

@@ -26,9 +26,9 @@ pub(super) fn of_event(event: Event, input: &Input) -> Span {
 }
 
 /// Returns the span of one run of a hook.
-pub(super) fn of_hook(bound: &Bound, event: &Span) -> Span {
+pub(super) fn of_hook(bound: &Bound, event: Option<&Span>) -> Span {
     tracing::info_span!(
-        parent: event,
+        parent: event.and_then(Span::id),
         "hookexec.hook",
         hookexec.hook = %bound.hook.label(),
         hookexec.type = bound.hook.kind,

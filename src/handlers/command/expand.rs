@@ -47,7 +47,7 @@ pub fn path(text: &str, variables: &BTreeMap<OsString, OsString>) -> Option<OsSt
     };
     let mut whole = match value_of(Platform::HERE.home_variable, variables) {
         Some(home) if !home.is_empty() => home.to_owned(),
-        _ => etcetera::home_dir().ok()?.into_os_string(),
+        _ => std::env::home_dir()?.into_os_string(),
     };
     whole.push(expand(rest, variables, true).0);
     Some(whole)
