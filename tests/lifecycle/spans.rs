@@ -88,10 +88,6 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Collected {
     }
 }
 
-fn deny(_: &Input, _: &[String]) -> io::Result<Option<Output>> {
-    Ok(Some(Output::deny("no")))
-}
-
 fn fail(_: &Input, _: &[String]) -> io::Result<Option<Output>> {
     Err(io::Error::other("disk full"))
 }
@@ -110,6 +106,7 @@ fn executor(hooks: &str) -> Executor {
         }
     };
     registry.register_builtin("meet", Builtin::future(meet));
+    let deny = |_: &Input, _: &[String]| Ok::<_, io::Error>(Some(Output::deny("no")));
     registry.register_builtin("deny", Builtin::blocking(deny));
     registry.register_builtin("fail", Builtin::inline(fail));
     Executor::builder(Config::from_yaml(hooks, "hooks.yaml").unwrap())
