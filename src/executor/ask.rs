@@ -249,8 +249,12 @@ impl<'e> Moment<'e> {
             may_leave: self.executor.handed_over.is_none(),
         };
         let span = spans::of_hook(bound, stage.span.as_ref());
-        let running = run(bound, stage.event, original, shown, until, place);
-        let (result, duration) = running.instrument(span.clone()).await;
+        let (result, duration) = if span.is_disabled() {
+            run(bound, stage.event, original, shown, until, place).await
+        } else {
+            let running = Box::pin(run(bound, stage.event, original, shown, until, place));
+            running.instrument(span.clone()).await
+        };
         let interpreter = self.interpreter(hook, shown.0);
         let mut outcome = match result {
             Ok(ControlFlow::Break(NotRun::NotForInput)) => {

@@ -85,7 +85,7 @@ impl Evaluation<'_> {
             concluded = self.fold_all(&outcomes);
         }
         self.begin_spans();
-        for (verdict, _) in &concluded.verdicts {
+        for (verdict, _) in concluded.verdicts.iter().filter(|_| spans::are_read()) {
             let mut stages = self.moment.stages.iter();
             let stage = stages.find(|stage| stage.event == verdict.event);
             if let Some(span) = stage.and_then(|stage| stage.span.as_ref()) {
@@ -189,7 +189,9 @@ impl Evaluation<'_> {
     /// Returns the verdict of one event alone.
     fn verdict_at(&self, place: usize, outcomes: &[Outcome]) -> Verdict {
         let stage = &self.moment.stages[place];
-        if let Some(cause) = self.refusal_at(place) {
+        if self.is_refused
+            && let Some(cause) = self.refusal_at(place)
+        {
             let mut verdict = Verdict::denied(stage.event, cause);
             if stage.plan.contract.withholds() {
                 self.report_rewrite(&mut verdict);

@@ -131,7 +131,7 @@ impl Executor {
         self.recorder.is_some() && self.has(event)
             || event == Event::PermissionRequest && self.has_channel(input)
             || !plan.hooks.is_empty()
-                && (plan.why_no_choice(input).is_some() || !plan.matching(input).is_empty())
+                && (!plan.matching(input).is_empty() || plan.why_no_choice(input).is_some())
     }
 
     /// Returns every configured hook, in config order; disabled ones included.

@@ -32,6 +32,8 @@ pub(super) struct Evaluation<'e> {
     /// The rewriters that failed in a turn: they take no other, and are not asked to judge. One that
     /// failed as a judge only takes its turn in a later round, or its rewrite would be lost.
     failed_in_turn: Vec<HookId>,
+    /// Whether no hook can be chosen by the tool's name, where the event is denied for that.
+    pub(super) is_refused: bool,
     /// Whether the events take part that follow from the others.
     has_followed: bool,
     /// Whether a placeholder is the response.
@@ -85,6 +87,7 @@ impl<'e> Evaluation<'e> {
             turns: Vec::new(),
             became_rewriters: Vec::new(),
             failed_in_turn: Vec::new(),
+            is_refused: false,
             has_followed: false,
             is_withheld: false,
             stands: options.stands,
@@ -106,6 +109,7 @@ impl<'e> Evaluation<'e> {
     /// Runs the hooks, then those of the events that follow from the others.
     async fn run(&mut self) {
         if let Some(cause) = self.refusal() {
+            self.is_refused = true;
             self.withhold_everything(&cause);
             return;
         }
@@ -300,6 +304,9 @@ impl<'e> Evaluation<'e> {
 
     /// Begins the span of each event that takes part by now.
     pub(super) fn begin_spans(&mut self) {
+        if !spans::are_read() {
+            return;
+        }
         for place in 0..self.moment.stages.len() {
             let takes_part = self.takes_part(place);
             let stage = &mut self.moment.stages[place];

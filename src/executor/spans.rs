@@ -5,11 +5,17 @@
 
 use tracing::Span;
 use tracing::field::{Empty, display};
+use tracing::level_filters::LevelFilter;
 
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::Event;
 use crate::wire::{Decision, Input};
+
+/// Returns whether a subscriber may want spans.
+pub(super) fn are_read() -> bool {
+    LevelFilter::current() >= LevelFilter::INFO
+}
 
 /// Returns the span of an event about `input`, which begins in the span of the caller.
 pub(super) fn of_event(event: Event, input: &Input) -> Span {
