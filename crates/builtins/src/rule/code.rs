@@ -7,7 +7,7 @@ use crate::shell::quoted;
 const FUNCTIONS: &str = include_str!("../../data/functions.txt");
 /// The command of texts that are statements of SQL.
 pub(super) const STATEMENT: &str = "sql";
-/// What stands behind the name of a function that is called without brackets: `unlink "x"`.
+/// The text behind the name of a function that is called without brackets: `unlink "x"`.
 const ARGUMENTS: [&str; 6] = [" \"", " '", " $", " <", " @", " glob"];
 
 /// Returns the texts that code runs: of each the command before it, and the text.

@@ -57,7 +57,7 @@ impl<'n> Importer<'n> {
                     hook.put("background", value.clone());
                     // Its decision comes too late there as well.
                     hook.set("mode", "shadow");
-                    let lost = "what an `async` hook answers is left out: its context and messages reach nobody here";
+                    let lost = "what an `async` hook answers is left out: its context and messages are lost here";
                     let hint = "remove `async` if they count; the event then waits for the hook";
                     self.import.reader.report(key, Diagnostic::warning(lost).hint(hint));
                 }
