@@ -363,10 +363,12 @@ fn the_log_is_quiet_until_something_is_wrong_or_it_is_asked() {
 
     sandbox.write(
         "hooks.yaml",
-        "processes: { talker: { command: 'true' } }
-         stop:
-           - { type: command, name: later, background: true, command: 'kill -9 $$' }
-           - { type: process, command: talker }",
+        "
+processes: { talker: { command: 'true' } }
+stop:
+  - { type: command, name: later, background: true, command: 'kill -9 $$' }
+  - { type: process, command: talker }
+",
     );
     let run = ["run", "stop", "--config", "hooks.yaml", "-vv"];
     let stderr = sandbox.hookexec(run).stdin("{}").run().exits(0).stderr;
