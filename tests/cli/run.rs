@@ -364,7 +364,7 @@ fn the_log_is_quiet_until_something_is_wrong_or_it_is_asked() {
     sandbox.write(
         "hooks.yaml",
         "
-processes: { talker: { command: 'true' } }
+processes: { talker: { command: [cat] } }
 stop:
   - { type: command, name: later, background: true, command: 'kill -9 $$' }
   - { type: process, command: talker }
@@ -373,7 +373,7 @@ stop:
     let run = ["run", "stop", "--config", "hooks.yaml", "-vv"];
     let stderr = sandbox.hookexec(run).stdin("{}").run().exits(0).stderr;
     assert!(stderr.contains("WARN") && stderr.contains("later"), "{stderr}");
-    assert!(stderr.contains("DEBUG") && stderr.contains("process started"), "{stderr}");
+    assert!(stderr.contains("DEBUG") && stderr.contains("talker"), "{stderr}");
 }
 
 #[test]
