@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -185,6 +186,8 @@ def measure(program):
         if program is None:
             empty = empty_program(place, build["flags"])
             counts[EMPTY] = count_command(place, [empty], "small.json")
+            # Paths and variables shift the stack, and with it what it costs to copy.
+            work = shutil.copy(work, place.path / "work")
             for name, (word, times) in WORKS.items():
                 counts[name] = count_work(place, work, word, times)
     return {"build": build, "counts": counts}
@@ -316,8 +319,10 @@ def count_command(place, command, stdin):
 
 def count_work(place, program, word, times):
     """Returns the counts of one piece of the library's work."""
+    # The process hook needs Python, wherever that is.
+    environment = os.environ if word == "process" else place.clean
     once, twice = (
-        counted(place, [program, word, str(count)], "small.json", os.environ)
+        counted(place, [program, word, str(count)], "small.json", environment)
         for count in (times, 2 * times)
     )
     # To the whole: what a run loses or gains by chance is not the work's.
