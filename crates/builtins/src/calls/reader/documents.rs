@@ -67,6 +67,10 @@ impl Reader<'_, '_> {
             return Err(Unread);
         }
         let word = self.word(frame)?;
+        // Bash takes a word behind `>&` for a number, and evaluates it: `>& 'a[$(x)]'`.
+        if operator.ends_with('&') && (word.quoted || !word.is_known()) {
+            return Err(Unread);
+        }
         Ok(Some(Redirection { operator: (*operator).to_owned(), word }))
     }
 

@@ -53,7 +53,9 @@ fn check_program(word: &Word, raw: &str) -> Read<()> {
     let text = &*word.text;
     let is_special = ENDS.contains(&text) || UNREAD.contains(&text) || BEGINNINGS.contains(&text);
     let is_joined = raw.contains("\\\n") && (is_special || text.contains('='));
-    let is_assignment = !word.quoted && text.contains('=') && word.is_known();
+    // Zsh also assigns to `1`, and behind it any quotes may stand.
+    let is_assignment =
+        text.contains('=') && (word.is_known() || text.starts_with(char::is_numeric));
     let has_list = !word.quoted && with_expansions_as("", text).contains(['{', '}']);
     if is_joined || is_assignment || has_list {
         return Err(Unread);
