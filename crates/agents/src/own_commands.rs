@@ -35,7 +35,7 @@ const CHANGES_OF_INIT: &[&str] = &[
     "machine",
 ];
 
-/// How the names of arguments end that a tool other than a shell may run.
+/// The ends of names of arguments that a tool of a server may run.
 const RUN: [&str; 9] =
     ["command", "Command", "cmd", "script", "args", "argv", "keys", "input", "code"];
 

@@ -79,14 +79,12 @@ impl Found {
             self.commands.push(command);
             let before = self.history.clone();
             self.history.note(&assignments, &[]);
-            let script = self.written(program).filter(|_| program.text.contains('/'));
+            let is_path = program.text.contains('/');
+            let script = if is_path { self.written(program) } else { None };
             let hidden = if !program.is_known() || is_fetched {
                 Hidden::Anything
             } else if let Some(text) = script.filter(|text| is_for_shell(text)) {
-                let mut inner = frame.clone();
-                inner.wrappers.push(name.clone());
-                inner.depth += 1;
-                self.inner_text(&text, inner)
+                self.inner_text(&text, frame.within(&name))
             } else {
                 self.inner(&name, arguments, &texts, reads_input, frame)
             };
@@ -114,9 +112,7 @@ impl Found {
         reads_input: bool,
         frame: &Frame,
     ) -> Hidden {
-        let mut inner = frame.clone();
-        inner.wrappers.push(name.to_owned());
-        inner.depth += 1;
+        let inner = frame.within(name);
         if inner.wrappers.len() > MOST_WRAPPERS {
             return Hidden::Anything;
         }

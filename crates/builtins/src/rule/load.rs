@@ -36,14 +36,18 @@ pub(super) fn rule_of_commands(patterns: &[String]) -> Result<Rule, Mistake> {
         except: Conditions::default(),
         uncertain: Uncertain::Deny,
         otherwise: None,
-        machine: Machine {
-            home: surroundings.home().map(PathBuf::from),
-            project: PathBuf::new(),
-            temporary: surroundings.temp_dir().to_owned(),
-            platform: Platform::HERE,
-        },
+        machine: machine(&surroundings, PathBuf::new()),
         surroundings,
     })
+}
+
+fn machine(surroundings: &Surroundings, project: PathBuf) -> Machine {
+    Machine {
+        home: surroundings.home().map(PathBuf::from),
+        project,
+        temporary: surroundings.temp_dir().to_owned(),
+        platform: Platform::HERE,
+    }
 }
 
 pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
@@ -53,12 +57,7 @@ pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
     if env.env.get(home) != std::env::var_os(home).as_ref() {
         surroundings = surroundings.with_env((*env.env).clone());
     }
-    let machine = Machine {
-        home: surroundings.home().map(PathBuf::from),
-        project: env.working_dir.clone(),
-        temporary: surroundings.temp_dir().to_owned(),
-        platform: Platform::HERE,
-    };
+    let machine = machine(&surroundings, env.working_dir.clone());
     hook.read_own_keys(|reader, node| {
         let keys = RuleKeys::read(reader, node, "a rule")?;
         let mut loading = Loading { reader, groups: Groups(hook.groups()), machine: &machine };

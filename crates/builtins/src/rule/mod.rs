@@ -38,9 +38,8 @@ pub const EXAMPLES: &str = include_str!("../../data/examples.txt");
 use std::sync::Arc;
 
 use crate::calls::{KnownTools, Reading};
-use hookexec::describe::DescribeCall as _;
-
 use hookexec::config::Hook;
+use hookexec::describe::DescribeCall as _;
 use hookexec::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
 };

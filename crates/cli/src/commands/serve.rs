@@ -51,8 +51,7 @@ impl Args {
         let runtime = Runtime::new()?;
         runtime.block_on(async {
             let mut signals = runtime::listen()?;
-            let server = Server::new(project, Limits::default(), load);
-            let server = server?;
+            let server = Server::new(project, Limits::default(), load)?;
             let mut talk = Box::pin(self.talk(&server));
             tokio::select! {
                 biased;

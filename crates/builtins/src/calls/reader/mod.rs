@@ -44,6 +44,16 @@ pub(super) struct Frame {
     pub(super) substituted: bool,
 }
 
+impl Frame {
+    /// Returns the frame of what a program runs.
+    pub(super) fn within(&self, program: &str) -> Self {
+        let mut inner = self.clone();
+        inner.wrappers.push(program.to_owned());
+        inner.depth += 1;
+        inner
+    }
+}
+
 /// The commands that were found so far in a call.
 #[derive(Debug, Default)]
 pub(super) struct Found {

@@ -30,7 +30,7 @@ pub(super) fn apply(
     change: Change<'_>,
     place: &str,
 ) -> Result<String, CommandError> {
-    let _lock = lock().or_usage(WAITS)?;
+    let _lock = lock()?;
     if path.exists() {
         hooks_file::read_found(path).map_err(|problem| CommandError::config(problem.into()))?;
     }
@@ -77,11 +77,12 @@ pub(super) fn apply(
     Ok(said)
 }
 
-/// The failure of [`lock`].
-pub(crate) const WAITS: &str = "can't wait for other calls of hookexec";
-
 /// Waits until no other process changes a hooks file or its cases.
-pub(crate) fn lock() -> std::io::Result<Option<File>> {
+pub(crate) fn lock() -> Result<Option<File>, CommandError> {
+    locked().or_usage("can't wait for other calls of hookexec")
+}
+
+fn locked() -> std::io::Result<Option<File>> {
     let Some(state) = state_directory() else { return Ok(None) };
     let directory = state.join("hookexec");
     files::private_directory(&directory)?;

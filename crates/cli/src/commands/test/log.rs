@@ -126,8 +126,7 @@ impl LogArgs {
         config.cwd = project.map(Path::to_owned);
         let candidate = config.load(Purpose::Run)?.found.config;
         let runs = if self.run_external { |_: &Hook| true } else { only_looks };
-        let replay = Replay::new(candidate, &config.project()?, registry::all(), runs);
-        let replay = replay?;
+        let replay = Replay::new(candidate, &config.project()?, registry::all(), runs)?;
         let runtime = Runtime::new()?;
         let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);
         let read = records::read(log, |line| match line {

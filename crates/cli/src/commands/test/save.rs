@@ -15,7 +15,7 @@ use hookexec_setup::settings::store;
 use hookexec_workbench::testing::{Outcome, PastGroup, is_plain, with_case};
 use serde_json::{Value, json};
 
-use crate::commands::init::change::{WAITS, lock};
+use crate::commands::init::change::lock;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
@@ -54,11 +54,10 @@ pub(super) fn save(
     let case = format!(
         "  - name: {quoted}\n    from: {agent}\n    payload: {payload}\n    expect: {{ decision: {decision} }}\n"
     );
-    let _lock = lock().or_usage(WAITS)?;
+    let _lock = lock()?;
     let cases = hooks.with_extension("test.yaml");
     let old = store::read(&cases).or_usage(unreadable(&cases))?;
-    let text = with_case(&cases, old.as_deref(), (&name, &case), hooks);
-    let text = text?;
+    let text = with_case(&cases, old.as_deref(), (&name, &case), hooks)?;
     store::write(&cases, old.as_deref(), &text).or_usage(unwritable(&cases))?;
     let mut said = format!("added a case to {}\n", cases.display());
     let _ = match exception {

@@ -286,15 +286,12 @@ impl Target {
                 gone.push(path.to_owned());
             }
         }
-        let unread = config.failed.iter().find(|failed| self.is_meant(failed.location.path()));
-        if files.is_empty()
-            && gone.is_empty()
-            && let Some(failed) = unread
-        {
-            let message = format!("{}: {}", failed.location, failed.cause);
-            return Err(CommandError::usage(message).hint(&*failed.remedy));
-        }
         if files.is_empty() && gone.is_empty() {
+            let mut failed = config.failed.iter();
+            if let Some(failed) = failed.find(|failed| self.is_meant(failed.location.path())) {
+                let message = format!("{}: {}", failed.location, failed.cause);
+                return Err(CommandError::usage(message).hint(&*failed.remedy));
+            }
             let what = if let Some(file) = &self.file {
                 format!("{} is not a hooks file of a project", file.display())
             } else {
