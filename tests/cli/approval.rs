@@ -298,7 +298,6 @@ fn only_a_person_approves() {
         "init --user",
         "init never",
         "init --remove never",
-        "init --directory .",
         "init --from codex:x --output y",
     ] {
         let run = sandbox.hookexec(change.split(' ')).env("CLAUDECODE", "1").run().exits(64);

@@ -111,11 +111,6 @@ fn what_can_not_be_done_changes_nothing() {
             "init never",
             "`hookexec init --remove never`",
         ),
-        (
-            "hooks: { stop: [{ name: never, type: command, command: x }] }",
-            "init never --directory .",
-            "`hookexec init --directory . --remove never`",
-        ),
         ("{}", "init secrets", "in the form that the file has"),
         (
             "pre_tool_use: [{ hooks: [{ type: rule, name: never, deny: x, tools: x, mode: shadow }] }]",

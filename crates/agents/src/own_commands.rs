@@ -29,10 +29,9 @@ pub const FOR_A_PERSON: &[(&str, &[&str])] = &[
 /// The options and names with which `init` changes a file that is there, or one outside of the
 /// project.
 const CHANGES_OF_INIT: &[&str] = &[
-    "--user", "--remove", "--output", "--directory", "approve", "budget", "commit-message",
-    "databases", "force-push", "format", "log", "main-branch", "mcp-allow-list", "notify",
-    "read-only", "secrets", "subagents", "team", "tests-before-stop", "never", "loss", "outside",
-    "machine",
+    "--user", "--remove", "--output", "approve", "budget", "commit-message", "databases",
+    "force-push", "format", "log", "main-branch", "mcp-allow-list", "notify", "read-only",
+    "secrets", "subagents", "team", "tests-before-stop", "never", "loss", "outside", "machine",
 ];
 
 /// The ends of names of arguments that a tool of a server may run.
@@ -41,8 +40,8 @@ const RUN: [&str; 9] =
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
                        `hookexec trust add`, `trust remove`, `policy refresh`, `install`, \
-                       `uninstall`, `approve`, and `init` with a name, `--user`, `--remove`, \
-                       `--output` or `--directory` are for a person in a terminal. Write out each \
+                       `uninstall`, `approve`, and `init` with a name, `--user`, `--remove` or \
+                       `--output` are for a person in a terminal. Write out each \
                        word of another command that stands beside the word hookexec";
 
 /// Returns the denial of a call that would run one of these commands, by its input as it came or as
@@ -185,15 +184,14 @@ mod tests {
             "script -qc 'hookexec approve --listen x' /dev/null",
             "hookexec approve allow 7f3a9c21",
             "hookexec init --user",
-            "cd x && hookexec init --directory x --user",
+            "cd x && hookexec init --partial --user",
             "hookexec init --from claude-code:.claude/settings.json --user",
             "sh -c 'hookexec \"init\" --us''er'",
             "echo --user | xargs hookexec init",
             "hookexec init format",
-            "hookexec init --directory x 'force'-push",
+            "hookexec init secrets 'force'-push",
             "hookexec init --remove=secrets",
             "hookexec init --from claude-code:x.json --output=$HOME/.config/hookexec/hooks.d/x.yaml",
-            "hookexec init --directory ~/.config/hookexec",
             "U=--user; R=--remove; N=never; hookexec init $U $R $N",
             "for N in never loss; do hookexec init $U $R $N; done",
             "hookexec init \"$@\"",

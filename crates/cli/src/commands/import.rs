@@ -22,7 +22,7 @@ pub(crate) struct ImportArgs {
     /// Scripts go on reading what they read before, where hookexec speaks their dialect; the head of
     /// the file says so. What can't be imported is an error that names its line, and nothing is
     /// written. ENGINE is claude-code, codex, gemini, docker-agent or picoclaw
-    #[arg(long, value_name = "ENGINE:FILE", conflicts_with_all = ["directory", "names", "remove"])]
+    #[arg(long, value_name = "ENGINE:FILE", conflicts_with_all = ["names", "remove"])]
     from: Option<Source>,
 
     /// Where to write them, instead of stdout; existing files are not overwritten

@@ -43,13 +43,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOOK", conflicts_with = "names")]
     remove: Vec<String>,
 
-    /// The project [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    directory: Option<PathBuf>,
-
     /// Writes them to `~/.config/hookexec`: guards that the project, and a model in it, can't
     /// change
-    #[arg(long, conflicts_with = "directory")]
+    #[arg(long)]
     user: bool,
 
     #[command(flatten)]
@@ -73,7 +69,7 @@ impl Args {
         if self.import.execute(users.as_deref())? {
             return Ok(());
         }
-        let project = config::project(self.directory.as_deref())?;
+        let project = config::project(None)?;
         let directory = users.unwrap_or_else(|| project.clone());
         if !self.names.is_empty() {
             return self.change(&directory, Change::Add(&self.names));
@@ -110,8 +106,7 @@ impl Args {
 
     /// Returns whether a file changes that is there, or one outside of the project.
     fn is_for_a_person(&self) -> bool {
-        let writes_elsewhere =
-            self.user || self.directory.is_some() || self.import.output.is_some();
+        let writes_elsewhere = self.user || self.import.output.is_some();
         writes_elsewhere || !self.names.is_empty() || !self.remove.is_empty()
     }
 
@@ -129,15 +124,10 @@ impl Args {
                 return Err(CommandError::usage(message).hint("change the file that it points at"));
             }
         }
-        let is_here = !self.user && self.directory.is_none();
-        let near = if is_here { path.strip_prefix(directory) } else { Ok(&*path) };
+        let near = if self.user { Ok(&*path) } else { path.strip_prefix(directory) };
         let shown = near.unwrap_or(&path).display().to_string();
-        let place = match &self.directory {
-            _ if self.user => " --user".to_owned(),
-            Some(directory) => format!(" --directory {}", directory.display()),
-            None => String::new(),
-        };
-        let mut said = change::apply(&path, &shown, change, &place)?;
+        let place = if self.user { " --user" } else { "" };
+        let mut said = change::apply(&path, &shown, change, place)?;
         if !self.user {
             let _ = writeln!(said, "\n`hookexec trust add {shown}` approves it as it is now.");
         }
