@@ -266,12 +266,12 @@ impl Agent {
     }
 
     /// Returns what is known of the agent's tools.
-    fn toolset(self) -> &'static Toolset {
+    fn toolset(self) -> Toolset {
         tools::of_agent(self.name())
     }
 
     /// Returns the agent's tools that are known, each with its neutral kinds.
-    pub fn tools(self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    pub fn tools(self) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
         self.toolset().named()
     }
 

@@ -24,7 +24,7 @@ pub fn add_tool_kinds(input: &mut Input) {
 /// Returns the kinds of a tool. One that stands in no table and takes a command counts as a shell: a
 /// tool that is newer than hookexec must not get past the guards of commands.
 pub(super) fn kinds(
-    toolset: &Toolset,
+    toolset: Toolset,
     tool: &str,
     arguments: &JsonObject,
     payload: &JsonObject,

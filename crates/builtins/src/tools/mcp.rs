@@ -2,62 +2,44 @@
 
 use super::JsonObject;
 
-/// How an agent names the tools of MCP servers, where the name isn't `mcp__server__tool`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mcp {
-    /// In no other way.
-    Plain,
-    /// `mcp_server_tool`; the payload may say which part is which.
-    Underscore,
-    /// `MCP:tool`, with the server in the payload or nowhere.
-    Colon,
-    /// `server/tool`, also as `@server/tool`.
-    Slash,
-    /// `server/tool` or `server-tool`.
-    SlashOrDash,
-    /// The server and the tool, joined by this text; a tool that is not the agent's own is one of a server.
-    Joined(&'static str),
-    /// `mcp_server.tool`; a tool that is not the agent's own is one of a server or connector.
-    Dotted,
-}
-
 /// Returns `mcp` and every `mcp__server__tool` that `name` can stand for; nothing when it does not
-/// name the tool of a server.
-pub(super) fn names(form: Mcp, name: &str, payload: &JsonObject) -> Vec<String> {
+/// name the tool of a server. `forms` are the agent's own, such as `server/tool`; the first one that fits
+/// counts.
+pub(super) fn names(forms: &str, name: &str, payload: &JsonObject) -> Vec<String> {
     let context = payload.get("mcp_context");
     let told = |key: &str| context.and_then(|context| context.get(key)?.as_str());
-    let slash = || name.trim_start_matches('@').split_once('/');
-    let pairs: Vec<(&str, &str)> = if let Some(rest) = name.strip_prefix("mcp__") {
-        rest.split_once("__").into_iter().collect()
+    let mut pairs = Vec::new();
+    if let Some(rest) = name.strip_prefix("mcp__") {
+        pairs.extend(rest.split_once("__"));
+    } else if let (Some(server), Some(tool)) = (told("server_name"), told("tool_name")) {
+        pairs.push((server, tool));
     } else {
-        match form {
-            Mcp::Plain => Vec::new(),
-            Mcp::Underscore => match (told("server_name"), told("tool_name")) {
-                (Some(server), Some(tool)) => vec![(server, tool)],
-                _ => name.strip_prefix("mcp_").map(|rest| splits(rest, "_")).unwrap_or_default(),
-            },
-            Mcp::Colon => {
-                let server = payload.get("mcp_server_name").and_then(|name| name.as_str());
-                let tool = name.strip_prefix("MCP:");
-                tool.map(|tool| (server.unwrap_or_default(), tool)).into_iter().collect()
-            }
-            Mcp::Slash => slash().into_iter().collect(),
-            Mcp::SlashOrDash => slash().map_or_else(|| splits(name, "-"), |pair| vec![pair]),
-            Mcp::Joined(by) => splits(name, by),
-            Mcp::Dotted => splits(name.strip_prefix("mcp_").unwrap_or(name), "."),
-        }
-    };
+        let mut readings = forms.split(' ').map(|form| readings(form, name));
+        pairs.extend(readings.find(|pairs| !pairs.is_empty()).unwrap_or_default());
+    }
     if pairs.is_empty() {
         return Vec::new();
     }
-    let named = pairs.iter().filter(|(server, _)| !server.is_empty());
-    let named = named.map(|(server, tool)| format!("mcp__{server}__{tool}"));
-    std::iter::once("mcp".to_owned()).chain(named).collect()
+    let mut names = vec!["mcp".to_owned()];
+    for (mut server, tool) in pairs {
+        if server.is_empty() {
+            server = payload.get("mcp_server_name").and_then(|name| name.as_str()).unwrap_or("");
+        }
+        if !server.is_empty() {
+            names.push(format!("mcp__{server}__{tool}"));
+        }
+    }
+    names
 }
 
 /// Returns every way to cut `name` into a server and a tool: where an agent joins the two by a text
 /// that may stand in both, a guard must see each reading.
-fn splits<'n>(name: &'n str, by: &str) -> Vec<(&'n str, &'n str)> {
+fn readings<'n>(form: &str, name: &'n str) -> Vec<(&'n str, &'n str)> {
+    let Some(form) = form.strip_suffix("tool") else { return Vec::new() };
+    let Some((before, by)) = form.split_once("server") else {
+        return name.strip_prefix(form).map(|tool| ("", tool)).into_iter().collect();
+    };
+    let name = name.trim_start_matches('@').strip_prefix(before).unwrap_or_default();
     let cuts = name.match_indices(by).map(|(at, _)| (&name[..at], &name[at + by.len()..]));
     cuts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()).collect()
 }

@@ -11,8 +11,6 @@ mod table;
 
 use serde_json::Value;
 
-use mcp::Mcp;
-
 type JsonObject = serde_json::Map<String, Value>;
 
 /// The neutral kinds of tools, with what each of them does.
@@ -31,7 +29,7 @@ pub const TOOL_KINDS: [(&str, &str); 11] = [
 ];
 
 /// The meaning of a tool's argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
 pub enum Role {
     /// A command, as a text or as a list of words.
     Command,
@@ -63,17 +61,6 @@ pub enum Role {
     Prose,
 }
 
-/// The names of arguments by role. The first name of a role is the one that Claude Code has for it.
-type Arguments = &'static [(Role, &'static str)];
-
-/// One tool under one or more names.
-#[derive(Debug)]
-struct Tool {
-    names: &'static [&'static str],
-    kinds: &'static [&'static str],
-    special: Special,
-}
-
 /// A property that sets a tool apart from others of its kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Special {
@@ -88,29 +75,29 @@ pub enum Special {
     Deletes,
 }
 
-/// The tools of one agent.
-type Tools = &'static [Tool];
-
 /// The tools of one agent, and how it names those of MCP servers.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Toolset {
-    agent: &'static str,
-    tools: Tools,
-    mcp: Mcp,
+    agents: &'static str,
+    forms: &'static str,
+    rows: &'static str,
 }
+
+/// An agent that has no row.
+const UNKNOWN: Toolset = Toolset { agents: "", forms: "", rows: "" };
 
 /// The longest name of a tool, in bytes; the names of all servers and agents are far shorter.
 pub const LONGEST: usize = 512;
 
 /// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
-pub fn of_agent(name: &str) -> &'static Toolset {
-    table::AGENTS.iter().find(|toolset| toolset.agent == name).unwrap_or(&table::UNKNOWN)
+pub fn of_agent(name: &str) -> Toolset {
+    table::of_agent(name).unwrap_or(UNKNOWN)
 }
 
 impl Toolset {
     /// Returns the names of the agent's tools, each with its neutral kinds.
-    pub fn named(&self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> + use<> {
-        self.tools.iter().flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds)))
+    pub fn named(self) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+        self.tools().flat_map(|tool| tool.names().map(move |name| (name, tool.kinds().collect())))
     }
 
     /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`, and its other names.
@@ -119,46 +106,48 @@ impl Toolset {
     /// Kinds that equal the name are left out. A tool that the agent does not have may belong to
     /// another agent: several agents read the hooks of Claude Code and call them with tools of their
     /// own. Matching too much costs a run, matching too little costs a guard.
-    pub fn kinds(&self, name: &str, payload: &JsonObject) -> Vec<String> {
-        let mut kinds: Vec<String> = Vec::new();
-        let mut add = |kind: &str| {
-            if kind != name && !kinds.iter().any(|known| known == kind) {
-                kinds.push(kind.to_owned());
-            }
-        };
-        if let Some(own) = find(self.tools, name) {
-            own.kinds.iter().copied().for_each(&mut add);
+    pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        if let Some(own) = self.tools().find(|tool| tool.is_named(name)) {
+            all.extend(own.kinds().map(str::to_owned));
         } else {
-            let known = table::all().filter_map(|tools| find(tools, name));
-            known.flat_map(|tool| tool.kinds).copied().for_each(&mut add);
-            for kind in mcp::names(self.mcp, name, payload) {
-                add(&kind);
+            let known = table::named(name).flat_map(|tool| tool.kinds());
+            all.extend(known.map(str::to_owned));
+            all.extend(mcp::names(self.forms, name, payload));
+        }
+        all.extend(other_names(name).map(str::to_owned));
+        let mut kinds = Vec::new();
+        for kind in all {
+            if kind != name && !kinds.contains(&kind) {
+                kinds.push(kind);
             }
         }
-        other_names(name).for_each(add);
         kinds
     }
 
     /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
     /// have. A name that stands in no table may be a new tool, or one of an MCP server.
-    pub fn certainly_lacks(&self, name: &str) -> bool {
-        let has = |tool: &Tool| {
-            let mut others = other_names(name);
-            tool.names.contains(&name)
-                || tool.kinds.contains(&name)
-                || others.any(|other| tool.names.contains(&other))
-        };
+    pub fn certainly_lacks(self, name: &str) -> bool {
         let is_kind = name != "mcp" && TOOL_KINDS.iter().any(|(kind, _)| *kind == name);
-        let is_known = is_kind || table::all().any(|tools| find(tools, name).is_some());
-        is_known
-            && !self.tools.iter().any(has)
-            && mcp::names(self.mcp, name, &JsonObject::new()).is_empty()
+        if !is_kind && table::named(name).next().is_none() {
+            return false;
+        }
+        for tool in self.tools() {
+            let mut others = other_names(name);
+            if tool.is_named(name)
+                || tool.kinds().any(|kind| kind == name)
+                || others.any(|other| tool.is_named(other))
+            {
+                return false;
+            }
+        }
+        mcp::names(self.forms, name, &JsonObject::new()).is_empty()
     }
 
     /// Returns the names of the first tool that is of `kind` before any other.
-    pub fn first_of_kind(&self, kind: &str) -> &'static [&'static str] {
-        let mut found = self.tools.iter().filter(|tool| tool.kinds.first() == Some(&kind));
-        found.next().map(|tool| tool.names).unwrap_or_default()
+    pub fn first_of_kind(self, kind: &str) -> impl Iterator<Item = &'static str> {
+        let tool = self.tools().find(|tool| tool.kinds().next() == Some(kind));
+        tool.into_iter().flat_map(|tool| tool.names())
     }
 }
 
@@ -169,75 +158,64 @@ pub fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
 
 /// Returns the kinds that any agent has for a tool called `name`.
 pub fn kinds_anywhere(name: &str) -> Vec<String> {
-    table::UNKNOWN.kinds(name, &JsonObject::new())
+    UNKNOWN.kinds(name, &JsonObject::new())
 }
 
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
 pub fn is_listed(name: &str) -> bool {
-    name.starts_with("mcp__") || table::all().any(|tools| find(tools, name).is_some())
+    name.starts_with("mcp__") || table::named(name).next().is_some()
 }
 
 /// Returns the names that the tool called `name` had before, or has now.
 pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
-    let mut groups = table::RENAMED.iter();
-    let group = groups.find(|group| group.contains(&name)).copied().unwrap_or_default();
-    group.iter().copied().filter(move |other| *other != name)
+    let names = table::renamed(name).unwrap_or_default();
+    names.split(' ').filter(move |other| !other.is_empty() && *other != name)
 }
 
 /// Returns what sets the tool called `name` apart, of whichever agent.
 pub fn special(name: &str) -> Special {
-    let mut named = table::all().filter_map(|tools| find(tools, name)).map(|tool| tool.special);
+    let mut named = table::named(name).map(|tool| tool.special);
     named.find(|special| *special != Special::Nothing).unwrap_or(Special::Nothing)
-}
-
-fn find(tools: Tools, name: &str) -> Option<&'static Tool> {
-    tools.iter().find(|tool| tool.names.contains(&name))
 }
 
 /// The roles of one tool's arguments.
 #[derive(Debug)]
-pub struct Roles(Vec<Arguments>);
+pub struct Roles(Vec<&'static str>);
 
 impl Roles {
     /// Returns the roles of the arguments of a tool called `name` that is of `kinds`.
     pub fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
-        let mut named = table::all().filter_map(|tools| find(tools, name));
-        if named.any(|tool| tool.special == Special::Patches) {
-            return Self(vec![table::PATCH, table::FILE]);
+        if table::named(name).any(|tool| tool.special == Special::Patches) {
+            return Self(vec!["patch", "edit"]);
         }
-        let mut lists: Vec<Arguments> = Vec::new();
         // In one order, whichever kinds the host names first: a file comes before a place to search.
-        let is = |kind: &str| kinds.iter().any(|known| known.as_ref() == kind);
-        let kinds = TOOL_KINDS.iter().filter(|(kind, _)| is(kind));
-        for list in kinds.filter_map(|(kind, _)| table::arguments(kind)) {
-            if !lists.contains(&list) {
-                lists.push(list);
-            }
-        }
-        Self(lists)
+        let all = TOOL_KINDS.iter().map(|(kind, _)| *kind);
+        Self(all.filter(|kind| kinds.iter().any(|known| known.as_ref() == *kind)).collect())
     }
 
     /// Returns the role of the argument `key`, and Claude Code's name of it.
     pub fn get(&self, key: &str) -> Option<(Role, &'static str)> {
-        self.0.iter().find_map(|list| role_in(list, key))
+        self.0.iter().find_map(|kind| role_in(kind, key))
     }
 
     /// Returns whether one of the arguments can have this role.
     pub fn has(&self, role: Role) -> bool {
-        self.0.iter().any(|list| list.iter().any(|(known, _)| *known == role))
+        self.0.iter().any(|kind| table::arguments(kind).any(|(known, _)| known == role))
     }
 }
 
 /// Returns the role that an argument called `key` has in tools that are not in the table.
 pub fn role_by_name(key: &str) -> Option<Role> {
-    role_in(table::ANY, key).map(|(role, _)| role)
+    role_in("any", key).map(|(role, _)| role)
 }
 
-fn role_in(list: Arguments, key: &str) -> Option<(Role, &'static str)> {
-    let mut rows = list.iter();
-    let (role, names) =
-        rows.find(|(_, names)| names.split(' ').any(|name| name.eq_ignore_ascii_case(key)))?;
-    Some((*role, names.split(' ').next()?))
+fn role_in(kind: &str, key: &str) -> Option<(Role, &'static str)> {
+    for (role, names) in table::arguments(kind) {
+        if names.split(' ').any(|name| name.eq_ignore_ascii_case(key)) {
+            return Some((role, names.split(' ').next()?));
+        }
+    }
+    None
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or

@@ -1,17 +1,13 @@
 //! The table, and the names of MCP servers' tools.
 
-use super::table::*;
 use super::*;
 
-/// A tool of the agent in these tests.
-const TOOLS: Tools = &[
-    Tool { names: &["Bash"], kinds: &["shell"], special: Special::Nothing },
-    Tool { names: &["edit"], kinds: &["edit", "write"], special: Special::Nothing },
-];
+/// The tools of the agent in these tests.
+const TOOLS: &str = "shell: Bash\nedit write: edit";
 
-fn named(form: Mcp, name: &str, payload: &str) -> String {
+fn named(forms: &'static str, name: &str, payload: &str) -> String {
     let payload = serde_json::from_str(payload).unwrap();
-    Toolset { agent: "", tools: TOOLS, mcp: form }.kinds(name, &payload).join(" ")
+    Toolset { agents: "", forms, rows: TOOLS }.kinds(name, &payload).join(" ")
 }
 
 #[test]
@@ -21,33 +17,37 @@ fn a_tool_goes_by_its_kinds_beside_its_own_name() {
         format!("{all} mcp__{}__{tool}", &server[..server.len() - 1])
     });
     for (form, name, expected) in [
-        (Mcp::Plain, "Bash", "shell"),
-        (Mcp::Plain, "edit", "write"),
-        (Mcp::Plain, "unknown_tool", ""),
-        (Mcp::Plain, "run_in_terminal", "shell"),
-        (Mcp::Plain, "Shell", "shell"),
-        (Mcp::Plain, "mcp__kit__say", "mcp"),
-        (Mcp::Plain, "mcp__git__push__all", "mcp"),
-        (Mcp::Underscore, "mcp__kit__say", "mcp"),
-        (Mcp::Underscore, "mcp_kit_say", "mcp mcp__kit__say"),
-        (Mcp::Underscore, "mcp_my_kit_say", "mcp mcp__my__kit_say mcp__my_kit__say"),
-        (Mcp::Slash, "kit/say", "mcp mcp__kit__say"),
-        (Mcp::Slash, "@kit/say", "mcp mcp__kit__say"),
-        (Mcp::SlashOrDash, "kit/say", "mcp mcp__kit__say"),
-        (Mcp::SlashOrDash, "kit-say", "mcp mcp__kit__say"),
-        (Mcp::SlashOrDash, "my-kit-say", "mcp mcp__my__kit-say mcp__my-kit__say"),
-        (Mcp::SlashOrDash, "a-b-c-d-e-f-g-h-i-j", &nine),
-        (Mcp::SlashOrDash, "-", ""),
-        (Mcp::Colon, "MCP:say", "mcp"),
-        (Mcp::Joined("_"), "kit_say", "mcp mcp__kit__say"),
-        (Mcp::Joined("_"), "my-kit_do_it", "mcp mcp__my-kit__do_it mcp__my-kit_do__it"),
-        (Mcp::Joined("__"), "my_kit__do-it", "mcp mcp__my_kit__do-it"),
-        (Mcp::Joined("___"), "my-kit___do-it", "mcp mcp__my-kit__do-it"),
-        (Mcp::Joined("___"), "slack_post_file", ""),
-        (Mcp::Dotted, "mcp_my_kit.do_it", "mcp mcp__my_kit__do_it"),
-        (Mcp::Dotted, "connector_drive.search", "mcp mcp__connector_drive__search"),
-        (Mcp::Joined("_"), "edit", "write"),
-        (Mcp::Joined("_"), "webfetch", "fetch"),
+        ("", "Bash", "shell"),
+        ("", "edit", "write"),
+        ("", "unknown_tool", ""),
+        ("", "run_in_terminal", "shell"),
+        ("", "Shell", "shell"),
+        ("", "mcp__kit__say", "mcp"),
+        ("", "mcp__git__push__all", "mcp"),
+        ("mcp_server_tool", "mcp__kit__say", "mcp"),
+        ("mcp_server_tool", "mcp_kit_say", "mcp mcp__kit__say"),
+        ("mcp_server_tool", "mcp_my_kit_say", "mcp mcp__my__kit_say mcp__my_kit__say"),
+        ("server/tool", "kit/say", "mcp mcp__kit__say"),
+        ("server/tool", "@kit/say", "mcp mcp__kit__say"),
+        ("server/tool server-tool", "kit/say", "mcp mcp__kit__say"),
+        ("server/tool server-tool", "kit-say", "mcp mcp__kit__say"),
+        ("server/tool server-tool", "my-kit-say", "mcp mcp__my__kit-say mcp__my-kit__say"),
+        ("server/tool server-tool", "a-b-c-d-e-f-g-h-i-j", &nine),
+        ("server/tool server-tool", "-", ""),
+        ("MCP:tool", "MCP:say", "mcp"),
+        ("server_tool", "kit_say", "mcp mcp__kit__say"),
+        ("server_tool", "my-kit_do_it", "mcp mcp__my-kit__do_it mcp__my-kit_do__it"),
+        ("server__tool", "my_kit__do-it", "mcp mcp__my_kit__do-it"),
+        ("server___tool", "my-kit___do-it", "mcp mcp__my-kit__do-it"),
+        ("server___tool", "slack_post_file", ""),
+        ("mcp_server.tool server.tool", "mcp_my_kit.do_it", "mcp mcp__my_kit__do_it"),
+        (
+            "mcp_server.tool server.tool",
+            "connector_drive.search",
+            "mcp mcp__connector_drive__search",
+        ),
+        ("server_tool", "edit", "write"),
+        ("server_tool", "webfetch", "fetch"),
     ] {
         assert_eq!(named(form, name, "{}"), expected, "{form:?} {name}");
     }
@@ -55,10 +55,12 @@ fn a_tool_goes_by_its_kinds_beside_its_own_name() {
 
 #[test]
 fn a_name_that_another_agent_would_give_the_tool_of_a_server_is_just_a_name() {
-    let forms = [Mcp::Plain, Mcp::Underscore, Mcp::Colon, Mcp::Slash, Mcp::SlashOrDash];
-    for (name, form) in
-        [("kit-say", Mcp::SlashOrDash), ("mcp_kit_say", Mcp::Underscore), ("MCP:say", Mcp::Colon)]
-    {
+    let forms = ["", "mcp_server_tool", "MCP:tool", "server/tool", "server/tool server-tool"];
+    for (name, form) in [
+        ("kit-say", "server/tool server-tool"),
+        ("mcp_kit_say", "mcp_server_tool"),
+        ("MCP:say", "MCP:tool"),
+    ] {
         for other in forms.into_iter().filter(|other| *other != form) {
             assert_eq!(named(other, name, "{}"), "", "{other:?} {name}");
         }
@@ -76,63 +78,62 @@ fn the_documentation_has_the_same_words_for_each_kind() {
 #[test]
 fn what_the_payload_says_of_the_server_counts() {
     let gemini = r#"{"mcp_context":{"server_name":"my_kit","tool_name":"say"}}"#;
-    assert_eq!(named(Mcp::Underscore, "mcp_my_kit_say", gemini), "mcp mcp__my_kit__say");
-    assert_eq!(named(Mcp::Colon, "MCP:say", r#"{"mcp_server_name":"kit"}"#), "mcp mcp__kit__say");
+    assert_eq!(named("mcp_server_tool", "mcp_my_kit_say", gemini), "mcp mcp__my_kit__say");
+    assert_eq!(named("MCP:tool", "MCP:say", r#"{"mcp_server_name":"kit"}"#), "mcp mcp__kit__say");
 }
 
 /// Every agent's tools with the kinds and the roles that its calls have, as the agents document them.
 #[test]
 fn every_agents_tools_have_kinds_and_their_arguments_roles() {
     use Role::{Command, Content, New, Old, Patch, Path, Paths, Pattern, Query, Url};
-    for (tools, name, kinds, arguments) in [
-        (CLAUDE_CODE, "Bash", "shell", &[("command", Command)][..]),
-        (CLAUDE_CODE, "Write", "write", &[("file_path", Path), ("content", Content)]),
+    for (agent, name, kinds, arguments) in [
+        ("claude-code", "Bash", "shell", &[("command", Command)][..]),
+        ("claude-code", "Write", "write", &[("file_path", Path), ("content", Content)]),
         (
-            CLAUDE_CODE,
+            "claude-code",
             "Edit",
             "edit",
             &[("file_path", Path), ("old_string", Old), ("new_string", New)],
         ),
-        (CLAUDE_CODE, "NotebookEdit", "edit write", &[("notebook_path", Path)]),
-        (CLAUDE_CODE, "Grep", "grep", &[("pattern", Pattern), ("path", Path)]),
-        (CLAUDE_CODE, "WebFetch", "fetch", &[("url", Url)]),
-        (CLAUDE_CODE, "WebSearch", "search", &[("query", Query)]),
-        (CLAUDE_CODE, "Workflow", "subagent", &[]),
-        (CODEX, "exec_command", "shell", &[("cmd", Command)]),
-        (CODEX, "write_stdin", "shell", &[("chars", Command)]),
-        (CODEX, "apply_patch", "edit write", &[("command", Patch), ("input", Patch)]),
-        (CODEX, "view_image", "read", &[("path", Path)]),
-        (GEMINI, "replace", "edit", &[("file_path", Path), ("old_string", Old)]),
-        (GEMINI, "read_many_files", "read", &[("include", Paths), ("paths", Paths)]),
-        (GEMINI, "read_file", "read", &[("absolute_path", Path)]),
-        (GEMINI, "list_directory", "list", &[("dir_path", Path)]),
-        (GEMINI, "web_fetch", "fetch", &[("url", Url)]),
-        (COPILOT, "create", "write", &[("path", Path), ("file_text", Content)]),
-        (COPILOT, "edit", "write", &[("path", Path), ("new_str", New)]),
-        (COPILOT, "apply_patch", "edit write", &[("patch", Patch)]),
-        (CURSOR, "Delete", "write", &[("path", Path)]),
-        (CURSOR, "StrReplace", "edit", &[("path", Path)]),
-        (DROID, "ApplyPatch", "edit write", &[("input", Patch)]),
-        (DROID, "Execute", "shell", &[("command", Command)]),
-        (WINDSURF, "write_code", "write edit", &[("file_path", Path)]),
-        (KIRO, "fs_write", "write edit", &[("path", Path), ("newStr", New)]),
-        (KIRO, "fs_read", "read list grep", &[("operations", Paths), ("pattern", Pattern)]),
-        (OPENCODE, "background_process", "shell", &[("command", Command)]),
-        (KIMI, "Bash", "shell", &[("command", Command)]),
-        (VIBE, "process.start", "shell", &[("command", Command)]),
-        (VIBE, "file_system.write_file", "write", &[("file_path", Path), ("content", Content)]),
-        (PI, "edit", "", &[("path", Path), ("oldText", Old)]),
-        (OPENCODE, "patch", "edit write", &[("patchText", Patch)]),
-        (OPENCODE, "edit", "edit", &[("filePath", Path), ("newString", New)]),
-        (OPENCLAW, "exec", "shell", &[("command", Command)]),
-        (OPENCLAW, "find", "glob", &[("pattern", Pattern)]),
+        ("claude-code", "NotebookEdit", "edit write", &[("notebook_path", Path)]),
+        ("claude-code", "Grep", "grep", &[("pattern", Pattern), ("path", Path)]),
+        ("claude-code", "WebFetch", "fetch", &[("url", Url)]),
+        ("claude-code", "WebSearch", "search", &[("query", Query)]),
+        ("claude-code", "Workflow", "subagent", &[]),
+        ("codex", "exec_command", "shell", &[("cmd", Command)]),
+        ("codex", "write_stdin", "shell", &[("chars", Command)]),
+        ("codex", "apply_patch", "edit write", &[("command", Patch), ("input", Patch)]),
+        ("codex", "view_image", "read", &[("path", Path)]),
+        ("gemini", "replace", "edit", &[("file_path", Path), ("old_string", Old)]),
+        ("gemini", "read_many_files", "read", &[("include", Paths), ("paths", Paths)]),
+        ("gemini", "read_file", "read", &[("absolute_path", Path)]),
+        ("gemini", "list_directory", "list", &[("dir_path", Path)]),
+        ("gemini", "web_fetch", "fetch", &[("url", Url)]),
+        ("copilot", "create", "write", &[("path", Path), ("file_text", Content)]),
+        ("copilot", "edit", "write", &[("path", Path), ("new_str", New)]),
+        ("copilot", "apply_patch", "edit write", &[("patch", Patch)]),
+        ("cursor", "Delete", "write", &[("path", Path)]),
+        ("cursor", "StrReplace", "edit", &[("path", Path)]),
+        ("droid", "ApplyPatch", "edit write", &[("input", Patch)]),
+        ("droid", "Execute", "shell", &[("command", Command)]),
+        ("windsurf", "write_code", "write edit", &[("file_path", Path)]),
+        ("kiro", "fs_write", "write edit", &[("path", Path), ("newStr", New)]),
+        ("kiro", "fs_read", "read list grep", &[("operations", Paths), ("pattern", Pattern)]),
+        ("opencode", "background_process", "shell", &[("command", Command)]),
+        ("kimi", "Bash", "shell", &[("command", Command)]),
+        ("vibe", "process.start", "shell", &[("command", Command)]),
+        ("vibe", "file_system.write_file", "write", &[("file_path", Path), ("content", Content)]),
+        ("pi", "edit", "", &[("path", Path), ("oldText", Old)]),
+        ("opencode", "patch", "edit write", &[("patchText", Patch)]),
+        ("opencode", "edit", "edit", &[("filePath", Path), ("newString", New)]),
+        ("openclaw", "exec", "shell", &[("command", Command)]),
+        ("openclaw", "find", "glob", &[("pattern", Pattern)]),
     ] {
-        let found = find(tools, name).unwrap();
+        let (_, own) = of_agent(agent).named().find(|(known, _)| *known == name).unwrap();
         if name != "edit" {
-            let toolset = Toolset { agent: "", tools, mcp: Mcp::Plain };
-            assert_eq!(toolset.kinds(name, &JsonObject::new()).join(" "), kinds);
+            assert_eq!(own.join(" "), kinds);
         }
-        let roles = Roles::of(name, found.kinds);
+        let roles = Roles::of(name, &own);
         for (key, role) in arguments {
             assert_eq!(roles.get(key).map(|(role, _)| role), Some(*role), "{name} {key}");
         }
@@ -140,16 +141,26 @@ fn every_agents_tools_have_kinds_and_their_arguments_roles() {
 }
 
 #[test]
-fn a_listed_tool_has_known_kinds_and_stands_once_in_its_agents_list() {
-    for tools in table::all() {
+fn each_row_can_be_read_and_each_name_stands_once_in_its_agents_list() {
+    let is_kind = |kind: &str| TOOL_KINDS.iter().any(|(known, _)| *known == kind);
+    let rows = include_str!("../../data/arguments.txt").lines().filter(|row| !row.starts_with('#'));
+    for row in rows {
+        let (kinds, row) = row.split_once(": ").unwrap();
+        for kind in kinds.split(' ') {
+            assert!(is_kind(kind) || ["any", "patch"].contains(&kind), "{row}");
+            let mut roles = table::arguments(kind);
+            assert!(roles.any(|(role, names)| row == format!("{role:?} {names}")), "{row}");
+        }
+    }
+    for toolset in table::toolsets() {
+        let rows = toolset.rows.lines().filter(|row| row.contains(": ") && !row.starts_with('#'));
+        assert_eq!(toolset.tools().count(), rows.count(), "{}", toolset.agents);
         let mut seen = std::collections::HashSet::new();
-        for (name, kinds) in
-            tools.iter().flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds)))
-        {
+        for (name, kinds) in toolset.named() {
             assert!(seen.insert(name), "{name}");
             for kind in kinds {
-                assert!(TOOL_KINDS.iter().any(|(known, _)| known == kind), "{name} {kind}");
-                assert!(table::arguments(kind).is_some(), "{kind}");
+                assert!(is_kind(kind), "{name} {kind}");
+                assert!(table::arguments(kind).next().is_some(), "{kind}");
             }
         }
     }
