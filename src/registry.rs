@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,6 @@ pub use crate::handlers::command::{
 pub use crate::handlers::payloads::Words;
 pub use crate::handlers::process::CalledProcess;
 use crate::handlers::process::Processes;
-use crate::locks::locked;
 pub use crate::recorder::{MakeRecorder, Recorded, Recorder};
 use crate::suggest;
 
@@ -93,33 +92,12 @@ impl HandlerEnv {
 #[derive(Clone)]
 pub struct Registry {
     types: BTreeMap<Cow<'static, str>, HandlerFactory>,
-    builtins: BTreeMap<String, Builtin>,
-    sources: Vec<Arc<BuiltinSource>>,
+    builtins: BTreeMap<Cow<'static, str>, Builtin>,
     dialects: Vec<&'static dyn Dialect>,
     describer: Option<&'static dyn DescribeCall>,
     make_recorder: Option<MakeRecorder>,
     /// The types and builtins that were registered although there was one of the name.
     registered_twice: Vec<String>,
-}
-
-/// Builtins of which each is made when a hook first names it: most programs use none of a package's
-/// builtins or two, and start for every event.
-struct BuiltinSource {
-    names: fn() -> Vec<&'static str>,
-    make: fn(&str) -> Option<Builtin>,
-    made: Mutex<BTreeMap<String, Builtin>>,
-}
-
-impl BuiltinSource {
-    fn get(&self, name: &str) -> Option<Builtin> {
-        let mut made = locked(&self.made);
-        if let Some(builtin) = made.get(name) {
-            return Some(builtin.clone());
-        }
-        let builtin = (self.make)(name)?;
-        made.insert(name.to_owned(), builtin.clone());
-        Some(builtin)
-    }
 }
 
 impl fmt::Debug for Registry {
@@ -144,7 +122,6 @@ impl Registry {
         Self {
             types: BTreeMap::new(),
             builtins: BTreeMap::new(),
-            sources: Vec::new(),
             dialects: Vec::new(),
             describer: None,
             make_recorder: None,
@@ -253,17 +230,8 @@ impl Registry {
 
     /// Returns the problem of each hook type and each builtin that was registered twice.
     pub(crate) fn problems(&self) -> Vec<Diagnostic> {
-        let mut twice = self.registered_twice.clone();
-        let mut names: BTreeSet<&str> = self.builtins.keys().map(String::as_str).collect();
-        for source in &self.sources {
-            for name in (source.names)() {
-                if !names.insert(name) {
-                    twice.push(format!("builtin `{name}`"));
-                }
-            }
-        }
         let mut problems = Vec::new();
-        for name in twice {
+        for name in &self.registered_twice {
             let problem = Diagnostic::error(format!("the {name} is registered twice"));
             problems.push(problem.hint("give that of your program another name"));
         }
@@ -369,23 +337,16 @@ impl Registry {
 
     /// Returns the names of the builtins.
     pub fn builtin_names(&self) -> BTreeSet<&str> {
-        let made_later = self.sources.iter().flat_map(|source| (source.names)());
-        made_later.chain(self.builtins.keys().map(String::as_str)).collect()
-    }
-
-    /// Adds the builtins of a package, each of which `make` makes when a hook first names it.
-    pub fn register_builtins(
-        &mut self,
-        names: fn() -> Vec<&'static str>,
-        make: fn(&str) -> Option<Builtin>,
-    ) -> &mut Self {
-        self.sources.push(Arc::new(BuiltinSource { names, make, made: Mutex::default() }));
-        self
+        self.builtins.keys().map(AsRef::as_ref).collect()
     }
 
     /// Makes `builtin` callable as `{type: builtin, command: name}`. If there is one of this name,
     /// building an executor fails.
-    pub fn register_builtin(&mut self, name: impl Into<String>, builtin: Builtin) -> &mut Self {
+    pub fn register_builtin(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        builtin: Builtin,
+    ) -> &mut Self {
         let name = name.into();
         if self.builtins.contains_key(&name) {
             self.registered_twice.push(format!("builtin `{name}`"));
@@ -395,10 +356,7 @@ impl Registry {
     }
 
     /// Returns the builtin of this name.
-    pub fn builtin(&self, name: &str) -> Option<Builtin> {
-        if let Some(own) = self.builtins.get(name) {
-            return Some(own.clone());
-        }
-        self.sources.iter().find_map(|source| source.get(name))
+    pub fn builtin(&self, name: &str) -> Option<&Builtin> {
+        self.builtins.get(name)
     }
 }

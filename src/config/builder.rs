@@ -22,10 +22,6 @@ use super::layer::{InLayer as _, Layer, file_of_layer};
 use super::model::{Config, Hook, Limits, Process};
 use super::policy::PolicySettings;
 
-/// How many hooks of a project run at once, at most: half of what may run at all, so that the
-/// hooks of other layers never wait.
-const MAX_PROJECT_PARALLEL: usize = 32;
-
 impl Config {
     /// How many hooks of one event run at once when no file says it.
     pub const DEFAULT_MAX_PARALLEL: usize = 64;
@@ -323,8 +319,8 @@ impl ConfigBuilder {
                 self.config.audit.extend(part.audit.take());
             }
             if rank == Layer::Project.rank() {
-                let most = so_far.max_parallel.unwrap_or(MAX_PROJECT_PARALLEL);
-                so_far.max_parallel = Some(most.min(MAX_PROJECT_PARALLEL));
+                // Half of what may run at all, so that the hooks of other layers never wait.
+                so_far.max_parallel = smaller(so_far.max_parallel, Some(32));
             }
             limits.push(Arc::new(so_far.clone()));
         }

@@ -161,7 +161,7 @@ where
 
 /// Builds the handler of a hook of `type: builtin`, which names one of `names`.
 pub(crate) fn build<'n>(
-    find: impl Fn(&str) -> Option<Builtin>,
+    find: impl Fn(&str) -> Option<&'n Builtin>,
     names: impl Fn() -> BTreeSet<&'n str>,
     counter: Counter,
     hook: &Hook,

@@ -61,8 +61,7 @@ sys.stdin.read()
     assert_eq!(verdict.hooks[0].error, None, "{verdict:#?}");
     assert_eq!(verdict.decision, None);
     until("the replies", || statistics(&executor).replies_dropped == 3).await;
-    let statistics = statistics(&executor);
-    assert_eq!((statistics.failures, statistics.crashes), (1, 0));
+    assert_eq!(statistics(&executor).crashes, 0);
     shutdown(&executor).await;
 }
 
@@ -250,8 +249,7 @@ serve(answer)
         }
     };
     tokio::time::timeout(2 * HANG, join_all((0..64).map(caller))).await.unwrap();
-    let statistics = statistics(&executor);
-    assert_eq!((statistics.calls, statistics.failures, statistics.starts), (3200, 0, 1));
+    assert_eq!(statistics(&executor).starts, 1);
     shutdown(&executor).await;
 }
 

@@ -74,7 +74,7 @@ async fn ten_thousand_calls_leave_nothing_behind() {
     }
     assert_eq!(settled(|now| *now == running).await, running, "after calls that were dropped");
     let [observer, guard] = &executor.process_statistics()[..] else { panic!() };
-    assert_eq!((guard.crashes, guard.failures, observer.crashes), (0, 0, 0), "{guard:?}");
+    assert_eq!((guard.crashes, observer.crashes), (0, 0), "{guard:?}");
     assert_eq!(observer.notifications_dropped, 0, "{observer:?}");
 
     executor.shutdown(HANG).await;

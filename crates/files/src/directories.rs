@@ -43,7 +43,7 @@ impl DropIn {
 /// One that is written with `..` is returned as the system follows it: paths are compared with it,
 /// and globs begin with it.
 pub fn home_directory() -> Option<PathBuf> {
-    etcetera::home_dir().ok().map(without_detours)
+    std::env::home_dir().map(without_detours)
 }
 
 /// Returns `path` without `..`, when it leads anywhere.

@@ -104,13 +104,9 @@ impl Process {
         deadline: Instant,
     ) -> Result<String, HandlerError> {
         let limit = deadline.saturating_duration_since(Instant::now());
-        locked(&self.counters).calls += 1;
         let mut is_second = false;
-        let error = loop {
-            let connection = match self.connect(deadline).await {
-                Ok(connection) => connection,
-                Err(error) => break error,
-            };
+        loop {
+            let connection = self.connect(deadline).await?;
             match connection.call(method, params, deadline).await {
                 Ok(text) => return Ok(text),
                 // The child can't have seen the call, so a new one may have it, once.
@@ -118,12 +114,11 @@ impl Process {
                 Err(error) => {
                     let (who, hint) =
                         (&self.definition.name, "raise the `timeout` if it needs longer");
-                    break error.into_failure(&format!("process `{who}`"), method, limit, hint);
+                    let who = format!("process `{who}`");
+                    return Err(error.into_failure(&who, method, limit, hint));
                 }
             }
-        };
-        locked(&self.counters).failures += 1;
-        Err(error)
+        }
     }
 
     /// Returns a connection to the running process, starting it when it does not run.

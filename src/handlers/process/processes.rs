@@ -77,10 +77,6 @@ pub struct ProcessStatistics {
     pub starts: u64,
     /// How often it ended without being asked to, while it owed an answer or with a failure.
     pub crashes: u64,
-    /// How many calls were made.
-    pub calls: u64,
-    /// How many calls failed, for whatever cause.
-    pub failures: u64,
     /// How many replies were for no open call: they came too late, twice, or for a call never made.
     pub replies_dropped: u64,
     /// How many of its lines were not messages, or longer than allowed.

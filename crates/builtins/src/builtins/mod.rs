@@ -146,12 +146,11 @@ pub fn shipped() -> impl ExactSizeIterator<Item = &'static Shipped> {
     SHIPPED.iter()
 }
 
-/// Registers all of them. Each is made when a hook first names it.
+/// Registers all of them.
 pub(crate) fn register(registry: &mut Registry) {
-    registry.register_builtins(
-        || shipped().map(|builtin| builtin.name).collect(),
-        |name| Shipped::named(name).map(Shipped::registered),
-    );
+    for builtin in shipped() {
+        registry.register_builtin(builtin.name, builtin.registered());
+    }
 }
 
 /// Returns a builtin that changes nothing outside of itself, gives the model context and may block.
@@ -234,10 +233,9 @@ impl Shipped {
     /// Returns what the registry holds. Hooks with the same arguments share what was prepared, and so
     /// what it remembers.
     fn registered(&'static self) -> Builtin {
-        let surroundings = Surroundings::of_process();
         let known: Mutex<HashMap<Vec<String>, Work>> = Mutex::default();
         Builtin::prepared(move |hook, counter| {
-            self.function(hook, counter, &surroundings, &mut locked(&known))
+            self.function(hook, counter, &Surroundings::of_process(), &mut locked(&known))
         })
         .with_rewrites(self.rewrites)
         .with_on_failure(self.on_failure)

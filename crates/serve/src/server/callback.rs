@@ -86,7 +86,7 @@ pub fn register_host_builtins(
             let name = called.clone();
             async move { call_client(&name, &args, &input).await }
         });
-        registry.register_builtin(name, builtin);
+        registry.register_builtin(name.clone(), builtin);
     }
     Ok(())
 }
