@@ -853,9 +853,40 @@ async fn an_address_is_compared_by_its_scheme_its_host_and_its_path() {
         ("https://*.a.b/**", "https://evil.com#.a.b", "-"),
         ("https://a.b/x", "https://a.b/x/y", "allow"),
         ("https://a.b/x", "https://a.b/x/../y", "-"),
+        ("https://a.b/x", "https://a.b/x?q=/../../y", "allow"),
+        ("https://a.b/x", "https://a.b/y?q=/../../x", "-"),
+        ("https://a.b/x", "https://a.b/y#/../../x", "-"),
+        ("https://a.b/x", "https://a.b/x/%2E%2e/y", "-"),
+        ("https://a.b/x", "https://a.b/x/..%2fy", "-"),
+        ("https://a.b/x", "https://a.b/x/.\t./y", "-"),
+        ("https://a.b/x?k=*", "https://a.b/x?k=1", "allow"),
+        ("https://a.b/x?k=*", "https://a.b/y?k=1", "-"),
     ] {
         let rule = format!("{{ type: rule, allow: true, tools: [fetch], files: ['{pattern}'] }}");
         let call = Input::call("WebFetch").arg("url", address).arg("prompt", "all");
         assert_eq!(machine.decision(&rule, call).await.0, expected, "{pattern} {address}");
     }
+}
+
+#[tokio::test]
+async fn an_address_behind_an_exclamation_mark_is_taken_away() {
+    let machine = Machine::new();
+    for (keys, address, expected) in [
+        ("deny: 'no', files: ['*://**', '!https://a.b']", "https://a.b/x", "-"),
+        ("deny: 'no', files: ['*://**', '!https://a.b']", "https://c.d/x", "deny"),
+        ("deny: 'no', files: ['*://**', '!https://a.b']", "https://c.d/?x=https://a.b/x", "deny"),
+        ("deny: 'no', files: ['*://**', '!https://a.b/x']", "https://a.b/x/%2e%2e/y", "deny"),
+        ("deny: 'no', files: ['https://a.b/x']", "https://a.b/x?y=1", "deny"),
+        ("deny: 'no', files: ['https://a.b/x']", "https://a.b/%78#y", "deny"),
+        ("deny: 'no', files: ['https://a.b/x']", "https://a.b/x/z?y=/../..", "deny"),
+        ("allow: true, files: ['https://a.b', '!https://a.b/x']", "https://a.b/y", "allow"),
+        ("allow: true, files: ['https://a.b', '!https://a.b/x']", "https://a.b/x/y", "-"),
+    ] {
+        let rule = format!("{{ type: rule, tools: [fetch], {keys} }}");
+        let call = Input::call("WebFetch").arg("url", address).arg("prompt", "all");
+        assert_eq!(machine.decision(&rule, call).await.0, expected, "{keys} {address}");
+    }
+    let rule = "{ type: rule, deny: 'no', files: ['/etc', '!https://a.b'] }";
+    let call = Input::call("Read").arg("file_path", "/etc/passwd");
+    assert_eq!(machine.decision(rule, call).await.0, "deny");
 }

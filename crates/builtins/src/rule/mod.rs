@@ -1,5 +1,6 @@
 //! `type: rule`: denies, asks about or allows tool calls by what they run and touch.
 
+mod address;
 mod allow;
 mod arguments;
 mod call;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::address::AddressPattern;
 use super::call::CallReading;
 use super::expand::is_rest_of_path;
-use super::glob::glob_any_case;
 use super::part::{Part, braces, first_letters, fit, fit_whole, wanted_letters};
 use super::pattern::Mistake;
 use super::texts::Texts;
@@ -34,8 +34,19 @@ pub(super) struct PathPattern {
     pub(super) written: String,
     /// Whether it is written with a `!`: it takes away what lies in it.
     pub(super) negated: bool,
-    /// The address, if it is one: `*://**?token=**`.
-    address: Option<String>,
+    named: Named,
+}
+
+/// What a pattern names.
+#[derive(Debug)]
+enum Named {
+    Address(AddressPattern),
+    Path(PathGlob),
+}
+
+/// A pattern of a path.
+#[derive(Debug)]
+struct PathGlob {
     /// The directory that it begins with; empty if it counts in each.
     base: PathBuf,
     /// The part behind the directory.
@@ -60,9 +71,16 @@ struct Compiled {
 /// The patterns of one key, and where what they name really lies now.
 pub(super) struct Here<'p> {
     all: &'p [PathPattern],
-    patterns: Vec<(&'p PathPattern, Option<PathBuf>)>,
+    paths: Vec<PathHere<'p>>,
     home: Option<PathBuf>,
     guesses: OnceCell<BTreeSet<PathBuf>>,
+}
+
+/// A pattern of paths, and where its directory really lies if that is elsewhere.
+struct PathHere<'p> {
+    pattern: &'p PathPattern,
+    glob: &'p PathGlob,
+    real: Option<PathBuf>,
 }
 
 impl Machine {
@@ -82,54 +100,88 @@ impl PathPattern {
         let path = item.strip_prefix('!').unwrap_or(item);
         let mut patterns = Vec::new();
         for text in braces(path) {
-            let pattern = Self::parse_one(written, &text, machine)?;
-            patterns.push(Self { negated: path.len() < item.len(), ..pattern });
+            let named = if text.contains("://") {
+                Named::Address(AddressPattern(text))
+            } else {
+                Named::Path(PathGlob::parse(&text, machine)?)
+            };
+            let negated = path.len() < item.len();
+            patterns.push(Self { written: written.to_owned(), negated, named });
         }
         Ok(patterns)
     }
 
-    fn parse_one(written: &str, item: &str, machine: &Machine) -> Result<Self, Mistake> {
-        let platform = machine.platform;
-        let (written, negated) = (written.to_owned(), false);
-        if item.contains("://") {
-            let (base, rest, compiled) = (PathBuf::new(), String::new(), OnceLock::new());
-            let (address, spared) = (Some(item.to_owned()), Vec::new());
-            return Ok(Self { written, negated, address, base, rest, spared, compiled });
+    fn glob(&self) -> Option<&PathGlob> {
+        match &self.named {
+            Named::Path(glob) => Some(glob),
+            Named::Address(_) => None,
         }
+    }
+
+    /// Returns whether a path, or a directory that it is in, or an address certainly is like the pattern.
+    fn holds(&self, file: &Path) -> bool {
+        match (&self.named, address_of(file)) {
+            (Named::Address(pattern), Some(address)) => pattern.certainly_fits(address),
+            (Named::Path(glob), None) => glob.holds(file),
+            _ => false,
+        }
+    }
+
+    /// Returns whether it holds a file to one of those who may read its name.
+    fn may_hold(&self, file: &Path) -> bool {
+        match (&self.named, address_of(file)) {
+            (Named::Address(pattern), Some(address)) => pattern.fits(address),
+            (Named::Path(glob), None) => fit(&glob.compiled().parts, &parts_of(file), false),
+            _ => false,
+        }
+    }
+
+    /// Returns whether a path is the named one, lies above it, or is a wildcard directly in it.
+    pub(super) fn is_at_stake(&self, path: &Path) -> bool {
+        self.glob().is_some_and(|glob| glob.is_at_stake(path))
+    }
+
+    /// Returns whether a path of which only the last part is known may be at stake.
+    pub(super) fn may_be_at_stake(&self, last: &str) -> bool {
+        self.glob().is_some_and(|glob| glob.may_be_at_stake(last))
+    }
+}
+
+impl PathGlob {
+    fn parse(item: &str, machine: &Machine) -> Result<Self, Mistake> {
+        let platform = machine.platform;
         let glob = platform.rooted(item);
-        let at_home = behind(&glob, &["~", "$HOME", "${HOME}"]);
         let at_temporary = behind(&glob, &["$TMPDIR"]);
-        let at_project = behind(&glob, &["$PROJECT", "."]);
-        let (base, rest) = match (at_home, at_project, &machine.home) {
-            (Some(rest), _, Some(home)) => (rooted(home, platform), rest),
-            (Some(_), ..) => {
+        let (base, rest) = if let Some(rest) = behind(&glob, &["~", "$HOME", "${HOME}"]) {
+            let Some(home) = machine.home() else {
                 return Err((format!("`{item}` needs the home directory"), "set HOME".to_owned()));
-            }
-            (_, Some(rest), _) => (rooted(&machine.project, platform), rest),
-            _ if at_temporary.is_some() => {
-                (rooted(&machine.temporary, platform), at_temporary.unwrap_or_default())
-            }
-            _ if glob.starts_with(['~', '$', '!']) => {
-                let hint =
-                    "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
-                let message = format!("`{item}` is not a path that can be known");
-                return Err((message, hint.to_owned()));
-            }
-            _ if glob.starts_with('/') => (PathBuf::from("/"), &*glob),
+            };
+            (home, rest)
+        } else if let Some(rest) = behind(&glob, &["$PROJECT", "."]) {
+            (rooted(&machine.project, platform), rest)
+        } else if let Some(rest) = at_temporary {
+            (rooted(&machine.temporary, platform), rest)
+        } else if glob.starts_with(['~', '$', '!']) {
+            let hint = "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
+            let message = format!("`{item}` is not a path that can be known");
+            return Err((message, hint.to_owned()));
+        } else if glob.starts_with('/') {
+            (PathBuf::from("/"), &*glob)
+        } else {
             // The directory that it is relative to is not known, so it counts in each.
-            _ => (PathBuf::new(), &*glob),
+            (PathBuf::new(), &*glob)
         };
         if rest.split('/').any(|part| part == "..") {
             let hint = "write the path that it stands for".to_owned();
             return Err((format!("`{item}` must not contain `..`"), hint));
         }
-        let is_temporary =
-            at_temporary.is_some() || TEMPORARY.iter().any(|place| glob.starts_with(place));
-        let mut spared = vec![rooted(&machine.project, platform)];
-        spared.extend(machine.home());
-        spared.retain(|_| is_temporary);
-        let (rest, compiled) = (rest.to_owned(), OnceLock::new());
-        Ok(Self { written, negated, address: None, base, rest, spared, compiled })
+        let mut spared = Vec::new();
+        if at_temporary.is_some() || TEMPORARY.iter().any(|place| glob.starts_with(place)) {
+            spared.push(rooted(&machine.project, platform));
+            spared.extend(machine.home());
+        }
+        let rest = rest.to_owned();
+        Ok(Self { base, rest, spared, compiled: OnceLock::new() })
     }
 
     /// Returns its parts. Most patterns are never compared with a path.
@@ -137,52 +189,14 @@ impl PathPattern {
         self.compiled.get_or_init(|| Compiled::of(&self.base, &self.rest))
     }
 
-    /// Returns whether an address is like the pattern, or below it: by its scheme, its host and its path.
-    /// A pattern with `**` in the place of the host is about the whole text.
-    pub(super) fn fits_address(&self, text: &str) -> bool {
-        let Some(address) = &self.address else { return false };
-        let (Some((scheme, rest)), Some((own_scheme, own))) =
-            (address.split_once("://"), text.split_once("://"))
-        else {
-            return false;
-        };
-        let (host, path) = host_and_path(rest);
-        if host.contains("**") {
-            return glob_any_case(address, text);
-        }
-        let (own_host, own_path) = host_and_path(own);
-        let own_host = own_host.rsplit('@').next().unwrap_or_default();
-        let without_port = own_host.rsplit_once(':').map_or(own_host, |(host, _)| host);
-        let fits_host = glob_any_case(host, own_host) || glob_any_case(host, without_port);
-        let path = path.trim_end_matches("/**").trim_end_matches('/');
-        let own_path = lexical(Path::new(own_path)).to_string_lossy().into_owned();
-        let fits_path = path.is_empty()
-            || glob_any_case(path, &own_path)
-            || glob_any_case(&format!("{path}/*"), &own_path);
-        glob_any_case(scheme, own_scheme) && fits_host && fits_path
-    }
-
     /// Returns whether a path, or a directory that it is in, is like the pattern in the same case.
-    pub(super) fn holds(&self, path: &Path) -> bool {
-        match path.to_str().filter(|text| text.contains("://")) {
-            // Readers of addresses differ in what a backslash is.
-            Some(address) => !address.contains('\\') && self.fits_address(address),
-            None => {
-                self.address.is_none()
-                    && !self
-                        .spared
-                        .iter()
-                        .any(|place| path.starts_with(place) || place.starts_with(path))
-                    && fit(&self.compiled().parts, &parts_of(path), true)
-            }
-        }
+    fn holds(&self, path: &Path) -> bool {
+        let mut spared = self.spared.iter();
+        !spared.any(|place| path.starts_with(place) || place.starts_with(path))
+            && fit(&self.compiled().parts, &parts_of(path), true)
     }
 
-    /// Returns whether a path is the named one, lies above it, or is a wildcard directly in it.
-    pub(super) fn is_at_stake(&self, path: &Path) -> bool {
-        if self.address.is_some() {
-            return false;
-        }
+    fn is_at_stake(&self, path: &Path) -> bool {
         let mut path = path;
         while let (Some(parent), Some(last)) = (path.parent(), path.file_name())
             && is_only_wild(&text_of(last))
@@ -202,12 +216,27 @@ impl PathPattern {
             || wild.iter().any(Part::is_wild) && fit(&wild, &parts_of(root), false)
     }
 
-    /// Returns whether a path of which only the last part is known may be at stake.
-    pub(super) fn may_be_at_stake(&self, last: &str) -> bool {
+    fn may_be_at_stake(&self, last: &str) -> bool {
         let is_open = last.is_empty() || last.contains(['*', '?', '[']);
         is_open
             || self.rest.ends_with("**")
             || self.compiled().parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
+    }
+
+    /// Returns whether a path, or a directory that it is in, is like the pattern; `real` is where its
+    /// root really lies.
+    fn leads_to(&self, real: Option<&Path>, name: &Path, parts: &[String]) -> bool {
+        let own = self.compiled();
+        // `/` alone is the root, and not every file.
+        if own.parts.is_empty() && !self.rest.ends_with("**") {
+            return name.parent().is_none();
+        }
+        if fit(&own.parts, parts, false) {
+            return true;
+        }
+        // `~/.ssh` may be a link itself: what it leads to counts, too.
+        let Some(rest) = real.and_then(|real| strip_base(name, real, false)) else { return false };
+        fit(&own.parts[own.root_parts..], &parts_of(&rest), false)
     }
 }
 
@@ -219,10 +248,14 @@ pub(super) fn hold(patterns: &[PathPattern], file: &Path) -> bool {
         && !take_away(patterns, file)
 }
 
-/// Returns whether a pattern with a `!` takes a file away.
+/// Returns whether a pattern with a `!` may take a file away.
 pub(super) fn take_away(patterns: &[PathPattern], file: &Path) -> bool {
-    let mut taken = patterns.iter().filter(|pattern| pattern.negated);
-    taken.any(|pattern| fit(&pattern.compiled().parts, &parts_of(file), false))
+    patterns.iter().any(|pattern| pattern.negated && pattern.may_hold(file))
+}
+
+/// Returns the address that a file is.
+fn address_of(file: &Path) -> Option<&str> {
+    file.to_str().filter(|text| text.contains("://"))
 }
 
 /// Returns the rest of a path that begins with one of these names.
@@ -234,11 +267,6 @@ fn behind<'g>(glob: &'g str, names: &[&str]) -> Option<&'g str> {
 /// Returns whether a part of a path is made of wildcards.
 fn is_only_wild(part: &str) -> bool {
     part.contains(['*', '?']) && part.chars().all(|letter| "*?.[]!^{},".contains(letter))
-}
-
-/// Returns the host of an address behind its scheme, with its port, and what follows.
-fn host_and_path(rest: &str) -> (&str, &str) {
-    rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()))
 }
 
 impl Compiled {
@@ -269,12 +297,15 @@ impl<'p> Here<'p> {
         machine: &Machine,
         read: &CallReading<'_>,
     ) -> Self {
-        let mut named = Vec::new();
+        let mut paths = Vec::new();
         for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
-            let root = pattern.compiled().root.as_deref();
-            named.push((pattern, root.and_then(|root| read.elsewhere(root))));
+            if let Some(glob) = pattern.glob() {
+                let root = glob.compiled().root.as_deref();
+                let elsewhere = root.and_then(|root| read.elsewhere(root));
+                paths.push(PathHere { pattern, glob, real: elsewhere });
+            }
         }
-        Self { all: patterns, patterns: named, home: machine.home(), guesses: OnceCell::new() }
+        Self { all: patterns, paths, home: machine.home(), guesses: OnceCell::new() }
     }
 
     /// Returns the directories in which a word may lie that begins with what only the shell knows: those
@@ -282,8 +313,8 @@ impl<'p> Here<'p> {
     pub(super) fn guesses(&self) -> &BTreeSet<PathBuf> {
         self.guesses.get_or_init(|| {
             let mut guesses: BTreeSet<PathBuf> = self.home.iter().cloned().collect();
-            for (pattern, _) in &self.patterns {
-                let root = pattern.compiled().root.as_deref();
+            for here in &self.paths {
+                let root = here.glob.compiled().root.as_deref();
                 let above = root.into_iter().flat_map(Path::ancestors).skip(1);
                 guesses.extend(above.map(Path::to_owned));
             }
@@ -301,49 +332,26 @@ impl<'p> Here<'p> {
         for name in names.iter().filter(|name| !take_away(self.all, name)) {
             let parts = parts_of(name);
             let letters = first_letters(&parts);
-            for (pattern, real) in &self.patterns {
-                let is_possible = pattern.compiled().letters & !letters == 0 || real.is_some();
-                if !is_possible
-                    || pattern.address.is_some()
-                    || !pattern.leads_to(real.as_deref(), name, &parts)
-                {
-                    continue;
-                }
-                if !excepted(name) {
+            for PathHere { pattern, glob, real } in &self.paths {
+                let is_possible = glob.compiled().letters & !letters == 0 || real.is_some();
+                if is_possible && glob.leads_to(real.as_deref(), name, &parts) && !excepted(name) {
                     return Some(pattern);
                 }
             }
         }
         None
     }
-}
 
-impl PathPattern {
-    /// Returns whether a path, or a directory that it is in, is like the pattern; `real` is where its
-    /// root really lies.
-    fn leads_to(&self, real: Option<&Path>, name: &Path, parts: &[String]) -> bool {
-        let own = self.compiled();
-        // `/` alone is the root, and not every file.
-        if own.parts.is_empty() && !self.rest.ends_with("**") {
-            return name.parent().is_none();
-        }
-        if fit(&own.parts, parts, false) {
-            return true;
-        }
-        // `~/.ssh` may be a link itself: what it leads to counts, too.
-        let Some(rest) = real.and_then(|real| strip_base(name, real, false)) else { return false };
-        fit(&own.parts[own.root_parts..], &parts_of(&rest), false)
-    }
-}
-
-impl<'p> Here<'p> {
     /// Returns the pattern that names something below a directory.
     pub(super) fn below(&self, names: &[PathBuf]) -> Option<&'p PathPattern> {
-        let found = self.patterns.iter().find(|(pattern, real)| {
-            let mut roots = pattern.compiled().root.iter().chain(real);
-            roots.any(|root| names.iter().any(|name| strip_base(root, name, false).is_some()))
-        });
-        found.map(|(pattern, _)| *pattern)
+        for PathHere { pattern, glob, real } in &self.paths {
+            for root in glob.compiled().root.iter().chain(real) {
+                if names.iter().any(|name| strip_base(root, name, false).is_some()) {
+                    return Some(pattern);
+                }
+            }
+        }
+        None
     }
 
     /// Returns the pattern of an address that one of these texts is.
@@ -352,14 +360,20 @@ impl<'p> Here<'p> {
         texts: &Texts,
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
-        let mut addresses = texts.iter().map(|(text, _)| text).filter(|text| text.contains("://"));
-        addresses.find_map(|text| {
-            if excepted(Path::new(text)) {
-                return None;
+        for (address, _) in texts.iter().filter(|(text, _)| text.contains("://")) {
+            let file = Path::new(address);
+            if excepted(file) || self.all.iter().any(|one| one.negated && one.holds(file)) {
+                continue;
             }
-            let found = self.patterns.iter().find(|(pattern, _)| pattern.fits_address(text));
-            found.map(|(pattern, _)| *pattern)
-        })
+            for pattern in self.all.iter().filter(|pattern| !pattern.negated) {
+                if let Named::Address(named) = &pattern.named
+                    && named.fits(address)
+                {
+                    return Some(pattern);
+                }
+            }
+        }
+        None
     }
 }
 

@@ -1,0 +1,55 @@
+//! Patterns of addresses, and whether an address fits them.
+
+use std::path::Path;
+
+use super::glob::glob_any_case;
+use hookexec_files::paths::lexical;
+
+/// A pattern of an address: `https://*.a.b/x/**`, `*://**?token=**`.
+#[derive(Debug)]
+pub(super) struct AddressPattern(pub(super) String);
+
+impl AddressPattern {
+    /// Returns whether an address is like the pattern, or below it: by its scheme, its host and its path,
+    /// and by its query if the pattern has one. A pattern with `**` in the place of the host is about the
+    /// whole text.
+    pub(super) fn fits(&self, address: &str) -> bool {
+        let Some((scheme, rest)) = self.0.split_once("://") else { return false };
+        let Some((own_scheme, own)) = address.split_once("://") else { return false };
+        let (host, path) = host_and_path(rest);
+        if host.contains("**") {
+            return glob_any_case(&self.0, address);
+        }
+        let (own_host, own_path) = host_and_path(own);
+        let own_host = own_host.rsplit('@').next().unwrap_or_default();
+        let without_port = own_host.rsplit_once(':').map_or(own_host, |(host, _)| host);
+        let fits_host = glob_any_case(host, own_host) || glob_any_case(host, without_port);
+        glob_any_case(scheme, own_scheme) && fits_host && fits_path(path, own_path)
+    }
+
+    /// Returns whether it fits to each reader of addresses: they differ in what a backslash, a character
+    /// that can't be seen, and an escaped dot or slash are.
+    pub(super) fn certainly_fits(&self, address: &str) -> bool {
+        let lower = address.to_lowercase();
+        !lower.contains(|letter: char| letter == '\\' || letter.is_control())
+            && !["%2e", "%2f", "%5c"].iter().any(|escaped| lower.contains(escaped))
+            && self.fits(address)
+    }
+}
+
+/// Returns the host of an address behind its scheme, with its port, and what follows.
+fn host_and_path(rest: &str) -> (&str, &str) {
+    rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()))
+}
+
+fn fits_path(pattern: &str, own: &str) -> bool {
+    let (path, query) = own.split_at(own.find(['?', '#']).unwrap_or(own.len()));
+    let mut path = lexical(Path::new(path)).to_string_lossy().into_owned();
+    if pattern.contains('?') {
+        path.push_str(query);
+    }
+    let pattern = pattern.trim_end_matches("/**").trim_end_matches('/');
+    pattern.is_empty()
+        || glob_any_case(pattern, &path)
+        || glob_any_case(&format!("{pattern}/*"), &path)
+}
