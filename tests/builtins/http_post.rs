@@ -93,7 +93,7 @@ mod with_client {
         for status in ["500 Oh No", "404 Not Found", "302 Found"] {
             let (server, url) = server(status);
             let error = post(&[&url, "--allow-private"], json!({})).unwrap_err();
-            assert!(error.starts_with("the post to 127.0.0.1 failed: "), "{error}");
+            assert!(error.starts_with("the request to 127.0.0.1 failed: "), "{error}");
             assert!(!error.contains("k1"), "{error}");
             server.request.join().unwrap();
         }

@@ -30,13 +30,13 @@ pub(crate) static FAULTS: [Fault; 18] = [
             ])),
             Runs(fails(&[(Calls("echo boom >&2; exit 3"), "exited with code 3")])),
             Runs(fails(&[
-                (Replies(Cut("")), "the post to 127.0.0.1:"),
+                (Replies(Cut("")), "the request to 127.0.0.1:"),
                 (
                     Replies(Cut("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}")),
-                    "the post to 127.0.0.1:",
+                    "the request to 127.0.0.1:",
                 ),
             ])),
-            Runs(fails(&[(Replies(Cut("")), "the post to 127.0.0.1:")])),
+            Runs(fails(&[(Replies(Cut("")), "the request to 127.0.0.1:")])),
         ],
     },
     Fault {
@@ -261,8 +261,8 @@ pub(crate) static FAULTS: [Fault; 18] = [
             Runs(fails(&[(Program("./missing"), "does not exist")])),
             Runs(Hooks::new(Ends::Refused, &[(Builtin("missing"), "unknown builtin `missing`")])),
             Runs(fails(&[(Program("./missing"), "does not exist")])),
-            Runs(fails(&[(Replies(Nobody), "the post to 127.0.0.1:")])),
-            Runs(fails(&[(Replies(Nobody), "the post to 127.0.0.1:")])),
+            Runs(fails(&[(Replies(Nobody), "the request to 127.0.0.1:")])),
+            Runs(fails(&[(Replies(Nobody), "the request to 127.0.0.1:")])),
         ],
     },
     Fault {

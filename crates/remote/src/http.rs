@@ -18,9 +18,7 @@ use ureq::{Agent, Error, RequestBuilder};
 #[derive(Debug)]
 pub struct Client {
     agent: Agent,
-    url: String,
-    /// The address may hold a key, so messages name only the host.
-    host: String,
+    url: Uri,
     headers: Vec<(String, String)>,
 }
 
@@ -62,7 +60,7 @@ impl Client {
             .build();
         let resolver = Checked { private, inner: DefaultResolver::default() };
         let agent = Agent::with_parts(config, DefaultConnector::new(), resolver);
-        Ok(Self { agent, host: host(url)?, url: url.to_owned(), headers: Vec::new() })
+        Ok(Self { agent, url: web_address(url)?, headers: Vec::new() })
     }
 
     /// Adds a header, and returns whether it is a valid one. One that says where a message ends or which
@@ -85,30 +83,28 @@ impl Client {
         self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    /// Returns the host, as messages name it.
+    /// Returns the host. The address may hold a key, so messages name only this.
     pub fn host(&self) -> &str {
-        &self.host
+        self.url.host().unwrap_or_default()
     }
 
     /// Returns the host and its port, as messages name them.
     pub fn address(&self) -> String {
-        let uri: Option<Uri> = self.url.parse().ok();
-        match uri.and_then(|uri| uri.port_u16()) {
-            Some(port) => format!("{}:{port}", self.host),
-            None => self.host.clone(),
+        match self.url.port_u16() {
+            Some(port) => format!("{}:{port}", self.host()),
+            None => self.host().to_owned(),
         }
     }
 
     /// Returns the address that `location` of a reply leads to, if it is of the same server.
     pub fn on_same_server(&self, location: &str) -> Option<String> {
-        let own: Uri = self.url.parse().ok()?;
-        let (scheme, authority) = (own.scheme()?, own.authority()?);
+        let (scheme, authority) = (self.url.scheme()?, self.url.authority()?);
         if location.starts_with('/') && !location.starts_with("//") {
             return Some(format!("{scheme}://{authority}{location}"));
         }
         let is_relative = !location.contains(':') && !location.starts_with(['/', '?', '#']);
         if is_relative && !location.is_empty() {
-            let (directory, _) = own.path().rsplit_once('/').unwrap_or_default();
+            let (directory, _) = self.url.path().rsplit_once('/').unwrap_or_default();
             return Some(format!("{scheme}://{authority}{directory}/{location}"));
         }
         let next: Uri = location.parse().ok()?;
@@ -122,7 +118,7 @@ impl Client {
     pub fn delete(&self, headers: &[(&str, &str)], patience: Duration) {
         let request = self.prepared(self.agent.delete(&self.url), headers, patience);
         if let Err(error) = request.call() {
-            tracing::debug!(host = self.host, "a session was not ended: {error}");
+            tracing::debug!(host = self.host(), "a session was not ended: {error}");
         }
     }
 
@@ -151,7 +147,7 @@ impl Client {
         let has_length = is_chunked || headers.contains_key("content-length");
         if !has_length && status.as_u16() != 204 {
             let why = "its answer has no length, so a broken connection looks like its end";
-            let message = format!("the post to {} failed: {why}", self.host);
+            let message = format!("the request to {} failed: {why}", self.host());
             return Err(HandlerError::new(Failure::Other, message));
         }
         let read = read_beginning(response.into_body().into_reader(), most);
@@ -182,7 +178,7 @@ impl Client {
             Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => Failure::Start,
             _ => Failure::Other,
         };
-        let mut message = format!("the post to {} failed: {error}", self.address());
+        let mut message = format!("the request to {} failed: {error}", self.address());
         if message.contains("UnknownIssuer") {
             message.push_str("; name the file of its certificate authority in `SSL_CERT_FILE`");
         }
@@ -197,13 +193,13 @@ impl Reply {
     }
 }
 
-/// Returns the host of `url`.
-fn host(url: &str) -> Result<String, &'static str> {
+/// Reads an address with a host.
+fn web_address(url: &str) -> Result<Uri, &'static str> {
     if let Ok(uri) = url.parse::<Uri>()
-        && let (Some("http" | "https"), Some(host)) = (uri.scheme_str(), uri.host())
-        && !host.is_empty()
+        && let Some("http" | "https") = uri.scheme_str()
+        && uri.host().is_some_and(|host| !host.is_empty())
     {
-        return Ok(host.to_owned());
+        return Ok(uri);
     }
     Err("the address must be `https://...` or `http://...`")
 }

@@ -26,6 +26,10 @@ mod request;
 #[cfg(feature = "http")]
 pub use http::{Ask, Client, Reply, tls_for};
 pub use receiver::receiver_socket;
+#[cfg(feature = "http")]
+use {model::build as build_model, post::build as build_http};
+#[cfg(not(feature = "http"))]
+use {without_http as build_http, without_http as build_model};
 
 use hookexec::registry::{HandlerFactory, Registry};
 
@@ -55,19 +59,13 @@ fn receiver_hooks() -> HandlerFactory {
 }
 
 fn http_hooks() -> HandlerFactory {
-    #[cfg(feature = "http")]
-    let factory = HandlerFactory::new(post::build);
-    #[cfg(not(feature = "http"))]
-    let factory = HandlerFactory::new(without_http);
-    factory.with_dialect().refusing(OF_PROGRAMS, "an http hook takes `with: { url: https://... }`")
+    HandlerFactory::new(build_http)
+        .with_dialect()
+        .refusing(OF_PROGRAMS, "an http hook takes `with: { url: https://... }`")
 }
 
 fn model_hooks() -> HandlerFactory {
-    #[cfg(feature = "http")]
-    let factory = HandlerFactory::new(model::build);
-    #[cfg(not(feature = "http"))]
-    let factory = HandlerFactory::new(without_http);
-    factory.refusing(
+    HandlerFactory::new(build_model).refusing(
         OF_PROGRAMS,
         "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`",
     )

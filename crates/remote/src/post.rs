@@ -130,8 +130,7 @@ impl HttpHandler {
                 return Err(HandlerError::new(Failure::Protocol, message));
             }
             let seconds = reply.header("retry-after").unwrap_or_default().trim().parse();
-            // How long to wait until a server is asked again for the answer of a person, in seconds, and the
-            // longest that it may say.
+            // A server that asks for more would be asked too late once the person has answered.
             let seconds = seconds.unwrap_or(2).clamp(1, 30);
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             reply = self.send(call, next.clone(), None).await?;

@@ -38,6 +38,9 @@ pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -
             format!("the program `{shown}` does not exist{hint}")
         }
         Some(Errno::ACCESS) if program.is_dir() => format!("`{shown}` is a directory"),
+        Some(Errno::ACCESS) if is_hidden(program) => {
+            format!("a directory above `{shown}` may not be entered")
+        }
         Some(Errno::ACCESS) if !program.is_file() => format!("`{shown}` is not a regular file"),
         Some(Errno::ACCESS) if may_execute(program) && interpreter(program).is_none() => {
             format!("its working directory `{place}` may not be entered")
@@ -64,6 +67,10 @@ pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -
         ),
         _ => format!("`{shown}` could not be started: {error}"),
     }
+}
+
+fn is_hidden(program: &Path) -> bool {
+    program.metadata().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Returns the program that the first line of a script names.

@@ -81,7 +81,7 @@ impl Post {
             Ok(())
         } else {
             let host = self.client.host();
-            Err(format!("the post to {host} failed: it answered {}", reply.status).into())
+            Err(format!("the request to {host} failed: it answered {}", reply.status).into())
         }
     }
 
