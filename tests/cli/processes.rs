@@ -7,7 +7,8 @@ import json, sys
 open("started", "w").close()
 for line in iter(sys.stdin.readline, ""):
     message = json.loads(line)
-    deny = {"action": "deny_tool", "reason": "no rm"}
+    programs = [command["program"] for command in message["params"].get("commands", [])]
+    deny = {"action": "deny_tool", "reason": "no " + " or ".join(programs)}
     hello = message["method"] == "hook.hello"
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {} if hello else deny}), flush=True)
 open("stopped", "w").close()
@@ -32,9 +33,9 @@ fn sandbox() -> Sandbox {
 fn a_run_starts_the_process_calls_it_and_stops_it() {
     let sandbox = sandbox();
     sandbox.trust();
-    let input = r#"{"tool_name":"shell","tool_input":{"cmd":"rm -rf /"}}"#;
+    let input = r#"{"tool_name":"shell","tool_input":{"cmd":"cd x && rm -rf /"}}"#;
     let done = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(2);
-    assert_eq!(done.json_line()["message"], "no rm");
+    assert_eq!(done.json_line()["message"], "no cd or rm");
     assert!(sandbox.project().join("stopped").exists());
 }
 

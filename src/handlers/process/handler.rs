@@ -139,7 +139,7 @@ impl Handler for ProcessHandler {
             let output = match &self.role {
                 Role::Observe(method) => return Ok(self.notify(*method, call)),
                 Role::Stage(stage) => {
-                    let params = stage.params(call.input);
+                    let params = stage.params(call.input, call.description());
                     let reply = self.callee.ask(stage.method(), &params, call).await?;
                     let output = stage
                         .read(&reply, call.input)

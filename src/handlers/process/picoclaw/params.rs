@@ -10,6 +10,7 @@ use serde_with_macros::skip_serializing_none;
 
 use super::Stage;
 use crate::config::{EventMethod, process};
+use crate::describe::{self, CallDescription, TouchedFile};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
 
@@ -36,19 +37,31 @@ struct Params<'a> {
     tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     cwd: &'a str,
+    /// Ours, as in the input of other hooks.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tool_kinds: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    commands: &'a [describe::Command],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    files: &'a [TouchedFile],
     /// Ours: the process is asked about this call a second time, for its decision only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     repeated: bool,
 }
 
 /// Keys of the params that a process may send back along with what it changed; they are ignored.
-pub(super) const ECHOED: [&str; 8] = [
-    "meta", "context", "channel", "chat_id", "tool_call_id", "cwd", "repeated", "graceful_terminal",
+pub(super) const ECHOED: [&str; 11] = [
+    "meta", "context", "channel", "chat_id", "tool_call_id", "cwd", "tool_kinds", "commands", "files",
+    "repeated", "graceful_terminal",
 ];
 
 impl Stage {
     /// Returns the params of a call.
-    pub(in crate::handlers::process) fn params(self, input: &Input) -> Vec<u8> {
+    pub(in crate::handlers::process) fn params(
+        self,
+        input: &Input,
+        described: &CallDescription,
+    ) -> Vec<u8> {
         let mut params = Params {
             meta: Meta::new(input, self.trace_path()),
             context: input.extra.get("context"),
@@ -64,6 +77,8 @@ impl Stage {
             params.tool = Some(input.tool());
             params.arguments = input.tool_input.as_ref().filter(|arguments| !arguments.is_empty());
             params.tool_call_id = input.tool_use_id.as_deref();
+            params.tool_kinds = &input.tool_kinds;
+            (params.commands, params.files) = (&described.commands, &described.files);
         }
         match self {
             Self::BeforeLlm => {
