@@ -552,6 +552,11 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
             "an allow takes no `targets`",
         ),
         ("{ type: rule, allow: true, any: [{ targets: [x] }] }", "an allow takes no `targets`"),
+        (
+            "{ type: rule, deny: a, files: [x], any: [{ files: [y] }] }",
+            "this key stands beside `any`, too",
+        ),
+        ("{ type: rule, deny: a, files: ['[ab]'] }", "`[` is not a wildcard"),
         ("{ type: rule, deny: a, commands: [x], otherwise: ask }", "only an allow takes"),
         ("{ type: rule, allow: true, commands: [x], uncertain: ask }", "an allow takes no `unc"),
     ] {

@@ -24,6 +24,7 @@ impl Filled {
 pub struct Count<const MAX: u64>(pub usize);
 
 /// A value, and where it is written.
+#[derive(Clone)]
 pub struct At<'n, T> {
     /// Its place.
     pub node: &'n Node<'n>,

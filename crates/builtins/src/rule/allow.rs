@@ -1,7 +1,6 @@
 //! Whether an allow lists all of a call.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 use super::arguments::Arguments;
 use super::call::CallReading;
@@ -15,9 +14,6 @@ use crate::calls::{Hidden, SimpleCommand};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
-
-/// The conditions of which each must hold: those of the rule, and those of one set of `any`.
-type Set<'s> = Vec<&'s Conditions>;
 
 impl Rule {
     pub(super) fn allowed(&self, read: &CallReading<'_>) -> Result<Option<Output>, BuiltinError> {
@@ -39,10 +35,7 @@ impl Rule {
     }
 
     fn refusal(&self, read: &CallReading<'_>) -> Result<Refusal, BuiltinError> {
-        let mut sets: Vec<Set<'_>> = self.any.iter().map(|set| vec![&self.base, set]).collect();
-        if sets.is_empty() {
-            sets.push(vec![&self.base]);
-        }
+        let mut sets: Vec<&Conditions> = self.sets.iter().collect();
         sets.retain(|set| concerns(set, read));
         if sets.is_empty() {
             return Ok(Refusal::Unconcerned);
@@ -50,23 +43,19 @@ impl Rule {
         if !self.except.tools.is_empty() && read.tool.is_one_of(&self.except.tools) {
             return Ok(Refusal::Refused("the tool is excepted".to_owned()));
         }
-        sets.retain(|set| {
-            let mut lists = set.iter().filter(|one| !one.tools.is_empty());
-            lists.all(|one| read.tool.is_certainly_one_of(&one.tools))
-        });
+        sets.retain(|set| set.tools.is_empty() || read.tool.is_certainly_one_of(&set.tools));
         if sets.is_empty() {
             let reason = "the tool is not on the list of allowed tools";
             return Ok(Refusal::Refused(reason.to_owned()));
         }
-        if sets.iter().any(|set| !names_commands(set) && !names_files(set)) {
+        if sets.iter().any(|set| set.commands.is_empty() && !set.names_files()) {
             return self.excepted_parts(read);
         }
-        let of_commands: Vec<Set<'_>> =
-            sets.iter().filter(|set| names_commands(set)).cloned().collect();
-        let reason = if of_commands.is_empty() {
+        let reason = if sets.iter().all(|set| set.commands.is_empty()) {
             self.files_refused(read, &sets)?
         } else {
-            self.commands_refused(read, &of_commands)?
+            sets.retain(|set| !set.commands.is_empty());
+            self.commands_refused(read, &sets)?
         };
         Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
     }
@@ -85,7 +74,7 @@ impl Rule {
     fn files_refused(
         &self,
         read: &CallReading<'_>,
-        sets: &[Set<'_>],
+        sets: &[&Conditions],
     ) -> Result<Option<String>, BuiltinError> {
         if !read.tool.is_of_files() {
             return Ok(Some("the tool may do more than use files".to_owned()));
@@ -108,7 +97,7 @@ impl Rule {
     fn commands_refused(
         &self,
         read: &CallReading<'_>,
-        sets: &[Set<'_>],
+        sets: &[&Conditions],
     ) -> Result<Option<String>, BuiltinError> {
         if read.commands.is_empty() {
             return Ok(Some("the call names no command".to_owned()));
@@ -190,65 +179,43 @@ enum Refusal {
 
 /// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are
 /// about shells, and files about the tools beside them.
-fn concerns(set: &Set<'_>, read: &CallReading<'_>) -> bool {
-    if !names_commands(set) && !names_files(set) {
-        return set.iter().any(|one| !one.tools.is_empty());
+fn concerns(set: &Conditions, read: &CallReading<'_>) -> bool {
+    let is_for_tools = !set.tools.is_empty();
+    if set.commands.is_empty() && !set.names_files() {
+        return is_for_tools;
     }
-    let mut lists = set.iter().filter(|one| !one.tools.is_empty());
-    let fits_tool = lists.all(|one| read.tool.is_one_of(&one.tools));
-    fits_tool && (!names_commands(set) || read.tool.is("shell"))
+    let fits_tool = !is_for_tools || read.tool.is_one_of(&set.tools);
+    fits_tool && (set.commands.is_empty() || read.tool.is("shell"))
 }
 
-fn names_commands(set: &Set<'_>) -> bool {
-    set.iter().any(|one| !one.commands.is_empty())
-}
-
-fn names_files(set: &Set<'_>) -> bool {
-    set.iter().any(|one| one.names_files())
-}
-
-/// Returns whether each list of commands of a set has a pattern that is the command; `Err` says what
-/// a `*` does not stand for.
-fn command_is_listed(set: &Set<'_>, given: &Arguments<'_>) -> Result<bool, String> {
-    for one in set.iter().filter(|one| !one.commands.is_empty()) {
-        let mut is_listed = false;
-        let mut refused = None;
-        for pattern in &one.commands {
-            match pattern.lists(given) {
-                Ok(is_it) => is_listed |= is_it,
-                Err(word) => refused = refused.or(Some((word, &pattern.written))),
-            }
+/// Returns whether a pattern of a set is the command; `Err` says what a `*` does not stand for.
+fn command_is_listed(set: &Conditions, given: &Arguments<'_>) -> Result<bool, String> {
+    let mut refused = None;
+    for pattern in &set.commands {
+        match pattern.lists(given) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(word) => refused = refused.or(Some((word, &pattern.written))),
         }
-        if is_listed {
-            continue;
-        }
-        let Some((word, pattern)) = refused else { return Ok(false) };
-        let (name, word) = (name_of(given), cut(&word));
-        return Err(format!(
-            "{name} is not listed: `*` in `{pattern}` does not stand for `{word}`"
-        ));
     }
-    Ok(true)
+    let Some((word, pattern)) = refused else { return Ok(false) };
+    let (name, word) = (name_of(given), cut(&word));
+    Err(format!("{name} is not listed: `*` in `{pattern}` does not stand for `{word}`"))
 }
 
-/// Returns whether a file fits each condition of a set that is about files.
-fn file_is_listed(read: &CallReading<'_>, set: &Set<'_>, mention: &Mention) -> bool {
-    if !names_files(set) {
+/// Returns whether a file fits the conditions of a set that are about files.
+fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -> bool {
+    if !set.names_files() {
         return true;
     }
-    if mention.open.is_some() || mention.paths.is_empty() {
+    if mention.open.is_some()
+        || mention.paths.is_empty()
+        || set.touched != Touch::NONE && !set.touched.covers(mention.touch)
+    {
         return false;
     }
-    let names: Vec<PathBuf> = mention.paths.iter().flat_map(|path| read.real_names(path)).collect();
-    for one in set.iter().filter(|one| one.names_files()) {
-        if one.touched != Touch::NONE && !one.touched.covers(mention.touch) {
-            return false;
-        }
-        if !one.files.is_empty() && !names.iter().all(|name| hold(&one.files, name)) {
-            return false;
-        }
-    }
-    true
+    let mut names = mention.paths.iter().flat_map(|path| read.real_names(path));
+    set.files.is_empty() || names.all(|name| hold(&set.files, &name))
 }
 
 fn unlisted(mention: &Mention) -> String {

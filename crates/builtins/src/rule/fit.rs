@@ -19,28 +19,19 @@ pub(super) enum Fit {
 
 impl Fit {
     /// Returns what holds for both of two conditions.
-    pub(super) fn and(self, other: impl FnOnce() -> Self) -> Self {
-        match self {
-            Self::No => Self::No,
-            Self::Yes => other(),
-            Self::Unknown(part) => match other() {
-                Self::No => Self::No,
-                _ => Self::Unknown(part),
-            },
+    pub(super) fn and(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::Yes, _) | (Self::Unknown(_), Self::No) => other,
+            _ => self,
         }
     }
 
-    /// Returns the best of several.
-    pub(super) fn best(all: impl IntoIterator<Item = Self>) -> Self {
-        let mut best = Self::No;
-        for fit in all {
-            match fit {
-                Self::Yes => return Self::Yes,
-                Self::Unknown(_) if best == Self::No => best = fit,
-                _ => {}
-            }
+    /// Returns what holds for one of two conditions.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::No, _) | (Self::Unknown(_), Self::Yes) => other,
+            _ => self,
         }
-        best
     }
 }
 

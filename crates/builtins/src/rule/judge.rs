@@ -25,9 +25,8 @@ use hookexec_files::text::shortened;
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) answer: Answer,
-    /// The conditions that hold beside each of `any`.
-    pub(super) base: Conditions,
-    pub(super) any: Vec<Conditions>,
+    /// Sets of conditions, of which one is enough.
+    pub(super) sets: Vec<Conditions>,
     pub(super) except: Conditions,
     pub(super) uncertain: Uncertain,
     pub(super) otherwise: Option<Otherwise>,
@@ -114,11 +113,8 @@ impl Rule {
         decide: fn(String) -> Output,
     ) -> Result<Option<Output>, BuiltinError> {
         let mut best = NOTHING;
-        if self.any.is_empty() {
-            best = self.finding(read, &[&self.base])?;
-        }
-        for set in &self.any {
-            best = best.better(self.finding(read, &[&self.base, set])?);
+        for set in &self.sets {
+            best = best.better(self.finding(read, set)?);
         }
         Ok(match best.fit {
             Fit::No => None,
@@ -141,30 +137,25 @@ impl Rule {
         })
     }
 
-    /// Returns whether all conditions of some sets hold together.
-    fn finding(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[&Conditions],
-    ) -> Result<Finding, BuiltinError> {
+    /// Returns whether all conditions of a set hold together.
+    fn finding(&self, read: &CallReading<'_>, set: &Conditions) -> Result<Finding, BuiltinError> {
         let excepted =
             !self.except.tools.is_empty() && read.tool.is_certainly_one_of(&self.except.tools);
-        let mut lists = sets.iter().filter(|set| !set.tools.is_empty());
-        if excepted || !lists.all(|set| read.tool.is_one_of(&set.tools)) {
+        if excepted || !set.tools.is_empty() && !read.tool.is_one_of(&set.tools) {
             return Ok(NOTHING);
         }
-        if sets.iter().any(|set| !set.commands.is_empty() || !set.targets.is_empty()) {
+        if !set.commands.is_empty() || !set.targets.is_empty() {
             let mut best = NOTHING;
             for at in 0..read.commands.len() {
-                best = best.better(self.command(read, sets, at)?);
+                best = best.better(self.command(read, set, at)?);
                 if best.fit == Fit::Yes {
                     break;
                 }
             }
             return Ok(best);
         }
-        if sets.iter().any(|set| set.names_files()) {
-            return self.files(read, sets, None);
+        if set.names_files() {
+            return self.files(read, set, None);
         }
         Ok(Finding { fit: Fit::Yes, text: "the tool".to_owned() })
     }
@@ -173,36 +164,28 @@ impl Rule {
     fn command(
         &self,
         read: &CallReading<'_>,
-        sets: &[&Conditions],
+        set: &Conditions,
         at: usize,
     ) -> Result<Finding, BuiltinError> {
         let given = &read.commands[at];
-        let mut fit = Fit::Yes;
+        let mut fit = if set.commands.is_empty() { Fit::Yes } else { Fit::No };
         let mut notes = vec![quoted(&shown(given))];
-        for set in sets {
-            if set.commands.is_empty() {
-                continue;
+        for pattern in &set.commands {
+            let found = pattern.finds(given);
+            if found == Fit::Yes {
+                notes.push(format!("fits `{}`", shortened(&plain::line(&pattern.written), 100)));
             }
-            let mut best = Fit::No;
-            for pattern in &set.commands {
-                let found = pattern.finds(given);
-                if found == Fit::Yes {
-                    notes
-                        .push(format!("fits `{}`", shortened(&plain::line(&pattern.written), 100)));
-                }
-                best = Fit::best([best, found]);
-                if best == Fit::Yes {
-                    break;
-                }
+            fit = fit.or(found);
+            if fit == Fit::Yes {
+                break;
             }
-            fit = fit.and(|| best);
         }
         if fit == Fit::No || self.is_excepted(given) {
             return Ok(NOTHING);
         }
         let mentions: Vec<&Mention> =
             self.mentions(read)?.iter().filter(|mention| mention.command == Some(at)).collect();
-        for set in sets.iter().filter(|set| !set.targets.is_empty()) {
+        if !set.targets.is_empty() {
             let mut best = if given.command.more { Fit::Unknown(shown(given)) } else { Fit::No };
             if given.command.hidden != Hidden::Nothing && fit != Fit::Yes {
                 best = Fit::Unknown(shown(given));
@@ -215,19 +198,19 @@ impl Rule {
                 if found == Fit::Yes {
                     notes.push(format!("and {} is in `{written}`", quoted(&mention.shown)));
                 }
-                best = Fit::best([best, found]);
+                best = best.or(found);
             }
-            fit = fit.and(|| best);
+            fit = fit.and(best);
         }
         if fit == Fit::No {
             return Ok(NOTHING);
         }
-        if sets.iter().any(|set| set.names_files()) {
-            let found = self.files(read, sets, Some(at))?;
+        if set.names_files() {
+            let found = self.files(read, set, Some(at))?;
             if found.fit == Fit::No {
                 return Ok(NOTHING);
             }
-            fit = fit.and(|| found.fit);
+            fit = fit.and(found.fit);
             notes.push(format!("and {}", found.text));
         } else if !self.except.files.is_empty() || !self.except.targets.is_empty() {
             match self.lies_in_exceptions(read, given, &mentions) {
@@ -244,7 +227,7 @@ impl Rule {
         &self,
         read: &'r CallReading<'_>,
     ) -> Result<&'r [Mention], BuiltinError> {
-        let mut sets = self.any.iter().chain([&self.base, &self.except]);
+        let mut sets = self.sets.iter().chain([&self.except]);
         if sets.any(|set| set.names_files() || !set.targets.is_empty()) {
             return read.mentions();
         }
@@ -293,14 +276,12 @@ impl Rule {
     fn files(
         &self,
         read: &CallReading<'_>,
-        sets: &[&Conditions],
+        set: &Conditions,
         command: Option<usize>,
     ) -> Result<Finding, BuiltinError> {
         let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
         mentions.retain(|one| command.is_none() || one.command == command);
-        for set in sets.iter().filter(|set| set.names_files()) {
-            mentions.retain(|one| one.touch.meets(set.touches()));
-        }
+        mentions.retain(|one| one.touch.meets(set.touches()));
         let asked = match command {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,
@@ -314,23 +295,17 @@ impl Rule {
             return Ok(best);
         }
         let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.except.files, path);
-        let mut heres = Vec::new();
-        for set in sets.iter().filter(|set| !set.files.is_empty()) {
-            heres.push(Here::of(&set.files, &self.machine, read));
-        }
-        'mentions: for mention in mentions {
+        let here = Here::of(&set.files, &self.machine, read);
+        for mention in mentions {
             if command.is_none()
                 && let Some(at) = mention.command
                 && self.is_excepted(&read.commands[at])
             {
                 continue;
             }
-            let mut found = None;
-            for here in &heres {
-                found = read.fits(mention, here, excepted)?;
-                if found.is_none() {
-                    continue 'mentions;
-                }
+            let found = read.fits(mention, &here, excepted)?;
+            if found.is_none() && !set.files.is_empty() {
+                continue;
             }
             let fit = if mention.unsure { Fit::Unknown(mention.shown.clone()) } else { Fit::Yes };
             let mut text = quoted(&mention.shown);

@@ -40,7 +40,7 @@ section! {
 }
 
 /// A list of texts, or one.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Items<'n>(pub(super) Vec<At<'n, String>>);
 
 /// A list of sets of conditions.

@@ -24,15 +24,14 @@ use hookexec_files::platform::Platform;
 /// Returns a rule that denies commands that fit one of `patterns`, or that can't be known.
 pub(super) fn rule_of_commands(patterns: &[String]) -> Result<Rule, Mistake> {
     let own = OwnGroups::default();
-    let mut base = Conditions::default();
+    let mut set = Conditions::default();
     for pattern in patterns {
-        base.commands.extend(Pattern::list(pattern, &Groups(&own))?);
+        set.commands.extend(Pattern::list(pattern, &Groups(&own))?);
     }
     let surroundings = Surroundings::of_process();
     Ok(Rule {
         answer: Answer::Deny(String::new()),
-        base,
-        any: Vec::new(),
+        sets: vec![set],
         except: Conditions::default(),
         uncertain: Uncertain::Deny,
         otherwise: None,
@@ -97,22 +96,48 @@ impl Loading<'_> {
             tools: keys.tools,
             ..SetKeys::default()
         };
-        let base = self.conditions(own);
-        let sets = keys.any.map(|sets| sets.0).unwrap_or_default();
-        let any: Vec<Conditions> = sets.into_iter().map(|set| self.conditions(set)).collect();
+        let mut sets = Vec::new();
+        for set in keys.any.map(|sets| sets.0).unwrap_or_default() {
+            let joined = SetKeys {
+                commands: self.either(own.commands.as_ref(), set.commands),
+                targets: self.either(own.targets.as_ref(), set.targets),
+                files: self.either(own.files.as_ref(), set.files),
+                touched: self.either(own.touched.as_ref(), set.touched),
+                tools: self.either(own.tools.as_ref(), set.tools),
+                ..SetKeys::default()
+            };
+            sets.push(self.conditions(joined));
+        }
+        if sets.is_empty() {
+            sets.push(self.conditions(own));
+        }
         let except = self.conditions(keys.except.unwrap_or_default());
         let uncertain = keys.uncertain.map(|word| word.value).unwrap_or_default();
         let otherwise = keys.otherwise.map(|word| word.value);
         Some(Rule {
             answer,
-            base,
-            any,
+            sets,
             except,
             uncertain,
             otherwise,
             machine: self.machine.clone(),
             surroundings,
         })
+    }
+
+    /// Returns a key of a set of `any`, or that of the rule beside it.
+    fn either<'n>(
+        &mut self,
+        beside: Option<&Items<'n>>,
+        own: Option<Items<'n>>,
+    ) -> Option<Items<'n>> {
+        if let (Some(_), Some(own)) = (beside, &own) {
+            for item in &own.0 {
+                let hint = "write it beside `any`, or in each of its sets";
+                self.reader.error_with_hint(item.node, "this key stands beside `any`, too", hint);
+            }
+        }
+        own.or_else(|| beside.cloned())
     }
 
     /// Refuses `targets` in an allow, which looks at all files of a command.

@@ -16,12 +16,9 @@ pub(super) struct Part {
 const DEEP: char = '\u{1}';
 const MANY: char = '\u{2}';
 const ONE: char = '\u{3}';
-const SET: char = '\u{4}';
-const NOT_SET: char = '\u{5}';
-const END: char = '\u{6}';
 
 fn is_special(letter: char) -> bool {
-    matches!(letter, DEEP..=END)
+    matches!(letter, DEEP..=ONE)
 }
 
 impl Part {
@@ -99,17 +96,11 @@ fn compiled(part: &str) -> Vec<char> {
             '*' | UNKNOWN if letters.last() == Some(&MANY) => {}
             '*' | UNKNOWN => letters.push(MANY),
             '?' => letters.push(ONE),
-            '[' => match rest.get(1..).and_then(|tail| tail.find(']')) {
-                Some(end) => {
-                    let (set, behind) = rest.split_at(end + 1);
-                    let is_negated = set.starts_with(['!', '^']);
-                    letters.push(if is_negated { NOT_SET } else { SET });
-                    letters.extend(set.trim_start_matches(['!', '^']).chars());
-                    letters.push(END);
-                    rest = behind.strip_prefix(']').unwrap_or(behind);
-                }
-                None => letters.push('['),
-            },
+            // A set such as `[a-z]` may stand for any letter.
+            '[' if let Some(end) = rest.get(1..).and_then(|tail| tail.find(']')) => {
+                letters.push(ONE);
+                rest = &rest[end + 2..];
+            }
             letter => letters.push(letter),
         }
     }
@@ -126,8 +117,8 @@ fn name_fits(part: &[char], name: &str, same_case: bool) -> bool {
         if part.get(at) == Some(&MANY) {
             at += 1;
             retry = Some((at, behind));
-        } else if let Some(length) = letter_fits(&part[at..], letter, same_case) {
-            (at, rest) = (at + length, behind);
+        } else if part.get(at).is_some_and(|own| *own == ONE || is_same(*own, letter, same_case)) {
+            (at, rest) = (at + 1, behind);
         } else if let Some((back, next)) = retry {
             (at, rest) = (back, next);
             let skipped = next.chars().next().map_or(0, char::len_utf8);
@@ -139,33 +130,11 @@ fn name_fits(part: &[char], name: &str, same_case: bool) -> bool {
     part[at..].iter().all(|letter| *letter == MANY)
 }
 
-/// Returns how long the beginning of a part is that a letter fits.
-fn letter_fits(part: &[char], letter: char, same_case: bool) -> Option<usize> {
-    let start = *part.first()?;
-    if !matches!(start, SET | NOT_SET) {
-        let fits = start == ONE || is_same(start, letter, same_case);
-        return if fits { Some(1) } else { None };
-    }
-    let end = part.iter().position(|letter| *letter == END).unwrap_or(part.len());
-    let mut forms = vec![letter];
-    if !same_case {
-        forms.extend(letter.to_lowercase().chain(letter.to_uppercase()));
-    }
-    let is_here = forms.iter().any(|letter| is_in(&part[1..end], *letter));
-    if is_here == (start == SET) { Some(end + 1) } else { None }
-}
-
 fn is_same(letter: char, other: char, same_case: bool) -> bool {
     if letter.is_ascii() && other.is_ascii() {
         return letter == other || !same_case && letter.eq_ignore_ascii_case(&other);
     }
     letter == other || !same_case && letter.to_lowercase().eq(other.to_lowercase())
-}
-
-fn is_in(set: &[char], letter: char) -> bool {
-    let in_range =
-        set.windows(3).any(|range| range[1] == '-' && (range[0]..=range[2]).contains(&letter));
-    in_range || set.contains(&letter)
 }
 
 /// Returns whether a pattern fits the beginning of a path.

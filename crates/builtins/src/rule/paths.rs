@@ -150,6 +150,10 @@ impl PathPattern {
 impl PathGlob {
     fn parse(item: &str, machine: &Machine) -> Result<Self, Mistake> {
         let platform = machine.platform;
+        if item.contains('[') {
+            let hint = "write `?` for any letter, or `{a,b}` for one of two".to_owned();
+            return Err((format!("`[` is not a wildcard: `{item}`"), hint));
+        }
         let glob = platform.rooted(item);
         let at_temporary = behind(&glob, &["$TMPDIR"]);
         let (base, rest) = if let Some(rest) = behind(&glob, &["~", "$HOME", "${HOME}"]) {
