@@ -37,11 +37,16 @@ impl Memo {
 
     /// Returns what the call of `input` does, which must have the same call every time.
     pub fn of(&self, input: &Input) -> &CallDescription {
+        static NOTHING: CallDescription = CallDescription {
+            commands: Vec::new(),
+            files: Vec::new(),
+            text: None,
+            unknown_argument: None,
+            reading: None,
+        };
+        let Some(describer) = self.describer else { return &NOTHING };
         let description = self.description.get_or_init(Arc::default);
-        description.get_or_init(|| match self.describer {
-            Some(describer) => describer.describe(input),
-            None => CallDescription::default(),
-        })
+        description.get_or_init(|| describer.describe(input))
     }
 
     /// Returns the same memo, for a task or for another input with the same call.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use super::glob::glob;
+use super::glob::{glob, glob_any_case};
 use super::uses::Use;
 
 /// The table of options, one program a row.
@@ -221,7 +221,7 @@ impl Row {
     /// Returns whether an option is a hazard by one of its names, or the beginning of a long one.
     fn may_be_option(&self, hazard: &str, option: &str) -> bool {
         let first = self.first_name(hazard);
-        if glob(hazard, option) || first == self.first_name(option) {
+        if is_like(hazard, option) || first == self.first_name(option) {
             return true;
         }
         if option.len() <= 2 || !option.starts_with("--") {
@@ -265,7 +265,7 @@ impl Row {
     /// Returns whether the final `*` of an allow does not take an operand.
     pub(super) fn is_hazardous_operand(&self, operand: &str, is_first: bool) -> bool {
         self.hazards.iter().any(|hazard| match hazard.strip_prefix('^') {
-            Some(hazard) => is_first && glob(hazard, operand),
+            Some(hazard) => is_first && is_like(hazard, operand),
             None => self.is_hazard_of_operand(hazard, operand),
         })
     }
@@ -279,9 +279,15 @@ impl Row {
                 let forms = self.forms(self.first_name(hazard));
                 forms.iter().any(|form| !form.starts_with('-') && glob(form, operand))
             }
-            _ => glob(hazard, operand),
+            _ => is_like(hazard, operand),
         }
     }
+}
+
+/// Returns whether a word is like a hazard. Case counts only in short options.
+fn is_like(hazard: &str, word: &str) -> bool {
+    let is_short = word.starts_with('-') && !word.starts_with("--");
+    if is_short { glob(hazard, word) } else { glob_any_case(hazard, word) }
 }
 
 /// Returns whether a shell takes a value for one word with nothing to expand in it.

@@ -200,7 +200,7 @@ impl Roles {
 
     /// Returns whether one of the arguments can have this role.
     pub fn has(&self, role: Role) -> bool {
-        self.0.iter().any(|kind| table::arguments(kind).any(|(known, _)| known == role))
+        self.0.iter().any(|kind| table::arguments(kind).any(|row| row.role == role))
     }
 }
 
@@ -210,12 +210,9 @@ pub fn role_by_name(key: &str) -> Option<Role> {
 }
 
 fn role_in(kind: &str, key: &str) -> Option<(Role, &'static str)> {
-    for (role, names) in table::arguments(kind) {
-        if names.split(' ').any(|name| name.eq_ignore_ascii_case(key)) {
-            return Some((role, names.split(' ').next()?));
-        }
-    }
-    None
+    let mut rows = table::arguments(kind);
+    let row = rows.find(|row| row.names.iter().any(|name| name.eq_ignore_ascii_case(key)))?;
+    Some((row.role, row.names.first()?))
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or

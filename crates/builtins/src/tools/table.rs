@@ -1,5 +1,7 @@
 //! The rows of the table; the heads of its two files describe their form.
 
+use std::sync::LazyLock;
+
 use serde::Deserialize as _;
 use serde::de::value::{Error, StrDeserializer};
 
@@ -18,7 +20,7 @@ pub(super) struct Tool {
 
 impl Tool {
     fn of_row(row: &'static str) -> Option<Self> {
-        let (head, names) = row.split_once(": ")?;
+        let (head, names) = row.split_once(": ").filter(|_| !row.starts_with('#'))?;
         let (kinds, special) = head.split_once(" !").unwrap_or((head, ""));
         let special = match special {
             "patches" => Special::Patches,
@@ -57,29 +59,50 @@ pub(super) fn of_agent(name: &str) -> Option<Toolset> {
 
 impl Toolset {
     pub(super) fn tools(&self) -> impl Iterator<Item = Tool> + use<> {
-        let rows = self.rows.lines().filter(|row| !row.starts_with('#'));
-        rows.filter_map(Tool::of_row)
+        self.rows.lines().filter_map(Tool::of_row)
     }
 }
 
 /// Returns every tool of that name, of whichever agent.
 pub(super) fn named(name: &str) -> impl Iterator<Item = Tool> {
-    toolsets().flat_map(|toolset| toolset.tools()).filter(move |tool| tool.is_named(name))
+    rows_with(name).filter_map(Tool::of_row).filter(move |tool| tool.is_named(name))
 }
 
 /// Returns the names that a tool had or has, if it has several.
 pub(super) fn renamed(name: &str) -> Option<&'static str> {
-    let mut rows = TOOLS.lines().filter_map(|row| row.strip_prefix("= "));
+    let mut rows = rows_with(name).filter_map(|row| row.strip_prefix("= "));
     rows.find(|names| names.split(' ').any(|known| known == name))
 }
 
-/// Returns the roles of the arguments of tools of a kind, each with the names of the arguments.
-pub(super) fn arguments(kind: &str) -> impl Iterator<Item = (Role, &'static str)> {
-    ARGUMENTS.lines().filter_map(move |row| {
-        let (kinds, row) = row.split_once(": ").filter(|_| !row.starts_with('#'))?;
-        let (role, names) =
-            row.split_once(' ').filter(|_| kinds.split(' ').any(|one| one == kind))?;
-        let role = Role::deserialize(StrDeserializer::<Error>::new(role)).ok()?;
-        Some((role, names))
+/// Returns the rows in which a name stands behind a blank. Every start asks for one name, and to read all
+/// rows for it takes longer than the rest of the start.
+fn rows_with(name: &str) -> impl Iterator<Item = &'static str> {
+    let places = TOOLS.match_indices(name).filter(|(at, _)| TOOLS[..*at].ends_with(' '));
+    places.map(|(at, _)| {
+        let start = TOOLS[..at].rfind('\n').map_or(0, |end| end + 1);
+        TOOLS[start..].lines().next().unwrap_or_default()
     })
+}
+
+/// The names of the arguments that have a role in tools of these kinds.
+pub(super) struct Arguments {
+    kinds: Vec<&'static str>,
+    pub(super) role: Role,
+    pub(super) names: Vec<&'static str>,
+}
+
+/// Returns the rows of the arguments of tools of a kind.
+pub(super) fn arguments(kind: &str) -> impl Iterator<Item = &'static Arguments> {
+    static ROWS: LazyLock<Vec<Arguments>> =
+        LazyLock::new(|| ARGUMENTS.lines().filter_map(Arguments::of_row).collect());
+    ROWS.iter().filter(move |row| row.kinds.contains(&kind))
+}
+
+impl Arguments {
+    fn of_row(row: &'static str) -> Option<Self> {
+        let (kinds, row) = row.split_once(": ").filter(|_| !row.starts_with('#'))?;
+        let (role, names) = row.split_once(' ')?;
+        let role = Role::deserialize(StrDeserializer::<Error>::new(role)).ok()?;
+        Some(Self { kinds: kinds.split(' ').collect(), role, names: names.split(' ').collect() })
+    }
 }

@@ -51,8 +51,8 @@ struct Params<'a> {
 
 /// Keys of the params that a process may send back along with what it changed; they are ignored.
 pub(super) const ECHOED: [&str; 11] = [
-    "meta", "context", "channel", "chat_id", "tool_call_id", "cwd", "tool_kinds", "commands", "files",
-    "repeated", "graceful_terminal",
+    "meta", "context", "channel", "chat_id", "tool_call_id", "cwd", "tool_kinds", "commands",
+    "files", "repeated", "graceful_terminal",
 ];
 
 impl Stage {
