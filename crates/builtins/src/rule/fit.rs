@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, GivenOption};
 use super::expand::{UNKNOWN, hidden, without_outputs};
-use super::glob::glob;
+use super::glob::{glob, glob_any_case};
 use super::pattern::{Alternative, Pattern, PatternWord, base};
 use super::table::Row;
 use crate::calls::{Certainty, Hidden, Word};
@@ -180,7 +180,7 @@ fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> (Fit, usize) {
             if let Alternative::Word(text) = one
                 && one.is_plain()
                 && !first.is_known()
-                && glob(&known, text)
+                && glob_any_case(&known, text)
             {
                 return (Fit::Unknown(first.text.clone()), at);
             }
@@ -257,18 +257,18 @@ pub(super) fn word_fits(word: &PatternWord, operand: &Word) -> bool {
         .any(|one| fits(one, operand) || plain.as_ref().is_some_and(|plain| fits(one, plain)))
 }
 
-/// Returns whether an operand fits an alternative.
+/// Returns whether an operand fits an alternative, in any case: many programs and systems take it so.
 pub(super) fn fits(one: &Alternative, operand: &Word) -> bool {
     match one {
         Alternative::Any => true,
         // What is not known fits a pattern that is about how it is written, such as `*$(*`.
-        Alternative::Word(text) if operand.is_known() => glob(text, &operand.text),
+        Alternative::Word(text) if operand.is_known() => glob_any_case(text, &operand.text),
         // So does one whose known beginning fits up to a final `*`.
         Alternative::Word(text) => {
             let known = &operand.text[..operand.known];
-            let begins = text.ends_with('*') && !known.is_empty() && glob(text, known);
+            let begins = text.ends_with('*') && !known.is_empty() && glob_any_case(text, known);
             let is_path = operand.certainty == Certainty::Paths && !text.contains('$');
-            begins || (is_path || text.contains('$')) && glob(text, &operand.text)
+            begins || (is_path || text.contains('$')) && glob_any_case(text, &operand.text)
         }
         Alternative::Variable(name) => {
             let is_open = matches!(operand.certainty, Certainty::OneWord | Certainty::Unknown);

@@ -12,9 +12,30 @@ pub(super) fn glob(pattern: &str, text: &str) -> bool {
     text.len() >= rest.len() && text.ends_with(rest)
 }
 
-/// Returns whether a pattern fits a text in any case.
+/// Returns whether a pattern fits a text in any case of the letters from a to z.
 pub(super) fn glob_any_case(pattern: &str, text: &str) -> bool {
-    glob(&pattern.to_lowercase(), &text.to_lowercase())
+    let (mut pattern, mut text) = (pattern.as_bytes(), text.as_bytes());
+    // The part of the pattern behind its last `*`, and the text that it was last compared with.
+    let mut last = None;
+    loop {
+        match (pattern.split_first(), text.split_first()) {
+            (Some((b'*', rest)), _) => {
+                last = Some((rest, text));
+                pattern = rest;
+            }
+            (Some((wanted, rest)), Some((letter, others)))
+                if wanted.eq_ignore_ascii_case(letter) =>
+            {
+                (pattern, text) = (rest, others);
+            }
+            (None, None) => return true,
+            _ => {
+                let Some((behind, [_, next @ ..])) = last else { return false };
+                last = Some((behind, next));
+                (pattern, text) = (behind, next);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -37,6 +58,8 @@ mod tests {
             ("a*b*c", "axcxb", false),
         ] {
             assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
+            let text = text.to_uppercase();
+            assert_eq!(glob_any_case(pattern, &text), fits, "{pattern} {text}");
         }
     }
 }

@@ -153,7 +153,9 @@ fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
 
 fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
     word.alternatives.iter().any(|one| match one {
-        Alternative::Word(text) => fits(one, operand) && !leads_elsewhere(text, &operand.text),
+        Alternative::Word(text) => {
+            fits(one, operand) && glob(text, &operand.text) && !leads_elsewhere(text, &operand.text)
+        }
         _ => fits(one, operand),
     })
 }

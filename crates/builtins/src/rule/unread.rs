@@ -1,7 +1,7 @@
 //! Whether a command of a text that can't be read may fit a pattern.
 
 use super::fit::is_cluster_with;
-use super::glob::glob;
+use super::glob::{glob, glob_any_case};
 use super::pattern::{Alternative, Pattern, base};
 use super::table::Row;
 
@@ -37,7 +37,7 @@ impl Alternative {
     fn stands_in(&self, words: &[String], text: &str, row: &Row) -> bool {
         match self {
             Self::Any | Self::Variable(_) => true,
-            Self::Word(name) => words.iter().any(|word| glob(name, word)),
+            Self::Word(name) => words.iter().any(|word| glob_any_case(name, word)),
             Self::Option(name, value) => {
                 let first = row.first_name(name);
                 let mut forms = row.forms(first).iter();
