@@ -843,6 +843,27 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
 }
 
 #[tokio::test]
+async fn an_allow_of_files_follows_links_behind_wildcards_and_before_dots() {
+    let machine = Machine::new();
+    let src = machine.root.path().join("home/app/src");
+    std::os::unix::fs::symlink("/etc", src.join("link")).unwrap();
+    std::fs::write(src.join("a"), "").unwrap();
+    let rule = "{ type: rule, allow: true, commands: [cat *, cd *], files: [$PROJECT] }";
+    for (command, expected) in [
+        ("cat src/a", "allow"),
+        ("cat src/a*", "allow"),
+        ("cat src/link/../a", "-"),
+        ("cat src/link/passwd", "-"),
+        ("cat src/l*", "-"),
+        ("cat src/*/passwd", "-"),
+        ("cat src/../src/a", "allow"),
+        ("cd src && cat ../src/a", "allow"),
+    ] {
+        assert_eq!(machine.said(rule, command).await, expected, "{command}");
+    }
+}
+
+#[tokio::test]
 async fn an_address_is_compared_by_its_scheme_its_host_and_its_path() {
     let machine = Machine::new();
     for (pattern, address, expected) in [

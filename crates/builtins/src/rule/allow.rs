@@ -214,8 +214,11 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
     {
         return false;
     }
-    let mut names = mention.paths.iter().flat_map(|path| read.real_names(path));
-    set.files.is_empty() || names.all(|name| hold(&set.files, &name))
+    if set.files.is_empty() {
+        return true;
+    }
+    let Some(names) = read.all_names(mention) else { return false };
+    names.iter().all(|name| hold(&set.files, name))
 }
 
 fn unlisted(mention: &Mention) -> String {

@@ -119,6 +119,21 @@ impl<'c> CallReading<'c> {
         names(path, self.platform())
     }
 
+    /// Returns the names of all files that a mention stands for, those that its wildcards find among them;
+    /// `None` if they are too many.
+    pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
+        let mut all = Vec::new();
+        for path in &mention.paths {
+            all.extend(self.real_names(path));
+            if let Some(text) = path.to_str().filter(|text| has_wildcard(text)) {
+                for found in self.finder.borrow_mut().find(text, true).ok()? {
+                    all.extend(self.real_names(&found));
+                }
+            }
+        }
+        Some(all)
+    }
+
     fn platform(&self) -> Platform {
         self.machine.platform
     }

@@ -131,6 +131,8 @@ impl Place {
         let mut reached: Vec<Option<PathBuf>> = Vec::new();
         for text in &texts {
             for path in self.paths(text) {
+                // `cd link/..` goes back to where the link stands.
+                let path = path.map(|path| lexical(&path));
                 let exists = path.as_ref().is_some_and(|path| scene.platform.native(path).is_dir());
                 if !is_sure && !exists && path.is_some() {
                     // It may fail, and the shell stay where it is.
@@ -142,17 +144,17 @@ impl Place {
         self.directories = bounded(reached, None);
     }
 
-    /// Returns the absolute paths that a text may name; `None` if that is not known.
+    /// Returns the absolute paths that a text may name, `..` still in them; `None` if that is not known.
     pub(super) fn paths(&self, text: &str) -> Vec<Option<PathBuf>> {
         if text.contains(UNKNOWN) {
             return vec![None];
         }
         if text.starts_with('/') {
-            return vec![Some(lexical(Path::new(text)))];
+            return vec![Some(PathBuf::from(text))];
         }
         let mut paths = Vec::new();
         for directory in &self.directories {
-            paths.push(directory.as_ref().map(|directory| lexical(&directory.join(text))));
+            paths.push(directory.as_ref().map(|directory| directory.join(text)));
         }
         paths
     }
