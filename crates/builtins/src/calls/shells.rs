@@ -93,8 +93,12 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
         let name = word.text.split(['=', '[', '+']).next().unwrap_or_default();
         let value = word.text.split_once('=').map_or("", |(_, value)| value);
         let is_harmless = HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
+        // `RAILS_ENV=production` names another database.
+        let is_elsewhere = name.ends_with("_ENV")
+            && !matches!(value, "test" | "testing" | "dev" | "development" | "ci" | "local");
         // Programs such as `make` run the code in a value.
         if !is_harmless
+            || is_elsewhere
             || value.contains(|one: char| !one.is_alphanumeric() && !"_-+.,:@/=".contains(one))
         {
             sets.push(name.to_owned());

@@ -8,7 +8,8 @@ use super::fit::{Fit, shown};
 use super::judge::{Conditions, Rule};
 use super::keys::Otherwise;
 use super::mentions::Mention;
-use super::paths::{Here, hold};
+use super::paths::{Here, PathPattern, hold};
+use super::pattern::PatternWord;
 use super::uses::Touch;
 use crate::calls::{Hidden, SimpleCommand};
 use hookexec::registry::BuiltinError;
@@ -134,11 +135,28 @@ impl Rule {
             if let Some(reason) = uncertain(given, read) {
                 return Ok(Some(reason));
             }
+            if goes_anywhere(sets, given) && self.leaves_project(read, at)? {
+                return Ok(Some(format!("{} leaves the project", name_of(given))));
+            }
             if let Some(reason) = self.excepted_file(read, mentions.into_iter())? {
                 return Ok(Some(reason));
             }
         }
         Ok(None)
+    }
+
+    /// Returns whether a command may go to a directory outside of the project: programs that run there
+    /// read the settings of another one.
+    fn leaves_project(&self, read: &CallReading<'_>, at: usize) -> Result<bool, BuiltinError> {
+        let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.machine)
+            .map_err(|(message, _)| BuiltinError::from(message))?;
+        for directory in read.directories_behind(at)? {
+            let names = directory.map(|directory| read.real_names(&directory));
+            if !names.is_some_and(|names| names.iter().all(|name| hold(&project, name))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn is_excepted_from_allow(&self, given: &Arguments<'_>) -> bool {
@@ -219,6 +237,16 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
     }
     let Some(names) = read.all_names(mention) else { return false };
     names.iter().all(|name| hold(&set.files, name))
+}
+
+/// Returns whether a command goes to a directory that no pattern names.
+fn goes_anywhere(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
+    if !matches!(given.program.as_deref(), Some("cd" | "chdir" | "pushd")) {
+        return false;
+    }
+    let patterns = sets.iter().flat_map(|one| &one.commands);
+    let mut listing = patterns.filter(|pattern| pattern.lists(given) == Ok(true));
+    listing.all(|pattern| pattern.words.iter().all(PatternWord::is_any))
 }
 
 fn unlisted(mention: &Mention) -> String {

@@ -105,6 +105,20 @@ impl<'c> CallReading<'c> {
         Ok(self.files.get_or_init(|| Files { mentions, places, beginning }))
     }
 
+    /// Returns the directories that `cd` may go to; `None` is one that is not known.
+    pub(super) fn directories_behind(
+        &self,
+        at: usize,
+    ) -> Result<Vec<Option<PathBuf>>, BuiltinError> {
+        let to = self.commands[at].operands.first().copied();
+        if to.is_some_and(|to| to.text == "-") {
+            return Ok(vec![None]);
+        }
+        let mut place = (*self.files()?.places[at]).clone();
+        place.go(to, true, &self.scene);
+        Ok(place.directories)
+    }
+
     /// Counts paths that are looked at.
     fn look(&self, count: usize) -> Result<(), BuiltinError> {
         self.looked_at.set(self.looked_at.get().saturating_add(count));

@@ -33,6 +33,7 @@ impl Pattern {
         if !operands_fit(&words, &given.operands) {
             return Ok(false);
         }
+        let takes_no_task = given.row.tasks && named > 0;
         for option in &given.options {
             if wanted.iter().any(|word| is_listed(word, option, given)) {
                 continue;
@@ -47,7 +48,8 @@ impl Pattern {
             // The table may be wrong about which options of this program take a value.
             if let Some((word, value)) = option.value
                 && !std::ptr::eq(word, option.word)
-                && given.row.is_hazardous_value(value)
+                && (given.row.is_hazardous_value(value)
+                    || takes_no_task && !value.starts_with('-') && value.parse::<f64>().is_err())
             {
                 return Err(word.text.clone());
             }
@@ -66,11 +68,11 @@ impl Pattern {
         let taken = given.operands.iter().enumerate().skip(named);
         for (at, operand) in taken {
             // Behind `--` it is none, unless that was the value of an option.
-            let is_other_task = given.row.tasks && named > 0;
+            let is_more = takes_no_task || given.row.one && at > named.max(1);
             let is_like_option =
                 operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);
             if is_like_option
-                || is_other_task
+                || is_more
                 || given.row.is_hazardous_operand(&operand.text, at <= shift)
             {
                 return Err(operand.text.clone());

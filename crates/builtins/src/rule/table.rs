@@ -23,6 +23,8 @@ pub(super) struct Row {
     pub(super) deep: bool,
     /// Whether each operand is a task of its own.
     pub(super) tasks: bool,
+    /// Whether an allow takes one operand at most behind those that it names.
+    pub(super) one: bool,
     values: Vec<&'static str>,
     pub(super) uses: Vec<Use>,
     /// The words that the final `*` of an allow does not take.
@@ -136,6 +138,7 @@ impl Row {
             match kind {
                 "value" => self.values.extend(items(list)),
                 "x" => self.hazards.extend(items(list)),
+                "like" => self.hazards.extend(Self::of(list.trim(), None).hazards),
                 "sub" => self.subcommands.extend(items(list)),
                 _ if kind.is_empty() || kind.starts_with('-') => self.add_twins(part),
                 _ => self.uses.extend(Use::parse(kind, list)),
@@ -149,6 +152,7 @@ impl Row {
                 "long" => self.long = true,
                 "deep" => self.deep = true,
                 "tasks" => self.tasks = true,
+                "one" => self.one = true,
                 _ => self.twins.push(item.split('=').collect()),
             }
         }
@@ -238,13 +242,15 @@ impl Row {
         if is_off || self.names(option) {
             return false;
         }
-        let mut option = option.to_ascii_lowercase();
-        if self.long && !option.starts_with("--") {
-            option.insert(0, '-');
+        let option = option.to_ascii_lowercase();
+        // A short option of a program in the table is known; in another, several letters may be a name.
+        let may_be_short = !self.is_known;
+        let mut names = vec![option.clone()];
+        if (self.long || may_be_short && option.len() > 2) && !option.starts_with("--") {
+            names.push(format!("-{option}"));
         }
-        // A short option of a program in the table is known.
-        let mut hazards = OTHERS.hazards.iter();
-        hazards.any(|hazard| (hazard.starts_with("--") || !self.is_known) && glob(hazard, &option))
+        let mut hazards = OTHERS.hazards.iter().filter(|one| one.starts_with("--") || may_be_short);
+        hazards.any(|hazard| names.iter().any(|name| glob(hazard, name)))
     }
 
     /// Returns whether a word is written like an option that the final `*` of an allow does not take.
