@@ -10,9 +10,5 @@ pub(crate) const MAX_PROJECT_BYTES: usize = 1 << 20;
 pub(crate) const MAX_PROJECT_FILES: usize = 32;
 /// The largest file that an approval can cover, in bytes. It is read at every event.
 pub(crate) const MAX_NAMED: u64 = 64 << 20;
-/// The largest file whose change is shown line by line, in bytes.
-pub(crate) const MAX_SHOWN: u64 = 1 << 20;
-/// How much of all changes is shown, in bytes.
-pub(crate) const MAX_DIFF: usize = 64 << 10;
 /// The largest record of an approval, and the largest state of a policy, in bytes.
 pub(crate) const MAX_RECORD: u64 = 4 << 20;
