@@ -46,7 +46,7 @@ fn a_host_that_nobody_knows_is_a_mistake_of_usage() {
     exit 64
     -- stdout
     -- stderr
-    error: invalid value 'claude' for '--host <HOST>': unknown host `claude`; known hosts: docker-agent, docker-agent@1.52.0, picoclaw, claude-code, codex, gemini, qwen, copilot, cursor, droid, windsurf, kiro, opencode, openclaw, kimi, vibe, kilo, pi
+    error: invalid value 'claude' for '--host <HOST>': unknown host `claude`; known hosts: docker-agent, picoclaw, claude-code, codex, gemini, qwen, copilot, cursor, droid, windsurf, kiro, opencode, openclaw, kimi, vibe, kilo, pi
 
     For more information, try '--help'.
     ");

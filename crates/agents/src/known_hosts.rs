@@ -6,7 +6,7 @@ use hookexec::lifecycle::DeclaredEvents;
 use hookexec_files::suggest;
 
 /// Hosts that call hooks themselves; the coding agents are in [`Agent`].
-const HOSTS: [&str; 3] = ["docker-agent", "docker-agent@1.52.0", "picoclaw"];
+const HOSTS: [&str; 2] = ["docker-agent", "picoclaw"];
 
 /// The stages at which PicoClaw's hooks are asked.
 const PICOCLAW: [Event; 5] = [
@@ -30,18 +30,13 @@ fn known_hosts() -> impl Iterator<Item = &'static str> {
     HOSTS.into_iter().chain(Agent::all().map(Agent::name))
 }
 
-/// Returns what the host of that name fires: a coding agent's name, `docker-agent`,
-/// `docker-agent@1.52.0` or `picoclaw`.
+/// Returns what the host of that name fires: a coding agent's name, `docker-agent` or `picoclaw`.
 ///
 /// # Errors
 /// When the host is not known.
 pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownHost> {
     match name {
         "docker-agent" => return Ok(DeclaredEvents::new("docker-agent", Event::all())),
-        "docker-agent@1.52.0" => {
-            // It had the first twelve events of the contract table.
-            return Ok(DeclaredEvents::new("docker-agent v1.52.0", Event::all().take(12)));
-        }
         "picoclaw" => return Ok(DeclaredEvents::new("PicoClaw", PICOCLAW)),
         _ => {}
     }
@@ -63,9 +58,6 @@ mod tests {
             let declared = events_of_host(host).unwrap();
             assert!(declared.fires(Event::PreToolUse), "{host}");
         }
-        let old = events_of_host("docker-agent@1.52.0").unwrap();
-        assert_eq!(old.events().count(), 12);
-        assert!(old.fires(Event::OnMaxIterations) && !old.fires(Event::PermissionRequest));
         assert!(!events_of_host("claude-code").unwrap().fires(Event::BeforeLlmCall));
     }
 

@@ -15,16 +15,12 @@ mod dialect;
 mod dispatch;
 mod droid;
 mod gemini;
-mod kilo;
 mod kimi;
 mod kiro;
 mod known_hosts;
 mod native;
-mod openclaw;
-mod opencode;
 mod own_commands;
 mod payload;
-mod pi;
 mod plan;
 mod plugin;
 mod qwen;
@@ -73,7 +69,7 @@ pub fn register(registry: &mut Registry) {
 
 /// Defines the agents, each with the file that has its adapter.
 macro_rules! agents {
-    ($($(#[$about:meta])+ $agent:ident = $module:ident),+ $(,)?) => {
+    ($($(#[$about:meta])+ $agent:ident = $adapter:path),+ $(,)?) => {
         /// A coding agent that calls hookexec at its events: by its own hook settings, or by a plugin.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -81,41 +77,41 @@ macro_rules! agents {
             $($(#[$about])+ $agent),+
         }
 
-        static ADAPTERS: &[&Adapter] = &[$(&$module::ADAPTER),+];
+        static ADAPTERS: &[&Adapter] = &[$(&$adapter),+];
     };
 }
 
 agents! {
     /// Claude Code.
-    ClaudeCode = claude_code,
+    ClaudeCode = claude_code::ADAPTER,
     /// Codex CLI.
-    Codex = codex,
+    Codex = codex::ADAPTER,
     /// Gemini CLI.
-    Gemini = gemini,
+    Gemini = gemini::ADAPTER,
     /// Qwen Code.
-    Qwen = qwen,
+    Qwen = qwen::ADAPTER,
     /// GitHub Copilot CLI.
-    Copilot = copilot,
+    Copilot = copilot::ADAPTER,
     /// Cursor.
-    Cursor = cursor,
+    Cursor = cursor::ADAPTER,
     /// Droid.
-    Droid = droid,
+    Droid = droid::ADAPTER,
     /// Windsurf.
-    Windsurf = windsurf,
+    Windsurf = windsurf::ADAPTER,
     /// Kiro.
-    Kiro = kiro,
+    Kiro = kiro::ADAPTER,
     /// OpenCode, by a plugin.
-    OpenCode = opencode,
+    OpenCode = plugin::OPENCODE,
     /// OpenClaw, by a plugin.
-    OpenClaw = openclaw,
+    OpenClaw = plugin::OPENCLAW,
     /// Kimi Code.
-    Kimi = kimi,
+    Kimi = kimi::ADAPTER,
     /// Mistral Vibe.
-    Vibe = vibe,
+    Vibe = vibe::ADAPTER,
     /// Kilo CLI, by a plugin.
-    Kilo = kilo,
+    Kilo = plugin::KILO,
     /// Pi, by an extension.
-    Pi = pi,
+    Pi = plugin::PI,
 }
 
 /// On which version of an agent its answers were measured.
@@ -289,35 +285,24 @@ impl fmt::Display for Agent {
 
 /// A name that no agent has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown agent `{name}`{}\nknown: {}",
-    suggest::did_you_mean(suggestion.as_deref()),
-    Agent::all().map(Agent::name).collect::<Vec<_>>().join(", ")
-)]
+#[error("unknown agent `{name}`; {hint}")]
 #[non_exhaustive]
 pub struct UnknownAgent {
     /// The name as given.
     pub name: String,
-    /// The agent that was probably meant.
-    pub suggestion: Option<String>,
+    /// The agent that was probably meant, or the names of all.
+    pub hint: String,
 }
 
 impl FromStr for Agent {
     type Err = UnknownAgent;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let mut suggestion = suggest::closest(name, Self::all().map(Self::name));
-        for agent in Self::all() {
-            if agent.name() == name {
-                return Ok(agent);
-            }
-            // The first word of a name: `claude` of `claude-code`.
-            if agent.name().starts_with(&format!("{name}-")) {
-                suggestion = suggestion.or(Some(agent.name()));
-            }
+        if let Some(agent) = Self::all().find(|agent| agent.name() == name) {
+            return Ok(agent);
         }
-        let suggestion = suggestion.map(str::to_owned);
-        Err(UnknownAgent { name: name.to_owned(), suggestion })
+        let hint = suggest::hint_or_list(name, Self::all().map(Self::name), "known agents:");
+        Err(UnknownAgent { name: name.to_owned(), hint })
     }
 }
 
@@ -347,8 +332,6 @@ mod tests {
     #[test]
     fn a_misspelt_agent_names_the_one_meant() {
         let error = "claude_code".parse::<Agent>().unwrap_err();
-        assert_eq!(error.suggestion.as_deref(), Some("claude-code"));
-        let error = "claude".parse::<Agent>().unwrap_err();
-        assert_eq!(error.suggestion.as_deref(), Some("claude-code"));
+        assert_eq!(error.to_string(), "unknown agent `claude_code`; did you mean `claude-code`?");
     }
 }

@@ -104,21 +104,25 @@ pub enum Response {
     AsReason,
 }
 
-/// Defines the table `EVENTS` of an agent: on each line its name for an event, the event that it
+/// Defines a table of an agent's events: on each line its name for an event, the event that it
 /// stands for, and the methods of [`NativeEvent`] that say what the agent takes as an answer. The
 /// events that stand for none come last, each with the reason.
 macro_rules! events {
     (
+        $table:ident;
         $($name:literal => $event:ident $(: $($answer:ident $(($tool:literal))?),+)?;)+
         $(unmapped: $($other:literal: $why:literal),+;)?
     ) => {
-        pub(super) const EVENTS: &[$crate::NativeEvent] = &[
+        const $table: &[$crate::NativeEvent] = &[
             $(
                 $crate::NativeEvent::new($name, hookexec::Event::$event)
                     $($(.$answer($($tool)?))+)?,
             )+
             $($($crate::NativeEvent::unmapped($other, $why),)+)?
         ];
+    };
+    ($($rows:tt)*) => {
+        events! { EVENTS; $($rows)* }
     };
 }
 pub(super) use events;

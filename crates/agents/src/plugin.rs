@@ -9,7 +9,10 @@
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{Answer, NativeEvent, OffSwitch, PackageMark, Plan, Response, members};
+use super::{
+    Adapter, Agent, Answer, Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, Response,
+    events, members, transcript,
+};
 use hookexec::event::Event;
 use hookexec::wire::Input;
 
@@ -80,6 +83,122 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
         (Some(Value::Array(_)), other) => json!([{ "type": "text", "text": spoken(other) }]),
         (_, other) => json!(spoken(other)),
     }
+}
+
+pub(super) static OPENCODE: Adapter = Adapter {
+    measured: Some(Measured { program: "opencode", version: "1.18.33" }),
+    plugin: Some(&OPENCODE_PLUGIN),
+    transcripts: Some(&transcript::OPENCODE),
+    ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", OPENCODE_EVENTS, write)
+};
+
+const OPENCODE_TEXT: &str = include_str!("../plugins/opencode/hookexec.js");
+
+static OPENCODE_PLUGIN: Plugin = Plugin {
+    source: "plugins/opencode",
+    file: Some(PluginFile {
+        text: OPENCODE_TEXT,
+        is_in_config: true,
+        directory: "opencode",
+        project: ".opencode",
+        file: "plugin/hookexec.js",
+    }),
+    package: PackageMark { file: "../opencode.json", keys: &["plugin"] },
+    off_switches: &[],
+};
+
+// No plugin hook can ask the user: `permission.ask` is never called.
+events! {
+    OPENCODE_EVENTS;
+    "session.created" => SessionStart: context, says;
+    "chat.message" => UserPromptSubmit: blocks, context, says;
+    "tool.execute.before" => PreToolUse: blocks, denies_asks, rewrites, says;
+    // Does not fire for a tool that failed.
+    "tool.execute.after" => PostToolUse: tells_as_context, replaces_response, context, says;
+    "session.idle" => Stop: says;
+    "session.deleted" => SessionEnd: says;
+}
+
+// Kilo CLI grew out of OpenCode and loads its plugin.
+pub(super) static KILO: Adapter = Adapter {
+    measured: Some(Measured { program: "kilo", version: "7.7.7" }),
+    plugin: Some(&KILO_PLUGIN),
+    ..Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", OPENCODE_EVENTS, write)
+};
+
+static KILO_PLUGIN: Plugin = Plugin {
+    source: "plugins/opencode",
+    file: Some(PluginFile {
+        text: OPENCODE_TEXT,
+        is_in_config: true,
+        directory: "kilo",
+        project: ".kilo",
+        file: "plugin/hookexec.js",
+    }),
+    package: PackageMark { file: "../kilo.json", keys: &["plugin"] },
+    off_switches: &[],
+};
+
+pub(super) static OPENCLAW: Adapter = Adapter {
+    measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
+    plugin: Some(&OPENCLAW_PLUGIN),
+    ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", OPENCLAW_EVENTS, write)
+};
+
+static OPENCLAW_PLUGIN: Plugin = Plugin {
+    source: "plugins/openclaw",
+    file: None,
+    package: PackageMark { file: ".openclaw/openclaw.json", keys: &["plugins", "entries"] },
+    off_switches: &[
+        OffSwitch::is(&["plugins", "enabled"], false),
+        OffSwitch::is(&["plugins", "entries", "hookexec", "enabled"], false),
+        OffSwitch { keys: &["plugins", "deny"], off: OffValue::NamesUs },
+        OffSwitch { keys: &["plugins", "allow"], off: OffValue::LacksUs },
+    ],
+};
+
+events! {
+    OPENCLAW_EVENTS;
+    "session_start" => SessionStart: context, says;
+    "before_agent_run" => UserPromptSubmit: blocks, context, says;
+    "before_tool_call" => PreToolUse: blocks, asks, rewrites, says;
+    // Where OpenClaw does not wait for the plugin after a tool, the plugin keeps the text for the next
+    // prompt.
+    "after_tool_call" => PostToolUse: tells_as_context, context, says;
+    "agent_end" => Stop: says;
+    "session_end" => SessionEnd: says;
+}
+
+pub(super) static PI: Adapter = Adapter {
+    measured: Some(Measured { program: "pi", version: "0.87.1" }),
+    plugin: Some(&PI_PLUGIN),
+    ..Adapter::new(Agent::Pi, "pi", "Pi", PI_EVENTS, write)
+};
+
+static PI_PLUGIN: Plugin = Plugin {
+    source: "plugins/pi",
+    file: Some(PluginFile {
+        text: include_str!("../plugins/pi/hookexec.ts"),
+        is_in_config: false,
+        directory: ".pi/agent",
+        project: ".pi",
+        file: "extensions/hookexec.ts",
+    }),
+    package: PackageMark { file: "../settings.json", keys: &["packages"] },
+    off_switches: &[OffSwitch { keys: &["extensions"], off: OffValue::Excludes }],
+};
+
+events! {
+    PI_EVENTS;
+    "session_start" => SessionStart: context, says;
+    "input" => UserPromptSubmit: blocks, context, says;
+    // Without a user in front of it, the extension denies what a hook asks.
+    "tool_call" => PreToolUse: blocks, asks, rewrites, says;
+    "tool_result" => PostToolUse: tells_as_context, replaces_response, context, says;
+    "agent_end" => Stop: says;
+    "session_shutdown" => SessionEnd: says;
+    unmapped:
+        "user_bash": "the user runs the command, not the model";
 }
 
 #[cfg(test)]

@@ -7,35 +7,15 @@ mod arguments;
 mod payload;
 mod view;
 
+use crate::Agent;
 use hookexec::event::Event;
 use hookexec::matcher::Matcher;
 use hookexec::registry::{Dialect, NotInDialect, Payloads};
 use hookexec::wire::{Decision, Input, InputChange, Output};
 use view::View;
 
-/// Claude Code's event for a failed tool call.
-const FAILED_TOOL: &str = "PostToolUseFailure";
-
 const NAME: &str = "claude-code";
 const TITLE: &str = "Claude Code";
-
-const EVENTS: [(&str, Event); 15] = [
-    ("SessionStart", Event::SessionStart),
-    ("UserPromptSubmit", Event::UserPromptSubmit),
-    ("PreToolUse", Event::PreToolUse),
-    ("PermissionRequest", Event::PermissionRequest),
-    ("PostToolUse", Event::PostToolUse),
-    (FAILED_TOOL, Event::PostToolUse),
-    ("Stop", Event::Stop),
-    ("SubagentStart", Event::SubagentStart),
-    ("SubagentStop", Event::SubagentStop),
-    ("PreCompact", Event::PreCompact),
-    ("PostCompact", Event::AfterCompaction),
-    ("PermissionDenied", Event::OnToolApprovalDecision),
-    ("Notification", Event::Notification),
-    ("StopFailure", Event::OnError),
-    ("SessionEnd", Event::SessionEnd),
-];
 
 /// The words of Claude Code.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +36,7 @@ impl Dialect for ClaudeCode {
     }
 
     fn knows(&self, event: Event) -> bool {
-        EVENTS.iter().any(|(_, known)| *known == event)
+        Agent::ClaudeCode.events().iter().any(|row| row.event == Some(event))
     }
 
     fn exit_code_continues(&self, event: Event) -> bool {

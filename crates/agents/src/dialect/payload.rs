@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::view::{self, View};
-use super::{EVENTS, FAILED_TOOL};
+use crate::Agent;
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject, Output};
 
@@ -16,9 +16,9 @@ const SPOKEN: [&str; 7] = [
 pub(super) fn event_name(input: &Input) -> Option<&'static str> {
     let event = input.hook_event_name?;
     let failed = event == Event::PostToolUse && input.tool_error == Some(true);
-    let mut rows = EVENTS.iter();
-    let same = rows.find(|(name, known)| *known == event && (*name == FAILED_TOOL) == failed);
-    same.map(|(name, _)| *name)
+    let mut rows = Agent::ClaudeCode.events().iter();
+    let same = rows.find(|row| row.event == Some(event) && row.failed_tool == failed)?;
+    Some(same.name)
 }
 
 /// Returns the agent's payload for the event, with `name` as the tool's name.
