@@ -17,7 +17,7 @@ server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$base"' EXIT
 export HOME=$base/home
 # Nothing of the user who builds it counts.
-unset XDG_CONFIG_HOME XDG_STATE_HOME HOOKEXEC_SOCKET
+unset XDG_CONFIG_HOME XDG_STATE_HOME
 cd "$place"
 mkdir .git .hookexec
 

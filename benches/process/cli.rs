@@ -72,6 +72,6 @@ fn path(file: &Path) -> &str {
 fn program_run(program: &Path, arguments: &[&str], home: &Path, input: &[u8]) -> Duration {
     let mut command = Command::new(program);
     command.args(arguments).env("HOME", home);
-    command.env_remove("XDG_CONFIG_HOME").env_remove("HOOKEXEC_SOCKET");
+    command.env_remove("XDG_CONFIG_HOME");
     timed(|| raw::run(vec![command], input))
 }

@@ -200,7 +200,7 @@ impl Agent {
     /// Starts a command in the user's home and project.
     fn adapt(&self, mut command: Command) -> Command {
         command.env("HOME", self.home.path()).env_remove("XDG_CONFIG_HOME");
-        command.env_remove("HOOKEXEC_SOCKET").current_dir(&self.project);
+        command.current_dir(&self.project);
         command
     }
 }

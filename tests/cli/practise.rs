@@ -9,7 +9,6 @@ fn what_the_release_practises_ends_as_it_should() {
         .current_dir(crate::support::ROOT)
         // Nothing of the user who builds may count.
         .envs(["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].map(|name| (name, "/nowhere")))
-        .env("HOOKEXEC_SOCKET", "/nowhere")
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stderr);

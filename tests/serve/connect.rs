@@ -33,9 +33,6 @@ fn the_server_answers_as_the_command_itself_does() {
         let asked = run(&sandbox, &["--connect", socket], command).exits(code);
         assert_eq!(timeless(&alone), timeless(&asked));
         assert_eq!(asked.stderr, "");
-        let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
-        let told = sandbox.hookexec(["run", "pre_tool_use"]).env("HOOKEXEC_SOCKET", socket);
-        assert_eq!(timeless(&told.stdin(input).run().exits(code)), timeless(&alone));
     }
     // A file that changed after its approval fails there as it does here.
     sandbox.write("hooks.yaml", "pre_tool_use: [");
@@ -64,10 +61,11 @@ fn a_key_that_is_spelt_like_a_private_name_of_the_json_library_comes_through() {
         sandbox.write("hooks.yaml", &hooks.to_string());
         sandbox.trust();
         let serving = Serving::start(&sandbox);
-        let mut run = sandbox.hookexec(["run", "pre_tool_use"]);
+        let mut arguments = vec!["run", "pre_tool_use"];
         if connected {
-            run = run.env("HOOKEXEC_SOCKET", &serving.socket);
+            arguments.extend(["--connect", serving.socket.to_str().unwrap()]);
         }
+        let run = sandbox.hookexec(arguments);
         let input = json!({"tool_name": "shell", "tool_input": {"cmd": "x", "d": [{name: "{}"}]}});
         let done = run.stdin(input.to_string()).run().exits(3);
         assert_eq!(done.stderr, "", "{done:#?}");
@@ -175,14 +173,6 @@ fn files_that_are_named_are_not_a_servers_business() {
     sandbox.write("other.yaml", "{}");
     let both = run(&sandbox, &["--connect", "/x", "--config", "other.yaml"], "ls").exits(64);
     assert!(both.stderr.contains("--connect"), "{}", both.stderr);
-    let input = r#"{"tool_name":"shell","tool_input":{"cmd":"rm x"}}"#;
-    let done = sandbox
-        .hookexec(["run", "pre_tool_use", "--isolated", "--config", "other.yaml"])
-        .env("HOOKEXEC_SOCKET", "/nowhere")
-        .stdin(input)
-        .run()
-        .exits(0);
-    assert_eq!(done.stderr, "");
 }
 
 #[test]

@@ -9,37 +9,23 @@ use hookexec_files::depth;
 use hookexec_project::LoadOptions;
 use hookexec_serve::server::{self, Question};
 
-use crate::config::ConfigArgs;
-
 /// Which server to ask.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ConnectArgs {
     /// Asks the `hookexec serve` that listens here, when it has the hooks of this project. Without an
     /// answer the hooks run in this process, and with `--from` the call is answered as one whose hooks
-    /// failed. Beside managed hooks no server is asked [default: the variable `HOOKEXEC_SOCKET`, but
-    /// not with `--from`]
+    /// failed. Beside managed hooks no server is asked
     #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "isolated"])]
     pub(super) connect: Option<PathBuf>,
-}
-
-/// Names the server where no argument does.
-const VARIABLE: &str = "HOOKEXEC_SOCKET";
-
-/// The rule for a call to which the server gives no verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WithoutVerdict {
-    /// The hooks run in this process.
-    RunHere,
-    /// The call fails, unless no hook can have run. The settings of a project can set variables, so
-    /// that none names the server.
-    Fail,
 }
 
 /// The server that answers.
 pub(crate) struct Server {
     pub(super) socket: PathBuf,
-    pub(super) without_verdict: WithoutVerdict,
+    /// Whether a call without its verdict fails, unless no hook can have run. If not, the hooks run in
+    /// this process.
+    pub(super) must_answer: bool,
 }
 
 /// The result of asking a server.
@@ -52,23 +38,13 @@ pub(crate) enum Reply {
 }
 
 impl ConnectArgs {
-    /// Returns the server that an argument or the variable names. It is none for a hook's own call: a
-    /// server does not know how deep that is nested.
-    pub(crate) fn server(
-        &self,
-        config: &ConfigArgs,
-        without_verdict: WithoutVerdict,
-    ) -> Option<Server> {
+    /// Returns the server that is named. It is none for a hook's own call: a server does not know how
+    /// deep that is nested.
+    pub(crate) fn server(&self, must_answer: bool) -> Option<Server> {
         if std::env::var_os(depth::VARIABLE).is_some() {
             return None;
         }
-        let mut socket = self.connect.clone();
-        // A server has its own files, and not those on the command line.
-        if socket.is_none() && without_verdict == WithoutVerdict::RunHere && config.is_default() {
-            socket = std::env::var_os(VARIABLE).map(PathBuf::from);
-        }
-        let socket = socket.filter(|socket| !socket.as_os_str().is_empty())?;
-        Some(Server { socket, without_verdict })
+        Some(Server { socket: self.connect.clone()?, must_answer })
     }
 }
 
@@ -91,7 +67,7 @@ impl Server {
             Err(problem) => problem,
         };
         let socket = self.socket.display();
-        if self.without_verdict == WithoutVerdict::RunHere || problem.ran_nothing() {
+        if !self.must_answer || problem.ran_nothing() {
             let why = format!("the server at {socket} {problem}; the hooks run without it");
             return Reply::RunHere(Some(why));
         }
@@ -120,7 +96,7 @@ mod tests {
         let mut options = LoadOptions::default();
         options.managed_dir = Some(managed.path().into());
         let input = Input::default();
-        let server = Server { socket: "/nowhere".into(), without_verdict: WithoutVerdict::Fail };
+        let server = Server { socket: "/nowhere".into(), must_answer: true };
         let ask = || server.answer(&options, Question::Own(Event::Stop, &input), None);
         assert!(matches!(ask().await, Reply::Fail(_)));
         std::fs::create_dir(managed.path().join("hooks.d")).unwrap();

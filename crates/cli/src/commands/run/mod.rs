@@ -12,7 +12,7 @@ use hookexec_serve::server::Question;
 
 use crate::commands::run::from::FromArgs;
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
-use crate::connect::{ConnectArgs, Reply, WithoutVerdict};
+use crate::connect::{ConnectArgs, Reply};
 use crate::console::output::{self, PlainFormat};
 use crate::console::{report, verbose};
 use crate::error::{CommandError, warn, warn_all};
@@ -61,7 +61,7 @@ impl Args {
             self.log.start();
             let verdict = self.format == Some(PlainFormat::Text);
             let shown = Shown { hooks: self.log.verbose(), verdict };
-            let server = self.connect.server(&self.config, WithoutVerdict::Fail);
+            let server = self.connect.server(true);
             return Ok(self.from.execute(agent, self.event, &self.config, server, shown));
         }
         let Some(event) = self.event else {
@@ -140,9 +140,7 @@ impl Args {
     /// Returns the verdict of the server that is named; `None` when the hooks have to run here.
     fn ask_server(&self, event: Event, input: &Input) -> Result<Option<Verdict>, CommandError> {
         // Without a server the project is not looked for twice.
-        let Some(server) = self.connect.server(&self.config, WithoutVerdict::RunHere) else {
-            return Ok(None);
-        };
+        let Some(server) = self.connect.server(false) else { return Ok(None) };
         let options = self.config.options(Purpose::Run)?;
         let reply = server.answer(&options, Question::Own(event, input), None);
         match Runtime::new()?.block_on(reply)? {
