@@ -13,7 +13,6 @@
 pub mod codex;
 pub mod doctor;
 pub mod import;
-pub mod install;
 pub mod matchers;
 pub mod program;
 pub mod scripts;

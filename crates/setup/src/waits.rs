@@ -74,7 +74,7 @@ pub fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::planned;
+    use crate::settings::edit::planned;
     use crate::settings::call::CallOptions;
 
     #[test]

@@ -4,10 +4,12 @@ use std::fs::{self, ReadDir};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::loading::Loading;
-use crate::trust::check_plain;
 use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::{DROP_INS, DropIn};
+use hookexec_files::hooks_file::{read_found, read_named};
+
+use crate::trust::{check_permissions, check_plain, check_project_file};
+use super::loading::Loading;
 
 /// The name of a configuration file in each of the directories.
 pub(super) const FILE: &str = "hooks.yaml";
@@ -121,4 +123,23 @@ fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
         _ => (format!("can't read the directory: {error}"), "check its mode and owner"),
     };
     Diagnostic::error(message).hint(hint).at(Location::of_file(directory))
+}
+
+/// Checks that the file at `path` may count: only the user and root can have written it, and a
+/// project's is not reached through a link.
+pub(super) fn check_file(path: &Path, layer: Layer) -> Result<(), Diagnostic> {
+    match layer {
+        Layer::Managed | Layer::User => check_permissions(path),
+        Layer::Project => check_project_file(path),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the text of a file of `layer` that may count.
+pub(super) fn read(path: &Path, layer: Layer) -> Result<String, Diagnostic> {
+    check_file(path, layer)?;
+    match layer {
+        Layer::Managed | Layer::User | Layer::Project => read_found(path),
+        _ => read_named(path),
+    }
 }

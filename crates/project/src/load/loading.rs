@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::directory::is_present;
-use super::file;
+use super::directory::{is_present, read};
 use super::options::{LoadOptions, Surroundings, hooks_directories};
 use crate::limits::{MAX_PROJECT_BYTES, MAX_PROJECT_FILES};
 use crate::policy::Policy;
@@ -100,7 +99,7 @@ impl Loading {
         if !self.may_read(layer, path) {
             return;
         }
-        match file::read(path, layer) {
+        match read(path, layer) {
             Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
             Err(problem) => {
                 self.builder.note_file(path);

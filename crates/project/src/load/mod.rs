@@ -1,7 +1,6 @@
 //! Finds the hooks files of all layers, and decides which of them count.
 
 mod directory;
-mod file;
 mod layers;
 mod loading;
 mod options;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::file::{self, check_file};
+use super::directory::{check_file, read};
 use super::loading::Loading;
 use hookexec::config::{InLayer as _, PolicySettings, SourceFile};
 
@@ -61,7 +61,7 @@ fn in_force(policy: &mut Policy) -> Result<Vec<Arc<SourceFile>>, PolicyFailure> 
     let mut found = Vec::new();
     for name in hooks_files(in_force.files.keys())? {
         let path = directory.join(name);
-        let text = file::read(&path, layer).map_err(PolicyFailure::unsafe_file)?;
+        let text = read(&path, layer).map_err(PolicyFailure::unsafe_file)?;
         found.push(Arc::new(SourceFile::new(path, text).in_layer(layer)));
     }
     Ok(found)

@@ -12,7 +12,7 @@ use {
 };
 
 use super::archive::MAX_ARCHIVE;
-use super::failure::{OrFailure as _, PolicyFailure};
+use super::{OrFailure as _, PolicyFailure};
 
 /// The largest signature, in bytes; one takes some 300.
 const MAX_SIGNATURE: u64 = 4 << 10;

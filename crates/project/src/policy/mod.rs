@@ -1,22 +1,67 @@
 //! A policy that many machines share, and the version of it that is in force on this machine.
 
 mod archive;
-mod failure;
 mod fetch;
 mod refresh;
 mod store;
-mod unpacked;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-pub use archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile};
-pub use failure::PolicyFailure;
+use hookexec::config::{Diagnostic, Diagnostics, PolicySettings};
+
+pub use archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile, load, scratch, unpack};
 pub use fetch::signature_of;
-use hookexec::config::PolicySettings;
 pub use refresh::{TestPolicy, refresh};
 pub use store::{InForce, State, Store, hooks_files, now};
-pub use unpacked::{load, scratch, unpack};
+
+/// Why a policy can't be built, read, fetched or put in force.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyFailure {
+    /// A step failed.
+    #[error("{what}: {cause}")]
+    Step {
+        /// The step.
+        what: String,
+        /// Its failure.
+        cause: String,
+    },
+    /// The policy is refused.
+    #[error("{0}")]
+    Refused(String),
+    /// Its hooks files have mistakes.
+    #[error("{0}")]
+    Hooks(Diagnostics),
+}
+
+impl PolicyFailure {
+    pub(crate) fn refused(problem: impl Into<String>) -> Self {
+        Self::Refused(problem.into())
+    }
+
+    /// Another user could have written the state or a file.
+    pub(crate) fn unsafe_file(problem: Diagnostic) -> Self {
+        Self::Refused(problem.message)
+    }
+}
+
+/// Turns a failure into that of a step.
+pub(super) trait OrFailure<T> {
+    fn or_failure(self, what: impl Display) -> Result<T, PolicyFailure>;
+}
+
+impl<T, E: Display> OrFailure<T> for Result<T, E> {
+    fn or_failure(self, what: impl Display) -> Result<T, PolicyFailure> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(cause) => {
+                Err(PolicyFailure::Step { what: what.to_string(), cause: cause.to_string() })
+            }
+        }
+    }
+}
 
 /// A policy, and what is known about it on this machine.
 #[derive(Debug, Clone)]

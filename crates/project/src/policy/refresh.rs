@@ -11,8 +11,8 @@ use hookexec_files::files;
 use hookexec_files::platform::system;
 
 use super::archive::Archive;
-use super::failure::{OrFailure as _, PolicyFailure};
-use super::{InForce, Policy, State, fetch, now, unpacked};
+use super::{OrFailure as _, PolicyFailure};
+use super::{InForce, Policy, State, archive, fetch, now};
 
 /// Runs the test cases of a policy in a directory. They hold, or why they do not.
 pub type TestPolicy = fn(&Archive, &Path) -> Result<(), PolicyFailure>;
@@ -114,10 +114,10 @@ fn put(
     test: TestPolicy,
 ) -> Result<(), PolicyFailure> {
     // Not in the directory for temporary files, from which some machines execute nothing.
-    let scratch = unpacked::scratch(&policy.store.versions())?;
+    let scratch = archive::scratch(&policy.store.versions())?;
     test(archive, scratch.path())?;
     let (ready, place) = (scratch.path().join("ready"), policy.store.version(digest));
-    unpacked::unpack(archive, &ready)?;
+    archive::unpack(archive, &ready)?;
     if place.exists() {
         fs::rename(&place, scratch.path().join("old"))
             .or_failure(format_args!("can't write {}", place.display()))?;

@@ -17,7 +17,7 @@ use hookexec::wire::parse_strict;
 use hookexec_files::directories::DropIn;
 use hookexec_files::files;
 
-use super::failure::{OrFailure as _, PolicyFailure};
+use super::{OrFailure as _, PolicyFailure};
 
 /// The state of one policy on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

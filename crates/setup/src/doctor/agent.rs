@@ -13,10 +13,10 @@ use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
 
-use super::section::{Grade, Section};
-use super::{agent_program, programs, switches};
+use super::{Grade, Section};
+use super::{programs, switches};
 use crate::codex::{self, IN_CODEX};
-use crate::install::planned;
+use crate::settings::edit::planned;
 use crate::matchers;
 use crate::settings::call::{Call, CallOptions};
 use crate::settings::entry::Entry;
@@ -66,8 +66,8 @@ impl<'v> Visit<'v> {
             return if self.section.findings.is_empty() { None } else { Some(self.section) };
         }
         switches::add(&mut self.section, self.files, Path::new("/"));
-        programs::add(&mut self.section, self.agent, &self.programs);
-        agent_program::add(&mut self.section, self.agent, self.files, self.project);
+        programs::add_own(&mut self.section, self.agent, &self.programs);
+        programs::add_agents(&mut self.section, self.agent, self.files, self.project);
         if installed.len() > 1 {
             self.section.warning(format!(
                 "installed in {} places: every hook runs as often here; keep one of them",

@@ -1,10 +1,8 @@
 //! The findings of `doctor`: whether the hooks really guard what they are meant to guard.
 
 mod agent;
-mod agent_program;
 mod policies;
 mod programs;
-mod section;
 mod switches;
 
 use std::path::Path;
@@ -12,11 +10,110 @@ use std::path::Path;
 use hookexec::config::Severity;
 use hookexec_files::text::counted;
 use hookexec_project::Check;
+use serde::Serialize;
 
 use crate::scripts::missing;
+
 pub use agent::{Visit, firings, unknown_tools};
 pub use policies::section as policies;
-pub use section::{Finding, Grade, Section};
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grade {
+    /// It is as it should be.
+    Ok,
+    /// It may be wrong.
+    Warning,
+    /// Hooks do not guard what they are meant to guard.
+    Problem,
+}
+
+impl Grade {
+    /// Returns a problem, or else a warning.
+    pub fn of(is_problem: bool) -> Self {
+        if is_problem { Self::Problem } else { Self::Warning }
+    }
+}
+
+/// One cause, and the hooks or events that it concerns.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub grade: Grade,
+    /// The hooks or events that it concerns.
+    pub about: Vec<String>,
+    /// The finding.
+    pub text: String,
+}
+
+impl Finding {
+    /// Returns it on one line.
+    pub fn line(&self) -> String {
+        let Self { about, text, .. } = self;
+        match about.as_slice() {
+            [] => text.clone(),
+            [shown @ .., _] if shown.len() < 6 => format!("{}: {text}", about.join(", ")),
+            _ => {
+                let (shown, hidden) = about.split_at(6);
+                format!("{} and {} more: {text}", shown.join(", "), hidden.len())
+            }
+        }
+    }
+}
+
+/// Findings about one subject, with a heading.
+#[derive(Debug, Serialize)]
+pub struct Section {
+    /// The subject.
+    pub title: String,
+    /// The findings.
+    pub findings: Vec<Finding>,
+}
+
+impl Section {
+    /// Returns a section without findings.
+    pub fn new(title: &str) -> Self {
+        Self { title: title.to_owned(), findings: Vec::new() }
+    }
+
+    /// Adds a good finding.
+    pub fn ok(&mut self, text: impl Into<String>) {
+        self.add(Grade::Ok, text);
+    }
+
+    /// Adds a warning.
+    pub fn warning(&mut self, text: impl Into<String>) {
+        self.add(Grade::Warning, text);
+    }
+
+    /// Adds a problem.
+    pub fn problem(&mut self, text: impl Into<String>) {
+        self.add(Grade::Problem, text);
+    }
+
+    /// Adds a finding.
+    pub fn add(&mut self, grade: Grade, text: impl Into<String>) {
+        self.findings.push(Finding { grade, about: Vec::new(), text: text.into() });
+    }
+
+    /// Adds a finding about a hook or an event. Findings that differ in that alone become one line.
+    pub fn about(&mut self, about: &str, grade: Grade, text: impl Into<String>) {
+        let text = text.into();
+        for known in &mut self.findings {
+            if !known.about.is_empty() && known.grade == grade && known.text == text {
+                known.about.push(about.to_owned());
+                return;
+            }
+        }
+        self.findings.push(Finding { grade, about: vec![about.to_owned()], text });
+    }
+
+    /// Returns how many findings are as bad as that.
+    pub fn count(&self, grade: Grade) -> usize {
+        self.findings.iter().filter(|finding| finding.grade == grade).count()
+    }
+}
 
 /// Returns what is found about the hooks files.
 pub fn hooks(check: &Check, project: &Path) -> Section {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hookexec_project::policy::now;
 use hookexec_project::policy::{Policy, spoken};
 
-use super::section::{Grade, Section};
+use super::{Grade, Section};
 
 /// Returns what is known about the policies, if there are some.
 pub fn section(policies: &[Policy]) -> Option<Section> {

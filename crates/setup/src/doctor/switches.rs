@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hookexec_agents::{Agent, HookSettings, OffValue};
 use serde_json::Value;
 
-use super::section::Section;
+use super::Section;
 use crate::settings::inspect::AgentFile;
 use crate::settings::{Scope, beside, value_at, value_of};
 

@@ -1,13 +1,14 @@
 //! The entries as `install` writes them, and their way into a text and out of it.
 
 use hookexec::Event;
-use hookexec_agents::{EntryMember, EntryShape, HookSettings, NativeEvent};
+use hookexec_agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent};
 use jsonc_parser::cst::CstInputValue as Json;
 use serde_json::Value;
 
-use super::call::Call;
+use super::call::{Call, CallOptions};
 use super::inspect::AgentFile;
-use super::{SettingsError, text, toml};
+use super::{SettingsError, events, text, toml};
+use crate::waits::limits;
 
 /// The members of an object, in order.
 pub(super) type Members = Vec<(&'static str, Value)>;
@@ -20,6 +21,22 @@ pub struct PlannedEntry {
     pub command: String,
     /// How long the agent waits, in seconds.
     pub timeout: u64,
+}
+
+/// Returns the entries for `agent`, which waits `timeout` seconds.
+pub fn planned(
+    agent: Agent,
+    options: &CallOptions,
+    timeout: u64,
+    configured: &[Event],
+) -> Vec<PlannedEntry> {
+    let mut entries = Vec::new();
+    for native in events(agent, configured) {
+        let (timeout, within) = limits(agent, native, timeout);
+        let call = Call { options: options.clone(), agent, native, within };
+        entries.push(PlannedEntry { native, command: call.command(), timeout });
+    }
+    entries
 }
 
 impl PlannedEntry {

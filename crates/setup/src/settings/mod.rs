@@ -164,7 +164,7 @@ mod tests {
     use super::edit::PlannedEntry;
     use super::inspect::AgentFile;
     use super::*;
-    use crate::install::planned;
+    use crate::settings::edit::planned;
 
     fn entries(agent: Agent) -> Vec<PlannedEntry> {
         let options = CallOptions { program: "hookexec".to_owned(), ..CallOptions::default() };
