@@ -11,7 +11,7 @@ use hookexec_files::locks::locked;
 use hookexec_files::platform::MANAGED_DIRECTORY;
 use hookexec_files::text::shortened;
 use hookexec_project::policy::PolicyFailure;
-use hookexec_serve::server::{BuiltinNameError, ListenError};
+use hookexec_serve::server::ListenError;
 use hookexec_setup::program::KeepError;
 
 use crate::Exit;
@@ -160,16 +160,6 @@ impl From<KeepError> for CommandError {
         match error {
             KeepError::NoHome => Self::usage(error.to_string()),
             _ => Self::internal(error.to_string()),
-        }
-    }
-}
-
-impl From<BuiltinNameError> for CommandError {
-    fn from(error: BuiltinNameError) -> Self {
-        let failed = Self::usage(error.to_string());
-        match error {
-            BuiltinNameError::Empty => failed,
-            BuiltinNameError::Taken(_) => failed.hint("choose another name"),
         }
     }
 }

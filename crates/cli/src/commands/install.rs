@@ -17,7 +17,7 @@ use hookexec_setup::settings::{Scope, SettingsError, store};
 use hookexec_setup::system;
 use hookexec_setup::waits::{LONGEST, kept_timeout, needed_timeout, within_of};
 
-use crate::commands::target::{ChangeArgs, TargetArgs};
+use crate::commands::target::TargetArgs;
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::report::counted;
 use crate::console::{consent, output};
@@ -31,9 +31,6 @@ use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable, wa
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
-
-    #[command(flatten)]
-    change: ChangeArgs,
 
     /// How long the agents wait for an answer; hookexec answers in nine tenths of it [default: as
     /// installed, else 60; longer for hooks with a longer `timeout`]
@@ -66,7 +63,7 @@ impl Args {
         for file in &files {
             self.install(file, options.clone())?;
         }
-        if !self.change.dry_run {
+        if !self.target.dry_run {
             output::talk(&format!(
                 "A guard that the model must not change belongs in ~/.config/hookexec or \
                  {MANAGED_DIRECTORY}, not in the project. `hookexec doctor` shows whether the hooks are \
@@ -118,7 +115,7 @@ impl Args {
         }
         let program = Program::this()?;
         let path = utf8(&program.path)?;
-        if !self.change.dry_run
+        if !self.target.dry_run
             && let Some(kind) = program.keep()?
         {
             output::talk(&format!("hookexec is in {kind}; agents call a copy of it: {path}\n"));
@@ -170,7 +167,7 @@ impl Args {
         };
         if current == Some(&new) {
             output::talk(&format!("{title}: already installed in {path}\n"));
-        } else if self.change.show(&file.path, current.unwrap_or_default(), &new)? {
+        } else if self.target.show(&file.path, current.unwrap_or_default(), &new)? {
             backup.keep(&file.path, before.as_deref(), &new)?;
             store::write(&file.path, current, &new).or_internal(unwritable(&file.path))?;
             let events = counted(entries.len(), "event");
@@ -191,7 +188,7 @@ impl Args {
                 ));
             }
         }
-        if self.approve && file.agent == Agent::Codex && !self.change.dry_run {
+        if self.approve && file.agent == Agent::Codex && !self.target.dry_run {
             approve(file, entries)?;
         }
         Ok(())

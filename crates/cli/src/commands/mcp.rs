@@ -14,7 +14,7 @@ use hookexec_builtins::tools;
 use hookexec_files::files;
 use hookexec_files::group::Group;
 use hookexec_files::platform::system::ending_signal;
-use hookexec_serve::mcp::{self, Client, Console, Setup};
+use hookexec_serve::mcp::{self, Console, Setup};
 use hookexec_serve::server::Engine;
 use tokio::process::Command;
 
@@ -83,13 +83,8 @@ impl Args {
             session_id,
             console: Box::new(Stderr { is_verbose: self.log.verbose() }),
         };
-        let client = Client {
-            reader: tokio::io::stdin(),
-            writer: tokio::io::stdout(),
-            gone: stdout_closed(),
-        };
         let talk = async {
-            let status = mcp::talk(&mut group, setup, client).await;
+            let status = mcp::talk(&mut group, setup, stdout_closed()).await;
             engine.shutdown(PATIENCE).await;
             status
         };

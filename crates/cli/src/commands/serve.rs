@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use hookexec::Registry;
 use hookexec_project::LoadOptions;
 use hookexec_serve::server::{
-    Limits, Load, Loaded, Reading, Server, Socket, register_host_builtins,
+    Limits, Load, Loaded, Reading, Server, Socket, register_host_builtin,
 };
 use tokio::task::spawn_blocking;
 
@@ -30,7 +31,7 @@ pub(crate) struct Args {
 
     /// A builtin that the client answers: hooks of type `builtin` may name it; may be given more
     /// than once
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     builtin: Vec<String>,
 
     #[command(flatten)]
@@ -78,7 +79,13 @@ impl Args {
     /// Returns what loads the configuration any number of times.
     fn loader(&self) -> Result<Box<Load>, CommandError> {
         let mut registry = registry::all();
-        register_host_builtins(&mut registry, &self.builtin)?;
+        for name in &self.builtin {
+            if registry.builtin(name).is_some() {
+                let problem = format!("`--builtin`: `{name}` is the name of another builtin");
+                return Err(CommandError::usage(problem).hint("choose another name"));
+            }
+            register_host_builtin(&mut registry, name);
+        }
         loader(self.config.options(Purpose::Run)?, registry)
     }
 

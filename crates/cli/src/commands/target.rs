@@ -12,7 +12,7 @@ use crate::commands::run::agent_name;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _};
 
-/// Which agents, and whose settings.
+/// Which agents, whose settings, and whether they change.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
     /// The agents
@@ -22,6 +22,10 @@ pub(crate) struct TargetArgs {
     /// Whose settings
     #[arg(long, value_parser = scope_name(), default_value_t = Scope::User)]
     pub(crate) scope: Scope,
+
+    /// Only prints the change, as a diff
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Reads whose settings are meant.
@@ -34,15 +38,7 @@ fn scope_name() -> impl TypedValueParser<Value = Scope> {
     names.map(|name| if name == "user" { Scope::User } else { Scope::Project })
 }
 
-/// Whether a change is made, or shown.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ChangeArgs {
-    /// Only prints the change, as a diff
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-impl ChangeArgs {
+impl TargetArgs {
     /// Shows a change that is not to be made, and returns whether it is.
     pub(crate) fn show(
         &self,
@@ -57,9 +53,7 @@ impl ChangeArgs {
         }
         Ok(!self.dry_run)
     }
-}
 
-impl TargetArgs {
     /// Returns the files to change, as they are.
     pub(crate) fn files(&self) -> Result<Vec<AgentFile>, CommandError> {
         let project = std::env::current_dir().or_internal("can't tell the current directory")?;

@@ -7,7 +7,7 @@ use hookexec_setup::settings::inspect::AgentFile;
 use hookexec_setup::settings::store;
 
 use crate::commands::install::{own_home, uneditable};
-use crate::commands::target::{ChangeArgs, TargetArgs};
+use crate::commands::target::TargetArgs;
 use crate::console::consent::refuse_agents;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
@@ -21,9 +21,6 @@ use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
-
-    #[command(flatten)]
-    change: ChangeArgs,
 }
 
 /// Forgets when the agent called, for `doctor`, which would miss its plugin.
@@ -64,7 +61,7 @@ impl Args {
                 .hint("remove it by hand"));
         }
         let new = backup.before(file, Some(current)).map_err(|error| uneditable(file, &error))?;
-        if !self.change.show(path, current, new.as_deref().unwrap_or_default())? {
+        if !self.target.show(path, current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }
         let written = match &new {

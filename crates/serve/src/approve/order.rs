@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::server::{self, NoVerdict};
 
 /// An order to the process that holds the questions.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub enum Order {
     /// Lets the call run.
     Allow {
@@ -56,8 +56,12 @@ pub enum OrderError {
     NotValid(io::Error),
 }
 
-/// Sends an order to the process that listens at `path`, and returns its answer.
-pub async fn send(path: &Path, order: &Order, columns: usize) -> Result<Reply, OrderError> {
+/// Sends an [`Order`] to the process that listens at `path`, and returns its answer.
+pub async fn send(
+    path: &Path,
+    order: &impl Serialize,
+    columns: usize,
+) -> Result<Reply, OrderError> {
     let mut line = serde_json::to_vec(&(order, columns)).unwrap_or_default();
     line.push(b'\n');
     let answer = server::exchange(path, &line).await?;

@@ -16,7 +16,6 @@ use std::time::Duration;
 use hookexec::Executor;
 use hookexec::lifecycle::{ToolCall, ToolOutcome};
 use hookexec_files::group::Group;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -45,27 +44,13 @@ pub struct Setup {
     pub console: Box<dyn Console>,
 }
 
-/// The client of the MCP server.
-pub struct Client<R, W, G> {
-    /// Its requests.
-    pub reader: R,
-    /// The answers.
-    pub writer: W,
-    /// Ends when the client reads no more.
-    pub gone: G,
-}
-
-/// Talks until one of the two sides ends, and answers the open calls.
-pub async fn talk<R, W, G>(
+/// Talks with the client on stdin and stdout until one of the two sides ends, and answers the open calls.
+/// `gone` ends when the client reads no more.
+pub async fn talk(
     group: &mut Group,
     setup: Setup,
-    client: Client<R, W, G>,
-) -> Option<ExitStatus>
-where
-    R: AsyncRead + Unpin + Send + 'static,
-    W: AsyncWrite + Send + 'static,
-    G: Future<Output = ()>,
-{
+    gone: impl Future<Output = ()>,
+) -> Option<ExitStatus> {
     // So many lines wait in each direction.
     let (to_client, for_client) = mpsc::channel(16);
     let Setup { engine, name, session_id, console } = setup;
@@ -77,12 +62,11 @@ where
         to_client,
         requests: Mutex::default(),
     });
-    let Client { reader, writer, gone } = client;
     let (Some(stdin), Some(stdout), _) = group.take_pipes() else { return None };
     let (to_server, for_server) = mpsc::channel(16);
     let mut into_server = tokio::spawn(write(for_server, stdin));
-    let into_client = tokio::spawn(write(for_client, writer));
-    let from_client = Arc::clone(&proxy).read_client(reader, to_server);
+    let into_client = tokio::spawn(write(for_client, tokio::io::stdout()));
+    let from_client = Arc::clone(&proxy).read_client(tokio::io::stdin(), to_server);
     let from_client = tokio::spawn(from_client);
     let mut from_server = tokio::spawn(Arc::clone(&proxy).read_server(stdout));
     let mut client_gone = std::pin::pin!(gone);

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
-use super::error::BuiltinNameError;
 use super::protocol::{ErrorCode, Refusal, request};
 
 tokio::task_local! {
@@ -65,30 +64,15 @@ impl ClientLink {
     }
 }
 
-/// Makes hooks of type `builtin` with one of these names ask the client whose request they belong
-/// to. Everything but a valid answer in the hook's time is a failure of the hook.
-///
-/// # Errors
-/// When a name is empty or that of a builtin in the registry.
-pub fn register_host_builtins(
-    registry: &mut Registry,
-    names: &[String],
-) -> Result<(), BuiltinNameError> {
-    for name in names {
-        if name.is_empty() {
-            return Err(BuiltinNameError::Empty);
-        }
-        if registry.builtin(name).is_some() {
-            return Err(BuiltinNameError::Taken(name.clone()));
-        }
-        let called = name.clone();
-        let builtin = Builtin::future(move |input: Arc<Input>, args: Arc<[String]>| {
-            let name = called.clone();
-            async move { call_client(&name, &args, &input).await }
-        });
-        registry.register_builtin(name.clone(), builtin);
-    }
-    Ok(())
+/// Makes hooks of type `builtin` with this name ask the client whose request they belong to.
+/// Everything but a valid answer in the hook's time is a failure of the hook.
+pub fn register_host_builtin(registry: &mut Registry, name: &str) {
+    let called = name.to_owned();
+    let builtin = Builtin::future(move |input: Arc<Input>, args: Arc<[String]>| {
+        let name = called.clone();
+        async move { call_client(&name, &args, &input).await }
+    });
+    registry.register_builtin(name.to_owned(), builtin);
 }
 
 /// Returns what the client's function `name` answers for a hook.

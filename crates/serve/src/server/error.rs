@@ -1,4 +1,4 @@
-//! Errors at the start of a server.
+//! Why a server can't listen.
 
 use std::io;
 use std::path::PathBuf;
@@ -53,15 +53,4 @@ impl ListenError {
             }
         }
     }
-}
-
-/// Why a client can't answer a builtin of this name.
-#[derive(Debug, Error)]
-pub enum BuiltinNameError {
-    /// It is empty.
-    #[error("`--builtin`: a builtin needs a name")]
-    Empty,
-    /// The registry has it.
-    #[error("`--builtin`: `{0}` is the name of another builtin")]
-    Taken(String),
 }

@@ -20,10 +20,10 @@ pub(crate) mod protocol;
 #[cfg_attr(windows, path = "socket/windows.rs")]
 pub(crate) mod socket;
 
-pub use callback::register_host_builtins;
+pub use callback::register_host_builtin;
 pub use client::{NoVerdict, Question, exchange, ping, verdict};
 pub use engine::{Engine, Load, Loaded, Reading, tell_absent};
-pub use error::{BuiltinNameError, ListenError};
+pub use error::ListenError;
 pub use listener::{Limits, Server};
 pub(crate) use protocol::ErrorCode;
 pub use socket::{Socket, Stream};

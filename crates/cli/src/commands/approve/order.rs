@@ -2,14 +2,15 @@
 
 use hookexec_remote::receiver_socket;
 use hookexec_serve::approve::{self, OrderError, Reply};
+use serde::Serialize;
 
 use super::screen::Screen;
 use crate::console::consent::refuse_agents;
 use crate::error::CommandError;
 use crate::runtime::Runtime;
 
-/// An order to the process that holds the questions.
-#[derive(Debug, Clone, clap::Subcommand)]
+/// An order to the process that holds the questions, which reads it as [`approve::Order`].
+#[derive(Debug, Serialize, clap::Subcommand)]
 pub(super) enum Order {
     /// Lets the call run
     Allow {
@@ -37,8 +38,7 @@ impl Order {
         refuse_agents()?;
         let screen = Screen::of_person()?;
         let path = receiver_socket().ok_or_else(no_home)?;
-        let order = self.clone().into();
-        let sent = approve::send(&path, &order, screen.columns());
+        let sent = approve::send(&path, self, screen.columns());
         let reply = Runtime::new()?.run(sent)?.map_err(|error| match error {
             OrderError::NoAnswer(problem) => {
                 let problem = format!("`hookexec approve` at {} {problem}", path.display());
@@ -51,16 +51,6 @@ impl Order {
             Reply::Refused(problem) => return Err(CommandError::usage(problem)),
         }
         Ok(())
-    }
-}
-
-impl From<Order> for approve::Order {
-    fn from(order: Order) -> Self {
-        match order {
-            Order::Allow { id } => Self::Allow { id },
-            Order::Deny { id, reason } => Self::Deny { id, reason },
-            Order::Show { id } => Self::Show { id },
-        }
     }
 }
 

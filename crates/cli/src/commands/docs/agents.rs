@@ -22,7 +22,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         if self.shown.page && !self.agents.is_empty() {
-            return self.agents.iter().try_for_each(|agent| super::print_agent_page(*agent));
+            return self.agents.iter().try_for_each(|agent| super::print_page(agent.name()));
         }
         let chosen: Vec<Agent> =
             if self.agents.is_empty() { Agent::all().collect() } else { self.agents };

@@ -4,15 +4,14 @@ pub(crate) mod agents;
 pub(crate) mod builtins;
 pub(crate) mod events;
 pub(crate) mod fields;
-mod schema;
 
 use clap::Subcommand;
-use hookexec_agents::Agent;
+use hookexec::schema;
+use hookexec_workbench::testing;
 use serde::Serialize;
 
 use crate::CommandError;
-use crate::console::output;
-use crate::console::output::PlainFormat;
+use crate::console::output::{self, PlainFormat};
 use crate::console::table::Table;
 
 /// Prints a page of the documentation, a table of it, or a JSON schema
@@ -45,7 +44,7 @@ enum Reference {
     /// Prints the options that rules know: twins, values, and the files that a program touches
     #[command(after_help = "Example: hookexec docs options | less")]
     Options,
-    Schema(schema::Args),
+    Schema(SchemaArgs),
 }
 
 /// How a table is shown.
@@ -139,22 +138,15 @@ impl Args {
     }
 }
 
+/// Prints a page, by its topic or by the name of its agent.
 fn print_page(topic: &str) -> Result<(), CommandError> {
-    for (name, _, text) in PAGES {
+    let pages = PAGES.map(|(name, _, text)| (name, text));
+    for (name, text) in pages.into_iter().chain(AGENT_PAGES) {
         if name == topic {
             return output::print_data(text);
         }
     }
     Err(CommandError::internal(format!("the page `{topic}` does not exist")))
-}
-
-fn print_agent_page(agent: Agent) -> Result<(), CommandError> {
-    for (name, text) in AGENT_PAGES {
-        if name == agent.name() {
-            return output::print_data(text);
-        }
-    }
-    Err(CommandError::internal(format!("the page about `{agent}` does not exist")))
 }
 
 fn list_pages() -> Result<(), CommandError> {
@@ -168,4 +160,39 @@ fn list_pages() -> Result<(), CommandError> {
          tables of rules, `docs schema` prints JSON schemas\n",
         table.text()
     ))
+}
+
+/// Prints the JSON schema (draft 7) of hooks.yaml, of test cases, of a hook's input and answer
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: hookexec docs schema config > hooks.schema.json")]
+struct SchemaArgs {
+    /// The document
+    #[arg(value_enum, default_value_t = Document::Config)]
+    document: Document,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Document {
+    /// The hooks file
+    Config,
+    /// A file of test cases
+    Cases,
+    /// The input that a hook reads on stdin, and `hookexec run` too
+    Input,
+    /// The answer of a hook on stdout
+    Output,
+    /// The answer of `hookexec run`
+    Verdict,
+}
+
+impl SchemaArgs {
+    fn execute(self) -> Result<(), CommandError> {
+        output::print_json(&match self.document {
+            Document::Config => schema::config(&crate::registry::all()),
+            Document::Cases => testing::cases_schema(),
+            Document::Input => schema::input(),
+            Document::Output => schema::output(),
+            Document::Verdict => schema::verdict(),
+        })
+    }
 }

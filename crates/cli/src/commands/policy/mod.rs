@@ -1,20 +1,21 @@
 //! `hookexec policy`: hooks files as one signed file, for many machines.
 
 mod build;
-mod refresh;
-mod tested;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use hookexec::Executor;
 use hookexec_files::files;
-use hookexec_project::policy::{Archive, MAX_ARCHIVE, scratch};
+use hookexec_project::policy::{Archive, MAX_ARCHIVE, PolicyFailure, load, refresh, scratch, unpack};
 
-use crate::Exit;
-use crate::commands::test::report;
+use crate::{Exit, registry};
+use crate::commands::test::{Results, report, run_cases};
+use crate::config::{ConfigArgs, Purpose};
 use crate::console::output;
 use crate::console::verbose::LogArgs;
-use crate::error::{CommandError, OrCommandError as _, unreadable, warn};
+use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
 
 /// Builds, tests and fetches a policy for many machines
 ///
@@ -54,7 +55,7 @@ impl Args {
         match &self.action {
             Action::Build(args) => args.execute(),
             Action::Test { policy } => test(policy),
-            Action::Refresh => refresh::execute(),
+            Action::Refresh => refresh_all(),
         }
     }
 }
@@ -72,7 +73,7 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
         warn("the policy has no test cases");
     }
     let scratch = scratch(&std::env::temp_dir())?;
-    let mut results = tested::test(&archive, scratch.path())?;
+    let mut results = run_tests(&archive, scratch.path())?;
     // They ran in a copy, which is removed.
     for file in &mut results.files {
         let name = file.path.file_name().unwrap_or_default();
@@ -80,4 +81,61 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
     }
     output::print(&report::text(&results))?;
     Ok(if results.failed == 0 { Exit::Success } else { Exit::Negative })
+}
+
+fn refresh_all() -> Result<Exit, CommandError> {
+    let mut options = ConfigArgs::default().options(Purpose::Run)?;
+    options.without_project = true;
+    let policies = hookexec_project::load(&options)?.policies;
+    if policies.is_empty() {
+        let message = "no hooks file of the administrator and of the user names a policy";
+        let hint = "add `policy:` to it; `hookexec check` shows the mistakes of a file";
+        return Err(CommandError::negative(message).hint(hint));
+    }
+    let mut exit = Exit::Success;
+    for mut policy in policies {
+        match refresh(&mut policy, passes) {
+            Ok(is_new) => {
+                let word = if is_new { "" } else { "still " };
+                let version = policy.state.in_force.map_or(0, |in_force| in_force.version);
+                let source = &policy.settings.source;
+                output::print(&format!("{source}: version {version} is {word}in force\n"))?;
+            }
+            Err(problem) => {
+                exit = Exit::Negative;
+                warn(&format!("{} was not refreshed: {problem}", policy.settings.source));
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// Unpacks a policy below `scratch`, loads its hooks and runs its test cases. The hooks run in an empty
+/// directory, as they will run in any project.
+fn run_tests(archive: &Archive, scratch: &Path) -> Result<Results, CommandError> {
+    let (policy, project) = (scratch.join("policy"), scratch.join("project"));
+    fs::create_dir_all(&project).or_usage(unwritable(&project))?;
+    unpack(archive, &policy)?;
+    let executor = Executor::builder(load(archive, &policy)?);
+    let executor = executor.registry(registry::all()).working_dir(&project);
+    executor.build()?;
+    let cases = archive.test_files();
+    let cases: Vec<PathBuf> = cases.into_iter().map(|name| policy.join(name)).collect();
+    run_cases(&cases, None, Some(&project))
+}
+
+/// Tests a policy before it is put in force.
+fn passes(archive: &Archive, scratch: &Path) -> Result<(), PolicyFailure> {
+    let results = match run_tests(archive, scratch) {
+        Ok(results) => results,
+        Err(error) => return Err(PolicyFailure::Refused(error.to_string())),
+    };
+    for case in results.files.iter().flat_map(|file| &file.cases) {
+        if !case.passed {
+            let (name, failed) = (&case.name, results.failed);
+            let problem = format!("its test case `{name}` fails here ({failed} in all)");
+            return Err(PolicyFailure::Refused(problem));
+        }
+    }
+    Ok(())
 }
