@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hookexec_files::diagnostic::{Diagnostic, Diagnostics};
 use hookexec_files::kinds::At;
 use hookexec_files::node::{Node, Value};
-use hookexec_files::reader::{Fields, MAX_SUGGESTIONS, Reader, spelling};
+use hookexec_files::reader::{Fields, Reader, spelling};
 use hookexec_files::source::{Location, SourceFile};
 use hookexec_files::yaml;
 
@@ -158,7 +158,7 @@ impl Document {
 
     /// Returns what an unknown event or key at the top was probably meant to be.
     fn event_hint<'n>(&self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-        if self.reader.errors() > MAX_SUGGESTIONS {
+        if self.reader.is_hopeless() {
             return None;
         }
         if let Some(hint) = spelling(name) {

@@ -21,20 +21,6 @@ pub fn lexical(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns a path in one line.
-pub fn in_one_line(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    let mut shown = String::with_capacity(path.len());
-    for letter in path.chars() {
-        if letter.is_control() {
-            shown.extend(letter.escape_unicode());
-        } else {
-            shown.push(letter);
-        }
-    }
-    shown
-}
-
 /// Returns where the system would go: every link followed, `..` taken from where a link led. What
 /// does not exist (yet) stays as it is written, behind whatever exists before it. A link that leads
 /// nowhere is followed, too: a write to it creates its target.

@@ -13,10 +13,6 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The longest regular expression, in bytes.
 const MAX_REGEX: usize = 16 << 10;
-/// How many braces a glob may open: a parser goes one level deeper at each.
-const MAX_BRACES: usize = 64;
-/// How many positions a pattern may have: what has fewer can be compiled in the memory there is.
-const MAX_POSITIONS: usize = 40_000;
 
 /// Why a text is not a valid pattern, on one line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +21,7 @@ pub enum PatternError {
     #[error("it is longer than {0} bytes")]
     TooLong(usize),
     /// It could overflow the stack of a parser.
-    #[error("it opens more than {MAX_BRACES} braces")]
+    #[error("it opens more than 64 braces")]
     Braces,
     /// A parser refuses it.
     #[error("{0}")]
@@ -138,7 +134,8 @@ impl fmt::Debug for Pattern {
 /// # Errors
 /// With the mistake.
 fn check_glob(text: &str) -> Result<&str, PatternError> {
-    if text.bytes().filter(|byte| *byte == b'{').count() > MAX_BRACES {
+    // A parser goes one level deeper at each.
+    if text.matches('{').count() > 64 {
         return Err(PatternError::Braces);
     }
     // The longest glob, in bytes: no path is longer.
@@ -182,7 +179,8 @@ fn check_size(text: &str) -> Result<(), PatternError> {
             return Err(PatternError::Syntax(last_line.trim_start_matches("error: ").to_owned()));
         }
     };
-    if positions(&hir) > MAX_POSITIONS {
+    // What has fewer can be compiled in the memory there is.
+    if positions(&hir) > 40_000 {
         return Err(PatternError::TooLarge);
     }
     Ok(())
@@ -281,7 +279,7 @@ mod tests {
             "(?i:ß)", r"\p{Greek}", r"(?:\w*\d)", "(?i:ab)",
         ];
         for unit in units {
-            let mut times = MAX_POSITIONS;
+            let mut times = 40_000;
             while Pattern::whole(&format!("(?:{unit}){{0,{times}}}")).is_err() {
                 times = times * 19 / 20;
             }

@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::text::is_invisible;
+
 /// The parameters of colours that we use ourselves, of which none hides.
 const COLOURS: [&str; 15] =
     ["", "0", "1", "2", "4", "31", "32", "33", "34", "35", "36", "91", "92", "94", "96"];
@@ -73,14 +75,10 @@ pub fn coloured(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Returns whether a letter is a control character, changes the direction of writing, or is
-/// invisible.
+/// Returns whether a letter is invisible, and not a part of another one: emoji have joiners and
+/// variation selectors.
 fn misleads(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    is_invisible(letter) && !matches!(letter, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 #[cfg(test)]

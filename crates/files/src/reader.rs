@@ -10,10 +10,6 @@ use super::source::{Location, SourceFile};
 use super::yaml;
 use crate::suggest;
 
-/// After how many mistakes no suggestions are looked for any more: that would take the time of all
-/// the rest, for a file that is something else.
-pub const MAX_SUGGESTIONS: usize = 100;
-
 /// Returns what to do about a key that is only typed wrongly.
 pub fn spelling(name: &str) -> Option<String> {
     if let Some((_, odd)) = yaml::odd_space(name) {
@@ -100,6 +96,12 @@ impl Reader {
     /// values.
     pub fn errors(&self) -> usize {
         self.errors
+    }
+
+    /// Returns whether a file has so many mistakes that it is something else. To look for suggestions would
+    /// then take the time of all the rest.
+    pub fn is_hopeless(&self) -> bool {
+        self.errors > 100
     }
 
     /// Returns the place of a value; of one that goes over several lines, the first.
@@ -244,7 +246,7 @@ impl Reader {
         known: &[&str],
     ) -> Option<String> {
         let message = format!("unknown key `{name}` in {what}");
-        if self.errors > MAX_SUGGESTIONS {
+        if self.is_hopeless() {
             return self.refuse(key, message);
         }
         let (meant, hint) = if let Some(hint) = spelling(name) {

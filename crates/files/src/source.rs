@@ -9,7 +9,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use crate::directories::DROP_INS;
 use crate::files::real;
-use crate::paths::in_one_line;
+use crate::plain::line;
 
 /// A configuration file as it was read.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl SourceFile {
     /// Returns the path in one line, whatever the name of the file is: it is shown to a model and on a
     /// screen.
     fn shown(&self) -> &str {
-        self.shown.get_or_init(|| in_one_line(&self.path))
+        self.shown.get_or_init(|| line(&self.path.to_string_lossy()))
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_place_is_one_line_whatever_its_file_is_called() {
         let place = Location::of_file(Path::new("a\nb\u{1b}[2J.yaml"));
-        assert_eq!(place.to_string(), r"a\u{a}b\u{1b}[2J.yaml");
+        assert_eq!(place.to_string(), "a\u{fffd}b\u{fffd}[2J.yaml");
     }
 
     #[test]

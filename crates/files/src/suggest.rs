@@ -1,18 +1,13 @@
 //! "Did you mean": one place for every name that a user can misspell.
 
-/// The longest name that is compared: to count edits takes time and memory for each pair of characters.
-const LONGEST: usize = 64;
-
 /// Returns the candidate that `name` was probably meant to be.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if name.len() >= LONGEST {
-        return None;
-    }
     let wanted = plain(name);
     let mut allowed = (wanted.chars().count() / 3).max(1);
     let mut closest = None;
     for candidate in candidates {
-        if candidate.len() >= LONGEST {
+        // To count edits takes time and memory for each pair of characters.
+        if name.len().max(candidate.len()) >= 64 {
             continue;
         }
         let edits = strsim::damerau_levenshtein(&wanted, &plain(candidate));

@@ -22,10 +22,9 @@ use super::source::{Location, SourceFile};
 /// How deep a file may nest. A hook with a plain condition needs ten levels; reading a level takes
 /// some 40 KiB of stack in a debug build, and threads have 2 MiB.
 const MAX_DEPTH: usize = 24;
-/// How many values a file may hold, aliases expanded.
+/// How many values a file may hold, aliases expanded. Of a text that an alias repeats, each 20 bytes
+/// count as one.
 const MAX_NODES: usize = 50_000;
-/// How much text the aliases of a file may repeat, in bytes.
-const MAX_REPEATED: usize = 1 << 20;
 
 /// A mistake and its place, in bytes.
 type Problem = (Diagnostic, Range<usize>);
@@ -44,7 +43,6 @@ pub fn parse(file: &Arc<SourceFile>, must_show: fn(&str) -> bool) -> Result<Node
         anchors: HashMap::new(),
         must_show,
         nodes: 0,
-        repeated: 0,
         end: 0,
         open: Vec::new(),
     };
@@ -59,8 +57,6 @@ struct Tree<'t> {
     anchors: HashMap<usize, Option<Node<'t>>>,
     must_show: fn(&str) -> bool,
     nodes: usize,
-    /// The text that aliases have repeated so far, in bytes.
-    repeated: usize,
     /// Where the last value ended.
     end: usize,
     /// Where the brackets that are open began.
@@ -231,12 +227,9 @@ impl<'t> Tree<'t> {
         place: &Range<usize>,
         depth: usize,
     ) -> Result<(), Problem> {
-        self.nodes += 1;
-        self.repeated += node.as_text().map_or(0, str::len);
-        if self.nodes > MAX_NODES || self.repeated > MAX_REPEATED {
-            let message = format!(
-                "the aliases expand to more than {MAX_NODES} values or {MAX_REPEATED} bytes"
-            );
+        self.nodes += 1 + node.as_text().unwrap_or_default().len() / 20;
+        if self.nodes > MAX_NODES {
+            let message = format!("the aliases expand to more than {MAX_NODES} values");
             return Err((Diagnostic::error(message).hint("write the values out"), place.clone()));
         }
         if depth > MAX_DEPTH {

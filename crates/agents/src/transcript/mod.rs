@@ -25,8 +25,6 @@ use session::Session;
 
 /// The longest line of a transcript that is read, in bytes.
 const LONGEST_LINE: u64 = 16 << 20;
-/// How deep directories of transcripts are searched.
-const DEEPEST: usize = 6;
 
 /// Where an agent keeps its transcripts, and how they are read.
 pub struct Transcripts {
@@ -106,7 +104,8 @@ impl Transcripts {
     /// When a directory can't be read.
     pub fn files(&self, since: SystemTime) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
-        let deepest = if self.is_database() { 0 } else { DEEPEST };
+        // How deep the directories are searched.
+        let deepest = if self.is_database() { 0 } else { 6 };
         if let Some(directory) = self.directory().filter(|directory| directory.is_dir()) {
             self.search(&directory, since, deepest, &mut files)?;
         }

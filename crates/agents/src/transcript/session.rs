@@ -13,10 +13,6 @@ use crate::Agent;
 use crate::read::{AgentInputError, NativeCall, call};
 use hookexec_files::locks::locked;
 
-/// The most calls of a session that wait for a result, and the most bytes of their arguments.
-const MOST_WAITING: usize = 10_000;
-const MOST_BYTES: usize = 64 << 20;
-
 /// The calls that were seen. A session that is resumed repeats those of the one before.
 #[derive(Debug, Default)]
 pub struct SeenCalls(Mutex<HashSet<u64>>);
@@ -49,7 +45,7 @@ pub(super) struct Session {
 struct Waiting {
     tool: String,
     arguments: Value,
-    /// How long the arguments are as text.
+    /// How much memory it counts for.
     bytes: usize,
 }
 
@@ -94,7 +90,7 @@ impl Session {
 
     /// Adds a call that counts under this name only if its result comes first.
     pub(super) fn hold(&mut self, id: &str, tool: &str, arguments: Value) {
-        if self.held.len() < MOST_WAITING {
+        if self.held.len() < 10_000 {
             self.held.insert(id.to_owned(), (tool.to_owned(), arguments));
         }
     }
@@ -127,10 +123,10 @@ impl Session {
                         continue;
                     }
                     let call = self.read(self.before, &id, &tool, &arguments, None);
-                    let bytes = self.waiting_bytes + text.len();
-                    if self.waiting.len() < MOST_WAITING && bytes <= MOST_BYTES {
-                        self.waiting_bytes = bytes;
-                        let bytes = text.len();
+                    // As text, and what a call takes beside it.
+                    let bytes = text.len() + 1024;
+                    if self.waiting_bytes + bytes <= 64 << 20 {
+                        self.waiting_bytes += bytes;
                         self.waiting.insert(id, Waiting { tool, arguments, bytes });
                     }
                     call

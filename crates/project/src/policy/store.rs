@@ -17,7 +17,7 @@ use hookexec::wire::parse_strict;
 use hookexec_files::directories::DropIn;
 use hookexec_files::files;
 
-use super::{OrFailure as _, PolicyFailure};
+use super::{MAX_ARCHIVE, OrFailure as _, PolicyFailure};
 
 /// The state of one policy on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl Store {
     pub fn check(&self, in_force: &InForce) -> Result<(), PolicyFailure> {
         let directory = self.version(&in_force.digest);
         // How many bytes of a policy are hashed when the hooks are loaded: an archive has no more.
-        let mut left = 16 << 20;
+        let mut left = MAX_ARCHIVE;
         for (name, digest) in &in_force.files {
             let path = directory.join(name);
             let problem = format!("`{}` is not as it was fetched", path.display());

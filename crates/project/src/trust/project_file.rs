@@ -8,7 +8,7 @@ use hookexec::config::{Diagnostic, FailedFile, InLayer as _, Location, SourceFil
 use hookexec_builtins::shell::typed;
 use hookexec_files::directories::{is_repository, project_of};
 use hookexec_files::files::{self, real};
-use hookexec_files::paths::in_one_line;
+use hookexec_files::plain::line;
 
 /// A hooks file that a project brought along.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl ProjectFile {
             Blocked::Unapproved => "this file is not approved".to_owned(),
             Blocked::Changed => "this file changed after its approval".to_owned(),
             Blocked::File { name, change, .. } => {
-                format!("`{}` {}", in_one_line(Path::new(name)), change.text())
+                format!("`{}` {}", line(name), change.text())
             }
             Blocked::Unsafe(problem) => {
                 format!("this file can't count as approved: {}", problem.message)
@@ -101,10 +101,10 @@ impl ProjectFile {
 
     /// Returns what a person does about it. A model must not see the text.
     fn remedy(&self) -> String {
-        let own = in_one_line(Path::new(self.path.file_name().unwrap_or_default()));
+        let own = line(&self.path.file_name().unwrap_or_default().to_string_lossy());
         let (name, change) = match &self.blocked {
             Some(Blocked::Unsafe(problem)) => return problem.hint.clone().unwrap_or_default(),
-            Some(Blocked::File { name, change, .. }) => (in_one_line(Path::new(name)), *change),
+            Some(Blocked::File { name, change, .. }) => (line(name), *change),
             Some(Blocked::Changed) => (own.clone(), FileChange::Changed),
             Some(Blocked::Unapproved) | None => (own.clone(), FileChange::Unapproved),
         };

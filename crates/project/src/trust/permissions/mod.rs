@@ -8,14 +8,14 @@ use std::path::Path;
 
 use hookexec::config::{Diagnostic, Location};
 use hookexec_files::directories::{is_in_project, link_to, project_of};
-use hookexec_files::paths::in_one_line;
+use hookexec_files::plain::line;
 use hookexec_files::platform::resolve;
 
 pub(super) use system::check_own;
 
 /// Returns the problem of a file or directory that is not safe to take orders from.
 fn unsafe_file(path: &Path, problem: &str, hint: impl Into<String>) -> Diagnostic {
-    let problem = format!("`{}` {problem}", in_one_line(path));
+    let problem = format!("`{}` {problem}", line(&path.to_string_lossy()));
     Diagnostic::error(problem).hint(hint).at(Location::of_file(path))
 }
 
