@@ -143,7 +143,6 @@ call forbidden
 expect 2 "${hookexec[@]}" run pre_tool_use
 says 'not approved'
 expect 0 "${hookexec[@]}" trust add --yes
-expect 0 "${hookexec[@]}" trust list
 says 'hooks.yaml'
 expect 2 "${hookexec[@]}" run pre_tool_use
 says 'the list denies'

@@ -249,13 +249,9 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     let check = sandbox.hookexec(["check"]).run().exits(78);
     assert!(check.stderr.contains("this approved file is gone"), "{check:?}");
     assert_eq!(check.stdout, "0 hooks in 0 files: 1 error, 2 warnings\n");
-    let list = sandbox.hookexec(["trust", "list"]).run().exits(0).stdout;
-    assert!(list.ends_with("hooks.yaml (gone)\n"), "{list}");
     let _ = sandbox.hookexec(["trust", "remove", "--yes"]).run().exits(0);
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(0);
     assert!(run.stdout.contains(r#""hooks":[]"#), "{run:?}");
-    let list = sandbox.hookexec(["trust", "list"]).run().exits(0);
-    assert_eq!((&*list.stdout, &*list.stderr), ("", "no file is approved\n"));
 }
 
 #[test]

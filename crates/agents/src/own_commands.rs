@@ -73,7 +73,7 @@ fn changes_hooks(input: &Input) -> bool {
         for (command, words) in FOR_A_PERSON {
             // A word that is not known may be one of them.
             let words = match *command {
-                "trust" => format!(" !show !list {}|$*", words.join("|")),
+                "trust" => format!(" !show {}|$*", words.join("|")),
                 "policy" => format!(" !build !test {}|$*", words.join("|")),
                 _ if words.is_empty() => String::new(),
                 _ => format!(" {}|$*", words.join("|")),

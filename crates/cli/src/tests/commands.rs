@@ -21,7 +21,7 @@ const FOR_ANYONE: [&str; 21] = [
 ];
 
 /// Parts of `trust` that only show approvals.
-const TRUST_FOR_ANYONE: [&str; 3] = ["trust", "trust list", "trust show"];
+const TRUST_FOR_ANYONE: [&str; 2] = ["trust", "trust show"];
 
 #[test]
 fn each_command_is_for_a_person_or_for_anyone() {

@@ -204,16 +204,6 @@ impl TrustStore {
         }
     }
 
-    /// Returns every approval, by path. A record that can't be read approves nothing.
-    pub fn approvals(&self) -> Vec<Approval> {
-        let mut approvals = Vec::new();
-        for record in self.records() {
-            approvals.extend(self.read_record(&record.path));
-        }
-        approvals.sort_by(|one, other| one.path.cmp(&other.path));
-        approvals
-    }
-
     /// Returns the paths of the approved hooks files of `directories`, also of those that are gone.
     pub(crate) fn approved_in(&self, directories: &[PathBuf]) -> BTreeSet<PathBuf> {
         let keys: Vec<String> = directories.iter().map(|path| key(path)).collect();

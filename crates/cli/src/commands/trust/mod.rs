@@ -52,13 +52,6 @@ enum Action {
         #[command(flatten)]
         consent: ConsentArgs,
     },
-    /// Lists every approval there is
-    #[command(after_help = "Example: hookexec trust list --format json")]
-    List {
-        /// How to write the list
-        #[arg(long, value_enum, default_value_t)]
-        format: PlainFormat,
-    },
 }
 
 /// Which files are meant.
@@ -83,7 +76,6 @@ impl Args {
             Some(Action::Show(target)) => show(target),
             Some(Action::Add { target, consent }) => add(target, *consent),
             Some(Action::Remove { target, consent }) => remove(target, *consent),
-            Some(Action::List { format }) => list(*format),
         }
     }
 }
@@ -224,22 +216,6 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         output::print(&format!(
             "{shown}: not approved any longer, here and in every clone with the same bytes\n"
         ))?;
-    }
-    Ok(Exit::Success)
-}
-
-fn list(format: PlainFormat) -> Result<Exit, CommandError> {
-    let approvals = store()?.approvals();
-    let mut text = String::new();
-    for approval in &approvals {
-        let digest = approval.digest.get(..12).unwrap_or(&approval.digest);
-        let gone = if approval.path.exists() { "" } else { " (gone)" };
-        let path = plain::line(&approval.path.to_string_lossy());
-        let _ = writeln!(text, "{digest}  {path}{gone}");
-    }
-    format.show(&approvals, || text)?;
-    if approvals.is_empty() {
-        output::talk("no file is approved\n");
     }
     Ok(Exit::Success)
 }
