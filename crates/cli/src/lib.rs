@@ -30,7 +30,6 @@ mod runtime;
 mod system;
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
@@ -40,7 +39,6 @@ use hookexec_files::plain;
 
 use commands::run::from::Caller;
 use console::output;
-use console::table::{SCREEN, wrap};
 use error::CommandError;
 use exit::Exit;
 
@@ -60,36 +58,23 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
+`hookexec help --all` lists the commands for servers and many machines, too.
+
 Exit codes of `run`: 0 allowed, 2 denied, 3 ask, 64 usage, 65 unusable input, 70 internal, 78 config.
 Treat anything but 0 as \"not allowed\". With `--from`, the agent's rules for exit codes apply.";
 
-/// Where a group of subcommands is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Listed {
-    /// In each help text.
-    Short,
-    /// In `hookexec help --all`.
-    All,
-    /// Nowhere: programs call it, or the help itself leads to it.
-    Nowhere,
-}
-
-/// Defines the subcommands, in groups by task: a variant for each module, whose `Args` it executes.
+/// Defines the subcommands: a variant for each module, whose `Args` it executes.
 macro_rules! commands {
-    ($($listed:ident $task:literal: $($name:ident = $module:ident),+;)+) => {
+    ($($name:ident = $module:ident),+) => {
         #[derive(Debug, Subcommand)]
         enum Command {
-            $($($name(commands::$module::Args)),+),+
+            $($name(commands::$module::Args)),+
         }
 
         impl Command {
-            /// The names of the subcommands by task.
-            const TASKS: &[(Listed, &str, &[&str])] =
-                &[$((Listed::$listed, $task, &[$(stringify!($name)),+])),+];
-
             fn execute(self) -> Result<Exit, CommandError> {
                 match self {
-                    $($(Self::$name(args) => args.execute().map(Exit::from)),+),+
+                    $(Self::$name(args) => args.execute().map(Exit::from)),+
                 }
             }
         }
@@ -97,14 +82,10 @@ macro_rules! commands {
 }
 
 commands! {
-    Short "Set up": Init = init, Install = install, Uninstall = uninstall, Trust = trust;
-    Short "Write and test hooks": Check = check, Test = test, Explain = explain;
-    Short "Watch": Doctor = doctor, Log = log, Approve = approve;
-    Short "Called by agents and programs": Run = run;
-    Short "Reference": Docs = docs;
-    All "Servers": Serve = serve, Mcp = mcp;
-    All "Many machines": Policy = policy;
-    Nowhere "": Help = help, Completions = completions, Man = man;
+    Init = init, Install = install, Uninstall = uninstall, Trust = trust, Check = check,
+    Test = test, Explain = explain, Doctor = doctor, Log = log, Approve = approve, Run = run,
+    Docs = docs, Serve = serve, Mcp = mcp, Policy = policy, Help = help,
+    Completions = completions, Man = man
 }
 
 impl Cli {
@@ -116,40 +97,19 @@ impl Cli {
         {
             return Ok(Self { command: Command::Run(args) });
         }
-        let mut command = Self::command_by_task(false);
+        let mut command = Self::listing(false);
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
-    /// Returns the command line with a help text that groups the subcommands by task.
-    fn command_by_task(all: bool) -> clap::Command {
-        let command = Self::command();
-        let mut tasks = String::new();
-        for (listed, task, names) in Command::TASKS {
-            if *listed == Listed::Nowhere || *listed == Listed::All && !all {
-                continue;
-            }
-            let _ = writeln!(tasks, "{task}:");
-            for name in *names {
-                let name = name.to_lowercase();
-                let about = command.find_subcommand(&name).and_then(clap::Command::get_about);
-                let about = about.map(ToString::to_string).unwrap_or_default();
-                let mut lines = wrap(&about, SCREEN - 14).into_iter();
-                let _ = writeln!(tasks, "  {name:12}{}", lines.next().unwrap_or_default());
-                for line in lines {
-                    let _ = writeln!(tasks, "{:14}{line}", "");
-                }
-            }
-            tasks.push('\n');
+    /// Returns the command line. Its help text lists the subcommands for people, with `all` those for
+    /// servers and many machines, too.
+    fn listing(all: bool) -> clap::Command {
+        let mut command = Self::command().mut_subcommand("help", |help| help.hide(true));
+        for name in ["serve", "mcp", "policy"] {
+            command = command.mut_subcommand(name, |subcommand| subcommand.hide(!all));
         }
-        if !all {
-            tasks.push_str(
-                "`hookexec help --all` lists those for servers and many machines, too.\n\n",
-            );
-        }
-        command.help_template(format!(
-            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{tasks}Options:\n{{options}}{{after-help}}"
-        ))
+        command
     }
 }
 
@@ -228,25 +188,21 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// Returns the subcommands that a help text lists.
+    fn listed(mut command: clap::Command) -> Vec<String> {
+        let help = command.render_help().to_string();
+        let (_, commands) = help.split_once("Commands:\n").unwrap();
+        let lines = commands.lines().take_while(|line| !line.is_empty());
+        let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
     #[test]
     fn the_help_names_twelve_subcommands_and_with_all_every_one_for_people() {
-        let short = Cli::command_by_task(false).render_help().to_string();
-        let all = Cli::command_by_task(true).render_help().to_string();
-        let mut in_short = 0;
-        for (listed, _, names) in Command::TASKS {
-            for name in *names {
-                let name = name.to_lowercase();
-                let command = Cli::command();
-                let about = command.find_subcommand(&name).unwrap().get_about().unwrap();
-                let about = about.to_string();
-                let begin: String = about.split(' ').take(3).collect::<Vec<_>>().join(" ");
-                let line = format!("  {name:12}{begin}");
-                assert_eq!(short.contains(&line), *listed == Listed::Short, "{line}\n{short}");
-                assert_eq!(all.contains(&line), *listed != Listed::Nowhere, "{line}\n{all}");
-                in_short += usize::from(*listed == Listed::Short);
-            }
-        }
-        assert_eq!(in_short, 12);
+        let (short, all) = (listed(Cli::listing(false)), listed(Cli::listing(true)));
+        assert_eq!((short.len(), all.len()), (12, 15), "{all:?}");
+        assert_eq!(all[..12], short);
+        assert_eq!(all[12..], ["serve", "mcp", "policy"]);
     }
 
     #[test]

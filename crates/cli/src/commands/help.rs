@@ -1,4 +1,4 @@
-//! `hookexec help`: the subcommands by task, or everything about one of them.
+//! `hookexec help`: the subcommands, or everything about one of them.
 
 use crate::console::output;
 use crate::{Cli, CommandError};
@@ -17,7 +17,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        let mut root = Cli::command_by_task(self.all);
+        let mut root = Cli::listing(self.all);
         root.build();
         let mut command = &mut root;
         for name in &self.command {
