@@ -444,7 +444,7 @@ hooks:
         assert_eq!(
             problems.to_string(),
             "x.yaml:2: a hook needs a `type`\n\
-             x.yaml:3: `timeout` is not a duration from 1 ms to 24 h: `0`\n\
+             x.yaml:3: `timeout` is not a valid duration: `0`\n\
              x.yaml:3: unknown key `tiemout` in a hook\n\
              x.yaml:4: unknown key `pre_tool_us`"
         );

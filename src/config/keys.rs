@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hookexec_files::kinds::{At, Count, Filled, Words, reference};
-use hookexec_files::units::{AnswerSize, LongDuration, Size};
+use hookexec_files::units::{AnswerSize, Size};
 use hookexec_files::{later, section, words};
 use serde_json::{Value as Json, json};
 
@@ -204,7 +204,7 @@ section! {
         "the public key of minisign that must have signed it; of several, one must have";
     name "name": Filled, "any",
         "the name in the policy, as `policy build` was given it; another name is refused";
-    expires "expires": LongDuration, "never",
+    expires "expires": Duration, "never",
         "how long the policy counts after the source last had it, such as `7d`; then \
          events that fail closed are denied";
 }

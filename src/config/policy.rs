@@ -50,7 +50,7 @@ impl Kind<'_> for PolicySettings {
             source,
             keys: all,
             name: keys.name.map(Filled::into_text),
-            expires: keys.expires.map(|expires| expires.0),
+            expires: keys.expires,
             location: reader.location(node),
         })
     }

@@ -194,7 +194,7 @@ pre_tool_use: { matcher: '*.sh', hooks: { type: biultin, command: ls } }
             "1: unknown hook type `comand`",
             "1: unknown key `tiemout` in a hook",
             "2: unknown hook type `5`",
-            "2: `timeout` is not a duration from 1 ms to 24 h: `x`",
+            "2: `timeout` is not a valid duration: `x`",
             "2: `type` must be text, not a list",
             "3: `matcher` is not a valid regular expression",
             "3: unknown hook type `biultin`",

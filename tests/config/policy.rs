@@ -110,8 +110,7 @@ fn mistakes_are_found() {
         ("from: 'file:///x', key: []", "`key` is empty"),
         ("from: 'file:///x'", "`policy` needs `key`"),
         ("key: KEY", "`policy` needs `from`"),
-        ("from: 'file:///x', key: KEY, expires: 5", "`expires` is not a duration of this kind"),
-        ("from: 'file:///x', key: KEY, expires: 999d", "`expires` is not a duration"),
+        ("from: 'file:///x', key: KEY, expires: 999d", "`expires` is not a valid duration"),
         ("from: 'file:///x', key: KEY, pin: x", "unknown key `pin`"),
     ] {
         let root = tempfile::tempdir().unwrap();

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::payload::{arguments, text, value};
+use super::payload::{PayloadError, arguments, text, value};
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events, members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
@@ -52,7 +52,7 @@ events! {
         "workspaceOpen": "it is before any session";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
     match native.name {
         "beforeShellExecution" | "afterShellExecution" => {
             input.tool_input = Some(picked(payload, &["command", "cwd", "sandbox"]));
@@ -89,7 +89,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
         let again = payload.get("loop_count").and_then(Value::as_u64) > Some(0);
         input.extra.insert("stop_hook_active".to_owned(), json!(again));
     }
-    Wanted::Yes
+    Ok(true)
 }
 
 /// Returns the members of a payload that are there of `keys`.

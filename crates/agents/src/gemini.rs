@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::payload::text;
+use super::payload::{PayloadError, text};
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Matching,
-    Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted,
+    Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords,
     claude_dialect, events, members, transcript,
 };
 use hookexec::event::Event;
@@ -70,7 +70,7 @@ events! {
         "BeforeToolSelection": "it narrows the model's choice of tools; a guard judges the call";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
     if let Some(Value::Object(request)) = payload.get("llm_request") {
         input.model_id = text(request, &["model"]);
         if native.event == Some(Event::BeforeLlmCall) {
@@ -81,7 +81,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     if native.event == Some(Event::AfterLlmCall) {
         input.response = payload.get("llm_response").cloned();
     }
-    Wanted::Yes
+    Ok(true)
 }
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::payload::text;
+use super::payload::{PayloadError, text};
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Plan,
-    Wanted, events, members,
+    events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -56,7 +56,7 @@ events! {
         "SessionHeartbeat": "it fires every minute, and nothing happened";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
     match native.event {
         // A list of parts. One that has more than texts stays as it is, in JSON.
         Some(Event::UserPromptSubmit) => {
@@ -69,7 +69,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
         Some(Event::SubagentStop) => input.stop_response = text(payload, &["response"]),
         _ => {}
     }
-    Wanted::Yes
+    Ok(true)
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

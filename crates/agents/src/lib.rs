@@ -60,7 +60,7 @@ use hookexec_files::suggest;
 use answer::members;
 use native::events;
 use plan::Plan;
-use read::Wanted;
+use payload::PayloadError;
 
 /// Registers the words of Claude Code, for hooks that were written for it.
 pub fn register(registry: &mut Registry) {
@@ -124,6 +124,9 @@ pub struct Measured {
     pub version: &'static str,
 }
 
+/// Reads the payload of an agent's event into the input.
+type Refine = fn(&NativeEvent, &JsonObject, &mut Input) -> Result<bool, PayloadError>;
+
 /// All that is particular to one agent.
 struct Adapter {
     agent: Agent,
@@ -141,8 +144,8 @@ struct Adapter {
     plugin: Option<&'static Plugin>,
     /// Its transcripts, if they can be read.
     transcripts: Option<&'static Transcripts>,
-    /// Reads what only this agent says.
-    refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
+    /// Reads what only this agent says, and returns whether the event is to be dispatched at all.
+    refine: Refine,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
 }
 

@@ -1,7 +1,8 @@
 //! Qwen Code: Claude Code's events and answers, Gemini's tools.
 
+use super::payload::PayloadError;
 use super::{
-    Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Wanted,
+    Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent,
     claude_dialect, events,
 };
 use hookexec::event::Event;
@@ -52,13 +53,13 @@ events! {
         "TodoCompleted": "it is about Qwen Code's own list of tasks";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
+fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Result<bool, PayloadError> {
     // Fires with an empty prompt too, whenever results of tools go back to the model.
     let is_prompt = native.event == Some(Event::UserPromptSubmit) && payload.contains_key("prompt");
     for key in ["submitted_prompt", "prompt"] {
         if !is_prompt || payload.get(key).is_some_and(|prompt| prompt != "") {
-            return Wanted::Yes;
+            return Ok(true);
         }
     }
-    Wanted::No
+    Ok(false)
 }

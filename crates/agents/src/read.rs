@@ -137,10 +137,7 @@ pub(super) fn call(
     {
         input.tool_input = Some(native.arguments(value)?);
     }
-    let wanted = (adapter.refine)(native, &payload, &mut input);
-    if let Wanted::Unusable(cause) = wanted {
-        return Err(cause);
-    }
+    let is_wanted = (adapter.refine)(native, &payload, &mut input)?;
     if tool_matched {
         let tool = input.tool_name.as_deref().unwrap_or_default();
         if tool.is_empty() {
@@ -154,7 +151,7 @@ pub(super) fn call(
     }
     input.native = Some(Value::Object(payload));
     let project = project.unwrap_or_else(|| input.cwd.clone());
-    let event = if wanted == Wanted::Yes { Some(event) } else { None };
+    let event = if is_wanted { Some(event) } else { None };
     Ok(NativeCall { agent, native, event, input, project })
 }
 
@@ -203,18 +200,9 @@ fn is_same(one: &Value, other: &Value) -> bool {
         || matches!((arguments(one), arguments(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Whether an event is to be dispatched at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Yes,
-    No,
-    /// Its payload can't be used, and why.
-    Unusable(PayloadError),
-}
-
 /// Wants every event as it is: the base of every adapter.
-pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
-    Wanted::Yes
+pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Result<bool, PayloadError> {
+    Ok(true)
 }
 
 impl NativeEvent {

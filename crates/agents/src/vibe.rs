@@ -1,8 +1,8 @@
 //! Mistral Vibe: three events, and an entry that denies whenever its hook fails.
 
-use super::payload::value;
+use super::payload::{PayloadError, value};
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted, events,
+    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, events,
     members,
 };
 use hookexec::event::Event;
@@ -38,7 +38,7 @@ events! {
     "post_agent" => Stop: goes_on, says;
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
     if native.event == Some(Event::PostToolUse) {
         // What the model reads. `tool_output` is null if a tool answers with text alone, and may lack
         // parts of the text.
@@ -53,7 +53,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     // It also fires for every subagent that is done, as if that were the session.
     let of_subagent =
         native.event == Some(Event::Stop) && value(payload, &["parent_session_id"]).is_some();
-    if of_subagent { Wanted::No } else { Wanted::Yes }
+    Ok(!of_subagent)
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

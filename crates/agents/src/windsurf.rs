@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::payload::{PayloadError, text};
-use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events};
+use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, events};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -38,25 +38,22 @@ events! {
         "post_setup_worktree": "it prepares a checkout, before any session";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
     let empty = JsonObject::new();
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,
         None if native.is_deciding() => {
-            return Wanted::Unusable(PayloadError::ToolInfo);
+            return Err(PayloadError::ToolInfo);
         }
         None => &empty,
     };
     match native.event {
         Some(Event::UserPromptSubmit) => input.prompt = text(info, &["user_prompt"]),
         Some(Event::Stop) => input.stop_response = text(info, &["response"]),
-        Some(_) => match tool_call(native, info, input) {
-            Ok(arguments) => input.tool_input = Some(arguments),
-            Err(cause) => return Wanted::Unusable(cause),
-        },
+        Some(_) => input.tool_input = Some(tool_call(native, info, input)?),
         None => {}
     }
-    Wanted::Yes
+    Ok(true)
 }
 
 /// Reads a tool call into the input, and returns its arguments.

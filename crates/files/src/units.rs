@@ -13,9 +13,6 @@ pub struct Size<const MAX: usize = { 1 << 30 }>(pub usize);
 /// The size of an answer that is kept in memory.
 pub type AnswerSize = Size<{ 16 << 20 }>;
 
-/// A time of up to a year, with a unit.
-pub struct LongDuration(pub Duration);
-
 const DURATION_HINT: &str =
     "write seconds (`5`, `0.5`) or a number with a unit: `500ms`, `30s`, `2m`, `1h`";
 const SIZE_HINT: &str = "write bytes (`65536`) or a number with a unit: `64KiB`, `1MiB`";
@@ -30,8 +27,10 @@ impl Kind<'_> for Duration {
             _ => (None, false),
         };
         let shown = reader.file().text.get(node.span.clone()).unwrap_or_default();
-        let Some(seconds) = seconds.filter(|seconds| (0.001..=86_400.0).contains(seconds)) else {
-            let message = format!("{what} is not a duration from 1 ms to 24 h: `{shown}`");
+        // What is longer than a day, with a unit than a year, is a slip of the pen.
+        let most = if is_number { 86_400.0 } else { 365.0 * 86_400.0 };
+        let Some(seconds) = seconds.filter(|seconds| (0.001..=most).contains(seconds)) else {
+            let message = format!("{what} is not a valid duration: `{shown}`");
             return reader.refuse_with_hint(node, message, DURATION_HINT);
         };
         // A number of seconds beyond this was probably meant in milliseconds.
@@ -42,24 +41,6 @@ impl Kind<'_> for Duration {
             reader.report(node, Diagnostic::warning(message).hint(hint));
         }
         Some(Self::from_secs_f64(seconds))
-    }
-}
-
-impl Kind<'_> for LongDuration {
-    const SCHEMA: &'static str =
-        r#"{ "type": "string", "pattern": "^[0-9.]+ *(ms|s|m|min|h|d)$" }"#;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        match parse_seconds(node.as_text().unwrap_or_default()) {
-            Some(seconds) if (0.001..=(365.0 * 86_400.0)).contains(&seconds) => {
-                Some(Self(Duration::from_secs_f64(seconds)))
-            }
-            _ => {
-                let message = format!("{what} is not a duration of this kind");
-                let hint = "write a number with a unit, of at most a year: `12h`, `7d`";
-                reader.refuse_with_hint(node, message, hint)
-            }
-        }
     }
 }
 

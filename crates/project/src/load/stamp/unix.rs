@@ -31,14 +31,8 @@ impl Stamp {
 
     /// Returns the state of a directory of which only the owner and the rights count.
     pub(in crate::load) fn of_rights(found: &Metadata) -> Self {
-        Self {
-            device: found.dev(),
-            inode: found.ino(),
-            rights: [found.mode(), found.uid(), found.gid()],
-            length: 0,
-            modified: (0, 0),
-            changed: (0, 0),
-        }
+        let state = Self::new(Path::new(""), found);
+        Self { length: 0, modified: (0, 0), changed: (0, 0), ..state }
     }
 
     /// Returns when the state came to be; the time of the system, which no program can set back.
