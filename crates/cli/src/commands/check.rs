@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hookexec::config::{Command, Diagnostic, Hook, Severity};
+use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec::executor::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec_agents::{Agent, Ask, events_of_host};
@@ -76,12 +76,11 @@ impl Args {
             processes = start(&config)?;
             check.add(processes.iter().filter_map(refusal));
         }
-        let report = Report::new(check, processes);
         match self.format {
-            PlainFormat::Json => output::print_json(&report.json())?,
-            PlainFormat::Text => report.print()?,
+            PlainFormat::Json => output::print_json(&json(&check, &processes))?,
+            PlainFormat::Text => print(&check, &processes)?,
         }
-        Ok(if report.errors > 0 { Exit::Config } else { Exit::Success })
+        Ok(if check.problems.has_errors() { Exit::Config } else { Exit::Success })
     }
 
     /// Adds warnings of programs and scripts that are not there (they may be when the hook runs),
@@ -222,60 +221,43 @@ fn unasked(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
     )))
 }
 
-/// Everything that was found.
-struct Report {
-    check: Check,
-    errors: usize,
-    warnings: usize,
-    processes: Vec<ProcessCheck>,
+/// Writes what was found.
+fn print(check: &Check, processes: &[ProcessCheck]) -> Result<(), CommandError> {
+    if !check.problems.is_empty() {
+        output::talk(&check.problems.render(true));
+    }
+    for ProcessCheck { name, elapsed, problem, .. } in processes {
+        if problem.is_none() {
+            let time = format!("{elapsed:.0?}");
+            output::print(&format!("process `{name}` completed the handshake within {time}\n"))?;
+        }
+    }
+    let (errors, warnings) = counts(check);
+    let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+    let (hooks, files) = (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
+    output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))
 }
 
-impl Report {
-    fn new(check: Check, processes: Vec<ProcessCheck>) -> Self {
-        let (mut errors, mut warnings) = (0, 0);
-        for problem in check.problems.iter() {
-            match problem.severity {
-                Severity::Error => errors += 1,
-                _ => warnings += 1,
-            }
-        }
-        Self { check, errors, warnings, processes }
+fn json(check: &Check, processes: &[ProcessCheck]) -> Value {
+    let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
+    let mut rows = Vec::new();
+    for ProcessCheck { name, elapsed, problem, .. } in processes {
+        let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        rows.push(json!({ "name": name, "ok": problem.is_none(), "elapsed_ms": elapsed }));
     }
+    let (errors, warnings) = counts(check);
+    json!({
+        "files": files,
+        "hooks": check.hooks,
+        "errors": errors,
+        "warnings": warnings,
+        "problems": check.problems,
+        "processes": rows,
+    })
+}
 
-    fn print(&self) -> Result<(), CommandError> {
-        let Self { check, errors, warnings, processes } = self;
-        if !check.problems.is_empty() {
-            output::talk(&check.problems.render(true));
-        }
-        for ProcessCheck { name, elapsed, problem, .. } in processes {
-            if problem.is_none() {
-                let time = format!("{elapsed:.0?}");
-                output::print(&format!(
-                    "process `{name}` completed the handshake within {time}\n"
-                ))?;
-            }
-        }
-        let (hooks, files) = (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
-        let (errors, warnings) = (counted(*errors, "error"), counted(*warnings, "warning"));
-        output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))
-    }
-
-    fn json(&self) -> Value {
-        let check = &self.check;
-        let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
-        let mut processes = Vec::new();
-        for ProcessCheck { name, elapsed, problem, .. } in &self.processes {
-            let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-            let is_ok = problem.is_none();
-            processes.push(json!({ "name": name, "ok": is_ok, "elapsed_ms": elapsed }));
-        }
-        json!({
-            "files": files,
-            "hooks": check.hooks,
-            "errors": self.errors,
-            "warnings": self.warnings,
-            "problems": check.problems,
-            "processes": processes,
-        })
-    }
+/// Returns the numbers of errors and warnings.
+fn counts(check: &Check) -> (usize, usize) {
+    let errors = check.problems.iter().filter(|problem| problem.is_error()).count();
+    (errors, check.problems.iter().count() - errors)
 }

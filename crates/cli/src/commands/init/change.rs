@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hookexec::Config;
 use hookexec_files::directories::state_directory;
-use hookexec_files::hooks_file::{self, MAX_SIZE};
+use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::yaml::edit::{self, EditError};
 use hookexec_files::{files, suggest};
 use hookexec_setup::settings::store;
@@ -31,9 +31,6 @@ pub(super) fn apply(
     place: &str,
 ) -> Result<String, CommandError> {
     let _lock = lock()?;
-    if path.exists() {
-        hooks_file::read_found(path).map_err(|problem| CommandError::config(problem.into()))?;
-    }
     let old = store::read(path).or_usage(unreadable(path))?;
     let (mark, old_text) = match old.as_deref() {
         Some(text) => text.strip_prefix('\u{feff}').map_or(("", text), |text| ("\u{feff}", text)),
