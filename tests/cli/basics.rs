@@ -30,7 +30,8 @@ fn help_and_version_go_to_stdout_and_exit_0() {
     let version = sandbox.hookexec(["--version"]).run().exits(0);
     assert_eq!(version.stdout, concat!("hookexec ", env!("CARGO_PKG_VERSION"), "\n"));
     let help = sandbox.hookexec(["help", "--all"]).run().exits(0);
-    let commands = help.stdout.split_once("Commands:\n").unwrap().1.split_once("Options:").unwrap().0;
+    let commands =
+        help.stdout.split_once("Commands:\n").unwrap().1.split_once("Options:").unwrap().0;
     // A command's line is indented by two blanks, what goes on from it by more.
     let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();

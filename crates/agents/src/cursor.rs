@@ -52,7 +52,11 @@ events! {
         "workspaceOpen": "it is before any session";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
+fn refine(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Result<bool, PayloadError> {
     match native.name {
         "beforeShellExecution" | "afterShellExecution" => {
             input.tool_input = Some(picked(payload, &["command", "cwd", "sandbox"]));

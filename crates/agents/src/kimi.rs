@@ -56,7 +56,11 @@ events! {
         "SessionHeartbeat": "it fires every minute, and nothing happened";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
+fn refine(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Result<bool, PayloadError> {
     match native.event {
         // A list of parts. One that has more than texts stays as it is, in JSON.
         Some(Event::UserPromptSubmit) => {

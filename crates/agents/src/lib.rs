@@ -59,8 +59,8 @@ use hookexec_files::suggest;
 
 use answer::members;
 use native::events;
-use plan::Plan;
 use payload::PayloadError;
+use plan::Plan;
 
 /// Registers the words of Claude Code, for hooks that were written for it.
 pub fn register(registry: &mut Registry) {

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::payload::spoken;
 use super::{
-    Adapter, Agent, Answer, Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, Response,
-    events, members, transcript,
+    Adapter, Agent, Answer, Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan,
+    Response, events, members, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;

@@ -2,8 +2,8 @@
 
 use super::payload::PayloadError;
 use super::{
-    Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent,
-    claude_dialect, events,
+    Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, claude_dialect,
+    events,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};

@@ -2,8 +2,7 @@
 
 use super::payload::{PayloadError, value};
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, events,
-    members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -38,7 +37,11 @@ events! {
     "post_agent" => Stop: goes_on, says;
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
+fn refine(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Result<bool, PayloadError> {
     if native.event == Some(Event::PostToolUse) {
         // What the model reads. `tool_output` is null if a tool answers with text alone, and may lack
         // parts of the text.

@@ -38,7 +38,11 @@ events! {
         "post_setup_worktree": "it prepares a checkout, before any session";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Result<bool, PayloadError> {
+fn refine(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Result<bool, PayloadError> {
     let empty = JsonObject::new();
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,

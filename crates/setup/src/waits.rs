@@ -74,8 +74,8 @@ pub fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::edit::planned;
     use crate::settings::call::CallOptions;
+    use crate::settings::edit::planned;
 
     #[test]
     fn an_agent_that_waits_as_long_as_it_is_told_to_gets_every_answer() {

@@ -1,8 +1,8 @@
 //! The hooks of an event: what became of each of them, why, and how they decided together.
 
-use hookexec::{Event, Executor, Input, Verdict};
 use hookexec::executor::{Course, Explanation, Selection, Step};
 use hookexec::wire::{HookReport, HookStatus, JsonObject, Mode};
+use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::Subject;
 use serde::Serialize;
 use serde_json::Value;

@@ -8,8 +8,8 @@ use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::{DROP_INS, DropIn};
 use hookexec_files::hooks_file::{read_found, read_named};
 
-use crate::trust::{check_permissions, check_plain, check_project_file};
 use super::loading::Loading;
+use crate::trust::{check_permissions, check_plain, check_project_file};
 
 /// The name of a configuration file in each of the directories.
 pub(super) const FILE: &str = "hooks.yaml";

@@ -11,8 +11,8 @@ use hookexec_files::files;
 use hookexec_files::platform::system;
 
 use super::archive::Archive;
-use super::{OrFailure as _, PolicyFailure};
 use super::{InForce, Policy, State, archive, fetch, now};
+use super::{OrFailure as _, PolicyFailure};
 
 /// Runs the test cases of a policy in a directory. They hold, or why they do not.
 pub type TestPolicy = fn(&Archive, &Path) -> Result<(), PolicyFailure>;

@@ -13,11 +13,11 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use super::Section;
+use super::agent::install;
 use crate::program::{VERSION, kept_version, on_search_path, passing};
 use crate::settings::Scope;
 use crate::settings::inspect::AgentFile;
-use super::agent::install;
-use super::Section;
 
 /// Adds the findings about the programs that the settings of `agent` name. Settings of a project may name
 /// any program: none is started.

@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hookexec::Executor;
 use hookexec_files::files;
-use hookexec_project::policy::{Archive, MAX_ARCHIVE, PolicyFailure, load, refresh, scratch, unpack};
+use hookexec_project::policy::{
+    Archive, MAX_ARCHIVE, PolicyFailure, load, refresh, scratch, unpack,
+};
 
-use crate::{Exit, registry};
 use crate::commands::test::{Results, report, run_cases};
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::output;
 use crate::console::verbose::LogArgs;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
+use crate::{Exit, registry};
 
 /// Builds, tests and fetches a policy for many machines
 ///
