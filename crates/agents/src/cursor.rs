@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::payload::{PayloadError, arguments, text, value};
+use super::payload::{arguments, text, value};
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, events, members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
@@ -52,11 +52,7 @@ events! {
         "workspaceOpen": "it is before any session";
 }
 
-fn refine(
-    native: &NativeEvent,
-    payload: &JsonObject,
-    input: &mut Input,
-) -> Result<bool, PayloadError> {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     match native.name {
         "beforeShellExecution" | "afterShellExecution" => {
             input.tool_input = Some(picked(payload, &["command", "cwd", "sandbox"]));

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::payload::{PayloadError, text};
+use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Matching,
-    Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, claude_dialect,
-    events, members, transcript,
+    Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted,
+    claude_dialect, events, members, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -70,11 +70,7 @@ events! {
         "BeforeToolSelection": "it narrows the model's choice of tools; a guard judges the call";
 }
 
-fn refine(
-    native: &NativeEvent,
-    payload: &JsonObject,
-    input: &mut Input,
-) -> Result<bool, PayloadError> {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if let Some(Value::Object(request)) = payload.get("llm_request") {
         input.model_id = text(request, &["model"]);
         if native.event == Some(Event::BeforeLlmCall) {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::payload::{PayloadError, text};
+use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Plan,
-    events, members,
+    Wanted, events, members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -56,11 +56,7 @@ events! {
         "SessionHeartbeat": "it fires every minute, and nothing happened";
 }
 
-fn refine(
-    native: &NativeEvent,
-    payload: &JsonObject,
-    input: &mut Input,
-) -> Result<bool, PayloadError> {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     match native.event {
         // A list of parts. One that has more than texts stays as it is, in JSON.
         Some(Event::UserPromptSubmit) => {

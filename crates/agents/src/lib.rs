@@ -59,8 +59,8 @@ use hookexec_files::suggest;
 
 use answer::members;
 use native::events;
-use payload::PayloadError;
 use plan::Plan;
+use read::Wanted;
 
 /// Registers the words of Claude Code, for hooks that were written for it.
 pub fn register(registry: &mut Registry) {
@@ -124,9 +124,6 @@ pub struct Measured {
     pub version: &'static str,
 }
 
-/// Reads the payload of an agent's event into the input.
-type Refine = fn(&NativeEvent, &JsonObject, &mut Input) -> Result<bool, PayloadError>;
-
 /// All that is particular to one agent.
 struct Adapter {
     agent: Agent,
@@ -145,7 +142,7 @@ struct Adapter {
     /// Its transcripts, if they can be read.
     transcripts: Option<&'static Transcripts>,
     /// Reads what only this agent says, and returns whether the event is to be dispatched at all.
-    refine: Refine,
+    refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
 }
 

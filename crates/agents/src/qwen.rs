@@ -1,9 +1,8 @@
 //! Qwen Code: Claude Code's events and answers, Gemini's tools.
 
-use super::payload::PayloadError;
 use super::{
-    Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, claude_dialect,
-    events,
+    Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Wanted,
+    claude_dialect, events,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -53,7 +52,7 @@ events! {
         "TodoCompleted": "it is about Qwen Code's own list of tasks";
 }
 
-fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Result<bool, PayloadError> {
+fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     // Fires with an empty prompt too, whenever results of tools go back to the model.
     let is_prompt = native.event == Some(Event::UserPromptSubmit) && payload.contains_key("prompt");
     for key in ["submitted_prompt", "prompt"] {

@@ -200,8 +200,11 @@ fn is_same(one: &Value, other: &Value) -> bool {
         || matches!((arguments(one), arguments(other)), (Ok(one), Ok(other)) if one == other)
 }
 
+/// Whether an event is to be dispatched at all, or why its payload can't be used.
+pub(super) type Wanted = Result<bool, PayloadError>;
+
 /// Wants every event as it is: the base of every adapter.
-pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Result<bool, PayloadError> {
+pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
     Ok(true)
 }
 

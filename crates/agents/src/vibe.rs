@@ -1,8 +1,9 @@
 //! Mistral Vibe: three events, and an entry that denies whenever its hook fails.
 
-use super::payload::{PayloadError, value};
+use super::payload::value;
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, events, members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted, events,
+    members,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -37,11 +38,7 @@ events! {
     "post_agent" => Stop: goes_on, says;
 }
 
-fn refine(
-    native: &NativeEvent,
-    payload: &JsonObject,
-    input: &mut Input,
-) -> Result<bool, PayloadError> {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if native.event == Some(Event::PostToolUse) {
         // What the model reads. `tool_output` is null if a tool answers with text alone, and may lack
         // parts of the text.

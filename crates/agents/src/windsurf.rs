@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::payload::{PayloadError, text};
-use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, events};
+use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -38,11 +38,7 @@ events! {
         "post_setup_worktree": "it prepares a checkout, before any session";
 }
 
-fn refine(
-    native: &NativeEvent,
-    payload: &JsonObject,
-    input: &mut Input,
-) -> Result<bool, PayloadError> {
+fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     let empty = JsonObject::new();
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,
