@@ -7,8 +7,8 @@ use hookexec::executor::{Role, Step};
 use hookexec_workbench::explain::{Change, ExplainedCourse, ExplainedStep};
 use serde_json::Value;
 
-use crate::console::diff::push_diff;
 use crate::console::report::DIM;
+use crate::console::report::push_diff;
 use crate::plain;
 
 /// Returns how the hooks decided. One line says it if all judged the input as it came, and all that

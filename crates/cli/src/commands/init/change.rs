@@ -12,7 +12,7 @@ use hookexec_files::{files, suggest};
 use hookexec_setup::settings::store;
 
 use super::recipes::Recipe;
-use crate::console::diff::push_diff;
+use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
 /// A change to the hooks of these names.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstream::adapter::strip_str;
 use hookexec_workbench::testing::{CaseReport, Coverage, Gap, GapKind, Results};
 
-use crate::console::diff::push_diff;
+use crate::console::report::push_diff;
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD};
 
 /// Returns the results as text: a line a case, what differs, and what no case reached.
