@@ -71,7 +71,9 @@ later! {
     /// `cases:`.
     CaseList: json!({ "type": "array", "minItems": 1, "items": reference("case") });
     /// `event:` of a case.
-    EventName: json!({ "anyOf": [{ "enum": event_names(false) }, Filled::schema()] });
+    EventName: json!({
+        "anyOf": [{ "enum": Event::all().map(Event::name).collect::<Vec<_>>() }, Filled::schema()]
+    });
     /// `input:` of a case.
     CaseInput: reference("input");
     /// `payload:` of a case.
@@ -117,17 +119,6 @@ pub(crate) type Stub = Result<HandlerResult, HandlerError>;
 /// Answers that stand in for hooks, each with the name of its hook and the place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stubs(pub(super) Vec<(String, Location, Stub)>);
-
-/// Returns the names of all events, or of those that are matched by tool.
-fn event_names(only_of_tools: bool) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    for event in Event::all() {
-        if !only_of_tools || event.contract().tool_matched {
-            names.push(event.name());
-        }
-    }
-    names
-}
 
 impl Kind<'_> for Names {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
@@ -280,14 +271,5 @@ fn case_schema() -> Json {
     let mut schema = CaseKeys::schema();
     schema["properties"]["expect"]["minProperties"] = 1.into();
     schema["description"] = "One event, and what the hooks should make of it.".into();
-    schema["if"] = json!({ "required": ["from"] });
-    schema["then"] = json!({ "required": ["payload"], "not": { "required": ["input"] } });
-    schema["else"] = json!({
-        "required": ["event"],
-        "not": { "required": ["payload"] },
-        "properties": { "event": { "enum": event_names(false) } },
-        "if": { "properties": { "event": { "enum": event_names(true) } } },
-        "then": { "required": ["input"], "properties": { "input": { "required": ["tool_name"] } } }
-    });
     schema
 }

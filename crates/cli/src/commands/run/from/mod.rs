@@ -48,20 +48,15 @@ pub(crate) struct FromArgs {
     pub(crate) within: Option<Duration>,
 }
 
-/// Why an argument is not a time.
-#[derive(Debug, thiserror::Error)]
-#[error("give it in seconds, more than none")]
-pub(crate) struct NotSeconds;
-
 /// Reads a time on the command line.
-pub(crate) fn seconds(text: &str) -> Result<Duration, NotSeconds> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, &'static str> {
     if let Ok(seconds) = text.parse()
         && seconds > 0.0
         && let Ok(time) = Duration::try_from_secs_f64(seconds)
     {
         return Ok(time);
     }
-    Err(NotSeconds)
+    Err("give it in seconds, more than none")
 }
 
 impl FromArgs {
