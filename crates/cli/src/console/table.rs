@@ -4,29 +4,6 @@ use std::fmt::Write as _;
 
 use crate::plain;
 
-/// Returns the commands to run next, each with what it does beside it, or below it where the
-/// command is long.
-pub(crate) fn steps(steps: &[(String, String)]) -> String {
-    const LONGEST: usize = 44;
-    let mut width = 0;
-    for (command, _) in steps {
-        let length = command.chars().count();
-        if length <= LONGEST {
-            width = width.max(length);
-        }
-    }
-    let mut text = "next:\n".to_owned();
-    for (command, what) in steps {
-        let (command, what) = (plain::line(command), plain::line(what));
-        if command.chars().count() > LONGEST {
-            let _ = writeln!(text, "  {command}\n  {:width$}  {what}", "");
-        } else {
-            let _ = writeln!(text, "  {command:width$}  {what}");
-        }
-    }
-    text
-}
-
 /// How wide a screen is.
 pub(crate) const SCREEN: usize = 80;
 

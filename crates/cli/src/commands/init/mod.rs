@@ -19,8 +19,7 @@ use crate::commands::import;
 use crate::commands::test::past::last_days;
 use crate::console::consent::refuse_agents;
 use crate::console::output;
-use crate::console::table::steps;
-use crate::{CommandError, config};
+use crate::{CommandError, config, plain};
 
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";
@@ -94,7 +93,7 @@ impl Args {
         };
         output::create(&hooks, hooks_text)?;
         output::create(&cases, cases_text)?;
-        let next = steps(&self.next(&directory, &project));
+        let next = self.next(&directory, &project);
         output::print(&if self.user {
             let directory = directory.display();
             let past = last_days(&hooks);
@@ -135,13 +134,13 @@ impl Args {
     }
 
     /// Returns the commands to run next, and what each does.
-    fn next(&self, directory: &Path, project: &Path) -> Vec<(String, String)> {
-        let mut next = Vec::new();
+    fn next(&self, directory: &Path, project: &Path) -> String {
+        let mut next = "next:\n".to_owned();
         if self.user {
-            add_step(&mut next, format!("hookexec test {}", directory.display()), "run the tests");
+            add_step(&mut next, &format!("hookexec test {}", directory.display()), "run the tests");
         } else {
             add_step(&mut next, "hookexec test", "run the tests");
-            add_step(&mut next, format!("hookexec trust add {HOOKS}"), "let its hooks run");
+            add_step(&mut next, &format!("hookexec trust add {HOOKS}"), "let its hooks run");
         }
         add_step(&mut next, "hookexec explain", "see what is configured");
         let scope = if self.user { Scope::User } else { Scope::Project };
@@ -161,10 +160,10 @@ impl Args {
                     format!("--output .hookexec/hooks.d/{agent}.yaml")
                 };
                 let import = format!("hookexec init --from {agent}:{path} {place}");
-                add_step(&mut next, import, format!("import the hooks of {title}"));
+                add_step(&mut next, &import, &format!("import the hooks of {title}"));
             }
             let install = format!("hookexec install {agent}");
-            add_step(&mut next, install, format!("put them in force under {title}"));
+            add_step(&mut next, &install, &format!("put them in force under {title}"));
         }
         add_step(&mut next, "hookexec docs", "read the documentation");
         next
@@ -176,8 +175,9 @@ A model that works here can change these files. Put a guard that the model must 
 change into your own hooks file: `hookexec init --user`.
 ";
 
-fn add_step(next: &mut Vec<(String, String)>, command: impl Into<String>, what: impl Into<String>) {
-    next.push((command.into(), what.into()));
+/// Adds a command to run, with what it does below it.
+fn add_step(next: &mut String, command: &str, what: &str) {
+    let _ = writeln!(next, "  {}\n      {what}", plain::line(command));
 }
 
 /// Fails if there is a file at `path`, which is not overwritten.
