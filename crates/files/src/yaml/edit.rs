@@ -54,45 +54,6 @@ pub fn add(text: &str, addition: &str) -> Result<String, EditError> {
     changed(text, writer.edits, &root)
 }
 
-/// Returns whether `text` has all of `addition`: the hooks of each event, and each other key of the file
-/// with the same value.
-///
-/// # Errors
-/// A text is not YAML.
-pub fn has(text: &str, addition: &str) -> Result<bool, EditError> {
-    let (file, added) = (source(text), source(addition));
-    Ok(has_entries(&tree(&file)?, &tree(&added)?))
-}
-
-fn has_entries(target: &Node<'_>, added: &Node<'_>) -> bool {
-    for (key, value) in added.as_map().unwrap_or_default() {
-        let mut entries = target.as_map().unwrap_or_default().iter();
-        let Some((_, known)) = entries.find(|(known, _)| known == key) else { return false };
-        let is_there = match &value.value {
-            Value::Map(_) if key.as_text() == Some("hooks") => has_entries(known, value),
-            Value::List(items) => items.iter().all(|item| has_item(known, item)),
-            _ => known == value,
-        };
-        if !is_there {
-            return false;
-        }
-    }
-    true
-}
-
-/// Returns whether a list has an item, or an entry like it with more hooks.
-fn has_item(list: &Node<'_>, item: &Node<'_>) -> bool {
-    let keys = item.as_map().unwrap_or_default();
-    let has_hooks = keys.iter().any(|(key, _)| key.as_text() == Some("hooks"));
-    for known in list.one_or_many() {
-        let is_alike = known.as_map().unwrap_or_default().len() == keys.len();
-        if known == item || has_hooks && is_alike && has_entries(known, item) {
-            return true;
-        }
-    }
-    false
-}
-
 /// Returns `text` without the hook that begins at `start`, and without what holds nothing then.
 ///
 /// # Errors

@@ -101,7 +101,7 @@ fn added(
 ) -> Result<Option<String>, CommandError> {
     let known = Config::from_yaml(text, shown)?;
     let new = Config::from_yaml(&recipe.text, recipe.name)?;
-    if edit::has(text, &recipe.text).map_err(|error| refused(shown, &error))? {
+    if has_lines(text, &recipe.text) {
         return Ok(None);
     }
     for hook in &new.hooks {
@@ -119,6 +119,17 @@ fn added(
         Ok(new) => Ok(Some(new)),
         Err(error) => Err(refused(shown, &error).hint(lines)),
     }
+}
+
+/// Returns whether a text has each line of a recipe, but for comments and keys that open a block.
+fn has_lines(text: &str, recipe: &str) -> bool {
+    for line in recipe.lines().map(str::trim) {
+        let is_content = !line.is_empty() && !line.starts_with('#') && !line.ends_with(':');
+        if is_content && !text.lines().any(|known| known.trim() == line) {
+            return false;
+        }
+    }
+    true
 }
 
 fn removed(shown: &str, text: &str, name: &str) -> Result<String, CommandError> {
