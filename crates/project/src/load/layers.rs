@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::directory::FILE;
 use super::loading::Loading;
 use super::options::{LoadOptions, Surroundings};
-use crate::limits::MAX_LEVELS;
 use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::PROJECT_DIRECTORY;
 use hookexec_files::files::real;
@@ -83,9 +82,11 @@ impl Loading {
             self.fail_project(innermost, problem, "work in a smaller project");
             return found;
         }
-        if innermost.ancestors().count() > MAX_LEVELS {
-            let problem = format!("the working directory is more than {MAX_LEVELS} levels deep");
-            self.fail_project(innermost, &problem, "work in a directory that is less deep");
+        // They are looked for in each directory at every event, before it is known whether a person
+        // approved them.
+        if innermost.ancestors().count() > 100 {
+            let problem = "the working directory is more than 100 levels deep";
+            self.fail_project(innermost, problem, "work in a directory that is less deep");
             return found;
         }
         let others = options.directories_of_higher_layers();

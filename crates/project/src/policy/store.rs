@@ -11,8 +11,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::MAX_RECORD;
-
 use hookexec::wire::parse_strict;
 use hookexec_files::directories::DropIn;
 use hookexec_files::files;
@@ -136,7 +134,7 @@ impl Store {
 }
 
 fn read_state(path: &Path) -> io::Result<State> {
-    let text = String::from_utf8(files::read_regular(path, MAX_RECORD)?);
+    let text = String::from_utf8(files::read_regular(path, 4 << 20)?);
     let value = parse_strict(&text.map_err(io::Error::other)?).map_err(io::Error::other)?;
     Ok(serde_json::from_value(value)?)
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::project_file::ProjectFile;
-use crate::limits::MAX_NAMED;
 use hookexec::registry::expand_path;
 use hookexec_files::files;
 use hookexec_files::paths::{lexical, physical};
@@ -93,10 +92,11 @@ impl ProjectFile {
             {
                 Found::Nothing
             }
-            _ => match files::digest_of_file(&path, &mut { MAX_NAMED }) {
+            // It is read at every event.
+            _ => match files::digest_of_file(&path, &mut { 64 << 20 }) {
                 Ok(digest) => Found::File(digest),
                 Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                    Found::Unreadable(format!("it is larger than {} MiB", MAX_NAMED >> 20))
+                    Found::Unreadable("it is larger than 64 MiB".to_owned())
                 }
                 Err(error) => Found::Unreadable(error.to_string()),
             },

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::named::{Found, NamedFile, NamedPath};
 use super::permissions::{check_own, check_store};
 use super::project_file::{Blocked, FileChange, ProjectFile};
-use crate::limits::MAX_RECORD;
 use hookexec::config::Diagnostic;
 use hookexec_files::directories::{own_directories, state_directory};
 use hookexec_files::files;
@@ -251,7 +250,7 @@ impl TrustStore {
     fn read_record(&self, record: &Path) -> Option<Approval> {
         // Another user who can write it could approve anything.
         check_own(record).ok()?;
-        let bytes = files::read_regular(record, MAX_RECORD).ok()?;
+        let bytes = files::read_regular(record, 4 << 20).ok()?;
         let approval: Approval = serde_json::from_slice(&bytes).ok()?;
         let is_own = self.record(&approval.path, &approval.digest) == record;
         if is_own { Some(approval) } else { None }
