@@ -34,17 +34,15 @@ impl Kind<'_> for Matcher {
                 return None;
             }
         } else if let Some((cause, hint)) = dead(pattern) {
-            let problem = Diagnostic::error(format!("{what} can't match the name of any tool"));
-            reader.report(node, problem.label(cause).hint(hint));
-            return None;
+            let message = format!("{what} can't match the name of any tool: {cause}");
+            return reader.refuse_with_hint(node, message, hint);
         }
         match Self::new(pattern) {
             Ok(matcher) => Some(matcher),
             Err(error) => {
-                let message = format!("{what} is not a valid regular expression");
-                let problem = Diagnostic::error(message).label(error.cause);
-                reader.report(node, problem.hint(regex_hint(pattern)));
-                None
+                let cause = error.cause;
+                let message = format!("{what} is not a valid regular expression: {cause}");
+                reader.refuse_with_hint(node, message, regex_hint(pattern))
             }
         }
     }
@@ -81,7 +79,7 @@ fn permission_rule(pattern: &str) -> Option<Diagnostic> {
             Diagnostic::warning(format!("`matcher: {pattern}` does not match the tool `{tool}`"));
         let hint = "to look at a tool's arguments use \
                     `when: { field: tool_input.command, regex: ... }`";
-        return Some(problem.label("a group of a regular expression").hint(hint));
+        return Some(problem.hint(hint));
     }
     let start = rule.trim_end_matches('*').trim_end_matches(':');
     let field = if tool == "Bash" { "command" } else { "file_path" };
@@ -90,8 +88,8 @@ fn permission_rule(pattern: &str) -> Option<Diagnostic> {
          `when: {{ field: tool_input.{field}, regex: '^{}' }}`",
         regex::escape(start)
     );
-    let problem = Diagnostic::error("`matcher` is a permission rule of Claude Code");
-    Some(problem.label("a matcher is about the name of the tool alone").hint(hint))
+    let problem = "`matcher` is a permission rule of Claude Code, and not the name of a tool";
+    Some(Diagnostic::error(problem).hint(hint))
 }
 
 /// Returns why a matcher is written so that no tool's name can match it, and what to do: a guard

@@ -145,11 +145,11 @@ fn every_problem_is_shown_at_once_with_its_line() {
       |
       = help: did you mean `timeout`?
 
-    error: `matcher` is not a valid regular expression
+    error: `matcher` is not a valid regular expression: repetition operator missing expression
      --> [SANDBOX]/project/hooks.yaml:4:16
       |
     4 |   - { matcher: 'shell|*', hooks: { type: command, command: ./a.sh } }
-      |                ^^^^^^^^^ repetition operator missing expression
+      |                ^^^^^^^^^
       |
       = help: a matcher is a regular expression: write `.*` for anything, or `*` alone
 
@@ -196,7 +196,7 @@ pre_tool_use: { matcher: '*.sh', hooks: { type: biultin, command: ls } }
             "2: unknown hook type `5`",
             "2: `timeout` is not a valid duration: `x`",
             "2: `type` must be text, not a list",
-            "3: `matcher` is not a valid regular expression",
+            "3: `matcher` is not a valid regular expression: repetition operator missing expression",
             "3: unknown hook type `biultin`",
         ]
     );

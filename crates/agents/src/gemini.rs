@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::payload::text;
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Matching,
-    Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted,
-    claude_dialect, events, members, transcript,
+    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
+    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted, claude_dialect,
+    events, members, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -41,7 +41,7 @@ static SETTINGS: HookSettings = HookSettings {
     package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", keys: &[] }),
     next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
     import: Some(ImportFormat {
-        matching: Matching::Search,
+        searches: true,
         shell: Some("bash"),
         // What Gemini CLI says of a tool is what hookexec says of it, under the same names.
         words: |_| ScriptWords::Own,

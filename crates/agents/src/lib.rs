@@ -44,8 +44,8 @@ pub use own_commands::{FOR_A_PERSON, is_own_program};
 pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
-    EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, Matching, OffSwitch,
-    OffValue, PackageMark, ScriptWords, TrustedFolders,
+    EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
+    PackageMark, ScriptWords, TrustedFolders,
 };
 pub use subject::Subject;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};

@@ -251,8 +251,8 @@ impl HookSettings {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ImportFormat {
-    /// The meaning of a matcher.
-    pub matching: Matching,
+    /// Whether each matcher is an expression that is searched for, also a list of names.
+    pub searches: bool,
     /// How long a hook may take without a `timeout`, as `hooks.yaml` has it.
     pub timeout: &'static str,
     /// How many seconds a hook of the user's prompt may take without a `timeout`, where that differs.
@@ -268,23 +268,13 @@ pub struct ImportFormat {
 impl ImportFormat {
     /// A format with names or expressions as matchers.
     pub(super) const BASE: Self = Self {
-        matching: Matching::NamesOrSearch,
+        searches: false,
         timeout: "60s",
         prompt_timeout: None,
         shell: None,
         words: |_| ScriptWords::ClaudeCode,
         not_importable: &[],
     };
-}
-
-/// The meaning of an agent's matcher.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Matching {
-    /// A list of names, or else an expression that is searched for.
-    NamesOrSearch,
-    /// An expression that is searched for.
-    Search,
 }
 
 /// The words that a script of an agent reads and answers. An agent whose words hookexec does not

@@ -28,22 +28,11 @@ pub(crate) fn warn(message: &str) {
     output::talk(&format!("{DOUBTFUL}warning{DOUBTFUL:#}: {message}\n"));
 }
 
-/// Writes warnings about hooks files to stderr, the first lines of them: a project can cause any
-/// number.
+/// Writes warnings about hooks files to stderr, the first of them: a project can cause any number.
 pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
-    // How many lines of warnings about hooks files are written, and how much of each.
-    let mut left = 20;
     let mut warnings = warnings.into_iter();
-    for warning in warnings.by_ref() {
-        let mut lines = Vec::new();
-        for line in warning.lines().take(left) {
-            lines.push(shortened(line, 1_000));
-        }
-        left -= lines.len();
-        warn(&lines.join("\n"));
-        if left == 0 {
-            break;
-        }
+    for warning in warnings.by_ref().take(20) {
+        warn(&shortened(&warning, 4_000));
     }
     match warnings.count() {
         0 => {}

@@ -35,8 +35,6 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The problem, in one sentence.
     pub message: String,
-    /// A word beside the caret.
-    pub label: Option<String>,
     /// The remedy.
     pub hint: Option<String>,
 }
@@ -45,7 +43,7 @@ impl Diagnostic {
     /// Returns an error.
     pub fn error(message: impl Into<String>) -> Self {
         let (severity, message) = (Severity::Error, message.into());
-        Self { location: None, severity, message, label: None, hint: None }
+        Self { location: None, severity, message, hint: None }
     }
 
     /// Returns a warning.
@@ -61,12 +59,6 @@ impl Diagnostic {
     /// Sets the place.
     pub fn at(mut self, location: Location) -> Self {
         self.location = Some(location);
-        self
-    }
-
-    /// Sets the word beside the caret.
-    pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = Some(label.into());
         self
     }
 
@@ -210,15 +202,11 @@ fn one(renderer: &Renderer, problem: &Diagnostic) -> String {
             group = group.element(Origin::path(&*path));
         } else {
             let (excerpt, marked) = excerpt(location);
-            let mut mark = AnnotationKind::Primary.span(marked);
-            if let Some(label) = &problem.label {
-                mark = mark.label(annotate_snippets::normalize_untrusted_str(label));
-            }
             let snippet = Snippet::source(excerpt)
                 .line_start(location.line())
                 .path(&*path)
                 .fold(false)
-                .annotation(mark);
+                .annotation(AnnotationKind::Primary.span(marked));
             group = group.element(snippet);
         }
     }

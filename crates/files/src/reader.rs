@@ -221,12 +221,9 @@ impl Reader {
             let first = if is_hashed { seen.get(name).copied() } else { fields.key(name) };
             if let Some(first) = first {
                 let line = self.location(first).line();
-                let problem = Diagnostic::error(format!("the key `{name}` appears twice"));
-                let problem = problem.label(format!("first on line {line}"));
-                self.report(
-                    key,
-                    problem.hint("keep one of the two, or write both values into one"),
-                );
+                let message = format!("the key `{name}` appears twice, first on line {line}");
+                let hint = "keep one of the two, or write both values into one";
+                self.error_with_hint(key, message, hint);
                 continue;
             }
             if is_hashed {

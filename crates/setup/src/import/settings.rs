@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hookexec::Event;
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec_agents::{Agent, ImportFormat, Matching, NativeEvent, ScriptWords};
+use hookexec_agents::{Agent, ImportFormat, NativeEvent, ScriptWords};
 use hookexec_files::node::Node;
 use serde_json::{Value as Json, json};
 
@@ -126,7 +126,7 @@ impl<'n> Importer<'n> {
     ) -> Option<Mapping<'n>> {
         let mut limits = Mapping::new(&place.span);
         let mut condition = condition(self.agent, native, event);
-        let names = names(self.agent, self.format.matching, matcher);
+        let names = names(self.agent, self.format.searches, matcher);
         let is_limited = !["", "*"].contains(&matcher);
         if let Some(field) = matched_field(event)
             && is_limited
@@ -193,11 +193,11 @@ fn is_comment(key: &str) -> bool {
 }
 
 /// Returns the names that a matcher lists; `None` for an expression, which is searched for.
-fn names(agent: Agent, matching: Matching, matcher: &str) -> Option<Vec<String>> {
+fn names(agent: Agent, searches: bool, matcher: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for name in matcher.split(['|', ',']).map(str::trim) {
         let is_tool = agent.tools().any(|(tool, _)| tool == name);
-        let is_name = matching == Matching::NamesOrSearch && name.chars().all(is_of_names);
+        let is_name = !searches && name.chars().all(is_of_names);
         if !is_tool && !is_name {
             return None;
         }
@@ -262,12 +262,12 @@ mod tests {
 
     #[test]
     fn a_name_of_another_agent_brings_its_kinds() {
-        for (agent, matching, matcher, expected) in [
-            (Agent::ClaudeCode, Matching::NamesOrSearch, "Edit, Write", "Edit|Write"),
-            (Agent::Gemini, Matching::Search, "run_shell_command", "run_shell_command|shell"),
-            (Agent::Gemini, Matching::Search, "write_", ".*(?:write_).*"),
+        for (agent, searches, matcher, expected) in [
+            (Agent::ClaudeCode, false, "Edit, Write", "Edit|Write"),
+            (Agent::Gemini, true, "run_shell_command", "run_shell_command|shell"),
+            (Agent::Gemini, true, "write_", ".*(?:write_).*"),
         ] {
-            let names = names(agent, matching, matcher);
+            let names = names(agent, searches, matcher);
             assert_eq!(pattern(agent, names, matcher), expected);
         }
     }
