@@ -47,7 +47,7 @@ impl Proxy {
                 return text_result(&id, &format!("Tool call denied: {problem}"), true);
             }
         };
-        let executor = current.shared();
+        let executor = Arc::clone(&current.executor);
         let session = Session::builder(&self.session_id).tools(facts).attach(Arc::clone(&executor));
         let mut received = None;
         let (sent, response) = (&tool, &mut received);

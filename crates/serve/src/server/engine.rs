@@ -58,7 +58,8 @@ struct State {
 
 /// A configuration. Its processes end with its last user.
 pub(crate) struct InUse {
-    executor: Arc<Executor>,
+    /// No clone of it must outlive `self`.
+    pub(crate) executor: Arc<Executor>,
     has_files: bool,
     pub(super) absent: Vec<String>,
 }
@@ -71,17 +72,6 @@ impl Drop for InUse {
             // How long the hooks in the background of a configuration that was replaced may take.
             runtime.spawn(async move { executor.shutdown(Duration::from_mins(1)).await });
         }
-    }
-}
-
-impl InUse {
-    pub(super) fn executor(&self) -> &Executor {
-        &self.executor
-    }
-
-    /// Returns the executor for a session of its own, which must not outlive `self`.
-    pub(crate) fn shared(&self) -> Arc<Executor> {
-        Arc::clone(&self.executor)
     }
 }
 

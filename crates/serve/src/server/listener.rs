@@ -175,7 +175,7 @@ impl Server {
         let until = self.check_client(params)?;
         let subject = subject.as_ref().map_err(Refusal::clone)?;
         let current = self.engine.current(until).await?;
-        let mut verdict = subject.answer(current.executor(), until).await;
+        let mut verdict = subject.answer(&current.executor, until).await;
         if let Subject::Native(_) = subject {
             tell_absent(&current.absent, &mut verdict);
         }
@@ -197,7 +197,7 @@ impl Server {
             }
             (subject, _) => subject.as_ref().ok().map(Subject::input),
         };
-        let mut verdict = self.engine.in_use().executor().failed(event, input, &why);
+        let mut verdict = self.engine.in_use().executor.failed(event, input, &why);
         if input.is_none() {
             verdict.absorb(Verdict::failed(event, &why));
         }
@@ -217,7 +217,7 @@ impl Server {
         let _place = place?;
         let until = self.check_client(&mut params)?;
         let current = self.engine.current(until).await?;
-        host.answer(current.shared(), method, params, until).await
+        host.answer(Arc::clone(&current.executor), method, params, until).await
     }
 
     /// Refuses a client of another version or another project, and returns when the client needs its
