@@ -165,14 +165,6 @@ fn a_recipe_is_added_below_comments_alone() {
     }
 }
 
-#[test]
-fn a_recipe_needs_its_programs() {
-    let sandbox = with_file(MINE);
-    let done = sandbox.hookexec(["init", "notify"]).env("PATH", "").run().exits(64);
-    assert!(done.stderr.contains("`notify` needs `curl`"), "{}", done.stderr);
-    assert_eq!(read(&sandbox), MINE);
-}
-
 // Windows lets few users make links.
 #[cfg(unix)]
 #[test]

@@ -286,17 +286,9 @@ fn cut(text: &mut String) {
 
 /// Returns whether a text is a `traceparent`: a version, a trace, a span and flags.
 pub(super) fn is_traceparent(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    let ["00", trace, span, flags] = parts[..] else { return false };
-    is_hexadecimal(trace, 32)
-        && is_hexadecimal(span, 16)
-        && is_hexadecimal(flags, 2)
-        && !trace.trim_matches('0').is_empty()
-        && !span.trim_matches('0').is_empty()
-}
-
-fn is_hexadecimal(part: &str, length: usize) -> bool {
-    part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    let lengths: Vec<usize> = text.split('-').map(str::len).collect();
+    let is_plain = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'));
+    is_plain && text.starts_with("00-") && lengths == [2, 32, 16, 2]
 }
 
 /// Returns the fields of a verdict that change something, by name.

@@ -1,47 +1,29 @@
 //! The hooks that `hookexec init NAME` adds: recipes, and single rules of the user's starter.
 
-use hookexec_files::files::{is_program, programs};
-
 use crate::CommandError;
 
 /// Hooks with a name, as the text of a hooks file.
 pub(crate) struct Recipe {
     pub(crate) name: &'static str,
     pub(super) text: String,
-    /// The programs that its hooks call.
-    needs: &'static [&'static str],
 }
 
 macro_rules! recipes {
-    ($($name:literal: [$($program:literal),*];)+) => {
-        [$(($name, include_str!(concat!("../../../../../examples/recipes/", $name, ".yaml")),
-            &[$($program),*])),+]
+    ($($name:literal)+) => {
+        [$(($name, include_str!(concat!("../../../../../examples/recipes/", $name, ".yaml")))),+]
     };
 }
 
-const RECIPES: [(&str, &str, &[&str]); 15] = recipes! {
-    "approve": [];
-    "budget": [];
-    "commit-message": [];
-    "databases": [];
-    "force-push": [];
-    "format": ["jq", "perl"];
-    "log": [];
-    "main-branch": ["git"];
-    "mcp-allow-list": [];
-    "notify": ["curl", "jq"];
-    "read-only": [];
-    "secrets": [];
-    "subagents": [];
-    "team": [];
-    "tests-before-stop": ["make"];
+const RECIPES: [(&str, &str); 15] = recipes! {
+    "approve" "budget" "commit-message" "databases" "force-push" "format" "log" "main-branch"
+    "mcp-allow-list" "notify" "read-only" "secrets" "subagents" "team" "tests-before-stop"
 };
 
 /// Returns all recipes, and the rules of the starter whose names no recipe has.
 pub(crate) fn all() -> Vec<Recipe> {
     let mut all = Vec::new();
-    for (name, text, needs) in RECIPES {
-        all.push(Recipe { name, text: text.to_owned(), needs });
+    for (name, text) in RECIPES {
+        all.push(Recipe { name, text: text.to_owned() });
     }
     // A comment stands above each rule.
     for part in include_str!("../../starter/user.yaml").split("\n        # ").skip(1) {
@@ -53,7 +35,7 @@ pub(crate) fn all() -> Vec<Recipe> {
         {
             let rule = rule.trim_end();
             let text = format!("# {comment}\nhooks:\n  pre_tool_use:\n    - hooks:\n{rule}\n");
-            all.push(Recipe { name, text, needs: &[] });
+            all.push(Recipe { name, text });
         }
     }
     all
@@ -65,20 +47,11 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 impl Recipe {
-    /// Returns the recipe `name`, if the programs are there that it needs.
+    /// Returns the recipe `name`.
     pub(super) fn named(name: &str) -> Result<Self, CommandError> {
-        let mut all = all().into_iter();
-        let Some(recipe) = all.find(|recipe| recipe.name == name) else {
-            return Err(CommandError::internal(format!("the recipe `{name}` does not exist")));
-        };
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        for program in recipe.needs {
-            if !programs(program.as_ref(), &path).any(|place| is_program(&place)) {
-                let message = format!("the recipe `{name}` needs `{program}`, which is not there");
-                return Err(CommandError::usage(message)
-                    .hint(format!("install `{program}`, or add it to PATH")));
-            }
+        match all().into_iter().find(|recipe| recipe.name == name) {
+            Some(recipe) => Ok(recipe),
+            None => Err(CommandError::internal(format!("the recipe `{name}` does not exist"))),
         }
-        Ok(recipe)
     }
 }
