@@ -89,7 +89,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
         let again = payload.get("loop_count").and_then(Value::as_u64) > Some(0);
         input.extra.insert("stop_hook_active".to_owned(), json!(again));
     }
-    Ok(true)
+    Wanted::Yes
 }
 
 /// Returns the members of a payload that are there of `keys`.

@@ -81,7 +81,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     if native.event == Some(Event::AfterLlmCall) {
         input.response = payload.get("llm_response").cloned();
     }
-    Ok(true)
+    Wanted::Yes
 }
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

@@ -69,7 +69,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
         Some(Event::SubagentStop) => input.stop_response = text(payload, &["response"]),
         _ => {}
     }
-    Ok(true)
+    Wanted::Yes
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

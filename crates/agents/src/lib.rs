@@ -141,7 +141,7 @@ struct Adapter {
     plugin: Option<&'static Plugin>,
     /// Its transcripts, if they can be read.
     transcripts: Option<&'static Transcripts>,
-    /// Reads what only this agent says, and returns whether the event is to be dispatched at all.
+    /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
 }

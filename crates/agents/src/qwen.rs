@@ -57,8 +57,8 @@ fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     let is_prompt = native.event == Some(Event::UserPromptSubmit) && payload.contains_key("prompt");
     for key in ["submitted_prompt", "prompt"] {
         if !is_prompt || payload.get(key).is_some_and(|prompt| prompt != "") {
-            return Ok(true);
+            return Wanted::Yes;
         }
     }
-    Ok(false)
+    Wanted::No
 }

@@ -137,7 +137,11 @@ pub(super) fn call(
     {
         input.tool_input = Some(native.arguments(value)?);
     }
-    let is_wanted = (adapter.refine)(native, &payload, &mut input)?;
+    let event = match (adapter.refine)(native, &payload, &mut input) {
+        Wanted::Yes => Some(event),
+        Wanted::No => None,
+        Wanted::Unusable(cause) => return Err(cause),
+    };
     if tool_matched {
         let tool = input.tool_name.as_deref().unwrap_or_default();
         if tool.is_empty() {
@@ -151,7 +155,6 @@ pub(super) fn call(
     }
     input.native = Some(Value::Object(payload));
     let project = project.unwrap_or_else(|| input.cwd.clone());
-    let event = if is_wanted { Some(event) } else { None };
     Ok(NativeCall { agent, native, event, input, project })
 }
 
@@ -200,12 +203,18 @@ fn is_same(one: &Value, other: &Value) -> bool {
         || matches!((arguments(one), arguments(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Whether an event is to be dispatched at all, or why its payload can't be used.
-pub(super) type Wanted = Result<bool, PayloadError>;
+/// Whether an event is to be dispatched at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Yes,
+    No,
+    /// Its payload can't be used, and why.
+    Unusable(PayloadError),
+}
 
 /// Wants every event as it is: the base of every adapter.
 pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
-    Ok(true)
+    Wanted::Yes
 }
 
 impl NativeEvent {

@@ -53,7 +53,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     // It also fires for every subagent that is done, as if that were the session.
     let of_subagent =
         native.event == Some(Event::Stop) && value(payload, &["parent_session_id"]).is_some();
-    Ok(!of_subagent)
+    if of_subagent { Wanted::No } else { Wanted::Yes }
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {

@@ -43,17 +43,20 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,
         None if native.is_deciding() => {
-            return Err(PayloadError::ToolInfo);
+            return Wanted::Unusable(PayloadError::ToolInfo);
         }
         None => &empty,
     };
     match native.event {
         Some(Event::UserPromptSubmit) => input.prompt = text(info, &["user_prompt"]),
         Some(Event::Stop) => input.stop_response = text(info, &["response"]),
-        Some(_) => input.tool_input = Some(tool_call(native, info, input)?),
+        Some(_) => match tool_call(native, info, input) {
+            Ok(arguments) => input.tool_input = Some(arguments),
+            Err(cause) => return Wanted::Unusable(cause),
+        },
         None => {}
     }
-    Ok(true)
+    Wanted::Yes
 }
 
 /// Reads a tool call into the input, and returns its arguments.
