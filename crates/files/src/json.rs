@@ -142,6 +142,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(number.into())
     }
 
+    fn visit_u128<E: serde::de::Error>(self, number: u128) -> Result<Value, E> {
+        number.to_string().parse().map(Value::Number).map_err(E::custom)
+    }
+
+    fn visit_i128<E: serde::de::Error>(self, number: i128) -> Result<Value, E> {
+        number.to_string().parse().map(Value::Number).map_err(E::custom)
+    }
+
     fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
         Ok(number.into())
     }
@@ -156,6 +164,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
