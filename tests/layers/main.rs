@@ -75,7 +75,7 @@ const PLAIN_READERS: [(&str, &str); 15] = [
     ),
     ("crates/setup/src/settings/backup.rs", "reads a type without any JSON"),
     ("crates/setup/src/settings/text.rs", "looks whether a text is JSON"),
-    ("crates/workbench/src/records/log.rs", "`Record` reads its values with `exact`"),
+    ("crates/workbench/src/records.rs", "`Record` reads its values with `exact`"),
     ("src/config/schema.rs", "reads a constant"),
     ("src/counts/store.rs", "reads a type without any JSON"),
     ("src/wire/output_reader.rs", "its types read their values with `exact`"),
