@@ -542,7 +542,7 @@ fn what_cannot_be_checked_is_a_failure_and_not_an_answer() {
     for (command, error) in [
         (format!("cat {}", many(200, '*')), "matches more files than can be checked"),
         (
-            format!("cat {} {}", many(200, 'd'), many(2000, 'w')),
+            format!("python3 -c '{} {}'", many(200, 'd'), many(2000, 'w')),
             "the call names more paths than can be checked",
         ),
     ] {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
-use super::call::CallReading;
+use super::call::{CallReading, real_names};
 use super::fit::{Fit, shown};
 use super::judge::{Conditions, Rule};
 use super::keys::Otherwise;
@@ -151,7 +151,7 @@ impl Rule {
         let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.machine)
             .map_err(|(message, _)| BuiltinError::from(message))?;
         for directory in read.directories_behind(at)? {
-            let names = directory.map(|directory| read.real_names(&directory));
+            let names = directory.map(|directory| real_names(&directory));
             if !names.is_some_and(|names| names.iter().all(|name| hold(&project, name))) {
                 return Ok(true);
             }
@@ -172,7 +172,7 @@ impl Rule {
         if self.except.files.is_empty() {
             return Ok(None);
         }
-        let here = Here::of(&self.except.files, &self.machine, read);
+        let here = Here::of(&self.except.files, read);
         for mention in mentions {
             // What is only listed is not touched.
             if mention.touch == Touch::NONE {

@@ -37,9 +37,9 @@ pub(super) struct CallReading<'c> {
     scene: Scene<'c>,
     /// Its files, once a rule asked for them.
     files: OnceCell<Files>,
-    /// The directories that each command names, or the tool.
-    named: RefCell<HashMap<Option<usize>, Arc<Named>>>,
     finder: RefCell<Finder>,
+    /// Whether wildcards fit names that begin with a dot: `shopt -s dotglob`.
+    dots: bool,
     /// How many paths were looked at.
     looked_at: Cell<usize>,
 }
@@ -47,12 +47,11 @@ pub(super) struct CallReading<'c> {
 /// The files of a call, and where its commands run.
 struct Files {
     mentions: Vec<Mention>,
+    /// The directories that the arguments of the tool name, each with its text.
+    named: Vec<(String, PathBuf)>,
     places: Vec<Arc<Place>>,
     beginning: Place,
 }
-
-/// Words that name directories, each with the directory.
-type Named = Vec<(String, PathBuf)>;
 
 impl<'c> CallReading<'c> {
     pub(super) fn of(
@@ -60,10 +59,10 @@ impl<'c> CallReading<'c> {
         commands: &'c [SimpleCommand],
         reading: &'c Reading,
         machine: &'c Machine,
-        mut scene: Scene<'c>,
+        scene: Scene<'c>,
     ) -> Self {
         let mut words = commands.iter().flat_map(|command| &command.words);
-        scene.dots = words.any(|word| word.text.contains("glob"));
+        let dots = words.any(|word| word.text.contains("glob"));
         Self {
             tool: CalledTool::of(input),
             commands: commands.iter().map(Arguments::of).collect(),
@@ -71,10 +70,10 @@ impl<'c> CallReading<'c> {
             reals: &reading.reals,
             input,
             machine,
-            finder: RefCell::new(Finder::new(scene.platform)),
+            finder: RefCell::new(Finder::new()),
+            dots,
             scene,
             files: OnceCell::new(),
-            named: RefCell::default(),
             looked_at: Cell::new(0),
         }
     }
@@ -97,12 +96,16 @@ impl<'c> CallReading<'c> {
             }
             places.push(place);
         }
+        let beginning = self.scene.beginning();
+        let mut named = Vec::new();
         let mut mentions = mentions::of_commands(&self.commands, &places, &self.scene)?;
         if !self.tool.is("shell") {
-            mentions.extend(tool_files::of_tool(self.input, &self.tool, &self.scene)?);
+            let of_tool = tool_files::of_tool(self.input, &self.tool, &self.scene)?;
+            // A text of a tool may lie in the directory that another one names.
+            named = self.named(&of_tool, &self.directories(&beginning))?;
+            mentions.extend(of_tool);
         }
-        let beginning = self.scene.beginning();
-        Ok(self.files.get_or_init(|| Files { mentions, places, beginning }))
+        Ok(self.files.get_or_init(|| Files { mentions, named, places, beginning }))
     }
 
     /// Returns the directories that `cd` may go to; `None` is one that is not known.
@@ -125,31 +128,23 @@ impl<'c> CallReading<'c> {
         if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY.into()) } else { Ok(()) }
     }
 
-    /// Returns the names of the file that a path leads to; an address has one.
-    pub(super) fn real_names(&self, path: &Path) -> Vec<PathBuf> {
-        if path.to_str().is_some_and(|text| text.contains("://")) {
-            return vec![path.to_owned()];
-        }
-        names(path, self.platform())
-    }
-
     /// Returns the names of all files that a mention stands for, those that its wildcards find among them;
     /// `None` if they are too many.
     pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
         let mut all = Vec::new();
         for path in &mention.paths {
-            all.extend(self.real_names(path));
+            all.extend(real_names(path));
             if let Some(text) = path.to_str().filter(|text| has_wildcard(text)) {
                 for found in self.finder.borrow_mut().find(text, true).ok()? {
-                    all.extend(self.real_names(&found));
+                    all.extend(real_names(&found));
                 }
             }
         }
         Some(all)
     }
 
-    fn platform(&self) -> Platform {
-        self.machine.platform
+    pub(super) fn home(&self) -> Option<PathBuf> {
+        self.machine.home()
     }
 
     /// Returns where the directory or file of a pattern really lies, if that is elsewhere. Patterns share
@@ -161,8 +156,8 @@ impl<'c> CallReading<'c> {
         let (parent, name) = (path.parent()?, path.file_name()?);
         let mut place = self.elsewhere(parent).map(|parent| parent.join(name));
         let named = place.as_deref().unwrap_or(path);
-        if self.platform().has_drives || self.platform().native(named).is_symlink() {
-            place = Some(real(named, self.platform())).filter(|place| place != path);
+        if Platform::HERE.has_drives || Platform::HERE.native(named).is_symlink() {
+            place = Some(real(named)).filter(|place| place != path);
         }
         locked(self.reals).insert(path.into(), place.clone());
         place
@@ -181,12 +176,18 @@ impl<'c> CallReading<'c> {
         let files = self.files()?;
         let place = mention.command.map_or(&files.beginning, |at| &files.places[at]);
         let strays = place.directories.contains(&None);
-        let reached = self.named(mention.command, place)?;
         let from = self.directories(place);
-        for (text, dots) in mention.texts.iter() {
-            // A word is also looked for in the directories that other words name: `tar -C DIR x`.
-            let others = reached.iter().filter(|(word, _)| word != text);
+        // A text may lie in the directory that another one names: `join("~", ".ssh")`.
+        let own;
+        let reached = if mention.command.is_some() {
+            own = self.named(std::slice::from_ref(mention), &from)?;
+            &own
+        } else {
+            &files.named
+        };
+        for text in mention.texts.iter() {
             let mut bases = from.clone();
+            let others = reached.iter().filter(|(other, _)| other != text);
             bases.extend(others.map(|(_, directory)| directory.clone()));
             self.look(bases.len())?;
             let known = self.places(text, &bases).into_iter();
@@ -196,18 +197,18 @@ impl<'c> CallReading<'c> {
                 for rest in relative(text) {
                     // Everything in an unknown directory is too vague for a guess.
                     if !is_only_wildcards(rest) {
-                        paths.extend(self.at(here.guesses(), rest).map(|path| (path, false)));
+                        paths.extend(at(here.guesses(), rest).map(|path| (path, false)));
                     }
                 }
             }
             for (path, descends) in paths {
-                for meant in self.meant(&path, text, dots)? {
-                    let names = names(&meant, self.platform());
+                for meant in self.meant(&path, text)? {
+                    let names = names(&meant);
                     if let Some(pattern) = here.fitting(&names, excepted) {
                         return Ok(Some(format!("is in `{}`", pattern.written)));
                     }
                     if descends
-                        && self.is_dir(&meant)
+                        && is_dir(&meant)
                         && let Some(pattern) = here.below(&names)
                     {
                         return Ok(Some(format!("holds `{}`", pattern.written)));
@@ -219,12 +220,12 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
-    fn meant(&self, path: &str, text: &str, dots: bool) -> Result<Vec<PathBuf>, BuiltinError> {
+    fn meant(&self, path: &str, text: &str) -> Result<Vec<PathBuf>, BuiltinError> {
         let mut meant = vec![PathBuf::from(path)];
         if has_wildcard(path) {
             // `.env*` is `.env`, too, even if there is none yet.
             meant.push(PathBuf::from(path.trim_end_matches('*')));
-            let found = self.finder.borrow_mut().find(path, dots);
+            let found = self.finder.borrow_mut().find(path, self.dots);
             let found = found
                 .map_err(|_| format!("`{}` matches more files than can be checked", shown(text)))?;
             meant.extend(found);
@@ -235,7 +236,7 @@ impl<'c> CallReading<'c> {
     /// Returns whether a target is one of those that patterns name.
     pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> (Fit, String) {
         for path in &mention.paths {
-            let mut names = names(path, self.platform());
+            let mut names = names(path);
             let is_deep = path.iter().any(|part| part == "**");
             if !is_deep && path.to_str().is_some_and(has_wildcard) {
                 // What it stands for now; if that is too much, the pattern alone counts.
@@ -263,38 +264,34 @@ impl<'c> CallReading<'c> {
         if known.is_empty() { BTreeSet::from([self.scene.start.clone()]) } else { known }
     }
 
-    /// Returns the directories that the words of a command name, or the arguments of the tool.
-    fn named(&self, command: Option<usize>, place: &Place) -> Result<Arc<Named>, BuiltinError> {
-        if let Some(named) = self.named.borrow().get(&command) {
-            return Ok(Arc::clone(named));
-        }
-        let from = self.directories(place);
-        let mut named = Named::new();
-        for mention in self.mentions()?.iter().filter(|mention| mention.command == command) {
-            for (text, _) in mention.texts.iter().filter(|(text, _)| !has_wildcard(text)) {
-                self.look(from.len())?;
-                for path in self.places(text, &from).into_iter().map(PathBuf::from) {
-                    if self.is_dir(&path) {
-                        named.push((text.to_owned(), real(&path, self.platform())));
-                    }
+    /// Returns the directories that the texts of mentions name, each with its text.
+    fn named(
+        &self,
+        mentions: &[Mention],
+        from: &BTreeSet<PathBuf>,
+    ) -> Result<Vec<(String, PathBuf)>, BuiltinError> {
+        let mut named = Vec::new();
+        for text in mentions.iter().flat_map(|mention| mention.texts.iter()) {
+            self.look(from.len())?;
+            for path in self.places(text, from).into_iter().map(PathBuf::from) {
+                if !has_wildcard(text) && is_dir(&path) {
+                    named.push((text.to_owned(), path));
                 }
             }
         }
-        let named = Arc::new(named);
-        self.named.borrow_mut().insert(command, Arc::clone(&named));
         Ok(named)
     }
 
     /// Returns the absolute paths that `text` may stand for, wildcards still in them.
     fn places(&self, text: &str, bases: &BTreeSet<PathBuf>) -> Vec<String> {
-        let text = &*self.platform().rooted(text);
+        let text = &*Platform::HERE.rooted(text);
         if text.starts_with('/') {
             let mut places = vec![text.to_owned()];
-            places.extend(self.drives(bases).map(|drive| format!("{drive}{text}")));
+            places.extend(drives(bases).map(|drive| format!("{drive}{text}")));
             return places;
         }
         let Some(rest) = text.strip_prefix('~') else {
-            return relative(text).flat_map(|rest| self.at(bases, rest)).collect();
+            return relative(text).flat_map(|rest| at(bases, rest)).collect();
         };
         let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
         let home = match (user, self.machine.home()) {
@@ -304,36 +301,40 @@ impl<'c> CallReading<'c> {
         };
         let homes = home.into_iter().collect();
         // A tool that does not know `~` takes it for a name.
-        self.at(&homes, rest).chain(self.at(bases, text)).collect()
+        at(&homes, rest).chain(at(bases, text)).collect()
     }
+}
 
-    /// Returns the drives that a path such as `\x` may be on.
-    fn drives(&self, bases: &BTreeSet<PathBuf>) -> impl Iterator<Item = String> {
-        let mut drives = BTreeSet::new();
-        for base in bases.iter().filter(|_| self.platform().has_drives) {
-            let name = base.components().nth(1).and_then(|name| name.as_os_str().to_str());
-            if let Some(name) = name.filter(|name| name.len() == 1) {
-                drives.insert(format!("/{name}"));
-            }
+/// Returns the names of the file that a path leads to; an address has one.
+pub(super) fn real_names(path: &Path) -> Vec<PathBuf> {
+    if path.to_str().is_some_and(|text| text.contains("://")) {
+        return vec![path.to_owned()];
+    }
+    names(path)
+}
+
+/// Returns the drives that a path such as `\x` may be on.
+fn drives(bases: &BTreeSet<PathBuf>) -> impl Iterator<Item = String> {
+    let mut drives = BTreeSet::new();
+    for base in bases.iter().filter(|_| Platform::HERE.has_drives) {
+        let name = base.components().nth(1).and_then(|name| name.as_os_str().to_str());
+        if let Some(name) = name.filter(|name| name.len() == 1) {
+            drives.insert(format!("/{name}"));
         }
-        drives.into_iter()
     }
+    drives.into_iter()
+}
 
-    fn at<'b>(
-        &self,
-        bases: &'b BTreeSet<PathBuf>,
-        rest: &'b str,
-    ) -> impl Iterator<Item = String> + use<'b> {
-        let has_drives = self.platform().has_drives;
-        bases.iter().map(move |base| {
-            let path = format!("{}/{rest}", base.display());
-            if has_drives { path.replace('\\', "/") } else { path }
-        })
-    }
+fn at<'b>(bases: &'b BTreeSet<PathBuf>, rest: &'b str) -> impl Iterator<Item = String> + use<'b> {
+    let has_drives = Platform::HERE.has_drives;
+    bases.iter().map(move |base| {
+        let path = format!("{}/{rest}", base.display());
+        if has_drives { path.replace('\\', "/") } else { path }
+    })
+}
 
-    fn is_dir(&self, path: &Path) -> bool {
-        self.platform().native(path).is_dir()
-    }
+fn is_dir(path: &Path) -> bool {
+    Platform::HERE.native(path).is_dir()
 }
 
 /// Returns the directory that a program goes to by its own option.

@@ -23,7 +23,7 @@ pub(super) fn expansions(word: &Word, place: &Place, scene: &Scene<'_>) -> Vec<S
     }
     let mut texts = Vec::new();
     for text in braces(&word.text) {
-        texts.extend(Expansion { place, scene, depth: 0 }.texts(&with_home(&text, place, scene)));
+        texts.extend(Expansion { place, scene, depth: 0 }.texts(&with_home(&text, scene)));
     }
     texts
 }
@@ -48,16 +48,11 @@ pub(super) fn without_outputs(text: &str) -> String {
     with_outputs_as("\0", text)
 }
 
-/// Returns a text with the home, or the directory of the shell, for the `~` that it begins with.
-fn with_home(text: &str, place: &Place, scene: &Scene<'_>) -> String {
+/// Returns a text with the home for the `~` that it begins with.
+fn with_home(text: &str, scene: &Scene<'_>) -> String {
     let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
-    if is_rest_of_path(rest) {
-        return format!("{}{rest}", scene.home().unwrap_or("\0"));
-    }
-    match rest.strip_prefix('+').filter(|rest| is_rest_of_path(rest)) {
-        Some(rest) => format!("{}{rest}", place.directory()),
-        None => text.replacen('~', "\0", 1),
-    }
+    let home = scene.home().filter(|_| is_rest_of_path(rest));
+    format!("{}{rest}", home.unwrap_or("\0"))
 }
 
 /// Returns whether a text ends a path, or goes on with the next part of it.
@@ -145,7 +140,7 @@ impl Expansion<'_> {
         if command == "pwd" { vec![self.place.directory()] } else { Vec::new() }
     }
 
-    /// Returns what `${...}` stands for, with a default, or without a `/` at its end.
+    /// Returns what `${...}` stands for, with a default.
     fn parameter(&self, inside: &str) -> Vec<String> {
         let (name, operator) = inside.split_at(name_length(inside));
         if name.is_empty() {
@@ -158,7 +153,7 @@ impl Expansion<'_> {
             Some('-' | '=') if self.depth < DEEPEST => {
                 let inner = Expansion { depth: self.depth + 1, ..*self };
                 let text = rest[1..].trim_matches(['"', '\'']);
-                values.extend(inner.texts(&with_home(text, self.place, self.scene)));
+                values.extend(inner.texts(&with_home(text, self.scene)));
             }
             Some('?') => {}
             // It is the text, or nothing if the variable is empty.
@@ -166,11 +161,6 @@ impl Expansion<'_> {
                 let inner = Expansion { depth: self.depth + 1, ..*self };
                 values = inner.texts(rest[1..].trim_matches(['"', '\'']));
                 values.push(String::new());
-            }
-            Some('%') if matches!(operator, "%/" | "%%/") => {
-                for value in &mut values {
-                    value.truncate(value.strip_suffix('/').map_or(value.len(), str::len));
-                }
             }
             _ => return Vec::new(),
         }

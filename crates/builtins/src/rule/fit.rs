@@ -198,14 +198,11 @@ fn known_parts(text: &str) -> String {
 fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
     word.alternatives.iter().any(|one| match one {
         Alternative::Any => !given.operands.is_empty(),
-        Alternative::Word(_) => {
+        // `xargs` adds words that are not known.
+        Alternative::Variable(name) if name == "*" && given.command.more => true,
+        Alternative::Word(_) | Alternative::Variable(_) => {
             let mut words = given.operands.iter().copied().chain(&given.command.assignments);
-            words.any(|operand| fits(one, operand))
-        }
-        Alternative::Variable(name) => {
-            // `xargs` adds words that are not known.
-            let mut words = given.operands.iter().copied().chain(&given.command.assignments);
-            name == "*" && given.command.more || words.any(|word| fits(one, word))
+            words.any(|word| fits(one, word))
         }
         Alternative::Option(name, value) => has_option(name, value.as_deref(), given),
     })
@@ -219,18 +216,16 @@ fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
         return words.all(|word| word.is_known() || are_options && !word.may_be_option());
     }
     word.alternatives.iter().any(|one| match one {
-        Alternative::Any => true,
         Alternative::Option(name, value) => {
             let name = (&**name, given.row.first_name(name));
             given.options.iter().any(|option| is_certainly(name, value.as_deref(), option))
         }
-        Alternative::Word(text) => {
-            // Statements of SQL have the words that name their database as assignments.
-            let counts = text.contains('=') || given.program.as_deref() == Some("sql");
-            given.operands.iter().any(|operand| fits(one, operand))
-                || counts && given.command.assignments.iter().any(|word| fits(one, word))
+        // An assignment is one only for a pattern of it, or where it names the database of SQL.
+        Alternative::Word(text) if !text.contains('=') => {
+            given.program.as_deref() == Some("sql")
+                || given.operands.iter().any(|operand| fits(one, operand))
         }
-        Alternative::Variable(_) => given.operands.iter().any(|operand| fits(one, operand)),
+        Alternative::Any | Alternative::Word(_) | Alternative::Variable(_) => true,
     })
 }
 
@@ -267,7 +262,7 @@ pub(super) fn fits(one: &Alternative, operand: &Word) -> bool {
         Alternative::Word(text) => {
             let known = &operand.text[..operand.known];
             let begins = text.ends_with('*') && !known.is_empty() && glob_any_case(text, known);
-            let is_path = operand.certainty == Certainty::Paths && !text.contains('$');
+            let is_path = operand.certainty == Certainty::Paths;
             begins || (is_path || text.contains('$')) && glob_any_case(text, &operand.text)
         }
         Alternative::Variable(name) => {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use hookexec_files::suggest;
 
 use super::pattern::Mistake;
+use super::rows::rows;
 use hookexec::config::Groups as OwnGroups;
 
 /// The groups that come with the program, one a row.
@@ -68,22 +69,7 @@ pub(super) fn is_group(text: &str) -> bool {
 }
 
 /// The groups that come with the program, each with its items in one line.
-static SHIPPED: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
-    let mut groups: Vec<(&str, String)> = Vec::new();
-    for line in GROUPS.lines().filter(|line| !line.starts_with('#')) {
-        match (line.strip_prefix("  "), groups.last_mut()) {
-            (Some(more), Some((_, items))) => {
-                // A word that ends with `|` goes on.
-                if !items.ends_with('|') {
-                    items.push(' ');
-                }
-                items.push_str(more);
-            }
-            _ => groups.extend(line.split_once(": ").map(|(name, items)| (name, items.to_owned()))),
-        }
-    }
-    groups
-});
+static SHIPPED: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| rows(GROUPS));
 
 /// Returns the names of the groups that come with the program.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {

@@ -1,8 +1,6 @@
 //! Commands that others imply: statements of SQL, programs that a program runs, and files that a
 //! pipeline empties.
 
-use std::sync::LazyLock;
-
 use serde_json::Value;
 
 use super::arguments::{Arguments, program_name};
@@ -10,14 +8,10 @@ use super::code::{STATEMENT, texts};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
+use super::uses::{Touch, uses};
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
 use crate::shell::quoted_words;
 use hookexec::wire::{Input, JsonObject};
-use hookexec_files::text::name_length;
-
-/// Programs that run statements of SQL.
-static CLIENTS: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| shipped("@databases").into_iter().flatten().collect());
 
 /// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
@@ -59,7 +53,6 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
         }
     }
     implied.extend(emptied(&commands));
-    filter_environment(&mut commands);
     commands.extend(implied);
     commands
 }
@@ -133,14 +126,9 @@ fn emptied(commands: &[SimpleCommand]) -> Vec<SimpleCommand> {
 /// Returns whether a command names a file as one that it reads, as it is written.
 fn reads(command: &SimpleCommand, file: &str) -> bool {
     let mut inputs = command.redirections.iter().filter(|one| &*one.operator == "<");
-    if inputs.any(|input| input.word.text == file) {
-        return true;
-    }
-    let name = program_of(command).unwrap_or_default();
-    // A plain word may be something else: `git log > log`.
-    file.contains(['.', '/', '$'])
-        && !matches!(name.as_str(), "echo" | "printf" | "tee")
-        && command.words.iter().skip(1).any(|word| word.text == file)
+    let used = uses(&Arguments::of(command));
+    inputs.any(|input| input.word.text == file)
+        || used.iter().any(|one| one.text == file && one.touch.meets(Touch::READ))
 }
 
 /// Returns the text of an argument, and that of a list of words as one command and as several texts.
@@ -193,25 +181,6 @@ fn pass_assignments(commands: &mut [SimpleCommand]) {
     }
 }
 
-/// Makes `printenv NODE` of `env | grep NODE`, which does not show all.
-fn filter_environment(commands: &mut [SimpleCommand]) {
-    for at in 1..commands.len() {
-        let (before, filter) = commands.split_at_mut(at);
-        let (before, filter) = (&mut before[at - 1], &filter[0]);
-        let is_shown = matches!(program_of(before).as_deref(), Some("env" | "printenv" | "set"));
-        let is_filter = matches!(program_of(filter).as_deref(), Some("grep" | "egrep" | "rg"));
-        if !is_shown || !is_filter || !is_pipe(before, filter) || before.words.len() > 1 {
-            continue;
-        }
-        let given = Arguments::of(filter);
-        let wanted = given.operands.first().filter(|_| !given.has("-v"));
-        // A single letter stands in most lines.
-        if let Some(wanted) = wanted.filter(|word| name_length(&word.text) > 1) {
-            before.words = vec![Word::known("printenv"), (*wanted).clone()];
-        }
-    }
-}
-
 /// Programs of which an operand is a program that they run.
 const RUNNERS: [&str; 3] = ["pnpm", "yarn", "bun"];
 
@@ -226,8 +195,7 @@ fn named(name: &str, given: &Arguments<'_>) -> Option<SimpleCommand> {
     let module = given.options.iter().find(|option| option.name == "-m" && !is_runner);
     let program = match module.and_then(|option| option.value) {
         Some((word, _)) => word,
-        // `pnpm rm x` removes a package.
-        None => given.operands.first().filter(|word| word.text != "rm")?,
+        None => given.operands.first()?,
     };
     program_name(program)?;
     let at = command.words.iter().position(|word| std::ptr::eq(word, program))?;
@@ -287,7 +255,7 @@ fn is_pipe(before: &SimpleCommand, command: &SimpleCommand) -> bool {
 
 /// Returns whether a program runs statements of SQL.
 fn is_database(name: &str) -> bool {
-    CLIENTS.iter().any(|known| glob(known, name))
+    shipped("@databases").into_iter().flatten().any(|known| glob(known, name))
 }
 
 /// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::arguments::Arguments;
-use super::call::CallReading;
+use super::call::{CallReading, real_names};
 use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
@@ -91,7 +91,7 @@ impl Rule {
         input: &Input,
         reading: &Reading,
     ) -> Result<Option<Output>, BuiltinError> {
-        let scene = Scene::of(input, &self.machine, &self.surroundings)?;
+        let scene = Scene::of(input, &self.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
             _ => reading
@@ -213,7 +213,7 @@ impl Rule {
             fit = fit.and(found.fit);
             notes.push(format!("and {}", found.text));
         } else if !self.except.files.is_empty() || !self.except.targets.is_empty() {
-            match self.lies_in_exceptions(read, given, &mentions) {
+            match self.lies_in_exceptions(given, &mentions) {
                 Fit::Yes => return Ok(NOTHING),
                 Fit::Unknown(part) if fit == Fit::Yes => fit = Fit::Unknown(part),
                 _ => {}
@@ -240,12 +240,7 @@ impl Rule {
 
     /// Returns whether all targets of a command are excepted. What else it touches says nothing of what
     /// it does: `git push -f 2>/tmp/x`.
-    fn lies_in_exceptions(
-        &self,
-        read: &CallReading<'_>,
-        given: &Arguments<'_>,
-        mentions: &[&Mention],
-    ) -> Fit {
+    fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
         let mut targets = mentions.iter().filter(|mention| mention.is_target).peekable();
         if targets.peek().is_none() || given.command.more {
             return Fit::No;
@@ -255,7 +250,7 @@ impl Rule {
             if mention.paths.is_empty() && mention.open.is_none() {
                 return Fit::No;
             }
-            let names = mention.paths.iter().flat_map(|path| read.real_names(path));
+            let names = mention.paths.iter().flat_map(|path| real_names(path));
             for name in names {
                 if !hold(&self.except.files, &name) && !hold(&self.except.targets, &name) {
                     return Fit::No;
@@ -295,7 +290,7 @@ impl Rule {
             return Ok(best);
         }
         let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.except.files, path);
-        let here = Here::of(&set.files, &self.machine, read);
+        let here = Here::of(&set.files, read);
         for mention in mentions {
             if command.is_none()
                 && let Some(at) = mention.command

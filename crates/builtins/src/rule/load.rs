@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use hookexec_files::kinds::Words as _;
 use hookexec_files::node::Node;
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
@@ -45,7 +44,6 @@ fn machine(surroundings: &Surroundings, project: PathBuf) -> Machine {
         home: surroundings.home().map(PathBuf::from),
         project,
         temporary: surroundings.temp_dir().to_owned(),
-        platform: Platform::HERE,
     }
 }
 
@@ -180,11 +178,8 @@ impl Loading<'_> {
         conditions.targets = self.paths(keys.targets);
         conditions.files = self.paths(keys.files);
         for item in keys.touched.unwrap_or_default().0 {
-            if let Some((_, touch)) = Touch::WORDS.iter().find(|(word, _)| *word == item.value) {
-                conditions.touched = conditions.touched.with(*touch);
-            } else {
-                let _: Option<Touch> = self.reader.value(item.node, "an item of `touched`");
-            }
+            let touch: Option<Touch> = self.reader.value(item.node, "an item of `touched`");
+            conditions.touched = conditions.touched.with(touch.unwrap_or_default());
         }
         for item in keys.tools.unwrap_or_default().0 {
             for name in item.value.split('|') {

@@ -10,13 +10,13 @@ use super::implied::is_awk;
 use super::part::braces;
 use super::place::{Place, Scene};
 use super::search::searched;
-use super::table::Row;
 use super::texts::Texts;
 use super::uses::{Touch, uses};
 use super::words::{add_words, without_range};
 use crate::calls::{Hidden, Word, is_interpreter};
 use crate::tools::patch;
 use hookexec::registry::BuiltinError;
+use hookexec_files::platform::Platform;
 
 /// A word of a call that may be a file.
 #[derive(Debug)]
@@ -39,10 +39,6 @@ pub(super) struct Mention {
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,
 }
-
-/// Functions that go through a directory and all below it.
-const DESCENDING_FUNCTIONS: [&str; 5] =
-    ["copytree", "rmtree", "make_archive", "tarfile", "zipfile"];
 
 /// Returns the files that commands mention.
 pub(super) fn of_commands(
@@ -82,13 +78,12 @@ impl Mention {
     pub(super) fn of(
         word: &Word,
         words: &BTreeSet<String>,
-        is_literal: bool,
         place: &Place,
         scene: &Scene<'_>,
     ) -> Result<Self, BuiltinError> {
         let mut texts = Texts::default();
         for one in words {
-            add_versions(one, place, scene, is_literal, &mut texts)?;
+            add_versions(one, place, scene, &mut texts)?;
         }
         let expanded = expansions(word, place, scene);
         scene.make(expanded.len())?;
@@ -212,7 +207,7 @@ impl Finder<'_, '_> {
 
     fn is_directory(&self, text: &str) -> bool {
         let mut paths = self.place.paths(text).into_iter().flatten();
-        text.ends_with('/') || paths.any(|path| self.scene.platform.native(&path).is_dir())
+        text.ends_with('/') || paths.any(|path| Platform::HERE.native(&path).is_dir())
     }
 
     /// Adds the files that `find` finds: below `start`, or below all its operands. Where they lie is not
@@ -230,10 +225,10 @@ impl Finder<'_, '_> {
             self.add(&open, &format!("{start}/{pattern}"), touch, is_target, false)?;
             let Some(mention) = self.mentions.last_mut() else { continue };
             mention.texts = Texts::default();
-            add_versions(&start, self.place, self.scene, false, &mut mention.texts)?;
+            add_versions(&start, self.place, self.scene, &mut mention.texts)?;
             let name = pattern.rsplit('/').next().unwrap_or_default();
             if name != "*" {
-                mention.texts.add_pieces(name, false)?;
+                mention.texts.add_pieces(name)?;
             }
             // Who names `.git` leaves it out.
             let names_git = search.command.words.iter().any(|word| word.text.contains(".git"));
@@ -267,10 +262,8 @@ impl Finder<'_, '_> {
         } else {
             words.retain(|word| !word.contains('\n'));
         }
-        // A wildcard in quotes is a letter.
-        let is_literal = word.is_known() && word.quoted && !is_code;
         let meant = Word { text: text.to_owned(), ..word.clone() };
-        let mut mention = Mention::of(&meant, &words, is_literal, self.place, self.scene)?;
+        let mut mention = Mention::of(&meant, &words, self.place, self.scene)?;
         if divides {
             mention.texts.remove("/");
             mention.texts.remove("//");
@@ -281,7 +274,7 @@ impl Finder<'_, '_> {
         mention.shown.clone_from(&word.text);
         (mention.touch, mention.is_target) = (touch, is_target);
         mention.command = Some(self.at);
-        mention.descends = descends(self.given, &words);
+        mention.descends = descends(self.given) || is_code && text.contains("tree(");
         self.mentions.push(mention);
         Ok(())
     }
@@ -301,45 +294,21 @@ pub(super) fn add_versions(
     text: &str,
     place: &Place,
     scene: &Scene<'_>,
-    is_literal: bool,
     texts: &mut Texts,
 ) -> Result<(), BuiltinError> {
-    texts.add_pieces(&without_outputs(text), scene.dots)?;
-    if is_literal && !text.contains('$') {
-        return Ok(());
-    }
+    texts.add_pieces(&without_outputs(text))?;
     for version in versions(text, place, scene) {
         let lists = braces(&version);
         scene.make(lists.len())?;
         for version in lists {
-            texts.add_pieces(&version, scene.dots)?;
-            texts.add_pieces(&without_range(&version), scene.dots)?;
+            texts.add_pieces(&version)?;
+            texts.add_pieces(&without_range(&version))?;
         }
     }
     Ok(())
 }
 
 /// Returns whether a command goes through the directories that it names.
-fn descends(given: &Arguments<'_>, words: &BTreeSet<String>) -> bool {
-    let is_recursive = ["-r", "-R", "--recursive"].iter().any(|option| given.has(option));
-    let copies = given.program.as_deref() == Some("cp") && given.has("-a");
-    let module = given.command.words.iter().any(|word| is_descending_function(&word.text));
-    is_recursive
-        || copies
-        || module
-        || given.row.deep
-        || words.iter().any(|word| is_descending_function(word))
-}
-
-/// Returns whether a word of code says that it goes through directories.
-pub(super) fn goes_deep(word: &str) -> bool {
-    let letters = word.strip_prefix('-').filter(|letters| letters.len() <= 8);
-    Row::of(word.rsplit('/').next().unwrap_or(word), None).deep
-        || is_descending_function(word)
-        || letters.is_some_and(|letters| !letters.starts_with('-') && letters.contains(['r', 'R']))
-        || word.starts_with("--recurs")
-}
-
-fn is_descending_function(word: &str) -> bool {
-    DESCENDING_FUNCTIONS.contains(&word.rsplit('.').next().unwrap_or(word))
+fn descends(given: &Arguments<'_>) -> bool {
+    given.row.deep || ["-r", "-R", "--recursive"].iter().any(|option| given.has(option))
 }

@@ -19,6 +19,7 @@ mod part;
 mod paths;
 mod pattern;
 mod place;
+mod rows;
 mod search;
 mod table;
 mod texts;

@@ -5,20 +5,12 @@ use super::expand::UNKNOWN;
 /// The most patterns that the braces of one may stand for.
 const MOST_BRACES: usize = 64;
 
-/// A part of a path between two `/`, with the letters that stand for others replaced.
+/// A part of a path between two `/`.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     letters: Vec<char>,
+    /// Whether `*` and `?` stand for others.
     is_wild: bool,
-}
-
-// Letters of a compiled part that stand for others.
-const DEEP: char = '\u{1}';
-const MANY: char = '\u{2}';
-const ONE: char = '\u{3}';
-
-fn is_special(letter: char) -> bool {
-    matches!(letter, DEEP..=ONE)
 }
 
 impl Part {
@@ -27,13 +19,13 @@ impl Part {
     }
 
     pub(super) fn of(written: &str) -> Self {
-        let letters = compiled(written);
-        let is_wild = letters.iter().any(|letter| is_special(*letter));
+        let letters = simplified(written);
+        let is_wild = letters.contains(&'*') || letters.contains(&'?');
         Self { letters, is_wild }
     }
 
     pub(super) fn is_deep(&self) -> bool {
-        self.letters == [DEEP]
+        self.is_wild && self.letters == ['*', '*']
     }
 
     pub(super) fn is_wild(&self) -> bool {
@@ -57,67 +49,36 @@ impl Part {
     }
 }
 
-/// Returns the letters that the names of a path begin with, as bits.
-pub(super) fn first_letters(path: &[String]) -> u128 {
-    let mut letters = 0;
-    for letter in path.iter().filter_map(|name| name.chars().next()) {
-        letters |= bit(letter);
-    }
-    letters
-}
-
-/// Returns the letters, as bits, that names of each path begin with that a pattern fits.
-pub(super) fn wanted_letters(pattern: &[Part]) -> u128 {
-    let mut letters = 0;
-    for Part { letters: name, is_wild } in pattern {
-        if let Some(letter) = name.first().filter(|letter| !is_wild || !is_special(**letter)) {
-            letters |= bit(*letter);
-        }
-    }
-    letters
-}
-
-/// Returns the bit of a letter, the same in both cases. Others may have it, too.
-fn bit(letter: char) -> u128 {
-    let letter = letter.to_lowercase().next().unwrap_or(letter);
-    1 << (u32::from(letter) % 128)
-}
-
-/// Returns a part of a pattern with the letters that stand for others replaced.
-fn compiled(part: &str) -> Vec<char> {
-    if part == "**" {
-        return vec![DEEP];
-    }
+/// Returns the letters of a part, in which only `*` and `?` stand for others: a set such as `[a-z]` may
+/// be any letter.
+fn simplified(part: &str) -> Vec<char> {
     let mut letters = Vec::new();
-    let mut rest = part;
-    while let Some(letter) = rest.chars().next() {
-        rest = &rest[letter.len_utf8()..];
-        match letter {
-            '*' | UNKNOWN if letters.last() == Some(&MANY) => {}
-            '*' | UNKNOWN => letters.push(MANY),
-            '?' => letters.push(ONE),
-            // A set such as `[a-z]` may stand for any letter.
-            '[' if let Some(end) = rest.get(1..).and_then(|tail| tail.find(']')) => {
-                letters.push(ONE);
-                rest = &rest[end + 2..];
+    let mut rest = part.chars();
+    while let Some(letter) = rest.next() {
+        let set = rest.as_str().char_indices().skip(1).find(|(_, end)| *end == ']');
+        match (letter, set) {
+            ('[', Some((end, _))) => {
+                letters.push('?');
+                rest = rest.as_str()[end + 1..].chars();
             }
-            letter => letters.push(letter),
+            (UNKNOWN, _) => letters.push('*'),
+            _ => letters.push(letter),
         }
     }
     letters
 }
 
-/// Returns whether a name is like a compiled part.
+/// Returns whether a name is like a part with wildcards.
 fn name_fits(part: &[char], name: &str, same_case: bool) -> bool {
     let (mut at, mut rest) = (0, name);
     // Behind the last `*`: where the part goes on, and the letters to try next.
     let mut retry = None;
     while let Some(letter) = rest.chars().next() {
         let behind = &rest[letter.len_utf8()..];
-        if part.get(at) == Some(&MANY) {
+        if part.get(at) == Some(&'*') {
             at += 1;
             retry = Some((at, behind));
-        } else if part.get(at).is_some_and(|own| *own == ONE || is_same(*own, letter, same_case)) {
+        } else if part.get(at).is_some_and(|own| *own == '?' || is_same(*own, letter, same_case)) {
             (at, rest) = (at + 1, behind);
         } else if let Some((back, next)) = retry {
             (at, rest) = (back, next);
@@ -127,7 +88,7 @@ fn name_fits(part: &[char], name: &str, same_case: bool) -> bool {
             return false;
         }
     }
-    part[at..].iter().all(|letter| *letter == MANY)
+    part[at..].iter().all(|letter| *letter == '*')
 }
 
 fn is_same(letter: char, other: char, same_case: bool) -> bool {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::address::AddressPattern;
 use super::call::CallReading;
 use super::expand::is_rest_of_path;
-use super::part::{Part, braces, first_letters, fit, fit_whole, wanted_letters};
+use super::part::{Part, braces, fit, fit_whole};
 use super::pattern::Mistake;
 use super::texts::Texts;
 use hookexec_files::paths::lexical;
@@ -24,7 +24,6 @@ pub(super) struct Machine {
     pub(super) project: PathBuf,
     /// The directory for temporary files.
     pub(super) temporary: PathBuf,
-    pub(super) platform: Platform,
 }
 
 /// A pattern of `targets` or `files`.
@@ -64,8 +63,6 @@ struct Compiled {
     root: Option<PathBuf>,
     /// How many parts the root has.
     root_parts: usize,
-    /// The letters that names in each path begin with that it fits: most paths lack one.
-    letters: u128,
 }
 
 /// The patterns of one key, and where what they name really lies now.
@@ -86,7 +83,7 @@ struct PathHere<'p> {
 impl Machine {
     /// Returns the home of the user as a path from `/` on.
     pub(super) fn home(&self) -> Option<PathBuf> {
-        self.home.as_deref().map(|home| rooted(home, self.platform))
+        self.home.as_deref().map(rooted)
     }
 }
 
@@ -149,12 +146,11 @@ impl PathPattern {
 
 impl PathGlob {
     fn parse(item: &str, machine: &Machine) -> Result<Self, Mistake> {
-        let platform = machine.platform;
         if item.contains('[') {
             let hint = "write `?` for any letter, or `{a,b}` for one of two".to_owned();
             return Err((format!("`[` is not a wildcard: `{item}`"), hint));
         }
-        let glob = platform.rooted(item);
+        let glob = Platform::HERE.rooted(item);
         let at_temporary = behind(&glob, &["$TMPDIR"]);
         let (base, rest) = if let Some(rest) = behind(&glob, &["~", "$HOME", "${HOME}"]) {
             let Some(home) = machine.home() else {
@@ -162,9 +158,9 @@ impl PathGlob {
             };
             (home, rest)
         } else if let Some(rest) = behind(&glob, &["$PROJECT", "."]) {
-            (rooted(&machine.project, platform), rest)
+            (rooted(&machine.project), rest)
         } else if let Some(rest) = at_temporary {
-            (rooted(&machine.temporary, platform), rest)
+            (rooted(&machine.temporary), rest)
         } else if glob.starts_with(['~', '$', '!']) {
             let hint = "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
             let message = format!("`{item}` is not a path that can be known");
@@ -181,7 +177,7 @@ impl PathGlob {
         }
         let mut spared = Vec::new();
         if at_temporary.is_some() || TEMPORARY.iter().any(|place| glob.starts_with(place)) {
-            spared.push(rooted(&machine.project, platform));
+            spared.push(rooted(&machine.project));
             spared.extend(machine.home());
         }
         let rest = rest.to_owned();
@@ -290,17 +286,12 @@ impl Compiled {
         let names = parts[..root_parts].iter().map(Part::name);
         let root = Path::new("/").join(names.collect::<PathBuf>());
         let root = Some(root).filter(|_| is_absolute);
-        let letters = wanted_letters(&parts);
-        Self { parts, root, root_parts, letters }
+        Self { parts, root, root_parts }
     }
 }
 
 impl<'p> Here<'p> {
-    pub(super) fn of(
-        patterns: &'p [PathPattern],
-        machine: &Machine,
-        read: &CallReading<'_>,
-    ) -> Self {
+    pub(super) fn of(patterns: &'p [PathPattern], read: &CallReading<'_>) -> Self {
         let mut paths = Vec::new();
         for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
             if let Some(glob) = pattern.glob() {
@@ -309,7 +300,7 @@ impl<'p> Here<'p> {
                 paths.push(PathHere { pattern, glob, real: elsewhere });
             }
         }
-        Self { all: patterns, paths, home: machine.home(), guesses: OnceCell::new() }
+        Self { all: patterns, paths, home: read.home(), guesses: OnceCell::new() }
     }
 
     /// Returns the directories in which a word may lie that begins with what only the shell knows: those
@@ -335,10 +326,8 @@ impl<'p> Here<'p> {
     ) -> Option<&'p PathPattern> {
         for name in names.iter().filter(|name| !take_away(self.all, name)) {
             let parts = parts_of(name);
-            let letters = first_letters(&parts);
             for PathHere { pattern, glob, real } in &self.paths {
-                let is_possible = glob.compiled().letters & !letters == 0 || real.is_some();
-                if is_possible && glob.leads_to(real.as_deref(), name, &parts) && !excepted(name) {
+                if glob.leads_to(real.as_deref(), name, &parts) && !excepted(name) {
                     return Some(pattern);
                 }
             }
@@ -364,7 +353,7 @@ impl<'p> Here<'p> {
         texts: &Texts,
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
-        for (address, _) in texts.iter().filter(|(text, _)| text.contains("://")) {
+        for address in texts.iter().filter(|text| text.contains("://")) {
             let file = Path::new(address);
             if excepted(file) || self.all.iter().any(|one| one.negated && one.holds(file)) {
                 continue;
@@ -382,24 +371,25 @@ impl<'p> Here<'p> {
 }
 
 /// Returns where the system would go for a path from `/` on, as such a path.
-pub(super) fn real(path: &Path, platform: Platform) -> PathBuf {
-    let place = hookexec_files::paths::physical(&platform.native(path));
-    if platform.has_drives { rooted(&place, platform) } else { place }
+pub(super) fn real(path: &Path) -> PathBuf {
+    let place = hookexec_files::paths::physical(&Platform::HERE.native(path));
+    if Platform::HERE.has_drives { rooted(&place) } else { place }
 }
 
 /// Returns a path of the system as a path from `/` on.
-pub(super) fn rooted(path: &Path, platform: Platform) -> PathBuf {
+pub(super) fn rooted(path: &Path) -> PathBuf {
     match path.to_str() {
-        Some(text) => PathBuf::from(platform.rooted(text).as_ref()),
+        Some(text) => PathBuf::from(Platform::HERE.rooted(text).as_ref()),
         None => path.to_owned(),
     }
 }
 
 /// Returns the names of the file that `path` leads to.
-pub(super) fn names(path: &Path, platform: Platform) -> Vec<PathBuf> {
-    let mut names = vec![lexical(path), real(path, platform)];
+pub(super) fn names(path: &Path) -> Vec<PathBuf> {
+    let mut names = vec![lexical(path), real(path)];
     names.dedup();
-    let first: Vec<PathBuf> = names.iter().filter_map(|name| platform.first_name(name)).collect();
+    let first: Vec<PathBuf> =
+        names.iter().filter_map(|name| Platform::HERE.first_name(name)).collect();
     names.extend(first);
     names
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::expand::{UNKNOWN, expansions};
-use super::paths::{Machine, rooted};
+use super::paths::rooted;
 use super::texts::TOO_MANY;
 use crate::builtins::Surroundings;
 use crate::calls::{Change, History, Word, directory};
@@ -24,27 +24,19 @@ const MOST: usize = 16;
 /// The surroundings of a call.
 pub(super) struct Scene<'w> {
     pub(super) surroundings: &'w Surroundings,
-    pub(super) platform: Platform,
     /// The directory that the call starts in.
     pub(super) start: PathBuf,
-    /// Whether wildcards may fit names that begin with a dot: `shopt -s dotglob`.
-    pub(super) dots: bool,
     /// How many texts were made of the words of the call.
     pub(super) made: Cell<usize>,
 }
 
 impl<'w> Scene<'w> {
-    pub(super) fn of(
-        input: &Input,
-        machine: &Machine,
-        surroundings: &'w Surroundings,
-    ) -> Result<Self, BuiltinError> {
-        let platform = machine.platform;
-        let mut start = rooted(&directory(input), platform);
+    pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Result<Self, BuiltinError> {
+        let mut start = rooted(&directory(input));
         if !start.starts_with("/") {
-            start = rooted(&std::env::current_dir()?, platform).join(start);
+            start = rooted(&std::env::current_dir()?).join(start);
         }
-        Ok(Self { surroundings, platform, start, dots: false, made: Cell::new(0) })
+        Ok(Self { surroundings, start, made: Cell::new(0) })
     }
 
     /// Counts texts that are made of a word.
@@ -60,7 +52,7 @@ impl<'w> Scene<'w> {
     /// Returns the value of a variable of the environment.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         match name {
-            "HOME" if self.platform.has_drives => self.home().map(str::to_owned),
+            "HOME" if Platform::HERE.has_drives => self.home().map(str::to_owned),
             name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),
         }
     }
@@ -133,7 +125,7 @@ impl Place {
             for path in self.paths(text) {
                 // `cd link/..` goes back to where the link stands.
                 let path = path.map(|path| lexical(&path));
-                let exists = path.as_ref().is_some_and(|path| scene.platform.native(path).is_dir());
+                let exists = path.as_ref().is_some_and(|path| Platform::HERE.native(path).is_dir());
                 if !is_sure && !exists && path.is_some() {
                     // It may fail, and the shell stay where it is.
                     reached.extend(self.directories.iter().cloned());

@@ -3,36 +3,9 @@
 use super::arguments::Arguments;
 use crate::calls::Word;
 
-/// How deep brackets are followed.
-const DEEPEST: usize = 20;
-
-/// The names that tests narrow what is found to; `None` is everything.
-type Names = Option<Vec<String>>;
-
 /// Returns where a `find` begins, and the patterns of what it acts on there.
 pub(super) fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
-    let words = search.command.words.get(1..).unwrap_or_default();
-    let mut expression = Expression { words, at: 0, depth: 0, acted: Vec::new() };
-    let printed = expression.any_of(&None);
-    // A bracket too many: the rest is not read.
-    if expression.at < words.len() {
-        expression.acted.push(None);
-    }
-    // Without an action it prints what it finds.
-    if expression.acted.is_empty() {
-        expression.acted.push(printed);
-    }
-    let mut patterns = Vec::new();
-    for names in expression.acted {
-        match names {
-            None => patterns.push("*".to_owned()),
-            Some(names) => {
-                for name in names {
-                    patterns.push(format!("**/{}", name.trim_start_matches("./")));
-                }
-            }
-        }
-    }
+    let patterns = acted_on(search.command.words.get(1..).unwrap_or_default());
     let mut found = Vec::new();
     for start in starts(search, start) {
         for pattern in &patterns {
@@ -40,6 +13,52 @@ pub(super) fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, Stri
         }
     }
     found
+}
+
+/// Returns the patterns of what the actions of a `find` are for. Where not every alternative of the
+/// tests before them names something, that is everything.
+fn acted_on(words: &[Word]) -> Vec<String> {
+    let (mut names, mut acted) = (Vec::new(), Vec::new());
+    // Whether this alternative names something, and whether one before it does not.
+    let (mut is_named, mut is_open) = (false, false);
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let is_negated = at > 0 && matches!(words[at - 1].text.as_str(), "!" | "-not");
+        at += 1;
+        match word.text.as_str() {
+            "-name" | "-iname" | "-path" | "-ipath" | "-wholename" => {
+                if let Some(name) = words.get(at).filter(|_| !is_negated) {
+                    names.push(format!("**/{}", name.text.trim_start_matches("./")));
+                    is_named = true;
+                }
+                at += 1;
+            }
+            "(" => {
+                is_open |= is_negated;
+                is_named = false;
+            }
+            "-o" | "-or" | "," => {
+                is_open |= !is_named;
+                is_named = false;
+            }
+            ")" => is_open |= !is_named,
+            action @ ("-exec" | "-execdir" | "-ok" | "-okdir" | "-delete" | "-print"
+            | "-print0" | "-ls") => {
+                is_open |= !is_named;
+                acted.clone_from(&names);
+                if let "-exec" | "-execdir" | "-ok" | "-okdir" = action {
+                    let mut rest = words[at..].iter();
+                    at += rest.position(|word| word.text == ";" || word.text == "+").unwrap_or(0);
+                }
+            }
+            _ => {}
+        }
+    }
+    // Without an action it prints what it finds.
+    if acted.is_empty() && is_named {
+        acted = names;
+    }
+    if is_open || acted.is_empty() { vec!["*".to_owned()] } else { acted }
 }
 
 /// Returns the directories that a `find` begins in: the operands before its first test.
@@ -53,73 +72,4 @@ fn starts<'s>(search: &'s Arguments<'_>, start: &'s str) -> Vec<&'s str> {
     let starts: Vec<&str> =
         search.operands[..count].iter().map(|word| word.text.as_str()).collect();
     if starts.is_empty() { vec!["."] } else { starts }
-}
-
-struct Expression<'e> {
-    words: &'e [Word],
-    at: usize,
-    depth: usize,
-    /// The names that each action acts on.
-    acted: Vec<Names>,
-}
-
-impl Expression<'_> {
-    /// Reads tests of which one is enough, behind tests that narrow to `outer`.
-    fn any_of(&mut self, outer: &Names) -> Names {
-        let mut all = Some(Vec::new());
-        loop {
-            all = match (all, self.all_of(outer)) {
-                (Some(mut all), Some(names)) => {
-                    all.extend(names);
-                    Some(all)
-                }
-                _ => None,
-            };
-            match self.words.get(self.at).map(|word| word.text.as_str()) {
-                Some("-o" | "-or" | ",") => self.at += 1,
-                _ => return all,
-            }
-        }
-    }
-
-    /// Reads tests that hold together, up to an `-o` or the end of the brackets.
-    fn all_of(&mut self, outer: &Names) -> Names {
-        let mut names = outer.clone();
-        let mut is_negated = false;
-        while let Some(word) = self.words.get(self.at) {
-            let mut tested = None;
-            match word.text.as_str() {
-                "-o" | "-or" | "," | ")" => break,
-                "!" | "-not" => {
-                    is_negated = !is_negated;
-                    self.at += 1;
-                    continue;
-                }
-                "(" if self.depth < DEEPEST => {
-                    self.at += 1;
-                    self.depth += 1;
-                    tested = self.any_of(&names);
-                    self.depth -= 1;
-                }
-                "-name" | "-iname" | "-path" | "-ipath" | "-wholename" => {
-                    self.at += 1;
-                    tested = self.words.get(self.at).map(|name| vec![name.text.clone()]);
-                }
-                "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                    self.acted.push(names.clone());
-                    let rest = &self.words[self.at..];
-                    let end = rest.iter().position(|word| word.text == ";" || word.text == "+");
-                    self.at += end.unwrap_or(rest.len() - 1);
-                }
-                "-delete" | "-print" | "-print0" | "-ls" => self.acted.push(names.clone()),
-                _ => {}
-            }
-            self.at += 1;
-            if names.is_none() && !is_negated {
-                names = tested;
-            }
-            is_negated = false;
-        }
-        names
-    }
 }

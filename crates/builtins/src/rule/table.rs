@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use super::glob::{glob, glob_any_case};
+use super::rows::rows;
 use super::uses::Use;
 
 /// The table of options, one program a row.
@@ -62,23 +63,6 @@ static LINES: LazyLock<HashMap<&'static str, Vec<&'static Line>>> = LazyLock::ne
 
 /// The row for all programs. It counts for an option that no row of the program names.
 static OTHERS: LazyLock<Row> = LazyLock::new(|| Row::of("*", None));
-
-/// Returns the head of each row, and its body with the lines that go on.
-fn rows(text: &'static str) -> Vec<(&'static str, String)> {
-    let mut rows: Vec<(&str, String)> = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        if line.starts_with(' ') {
-            if let Some((_, body)) = rows.last_mut() {
-                body.push_str(line);
-            }
-        } else if let Some((head, body)) = line.split_once(": ") {
-            rows.push((head, body.to_owned()));
-        } else if let Some(head) = line.strip_suffix(':') {
-            rows.push((head, String::new()));
-        }
-    }
-    rows
-}
 
 /// Returns the body of a row with each `-abc` in a list written as `-a,-b,-c`.
 fn spelled(body: &str) -> String {

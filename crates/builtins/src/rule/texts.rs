@@ -1,6 +1,6 @@
 //! The texts of one call that may be paths, bounded.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use hookexec_files::paths::lexical;
@@ -17,16 +17,16 @@ const JOINTS: [char; 18] =
 /// Why a call can't be checked.
 pub(super) const TOO_MANY: &str = "the call names more paths than can be checked";
 
-/// Texts, each once, in order, with whether its wildcards match names that begin with a dot.
+/// Texts, each once, in order.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    found: BTreeMap<String, bool>,
+    found: BTreeSet<String>,
     bytes: usize,
 }
 
 impl Texts {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.found.iter().map(|(text, dots)| (text.as_str(), *dots))
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.found.iter().map(String::as_str)
     }
 
     pub(super) fn remove(&mut self, text: &str) {
@@ -35,30 +35,30 @@ impl Texts {
 
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
-    pub(super) fn add_pieces(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
+    pub(super) fn add_pieces(&mut self, text: &str) -> Result<(), &'static str> {
         let decoded = if text.contains('%') { Some(percent_decoded(text)) } else { None };
         for text in std::iter::once(text).chain(decoded.as_deref()) {
             let behind = text.match_indices(JOINTS).take(64);
             let behind = behind.map(|(at, joint)| &text[at + joint.len()..]);
             for piece in std::iter::once(text).chain(text.split(JOINTS)).chain(behind) {
-                self.add(piece, dots)?;
+                self.add(piece)?;
                 if piece.starts_with('-') {
                     // The value of a short option may stand right behind it.
                     for (at, _) in piece.char_indices().skip(1).take(4) {
-                        self.add(&piece[at..], dots)?;
+                        self.add(&piece[at..])?;
                     }
                 }
                 if let Some((_, path)) =
                     piece.strip_prefix("//").and_then(|rest| rest.split_once('/'))
                 {
-                    self.add(&format!("/{path}"), dots)?;
+                    self.add(&format!("/{path}"))?;
                 }
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, text: &str, dots: bool) -> Result<(), &'static str> {
+    fn add(&mut self, text: &str) -> Result<(), &'static str> {
         let short;
         let text = if text.len() > LONGEST {
             // A tool may shorten a path before the system sees it, and a pattern may match a short one.
@@ -71,15 +71,14 @@ impl Texts {
         if text.is_empty() || text.bytes().filter(|byte| *byte != b'*').count() > LONGEST {
             return Ok(());
         }
-        if let Some(known) = self.found.get_mut(text) {
-            *known |= dots;
+        if self.found.contains(text) {
             return Ok(());
         }
         self.bytes += text.len() + SHARE;
         if self.bytes > MOST_BYTES {
             return Err(TOO_MANY);
         }
-        self.found.insert(text.to_owned(), dots);
+        self.found.insert(text.to_owned());
         Ok(())
     }
 }

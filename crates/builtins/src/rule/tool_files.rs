@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::mentions::{Mention, goes_deep};
+use super::mentions::Mention;
 use super::place::{Place, Scene};
 use super::tools::CalledTool;
 use super::uses::Touch;
-use super::words::{add_words, foreign};
+use super::words::add_words;
 use crate::builtins::tool::{only_reads, only_writes};
 use crate::calls::Word;
 use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
+use hookexec_files::platform::Platform;
 
 /// How long the texts of a call that are read may be together.
 const LONGEST: usize = 64 << 10;
@@ -34,7 +35,6 @@ pub(super) fn of_tool(
         has_command: has_command(input, &roles),
         roles,
         touch: touch(input, tool),
-        goes_deep: false,
         is_of_files: tool.is_of_files(),
         is_search: tool.is("grep") || tool.is("glob"),
         reads: tool.is("grep"),
@@ -49,7 +49,6 @@ pub(super) fn of_tool(
     if found.is_search && found.mentions.is_empty() {
         found.add(".", Touch::READ, false)?;
     }
-    let descends = descends || found.has_command && found.goes_deep;
     for mention in &mut found.mentions {
         mention.descends = descends;
     }
@@ -84,8 +83,6 @@ struct Collector<'c> {
     touch: Touch,
     /// Whether a command is among the arguments.
     has_command: bool,
-    /// Whether a word of them says that it goes through directories.
-    goes_deep: bool,
     /// Whether it is certain which arguments are files.
     is_of_files: bool,
     /// Whether it looks for files or texts.
@@ -164,16 +161,13 @@ impl Collector<'_> {
         }
         // An argument outside of the table may be a command.
         if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
+            if !is_sentence {
+                return self.add(text, self.touch, true);
+            }
             let mut words = BTreeSet::new();
             add_words(text, &mut words);
-            self.goes_deep |= words.iter().any(|word| goes_deep(word));
-            if is_sentence {
-                words.retain(|word| is_path(word));
-                for word in &words {
-                    self.add(word, self.touch, false)?;
-                }
-            } else {
-                self.add(text, self.touch, true)?;
+            for word in words.iter().filter(|word| is_path(word)) {
+                self.add(word, self.touch, false)?;
             }
         }
         Ok(())
@@ -189,7 +183,8 @@ impl Collector<'_> {
         {
             mention.open = Some(String::new());
         }
-        if self.reads && !text.contains("**") { self.add(text, self.touch, false) } else { Ok(()) }
+        let name = text.trim_start_matches("**/");
+        if self.reads && !name.contains("**") { self.add(name, self.touch, false) } else { Ok(()) }
     }
 
     /// Adds the files of a patch, and returns whether it names some.
@@ -211,16 +206,16 @@ impl Collector<'_> {
         if text.is_empty() {
             return Ok(());
         }
-        let other = foreign(text, self.scene.platform);
-        for text in std::iter::once(text).chain(other.as_deref()) {
-            if is_code {
-                add_words(text, &mut words);
-            } else {
-                words.insert(text.to_owned());
-            }
+        if is_code {
+            add_words(text, &mut words);
+        } else {
+            words.insert(text.to_owned());
+        }
+        if is_code && Platform::HERE.has_drives {
+            add_words(&text.replace('\\', "/"), &mut words);
         }
         let word = Word::unknown(text);
-        let mention = Mention::of(&word, &words, false, &self.place, self.scene)?;
+        let mention = Mention::of(&word, &words, &self.place, self.scene)?;
         self.mentions.push(Mention { touch, ..mention });
         Ok(())
     }

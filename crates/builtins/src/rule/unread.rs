@@ -15,24 +15,14 @@ impl Pattern {
         }
         let row = self.row(program.unwrap_or_default());
         let text = words.join(" ");
-        // What stands beside one of several commands says nothing of the others.
-        let is_one = !words.iter().any(|word| word == ";");
         self.words.iter().all(|word| {
             let mut alternatives = word.alternatives.iter();
-            if word.negated {
-                return !is_one || !alternatives.any(|one| one.is_plain_in(words));
-            }
-            alternatives.any(|one| one.stands_in(words, &text, &row))
+            word.negated || alternatives.any(|one| one.stands_in(words, &text, &row))
         })
     }
 }
 
 impl Alternative {
-    /// Returns whether it is a word that stands among others.
-    fn is_plain_in(&self, words: &[String]) -> bool {
-        matches!(self, Self::Word(name) if words.iter().any(|word| glob(name, word)))
-    }
-
     /// Returns whether it stands among words that can't be read, or in their text.
     fn stands_in(&self, words: &[String], text: &str, row: &Row) -> bool {
         match self {

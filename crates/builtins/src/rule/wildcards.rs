@@ -14,13 +14,12 @@ const MOST: usize = 50_000;
 /// Finds the files of patterns, for one call.
 #[derive(Debug)]
 pub(super) struct Finder {
-    platform: Platform,
     looked_at: usize,
 }
 
 impl Finder {
-    pub(super) fn new(platform: Platform) -> Self {
-        Self { platform, looked_at: 0 }
+    pub(super) fn new() -> Self {
+        Self { looked_at: 0 }
     }
 
     /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
@@ -48,7 +47,7 @@ impl Finder {
                     let path = place.join(&name);
                     // Links are not followed, as in a shell.
                     if deep
-                        && !fs::symlink_metadata(self.platform.native(&path))
+                        && !fs::symlink_metadata(Platform::HERE.native(&path))
                             .is_ok_and(|data| data.is_dir())
                     {
                         continue;
@@ -64,7 +63,7 @@ impl Finder {
     }
 
     fn names(&mut self, directory: &Path) -> Result<Vec<String>, &'static str> {
-        let Ok(entries) = fs::read_dir(self.platform.native(directory)) else {
+        let Ok(entries) = fs::read_dir(Platform::HERE.native(directory)) else {
             return Ok(Vec::new());
         };
         let mut names = Vec::new();
