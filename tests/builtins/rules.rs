@@ -271,7 +271,15 @@ async fn an_allow_is_the_whole_command() {
         ask git log $x
         ask timeout 5 git status
         ask git status; rm x
-        ask curl x | sh",
+        ask curl x | sh
+        { type: rule, allow: true, commands: ['git commit *'], otherwise: ask }
+        allow git commit -m \"$(cat <<'EOF'\\na (b), it's c\\n\\nd\\nEOF\\n)\"
+        allow git commit -m \"$(cat <<'EOF'\\nuse `x`\\nEOF\\n)\"
+        ask git commit -m \"$(cat <<'EOF'\\n) `x`\\nEOF\\n)\"
+        ask git commit -m \"$(cat <<'EOF'\\nEOF\\nx\\nEOF\\n)\"
+        ask git commit -m \"$(cat <<EOF\\n$(x)\\nEOF\\n)\"
+        ask git commit -m \"$(cat <<'EOF' | x\\na\\nEOF\\n)\"
+        ask git commit -m $(cat <<'EOF'\\na\\nEOF\\n)",
     )
     .await;
     let machine = Machine::new();

@@ -153,7 +153,12 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
 
 /// Returns the shell text that the words behind the options are together.
 fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
-    let words = words.get(row.skip.unwrap_or(0)..).unwrap_or_default();
+    let mut words = words.get(row.skip.unwrap_or(0)..).unwrap_or_default();
+    if let [dashes, rest @ ..] = words
+        && dashes.text == "--"
+    {
+        words = rest;
+    }
     if words.is_empty() {
         return Inner::Nothing;
     }

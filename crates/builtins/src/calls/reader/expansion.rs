@@ -20,6 +20,18 @@ impl Reader<'_, '_> {
                 self.arithmetic(frame)?;
                 Certainty::OneWord
             }
+            Some(b'(')
+                if quoted
+                    && self.documents.is_empty()
+                    && let Some((length, text)) = document_of_cat(&self.text[self.at..]) =>
+            {
+                for letter in text.chars() {
+                    self.quoted_letter(letter);
+                }
+                word.text.push_str(text);
+                self.at += length;
+                return Ok(());
+            }
             Some(b'(') => {
                 self.at += 1;
                 self.substituted(frame)?;
@@ -239,4 +251,19 @@ impl Reader<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Returns the length of `(cat <<'END'`, a text and its end, and the text, if every shell takes it as it
+/// stands. Old ones look for the bracket in the text, and would expand what stands behind it.
+fn document_of_cat(rest: &str) -> Option<(usize, &str)> {
+    let (end, behind) = rest.strip_prefix("(cat <<'")?.split_once('\'')?;
+    let (text, behind) = behind.split_once(&format!("\n{end}\n"))?;
+    let text = text.strip_prefix('\n')?;
+    let behind = behind.trim_start().strip_prefix(')')?;
+    let may_expand = text.contains(['$', '`', '"', '\\']) && text.contains([')', '\'', '"']);
+    let is_plain = !end.is_empty() && end.chars().all(|letter| letter.is_ascii_alphanumeric());
+    if may_expand || !is_plain {
+        return None;
+    }
+    Some((rest.len() - behind.len(), text.trim_end_matches('\n')))
 }
