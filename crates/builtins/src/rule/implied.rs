@@ -20,10 +20,12 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     let mut implied: Vec<SimpleCommand> = Vec::new();
     for (at, command) in commands.iter().enumerate() {
         let name = program_of(command).unwrap_or_default();
-        if RUNNERS.contains(&name.as_str()) || is_interpreter(&name) || is_awk(&name) {
-            let given = Arguments::of(command);
-            implied.extend(named(&name, &given));
-            implied.extend(commands_in_code(&name, &given));
+        let is_runner = RUNNERS.contains(&name.as_str());
+        if is_runner || is_interpreter(&name) {
+            implied.extend(named(&Arguments::of(command), is_runner));
+        }
+        if is_interpreter(&name) || is_awk(&name) {
+            implied.extend(commands_in_code(&name, &Arguments::of(command)));
         }
         if !is_database(&name) {
             continue;
@@ -186,11 +188,7 @@ const RUNNERS: [&str; 3] = ["pnpm", "yarn", "bun"];
 
 /// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
 /// `pnpm prisma`.
-fn named(name: &str, given: &Arguments<'_>) -> Option<SimpleCommand> {
-    let is_runner = RUNNERS.contains(&name);
-    if !is_runner && !is_interpreter(name) {
-        return None;
-    }
+fn named(given: &Arguments<'_>, is_runner: bool) -> Option<SimpleCommand> {
     let command = given.command;
     let module = given.options.iter().find(|option| option.name == "-m" && !is_runner);
     let program = match module.and_then(|option| option.value) {
@@ -210,9 +208,6 @@ fn named(name: &str, given: &Arguments<'_>) -> Option<SimpleCommand> {
 
 /// Returns the commands and statements that the code of an interpreter runs, as far as they can be read.
 fn commands_in_code(name: &str, given: &Arguments<'_>) -> Vec<SimpleCommand> {
-    if !is_interpreter(name) && !is_awk(name) {
-        return Vec::new();
-    }
     let mut codes: Vec<&str> = Vec::new();
     if is_awk(name) {
         codes.extend(given.operands.first().map(|word| word.text.as_str()));
