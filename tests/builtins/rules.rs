@@ -642,7 +642,6 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         deny D=src; if true; then D=$HOME; fi; rm -rf \"$D\"
         deny export D=$HOME; rm -rf \"$D\"
         deny if true; then D=$HOME; else D=src; fi; rm -rf \"$D\"
-        deny case x in a) D=$HOME ;; b) D=src ;; esac; rm -rf $D
         deny if true; then D=src; fi; rm -rf \"$D\"/*
         deny true && D=~ || D=src; rm -rf \"$D\"
         - t=$(mktemp -d); trap 'rm -rf \"$t\"' EXIT

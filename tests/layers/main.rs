@@ -53,7 +53,7 @@ fn no_module_imports_one_above_itself() {
 /// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
 const PLAIN_READERS: [(&str, &str); 15] = [
     ("crates/agents/src/transcript/mod.rs", "looks whether a line is JSON"),
-    ("crates/builtins/src/builtins/http_post/post.rs", "looks whether a text is JSON"),
+    ("crates/builtins/src/builtins/http_post.rs", "looks whether a text is JSON"),
     (
         "crates/files/src/rpc/message.rs",
         "leaves results as they are written, and refuses keys that stand twice",

@@ -228,8 +228,8 @@ mod tests {
             ("x=$(./get \"a b\") y", vec!["./get a b", "<x=$(...)> y"]),
             ("echo `./one` \"`./two`\"", vec!["./one", "./two", "echo <$(...)> <$(...)>"]),
             ("sh *.sh; x ./{a,b}; ~/x; a~b", vec!["sh <*.sh>", "x <./{a,b}>", "<~/x>", "a~b"]),
-            ("case $1 in a|b) ./x;; esac", vec!["case <$1> a b", "./x"]),
             ("{ ./a; }", vec!["./a"]),
+            ("[[ -f x ]] && ./a", vec!["[[ -f x ]]", "./a"]),
             ("diff <(./a) <(./b)", vec!["./a", "./b", "diff <<(./a)> <<(./b)>"]),
             ("a \\\n b", vec!["a b"]),
         ] {

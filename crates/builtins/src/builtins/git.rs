@@ -18,8 +18,6 @@ use hookexec_files::files;
 
 /// How long git may take; a builtin that waits longer delays the agent for no good.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How much of git's output is read.
-const MOST: usize = 256 * 1024;
 
 /// Settings that keep a repository from naming programs to run, its index as it is, and output plain.
 const SETTINGS: &[(&str, &str)] = &[
@@ -174,7 +172,7 @@ fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinErr
             }
             in_time
         });
-        let result = read_beginning(reader, MOST);
+        let result = read_beginning(reader, 256 * 1024);
         drop(done);
         (result, watch.join().unwrap_or(true))
     });

@@ -12,6 +12,7 @@ mod arguments;
 pub mod audit_log;
 mod elide_repeated_tool_results;
 mod git;
+#[cfg(feature = "http")]
 mod http_post;
 mod limit_calls;
 mod limit_large_tool_results;
@@ -41,6 +42,15 @@ use hookexec::registry::Registry;
 use hookexec::registry::{Builtin, BuiltinError, BuiltinFunction};
 use hookexec::wire::{Input, Output};
 use hookexec_files::locks::locked;
+
+#[cfg(not(feature = "http"))]
+mod http_post {
+    use super::{BuiltinError, Surroundings, Work};
+
+    pub(super) fn prepare(_: &Surroundings, _: &[String]) -> Result<Work, BuiltinError> {
+        Err("this hookexec was built without the feature `http`".into())
+    }
+}
 
 /// Gives the name of a builtin, and its page.
 macro_rules! named {

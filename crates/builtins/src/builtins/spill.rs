@@ -8,9 +8,6 @@ use std::time::{Duration, SystemTime};
 use hookexec_files::files::{create_private, digest};
 use hookexec_files::platform::system;
 
-/// How much one session may keep, in bytes.
-const MOST: u64 = 256 << 20;
-
 /// The directory of one session's files.
 ///
 /// Its place follows from the user and the session alone, so that separate processes find the same.
@@ -41,7 +38,7 @@ impl Spill {
         if path.is_file() {
             return Ok(path);
         }
-        if size(&self.own)? + text.len() as u64 > MOST {
+        if size(&self.own)? + text.len() as u64 > 256 << 20 {
             return Err(io::Error::other("the session keeps too much already"));
         }
         match create_private(&path, text.as_bytes()) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::command::{Hidden, SimpleCommand, Word};
+use super::command::{SimpleCommand, Word};
 use super::powershell::commands_of_powershell;
 use super::reader::{Found, Frame, commands_of_text};
 use super::simple::Simple;
@@ -71,7 +71,12 @@ impl<'i> Arguments<'i> {
             _ if !self.is_text_of_shell() => vec![SimpleCommand::unreadable(&self.all_text())],
             ([Value::String(text)], []) => commands_of_text(text),
             ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
-            ([Value::String(program)], [Value::Array(words)]) => commands_of_both(program, words),
+            // A tool may run the program alone, or give all of it to a shell.
+            ([program], [Value::Array(words)])
+                if is_plain(program) && words.iter().all(is_plain) =>
+            {
+                commands_of_words(&[std::slice::from_ref(*program), words].concat())
+            }
             _ => vec![SimpleCommand::unreadable(&self.all_text())],
         };
         if self.unknown_argument().is_some() {
@@ -163,28 +168,9 @@ pub(crate) fn kinds(input: &Input) -> Vec<String> {
     kinds
 }
 
-/// Returns the commands of a text with a list of words beside it. A tool may run the text alone, or
-/// give all of it to a shell.
-fn commands_of_both(text: &str, words: &[Value]) -> Vec<SimpleCommand> {
-    let program = Value::String(text.to_owned());
-    let mut commands = if is_plain(text) {
-        commands_of_words(&[std::slice::from_ref(&program), words].concat())
-    } else {
-        commands_of_text(text)
-    };
-    if commands.is_empty() {
-        return vec![SimpleCommand::unreadable("")];
-    }
-    if !is_plain(text) || !words.iter().all(|word| word.as_str().is_some_and(is_plain)) {
-        for command in &mut commands {
-            command.hidden = Hidden::Anything;
-        }
-    }
-    commands
-}
-
-/// Returns whether no shell makes anything else of a text.
-fn is_plain(text: &str) -> bool {
+/// Returns whether no shell makes anything else of a word.
+fn is_plain(word: &Value) -> bool {
+    let Value::String(text) = word else { return false };
     let mut letters = text.chars();
     !text.is_empty()
         && !text.starts_with('=')

@@ -84,9 +84,6 @@ impl Word {
     }
 }
 
-/// How many words of a text that can't be read are kept.
-const MOST_HIDDEN_WORDS: usize = 500;
-
 /// Commands that a command runs beside those of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Hidden {
@@ -123,7 +120,7 @@ impl Hidden {
         if text.trim().contains([';', '|', '&', '\n']) {
             words.push(";".to_owned());
         }
-        if words.len() > MOST_HIDDEN_WORDS { Self::Anything } else { Self::Words(words) }
+        if words.len() > 500 { Self::Anything } else { Self::Words(words) }
     }
 
     /// Returns commands of which all words stand among these, if they are known and no `others` come.
@@ -250,11 +247,6 @@ impl SimpleCommand {
 impl Word {
     pub(super) fn is_unknown(&self) -> bool {
         self.certainty == Certainty::Unknown
-    }
-
-    /// Returns whether a shell may put something else than paths in its place.
-    pub(super) fn is_expanded(&self) -> bool {
-        self.is_unknown() && self.text.contains(['$', '`', '<', '>'])
     }
 
     /// Returns whether the program may get something else than one known text or paths.

@@ -7,9 +7,6 @@ use crate::tools::{Role, Special, patch};
 use hookexec::describe::{Command, Touched, TouchedFile};
 use hookexec_files::paths::lexical;
 
-/// How deep lists of files may nest in the arguments.
-const DEEPEST: usize = 4;
-
 /// Programs that may run a command in another directory.
 const MOVERS: [&str; 7] = ["env", "genv", "sudo", "doas", "find", "gfind", "bfs"];
 
@@ -56,24 +53,24 @@ impl Files<'_> {
         let Some(touched) = touched else { return };
         for role in [Role::Path, Role::Paths] {
             for value in call.with_role(role) {
-                self.value(value, touched, DEEPEST);
+                self.value(value, touched);
             }
         }
     }
 
     /// Adds a path, a list of paths, or a list of objects with one path each.
-    fn value(&mut self, value: &Value, touched: Touched, depth: usize) {
+    fn value(&mut self, value: &Value, touched: Touched) {
         match value {
             Value::String(path) => self.add(path, touched, true),
-            Value::Array(items) if depth > 0 => {
+            Value::Array(items) => {
                 for item in items {
-                    self.value(item, touched, depth - 1);
+                    self.value(item, touched);
                 }
             }
-            Value::Object(object) if depth > 0 => {
+            Value::Object(object) => {
                 for (key, value) in object {
                     if self.call.roles.get(key).is_some_and(|(role, _)| role == Role::Path) {
-                        self.value(value, touched, depth - 1);
+                        self.value(value, touched);
                     }
                 }
             }

@@ -4,9 +4,6 @@ use std::sync::Arc;
 
 use super::command::Word;
 
-/// How many steps of a call are kept.
-const MOST_STEPS: usize = 200;
-
 /// The steps of a shell, the latest first. A subshell goes on with those of the shell around it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History(Option<Arc<Step>>);
@@ -29,8 +26,6 @@ pub(crate) enum Change {
     Set(Word),
     /// Or it did this instead.
     MayBe(History),
-    /// It did more than is kept.
-    Lost,
 }
 
 impl History {
@@ -40,14 +35,16 @@ impl History {
     }
 
     pub(super) fn add(&mut self, change: Change) {
-        let count = self.0.as_ref().map_or(0, |step| step.count) + 1;
-        let change = match count {
-            ..MOST_STEPS => change,
-            MOST_STEPS => Change::Lost,
-            _ => return,
-        };
-        let before = std::mem::take(self);
-        self.0 = Some(Arc::new(Step { change, before, count }));
+        if !self.is_full() {
+            let count = self.0.as_ref().map_or(1, |step| step.count + 1);
+            let before = std::mem::take(self);
+            self.0 = Some(Arc::new(Step { change, before, count }));
+        }
+    }
+
+    /// Returns whether there may be more steps than are kept. No command is read behind them.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.as_ref().is_some_and(|step| step.count > 200)
     }
 
     /// Notes that the shell may also be as it is after `before`, and returns whether that differs.

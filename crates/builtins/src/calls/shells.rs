@@ -16,6 +16,8 @@ const EVALUATED: [&str; 8] = [
 /// Code that a program runs beside the words of its own command.
 pub(super) enum Code<'w> {
     Nothing,
+    /// The commands in its input.
+    Input,
     /// Something that is not known.
     Unknown,
     /// The commands in this file.
@@ -43,10 +45,7 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
 pub(super) fn takes_code(name: &str) -> bool {
     SHELLS.contains(&without_version(name))
         || is_interpreter(name)
-        || matches!(
-            name,
-            "eval" | "trap" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su"
-        )
+        || matches!(name, "eval" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su")
 }
 
 /// Returns whether the code of a program is among its words, so that words behind them are arguments.
@@ -123,11 +122,12 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
 /// Returns whether a builtin of a shell evaluates arguments of which not all is known.
 pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
     match name {
-        "[" | "test" => {
+        "[" | "test" | "[[" => {
             let may_be_test = words.len() < 3
                 && words.iter().any(|word| word.is_unknown() && word.text.starts_with(['$', '`']));
-            let mut operands =
-                words.iter().filter(|word| !word.text.starts_with('-') && word.text != "]");
+            let mut operands = words
+                .iter()
+                .filter(|word| !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]"));
             (may_be_test || words.iter().any(is_arithmetic)) && !operands.all(is_number)
         }
         "printf" => {
@@ -151,7 +151,7 @@ fn is_number(word: &Word) -> bool {
 }
 
 /// Returns whether a word is an operator of a test whose operands a shell evaluates.
-pub(super) fn is_arithmetic(word: &Word) -> bool {
+fn is_arithmetic(word: &Word) -> bool {
     matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
 }
 
@@ -183,18 +183,14 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
     }
     match name {
         "eval" => match words {
-            [end, words @ ..] if end.is_known() && end.text == "--" => joined(words),
+            [end, words @ ..] if end.text == "--" => joined(words),
             _ => joined(words),
         },
         "trap" => match words {
-            [] => Code::Nothing,
-            [end, action, ..] if end.text == "--" && action.is_known() => {
-                Code::Text(action.text.clone())
-            }
             [action, ..] if action.is_known() && !action.text.starts_with('-') => {
                 Code::Text(action.text.clone())
             }
-            [option, ..] if option.is_known() => Code::Nothing,
+            [option, ..] if option.text == "-" => Code::Nothing,
             _ => Code::Unknown,
         },
         "source" | "." => match words.first() {
@@ -202,7 +198,6 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
             Some(script) => file(script, true),
             None => Code::Nothing,
         },
-        "mapfile" | "readarray" if words.iter().any(|word| may_have(word, 'C')) => Code::Unknown,
         "shopt" if words.iter().any(|word| !word.is_known() || word.text == "expand_aliases") => {
             Code::Unknown
         }
@@ -213,11 +208,6 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
             _ => Code::Nothing,
         },
     }
-}
-
-/// Returns whether a word may be an option of one letter, or several of them with this one.
-fn may_have(word: &Word, letter: char) -> bool {
-    !word.is_known() || word.text.starts_with('-') && word.text.contains(letter)
 }
 
 fn joined(words: &[Word]) -> Code<'_> {
@@ -266,6 +256,7 @@ fn shell_code(words: &[Word]) -> Code<'_> {
                         return Code::Nothing;
                     }
                     (false, false) => {}
+                    (false, true) if option == "-s" => return Code::Input,
                     // `-euo pipefail`
                     (false, true) if option.ends_with('o') && !option.contains(['O', 's']) => {
                         words.next();
@@ -276,7 +267,7 @@ fn shell_code(words: &[Word]) -> Code<'_> {
             _ => return file(word, false),
         }
     }
-    words.next().map_or(Code::Unknown, |word| file(word, false))
+    words.next().map_or(Code::Input, |word| file(word, false))
 }
 
 /// Returns what an interpreter runs.

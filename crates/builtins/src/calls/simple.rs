@@ -24,10 +24,6 @@ impl Simple {
 
 /// Programs that run a command in the shell itself.
 const STAYING: [&str; 3] = ["eval", "command", "builtin"];
-/// How many programs may run one another in one command.
-const MOST_WRAPPERS: usize = 8;
-/// How many words the commands that others run may have together. Each of them is copied: 20 ms.
-const MOST_INNER_WORDS: usize = 64 << 10;
 
 impl SimpleCommand {
     /// Returns whether the command gets files from the network.
@@ -53,19 +49,19 @@ impl Found {
             let name = base_name(&program.text);
             self.evaluates |= shells::evaluates(&name, arguments);
             self.is_doubtful |= shells::changes_the_shell(&name, arguments);
-            let texts = command.redirections.iter().filter(|one| one.operator.starts_with("<<"));
-            let texts: Vec<Redirection> = texts.cloned().collect();
+            // Some shells run it as a program, for which `>` is a redirection.
+            command.is_certain = name != "[[";
             let is_fetched = self.is_fetched(program)
                 || self.has_cloned && program.text.contains('/') && !is_installed(program);
             command.assignments.clone_from(&assignments);
             command.words.clone_from(&words);
-            let mut reads_input = frame.piped;
+            let mut inputs = Vec::new();
             for input in command.redirections.iter().filter(|one| one.is_input()) {
                 if shells::is_interpreter(&name) && !input.is_file() {
                     // The call shows the code, but not in a word.
                     command.is_certain = false;
                 } else {
-                    reads_input = true;
+                    inputs.push(input.clone());
                 }
             }
             if FETCHERS.contains(&&*name) {
@@ -86,7 +82,7 @@ impl Found {
             } else if let Some(text) = script.filter(|text| is_for_shell(text)) {
                 self.inner_text(&text, frame.within(&name))
             } else {
-                self.inner(&name, arguments, &texts, reads_input, frame)
+                self.inner(&name, arguments, &inputs, frame)
             };
             // All but these run their command in another process.
             if !STAYING.contains(&&*name) {
@@ -103,21 +99,23 @@ impl Found {
         }
     }
 
-    /// Adds what a program runs, and returns what it runs that can't be read. `texts` are its input.
+    /// Adds what a program runs, and returns what it runs that can't be read.
     fn inner(
         &mut self,
         name: &str,
         words: &[Word],
-        texts: &[Redirection],
-        reads_input: bool,
+        inputs: &[Redirection],
         frame: &Frame,
     ) -> Hidden {
+        let reads_input = frame.piped || !inputs.is_empty();
         let inner = frame.within(name);
-        if inner.wrappers.len() > MOST_WRAPPERS {
+        // So many programs run one another in no command of people.
+        if inner.wrappers.len() > 8 {
             return Hidden::Anything;
         }
         match shells::code(name, words, reads_input) {
             Code::Nothing => {}
+            Code::Input => return self.input(inputs, inner),
             Code::Unknown => return Hidden::Anything,
             Code::File(file) => {
                 let is_fetched = self.is_fetched(file) || self.has_cloned && !is_installed(file);
@@ -147,7 +145,7 @@ impl Found {
         }
         match wrappers::inner(name, words) {
             // Without a command it runs a shell.
-            Inner::Nothing if name == "ssh" && reads_input => Hidden::Anything,
+            Inner::Nothing if name == "ssh" && reads_input => self.input(inputs, inner),
             Inner::Nothing => Hidden::Nothing,
             Inner::Unread => {
                 if let Some(commands) = commands_behind_powershell(name, words) {
@@ -163,7 +161,8 @@ impl Found {
             Inner::Commands(runs) => {
                 for run in runs {
                     self.inner_words += run.words.len();
-                    if self.inner_words > MOST_INNER_WORDS {
+                    // Each of them is copied: 20 ms.
+                    if self.inner_words > 64 << 10 {
                         return Hidden::Anything;
                     }
                     let more = frame.more || run.more;
@@ -192,7 +191,7 @@ impl Found {
                     if moves {
                         self.history.add(Change::Went { to: directory, is_sure: true });
                     }
-                    let redirections = texts.to_vec();
+                    let redirections = inputs.to_vec();
                     self.simple(Simple { assignments, words, redirections }, &frame);
                     if moves {
                         self.history = before;
@@ -200,6 +199,16 @@ impl Found {
                 }
                 Hidden::Nothing
             }
+        }
+    }
+
+    /// Adds the commands that a shell reads from its input, if that is one text.
+    fn input(&mut self, inputs: &[Redirection], inner: Frame) -> Hidden {
+        match inputs {
+            [one] if one.operator == "<<" && one.word.is_known() => {
+                self.inner_text(&one.word.text, inner)
+            }
+            _ => Hidden::Anything,
         }
     }
 

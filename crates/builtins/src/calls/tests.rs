@@ -53,9 +53,7 @@ fn a_text_is_read_into_its_simple_commands() {
         ("a | while read x; do sh; done", &["a", "read x |", "sh ? ! |"]),
         ("for f in a b; do c; done", &["f=a f=b", "c"]),
         ("for f in $(x); do c; done", &["x", "f=$(x) ?", "c"]),
-        ("case $(x) in a|b) c;; *) d;; esac", &["x", "case $(x) a b * ?", "c", "d"]),
-        ("case x in a|b*) c;; *) d;; esac", &["c", "d"]),
-        ("[[ -f x ]] && a", &["[[ -f x ?", "a"]),
+        ("[[ -f x ]] && a", &["[[ -f x ]] ?", "a"]),
         ("LANG=C sort f > out 2>&1 2>/dev/null", &["LANG=C sort f >out >/dev/null"]),
         ("a <<< x 3<in &>> log", &["a <in &>>log"]),
         ("{ a; b; } > out", &["a >out", "b >out"]),
@@ -101,6 +99,7 @@ fn what_a_command_runs_is_a_command_too() {
         ),
         ("eval 'rm x' y", &["eval rm x y", "eval: rm x y"]),
         ("trap 'rm x' EXIT", &["trap rm x EXIT", "trap: rm x"]),
+        ("[[ -f `rm x` ]]", &["rm x", "[[ -f `rm x` ]] ?"]),
         ("command rm x", &["command rm x", "command: rm x"]),
         ("command -v rm", &["command -v rm"]),
         ("/usr/bin/env rm x", &["/usr/bin/env rm x", "env: rm x"]),
@@ -124,8 +123,7 @@ fn what_a_command_runs_is_a_command_too() {
         ),
         ("time -- rm x", &["time -- rm x", "time: rm x"]),
         ("echo $(a $(b $(c)))", &["c", "b $(c) ?", "a $(b $(c)) ?", "echo $(a $(b $(c))) ?"]),
-        ("cat <<E\n$(rm x)\nE", &["cat ?", "rm x"]),
-        ("[[ -f `rm x` ]]", &["rm x", "[[ -f `rm x` ?"]),
+        ("cat <<E\n$(rm x)\nE", &["rm x", "cat ?"]),
         ("A=$(rm x) b", &["rm x", "A=$(rm x) b ?"]),
         ("a > $(rm x)", &["rm x", "a >$(rm x)? ?"]),
     ] {
@@ -226,11 +224,11 @@ fn each_word_knows_how_far_it_is_known() {
         ("ls src/*.rs ~/x ./-* f.{a,b}", "ls src/*.rs* ~/x* ./-** f.{a,b}*"),
         ("ls *.rs --o* [ab] {1..3}", "ls *.rs* --o** [ab]* {1..3}*"),
         ("echo $x \"$x\" ${x} \"a${x}b\" $? $#", "echo $x? $x° ${x}? a${x}b° $?° $#°"),
-        ("echo \"$@\" \"$*\" \"${a[@]}\" ${#a}", "echo $@? $*° ${a[@]}? ${#a}°"),
+        ("echo \"$@\" \"$*\" ${#a}", "echo $@? $*° ${#a}°"),
         ("ls \"$PWD\" \"$HOME/x\" ${HOME}", "ls $PWD° $HOME/x° ${HOME}?"),
         ("echo \"$(ls)\" $(ls) `ls`", "ls | ls | ls | echo $(ls)° $(ls)? `ls`?"),
-        ("echo $((1+2)) \"$((2*(3+4)))\"", "echo $((1+2))° $((2*(3+4)))°"),
-        ("echo $'a\\n' $\"a\"", "echo $'a\\n'° a?"),
+        ("echo $((1+2)) \"$((x+1))\"", "echo $((1+2))° $((x+1))° ~"),
+        ("echo $'a\\n'", "echo $'a\\n'°"),
         ("echo =ls = == a=~ ", "echo =ls? = == a=~°"),
         ("cat < f > g 2>&1", "cat"),
         ("CI=1 npm test", "CI=1 npm test"),
@@ -269,6 +267,9 @@ fn each_word_knows_how_far_it_is_known() {
 #[test]
 fn what_shells_read_in_different_ways_can_not_be_known() {
     for text in [
+        "case $x in a) b;; esac",
+        "echo $\"a\"",
+        "echo ${a[@]} ${x/a/b}",
         // The same text is two commands for another shell.
         "ls &>/dev/null touch x",
         "ls &>>f x",
@@ -455,14 +456,14 @@ fn a_call_that_is_not_the_text_of_a_posix_shell_is_uncertain() {
     let apart = Input::call("shell").arg("command", "rm").arg("args", json!(["-rf", "x"]));
     assert_eq!(shown(&commands(&apart)), ["rm -rf x"]);
     // The tool may run the text alone, or give all of it to a shell.
-    for (text, words, expected) in [
-        ("rm f", json!([]), &["rm f ? !"][..]),
-        ("ls; rm f", json!([]), &["ls ? !", "rm f ? !"]),
-        ("ls", json!(["; rm"]), &["ls ; rm ? !"]),
-        ("rm", json!(["$x"]), &["rm $x ? !"]),
+    for (text, words) in [
+        ("rm f", json!([])),
+        ("ls; rm f", json!([])),
+        ("ls", json!(["; rm"])),
+        ("rm", json!(["$x"])),
     ] {
         let both = Input::call("shell").arg("command", text).arg("args", words);
-        assert_eq!(shown(&commands(&both)), expected, "{text}");
+        assert_eq!(shown(&commands(&both)), ["? !"], "{text}");
     }
     for tool in ["Read", "mcp__a__b", "get_weather"] {
         assert!(commands(&Input::call(tool).arg("command", "rm x")).is_empty(), "{tool}");

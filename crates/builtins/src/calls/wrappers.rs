@@ -6,9 +6,6 @@ use crate::shell::SUBSTITUTED;
 /// The rows of the table; the head of the file describes their form.
 const TABLE: &str = include_str!("../../data/wrappers.txt");
 
-/// How many commands a search may run. Their words are copied.
-const MOST_RUNS: usize = 32;
-
 /// Commands in the words of another.
 pub(super) enum Inner<'w> {
     Nothing,
@@ -21,6 +18,7 @@ pub(super) enum Inner<'w> {
 }
 
 /// One command in the words of another.
+#[derive(Default)]
 pub(super) struct Run {
     pub(super) assignments: Vec<Word>,
     pub(super) words: Vec<Word>,
@@ -28,21 +26,14 @@ pub(super) struct Run {
     pub(super) directory: Option<Word>,
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
-    /// The words before it.
-    before: Vec<Word>,
+    /// Letters of the text in whose place `xargs -I` puts a word.
+    marks: String,
 }
 
 impl Run {
-    /// Returns whether the added words may become a part of the program: `find` puts them in the
-    /// place of `{}`, and `xargs -I` in that of any text.
-    pub(super) fn replaces(&self, program: &str) -> bool {
-        let names_a_mark = self
-            .before
-            .iter()
-            .any(|word| word.text.starts_with('-') && word.text.contains(['I', 'J', 'i']));
-        let mut marks = self.before.iter().filter_map(|word| word.text.chars().last());
-        program.contains("{}")
-            || self.more && names_a_mark && marks.any(|mark| program.contains(mark))
+    /// Returns whether another word may be put into a text: `find` puts it in the place of `{}`.
+    pub(super) fn replaces(&self, text: &str) -> bool {
+        text.contains("{}") || text.contains(|letter| self.marks.contains(letter))
     }
 
     /// Returns its words; one in whose place `xargs -I` puts another is not known.
@@ -144,10 +135,9 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
         _ => {}
     }
     Some(match behind_options(row, words) {
-        Behind::Shows => Inner::Nothing,
-        Behind::Unknown => Inner::Shown(words),
-        Behind::Words(rest) if begin == "joined" => joined(row, rest),
-        Behind::Words(rest) => command(row, words, rest),
+        Ok(rest) if begin == "joined" => joined(row, rest),
+        Ok(rest) => command(row, words, rest),
+        Err(inner) => inner,
     })
 }
 
@@ -195,10 +185,21 @@ fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
         None if rest.is_empty() => rest,
         None => return Inner::Shown(rest),
     };
-    let before = all[..all.len() - words.len()].to_vec();
+    let before = &all[..all.len() - words.len()];
     let more = row.begin == "adds";
-    let directory = directory(row, &before);
-    Inner::Commands(vec![Run { assignments, words: words.to_vec(), directory, more, before }])
+    let directory = directory(row, before);
+    let mut marks = String::new();
+    if more && before.iter().any(has_mark_option) {
+        for word in before {
+            marks.extend(word.text.chars().last());
+        }
+    }
+    Inner::Commands(vec![Run { assignments, words: words.to_vec(), directory, more, marks }])
+}
+
+/// Returns whether a word may have an option of `xargs` that names a text for a word.
+fn has_mark_option(word: &Word) -> bool {
+    word.text.starts_with('-') && word.text.contains(['I', 'J', 'i'])
 }
 
 /// Returns the directory that the options before a command name for it.
@@ -213,7 +214,8 @@ fn directory(row: &Row, before: &[Word]) -> Option<Word> {
 fn searched<'w>(options: &str, words: &'w [Word]) -> Inner<'w> {
     let mut runs = Vec::new();
     let count = words.iter().filter(|word| has_option(options, &word.text)).count();
-    if count > MOST_RUNS {
+    // The words of each are copied.
+    if count > 32 {
         return Inner::Unread;
     }
     // The paths begin with what the search begins with.
@@ -223,44 +225,29 @@ fn searched<'w>(options: &str, words: &'w [Word]) -> Inner<'w> {
             continue;
         }
         let behind = &words[place + 1..];
-        let mut words = Vec::new();
+        let mut words: Vec<Word> = Vec::new();
         for word in behind {
-            let is_list =
-                word.text == "+" && words.last().is_some_and(|last: &Word| last.text == "{}");
+            let is_list = word.text == "+" && words.last().is_some_and(|last| last.text == "{}");
             if word.text == ";" || is_list {
                 break;
             }
-            words.push(word.clone());
+            let is_path = word.text.contains("{}") && !words.is_empty();
+            words.push(if is_path { Word::path_of_search(&word.text) } else { word.clone() });
         }
-        for word in words.iter_mut().skip(1).filter(|word| word.text.contains("{}")) {
-            *word = Word::path_of_search(&word.text);
-        }
-        let more = !is_plain;
-        let (assignments, before) = (Vec::new(), Vec::new());
-        runs.push(Run { assignments, words, directory: None, more, before });
+        runs.push(Run { words, more: !is_plain, ..Run::default() });
     }
     if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
 }
 
-/// The words behind the options of a wrapper.
-enum Behind<'w> {
-    Words(&'w [Word]),
-    /// The options say that no command is run.
-    Shows,
-    /// One of the options is not in the table.
-    Unknown,
-}
-
-fn behind_options<'w>(row: &Row, mut words: &'w [Word]) -> Behind<'w> {
+/// Returns the words behind the options of a wrapper, or what is run if there are none for certain.
+fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w>> {
+    let mut words = all;
     while let Some((word, rest)) = words.split_first() {
         let Some(option) = word.text.strip_prefix('-').filter(|option| !option.is_empty()) else {
             // It may become an option, if it is not the word that stands before the command.
             let is_skipped = row.skip.is_some_and(|skipped| skipped > 0);
-            return if word.is_known() || !word.may_be_option() || is_skipped {
-                Behind::Words(words)
-            } else {
-                Behind::Unknown
-            };
+            let is_command = word.is_known() || !word.may_be_option() || is_skipped;
+            return if is_command { Ok(words) } else { Err(Inner::Shown(all)) };
         };
         words = rest;
         if option == "-" {
@@ -269,11 +256,11 @@ fn behind_options<'w>(row: &Row, mut words: &'w [Word]) -> Behind<'w> {
         match read_option(row, word) {
             Takes::Nothing => {}
             Takes::Word if !rest.is_empty() => words = &rest[1..],
-            Takes::Word | Takes::Unknown => return Behind::Unknown,
-            Takes::Shows => return Behind::Shows,
+            Takes::Word | Takes::Unknown => return Err(Inner::Shown(all)),
+            Takes::Shows => return Err(Inner::Nothing),
         }
     }
-    Behind::Words(words)
+    Ok(words)
 }
 
 /// The word that an option takes from those behind it.

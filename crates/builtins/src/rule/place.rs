@@ -99,12 +99,6 @@ impl Places {
                 Change::Strayed => changed.directories = vec![None],
                 Change::Set(word) => changed.set(word, scene),
                 Change::MayBe(before) => changed.add(&self.after(before, scene), scene),
-                Change::Lost => {
-                    changed.directories = vec![None];
-                    for values in changed.variables.values_mut() {
-                        *values = vec![UNKNOWN.to_string()];
-                    }
-                }
             }
             place = Arc::new(changed);
             self.0.insert(Arc::as_ptr(step).cast(), Arc::clone(&place));

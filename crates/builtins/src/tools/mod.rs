@@ -86,9 +86,6 @@ pub struct Toolset {
 /// An agent that has no row.
 const UNKNOWN: Toolset = Toolset { agents: "", forms: "", rows: "" };
 
-/// The longest name of a tool, in bytes; the names of all servers and agents are far shorter.
-pub const LONGEST: usize = 512;
-
 /// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
 pub fn of_agent(name: &str) -> Toolset {
     table::of_agent(name).unwrap_or(UNKNOWN)

@@ -167,7 +167,7 @@ impl<'s> Search<'s> {
     fn text(&mut self, text: &str) {
         let script = read_script(text);
         if !script.understood {
-            self.uncovered("a part of the command text, which only a shell can read");
+            self.foreign_text(text);
         }
         for word in &script.redirected {
             self.mention(word);
@@ -179,7 +179,7 @@ impl<'s> Search<'s> {
 
     /// Reads a text for cmd or PowerShell: every word that is a file of the project is covered.
     fn foreign_text(&mut self, text: &str) {
-        self.uncovered("a part of the command text, which only its shell can read");
+        self.uncovered("a part of the command text, which only a shell can read");
         for word in text.replace('\\', "/").split(separates_foreign_words) {
             // The calls of PowerShell: `. ./x.ps1` and `& ./x.ps1`.
             self.cover(&Word::literal(word.trim_start_matches('@')));

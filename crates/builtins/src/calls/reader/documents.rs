@@ -1,26 +1,12 @@
 //! Redirections and here-documents.
 
 use super::word::Building;
-use super::{Certainty, Frame, Hidden, Read, Reader, Unread, Word};
+use super::{Frame, Read, Reader, Unread};
 use crate::calls::command::Redirection;
-use crate::calls::shells;
-
-/// A here-document whose body was not reached yet.
-#[derive(Debug)]
-pub(super) struct Document {
-    delimiter: String,
-    strips_tabs: bool,
-    expands: bool,
-    /// Stands for its body in the command.
-    mark: String,
-}
 
 /// Operators of redirections; one that begins with another stands before it.
 const OPERATORS: [&str; 12] =
     ["&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">"];
-
-/// How many here-documents may begin in one line.
-const MOST_DOCUMENTS: usize = 16;
 
 impl Reader<'_, '_> {
     pub(super) fn is_at_redirection(&self) -> bool {
@@ -61,7 +47,7 @@ impl Reader<'_, '_> {
         }
         self.blanks()?;
         if operator.starts_with("<<") && *operator != "<<<" {
-            return self.document(*operator == "<<-").map(Some);
+            return self.document(*operator == "<<-", frame).map(Some);
         }
         if matches!(self.peek(), Some(b'!' | b'&' | b'|')) {
             return Err(Unread);
@@ -74,61 +60,50 @@ impl Reader<'_, '_> {
         Ok(Some(Redirection { operator: (*operator).to_owned(), word }))
     }
 
-    /// Reads the delimiter of a here-document.
-    fn document(&mut self, strips_tabs: bool) -> Read<Redirection> {
+    /// Reads the delimiter of a here-document, and its body, which begins behind the line.
+    fn document(&mut self, strips_tabs: bool, frame: &Frame) -> Read<Redirection> {
         let length = self.rest().find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
-        let written = &self.rest()[..length.unwrap_or(self.rest().len())];
+        let written = &self.rest()[..length.ok_or(Unread)?];
         let delimiter = unquoted(written);
-        if !is_plain_delimiter(delimiter) || self.documents.len() >= MOST_DOCUMENTS {
+        if !is_plain_delimiter(delimiter) {
             return Err(Unread);
         }
         self.at += written.len();
-        let mark = format!("\0{}", self.at);
-        self.documents.push(Document {
-            delimiter: delimiter.to_owned(),
-            strips_tabs,
-            expands: delimiter.len() == written.len(),
-            mark: mark.clone(),
-        });
-        let word = Word { text: mark, certainty: Certainty::Known, known: 0, quoted: true };
-        Ok(Redirection { operator: "<<".to_owned(), word })
-    }
-
-    /// Reads the bodies of the here-documents, which begin here.
-    pub(super) fn bodies(&mut self, frame: &Frame) -> Read<()> {
-        for document in std::mem::take(&mut self.documents) {
-            let body = self.body(&document)?;
-            if frame.substituted && !is_quiet(&body) {
-                // Shells of old read the quotes and brackets of a body in a substitution.
-                self.found.is_doubtful = true;
-            }
-            let mut word = Building::new();
-            if document.expands {
-                let mut reader = Reader::new(&body, self.found);
-                reader.depth = self.depth + 1;
-                reader.double_quoted(&mut word, false, frame)?;
-            } else {
-                body.chars().for_each(|letter| self.quoted_letter(letter));
-                word.text.push_str(&body);
-            }
-            self.fill(&document.mark, &word.finished(""), frame)?;
+        let line_end = self.at + self.rest().find('\n').ok_or(Unread)?;
+        let start = self.documents.as_ref().map_or(line_end + 1, |known| known.end);
+        let back = std::mem::replace(&mut self.at, start);
+        let body = self.body(delimiter, strips_tabs)?;
+        self.documents = Some(line_end..self.at);
+        self.at = back;
+        if frame.substituted && !is_quiet(&body) {
+            // Shells of old read the quotes and brackets of a body in a substitution.
+            self.found.is_doubtful = true;
         }
-        Ok(())
+        let mut word = Building::new();
+        if delimiter.len() == written.len() {
+            let mut reader = Reader::new(&body, self.found);
+            reader.depth = self.depth + 1;
+            reader.double_quoted(&mut word, false, frame)?;
+        } else {
+            body.chars().for_each(|letter| self.quoted_letter(letter));
+            word.text.push_str(&body);
+        }
+        Ok(Redirection { operator: "<<".to_owned(), word: word.finished("") })
     }
 
     /// Reads one body and its last line. Shells must not disagree on which line that is.
-    fn body(&mut self, document: &Document) -> Read<String> {
+    fn body(&mut self, delimiter: &str, strips_tabs: bool) -> Read<String> {
         let mut body = String::new();
         let mut is_continued = false;
         while !self.rest().is_empty() {
             let line = self.rest().split('\n').next().unwrap_or_default();
             self.at = (self.at + line.len() + 1).min(self.text.len());
             let bare = line.trim_start_matches('\t');
-            let line = if document.strips_tabs { bare } else { line };
-            if line == document.delimiter && !is_continued {
+            let line = if strips_tabs { bare } else { line };
+            if line == delimiter && !is_continued {
                 return Ok(body);
             }
-            if bare.starts_with(&document.delimiter) {
+            if bare.starts_with(delimiter) {
                 // Some shells run what stands behind it.
                 self.found.hides_anything();
                 return Err(Unread);
@@ -138,31 +113,6 @@ impl Reader<'_, '_> {
             body.push('\n');
         }
         Ok(body)
-    }
-
-    /// Puts a body in the place of its mark. A shell may run it.
-    fn fill(&mut self, mark: &str, body: &Word, frame: &Frame) -> Read<()> {
-        for place in 0..self.found.commands.len() {
-            let command = &mut self.found.commands[place];
-            let redirections = command.redirections.iter_mut();
-            let Some(redirection) = redirections.filter(|r| r.word.text == mark).last() else {
-                continue;
-            };
-            redirection.word = body.clone();
-            let Some(program) = command.words.first().map(|word| word.text.clone()) else {
-                continue;
-            };
-            let inputs = command.redirections.iter().filter(|one| one.is_input()).count();
-            let reads_it = inputs == 1 && (shells::is_shell(&program) || program == "ssh");
-            if command.hidden == Hidden::Anything && reads_it && body.is_known() {
-                command.hidden = Hidden::Nothing;
-                let mut wrappers = command.wrappers.clone();
-                wrappers.push(super::super::simple::base_name(&program));
-                let inner = Frame { wrappers, depth: frame.depth + 1, ..frame.clone() };
-                self.found.text(&body.text, &inner)?;
-            }
-        }
-        Ok(())
     }
 }
 

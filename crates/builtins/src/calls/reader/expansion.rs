@@ -16,7 +16,6 @@ impl Reader<'_, '_> {
         let many = if quoted { Certainty::OneWord } else { Certainty::Unknown };
         let certainty = match self.peek() {
             Some(b'(') if self.has("((") => {
-                self.at += 2;
                 self.arithmetic(frame)?;
                 Certainty::OneWord
             }
@@ -40,25 +39,14 @@ impl Reader<'_, '_> {
             Some(b'{') => self.parameter(quoted)?,
             Some(b'\'') if !quoted => {
                 // Without a backslash before it, every shell ends the text at the same quote.
-                let inside = &self.rest()[1..];
-                let length = inside.find('\'').ok_or(Unread)?;
-                let inside = &inside[..length];
-                if inside.ends_with('\\') && !inside.ends_with("\\\\") || inside.contains("\\\\\\")
-                {
+                let length = self.rest()[1..].find('\'').ok_or(Unread)?;
+                if self.rest()[..=length].ends_with('\\') {
                     return Err(Unread);
                 }
                 // Escapes may write any letter.
-                self.found.has_quoted_bracket |= inside.contains(['[', '\\']);
-                self.found.has_quoted_dollar |= inside.contains(['$', '`', '\\']);
+                (self.found.has_quoted_bracket, self.found.has_quoted_dollar) = (true, true);
                 self.at += length + 2;
                 Certainty::OneWord
-            }
-            Some(b'"') if !quoted => {
-                self.at += 1;
-                self.double_quoted(word, true, frame)?;
-                // Some shells keep the `$`.
-                word.unknown("", Certainty::Unknown);
-                return Ok(());
             }
             Some(b'@') => self.special(Certainty::Unknown)?,
             Some(b'*') => self.special(many)?,
@@ -95,15 +83,14 @@ impl Reader<'_, '_> {
 
     /// Reads the commands of a substitution up to its `)`.
     pub(super) fn substituted(&mut self, frame: &Frame) -> Read<()> {
-        let waiting = std::mem::take(&mut self.documents);
+        let waiting = self.documents.take();
         let before = self.at;
         let history = self.found.history.clone();
         self.list(&Frame { substituted: true, ..frame.clone() })?;
         self.found.history = history;
         // A here-document of the substitution ends in it, and none of the line outside begins in it.
-        if !self.documents.is_empty()
-            || !waiting.is_empty() && self.text[before..self.at].contains('\n')
-        {
+        let is_many_lines = self.text[before..self.at].contains('\n');
+        if self.documents.is_some() || waiting.is_some() && is_many_lines {
             return Err(Unread);
         }
         self.documents = waiting;
@@ -135,121 +122,54 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads arithmetic behind `((` with its `))`. It may only have numbers, names, operators and
-    /// expansions.
-    pub(super) fn arithmetic(&mut self, frame: &Frame) -> Read<()> {
-        let mut open = 0_usize;
+    /// Reads `((...))` behind `$`. It may only have numbers, names, operators and expansions.
+    fn arithmetic(&mut self, frame: &Frame) -> Read<()> {
         let start = self.at;
-        loop {
-            if open == 0 && self.eat("))") {
-                break;
-            }
+        self.at += 2;
+        while !self.eat("))") {
             match self.peek().ok_or(Unread)? {
-                b'(' => open += 1,
-                b')' => open = open.checked_sub(1).ok_or(Unread)?,
-                b'$' if self.has("$(") && !self.has("$((") => {
-                    let start = self.at + 2;
-                    self.at = start;
-                    self.substituted(frame)?;
-                    // What a command prints is evaluated.
-                    self.found.is_doubtful = true;
-                    let inside = &self.text[start..self.at];
-                    self.found.evaluates |= inside.contains(['[', '\'', '"', '\\', '`', '$']);
-                    continue;
-                }
-                b'$' if self.eat("${") => {
-                    self.at -= 1;
-                    self.parameter(true)?;
-                    continue;
-                }
-                b'$' => {
-                    self.at += 1;
-                    match self.peek() {
-                        Some(b'_' | b'#' | b'?') => {}
-                        Some(next) if next.is_ascii_alphanumeric() => {}
-                        _ => return Err(Unread),
-                    }
-                }
+                b'$' => self.expansion(&mut Building::new(), true, frame)?,
                 letter
                     if letter.is_ascii_alphanumeric()
-                        || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) => {}
+                        || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) =>
+                {
+                    self.at += 1;
+                }
                 _ => return Err(Unread),
             }
-            self.at += 1;
         }
-        self.evaluated(&self.text[start..self.at - 2]);
+        // A shell evaluates the value of a variable, and what a command prints.
+        let has_name = |one: char| one.is_ascii_alphabetic() || one == '_';
+        self.found.evaluates |= self.text[start..self.at].contains(has_name);
         Ok(())
-    }
-
-    /// Notes that a text is evaluated as arithmetic.
-    pub(super) fn evaluated(&mut self, text: &str) {
-        let has_name = text.contains(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
-        self.found.evaluates |= has_name;
     }
 
     /// Reads `{...}` behind `$`.
     fn parameter(&mut self, quoted: bool) -> Read<Certainty> {
         let length = self.rest().find('}').ok_or(Unread)?;
         let inside = &self.rest()[1..length];
-        for letter in inside.chars() {
-            let is_plain = letter.is_ascii_alphanumeric()
-                || "_./:,-@%+=*?#^![]$".contains(letter)
-                || letter == ' ' && quoted;
-            if !is_plain {
-                return Err(Unread);
-            }
-        }
         self.at += length + 1;
-        let one = if quoted { Certainty::OneWord } else { Certainty::Unknown };
-        let (counts, inside) = match inside.strip_prefix('#') {
-            Some("") => return Ok(Certainty::OneWord),
-            Some(rest) => (true, rest),
-            None => (false, inside),
-        };
-        let indirect = inside.strip_prefix('!');
-        self.found.evaluates |= indirect.is_some();
-        let inside = indirect.unwrap_or(inside);
-        let name = match name_length(inside) {
-            0 if inside.starts_with(|first: char| first.is_ascii_digit()) => {
-                inside.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(inside.len())
-            }
-            0 if inside.starts_with(['@', '*', '?', '-', '$', '!']) => 1,
-            0 => return Err(Unread),
-            length => length,
-        };
-        let mut is_list = inside.starts_with('@');
-        let mut operator = &inside[name..];
-        if let Some(rest) = operator.strip_prefix('[') {
-            let (index, behind) = rest.split_once(']').ok_or(Unread)?;
-            is_list |= index == "@";
-            self.evaluated(index);
-            operator = behind;
-        }
-        self.operator(operator)?;
-        Ok(match (counts, is_list) {
-            (true, _) => Certainty::OneWord,
-            (false, true) => Certainty::Unknown,
-            (false, false) => one,
-        })
-    }
-
-    /// Judges the part of `${name...}` behind the name.
-    fn operator(&mut self, operator: &str) -> Read<()> {
-        // A variable in it is only one by its name.
-        let mut dollars = operator.split('$').skip(1);
-        if dollars.any(|part| name_length(part) == 0 || part.contains('[')) {
+        let name = inside.strip_prefix('#').unwrap_or(inside);
+        let operator = &name[name_length(name)..];
+        if operator.len() == name.len() {
             return Err(Unread);
         }
-        let mut letters = operator.chars();
-        match (letters.next(), letters.next()) {
-            // It assigns.
-            (Some('='), _) | (Some(':'), Some('=')) => self.found.is_doubtful = true,
-            (None | Some('-' | '+' | '?' | '%' | '#' | '/' | '^' | ','), _)
-            | (Some(':'), Some('-' | '+' | '?')) => {}
-            (Some(':'), _) => self.evaluated(operator),
-            _ => return Err(Unread),
+        if inside.starts_with('#') {
+            return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };
         }
-        Ok(())
+        let plain = if quoted { "_./:,-@%+=*?#$ " } else { "_./:,-@%+=*?#$" };
+        let behind = operator.strip_prefix(':').unwrap_or(operator);
+        let is_operator = behind.starts_with(['-', '+', '?'])
+            || operator.is_empty()
+            || operator.starts_with(['%', '#']);
+        let mut variables = operator.split('$').skip(1);
+        if !is_operator
+            || !operator.chars().all(|one| one.is_ascii_alphanumeric() || plain.contains(one))
+            || variables.any(|behind| name_length(behind) == 0)
+        {
+            return Err(Unread);
+        }
+        Ok(if quoted { Certainty::OneWord } else { Certainty::Unknown })
     }
 }
 

@@ -1,18 +1,14 @@
 //! Lists, pipelines and compound commands.
 
-use super::{
-    DEEPEST, Frame, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
-};
+use super::{DEEPEST, Frame, Hidden, Read, Reader, SimpleCommand, Unread, Word, name_length};
 use crate::calls::history::Change;
-use crate::calls::shells::{is_arithmetic, is_plain_variable, names_evaluated};
+use crate::calls::shells::{is_plain_variable, names_evaluated};
 
 /// Words that end a list of commands.
-pub(super) const ENDS: [&str; 8] = ["then", "do", "done", "fi", "elif", "else", "esac", "}"];
+pub(super) const ENDS: [&str; 7] = ["then", "do", "done", "fi", "elif", "else", "}"];
 /// Words that begin something that is not read.
-pub(super) const UNREAD: [&str; 7] = ["select", "function", "foreach", "end", "!", "in", "always"];
-
-/// How many bodies of loops are read once more.
-const MOST_REREADS: usize = 50;
+pub(super) const UNREAD: [&str; 8] =
+    ["case", "select", "function", "foreach", "end", "!", "in", "always"];
 
 /// Programs behind `||` after which the shell runs nothing that follows.
 const LEAVING: [&str; 4] = ["exit", "return", "break", "continue"];
@@ -25,11 +21,8 @@ impl<'t> Reader<'t, '_> {
             return Err(Unread);
         }
         loop {
-            self.newlines(frame)?;
-            if matches!(self.peek(), None | Some(b')'))
-                || self.has(";;")
-                || ENDS.contains(&self.keyword())
-            {
+            self.newlines()?;
+            if matches!(self.peek(), None | Some(b')')) || ENDS.contains(&self.keyword()) {
                 break;
             }
             let before = self.found.history.clone();
@@ -73,7 +66,7 @@ impl<'t> Reader<'t, '_> {
             if !is_and && !self.eat("||") {
                 break;
             }
-            self.newlines(frame)?;
+            self.newlines()?;
             if is_and {
                 self.found.history.confirm();
                 ends.push(before);
@@ -125,13 +118,14 @@ impl<'t> Reader<'t, '_> {
             }
             frame.piped = true;
             self.found.history = before.clone();
-            self.newlines(&frame)?;
+            self.newlines()?;
         }
     }
 
     pub(super) fn command(&mut self, frame: &Frame) -> Read<()> {
         let start = self.found.commands.len();
-        if start > MOST_COMMANDS {
+        // Loops are read twice, so a short text may have many.
+        if start > 4_000 || self.found.history.is_full() {
             return Err(Unread);
         }
         let before = self.found.history.clone();
@@ -155,8 +149,6 @@ impl<'t> Reader<'t, '_> {
                 self.do_body(frame)?;
             }
             "for" => self.for_command(frame)?,
-            "case" => self.case_command(frame)?,
-            "[[" => self.conditional(frame)?,
             word if UNREAD.contains(&word)
                 || ENDS.contains(&word)
                 || word.starts_with(['{', '}', '!', '%']) =>
@@ -193,13 +185,11 @@ impl<'t> Reader<'t, '_> {
     fn do_body(&mut self, frame: &Frame) -> Read<()> {
         self.expect_keyword("do")?;
         let (start, before) = (self.at, self.found.history.clone());
+        let documents = self.documents.clone();
         self.list(frame)?;
-        if self.found.history.may_be(&before) && self.documents.is_empty() {
-            self.found.rereads += 1;
-            if self.found.rereads > MOST_REREADS {
-                return Err(Unread);
-            }
+        if self.found.history.may_be(&before) {
             self.at = start;
+            self.documents = documents;
             self.list(frame)?;
         }
         self.expect_keyword("done")
@@ -239,13 +229,13 @@ impl<'t> Reader<'t, '_> {
         self.loop_over(variable, frame)?;
         self.blanks()?;
         self.eat(";");
-        self.newlines(frame)?;
+        self.newlines()?;
         self.do_body(frame)
     }
 
     /// Reads the words of a loop, which are assigned to its variable.
     fn loop_over(&mut self, variable: &str, frame: &Frame) -> Read<()> {
-        self.newlines(frame)?;
+        self.newlines()?;
         let mut assignments = Vec::new();
         if self.keyword() == "in" {
             self.at += 2;
@@ -270,79 +260,6 @@ impl<'t> Reader<'t, '_> {
             simple.hidden = Hidden::Anything;
         }
         self.found.commands.push(SimpleCommand { assignments, ..simple });
-        Ok(())
-    }
-
-    fn case_command(&mut self, frame: &Frame) -> Read<()> {
-        self.at += 4;
-        self.blanks()?;
-        let mut words = vec![Word::known("case"), self.word(frame)?];
-        self.newlines(frame)?;
-        self.expect_keyword("in")?;
-        // Shells of old end a substitution at the bracket of a pattern.
-        self.found.is_doubtful |= frame.substituted;
-        let place = self.found.commands.len();
-        let before = self.found.history.clone();
-        let mut branches = Vec::new();
-        loop {
-            self.newlines(frame)?;
-            if self.keyword() == "esac" {
-                self.at += 4;
-                break;
-            }
-            self.eat("(");
-            loop {
-                self.blanks()?;
-                words.push(self.word(frame)?);
-                self.blanks()?;
-                if !self.eat("|") {
-                    break;
-                }
-            }
-            self.expect(")")?;
-            self.list(frame)?;
-            branches.push(std::mem::replace(&mut self.found.history, before.clone()));
-            if !self.eat(";;") {
-                self.expect_keyword("esac")?;
-                break;
-            }
-        }
-        self.found.history.join(branches);
-        if words.iter().any(Word::is_expanded) {
-            let command = SimpleCommand { words, is_certain: false, ..self.found.begun(frame) };
-            self.found.commands.insert(place, command);
-        }
-        Ok(())
-    }
-
-    /// Reads `[[ ... ]]`. A shell that has no such command reads the operators as its own.
-    fn conditional(&mut self, frame: &Frame) -> Read<()> {
-        self.at += 2;
-        self.blanks()?;
-        let mut words = vec![Word::known("[[")];
-        // What other shells run as commands.
-        let mut others = None;
-        while self.keyword() != "]]" {
-            if let Some(b'&' | b'|' | b'(' | b')' | b'<' | b'>') = self.peek() {
-                others.get_or_insert(self.at);
-                self.at += 1;
-            } else {
-                words.push(self.word(frame)?);
-            }
-            self.blanks()?;
-        }
-        self.at += 2;
-        self.found.evaluates |= words.iter().any(is_arithmetic);
-        let hidden = match others {
-            Some(start) => Hidden::words_of(&self.text[start..self.at]),
-            None => Hidden::Nothing,
-        };
-        self.found.commands.push(SimpleCommand {
-            words,
-            is_certain: false,
-            hidden,
-            ..self.found.begun(frame)
-        });
         Ok(())
     }
 }

@@ -12,15 +12,9 @@ mod word;
 use super::command::{Certainty, Hidden, SimpleCommand, Word};
 use super::history::History;
 use super::simple::Simple;
-use documents::Document;
 use hookexec_files::text::name_length;
+use std::ops::Range;
 
-/// The longest text that is read, in bytes.
-const LONGEST: usize = 48 << 10;
-/// How many commands a call may have.
-const MOST_COMMANDS: usize = 4_000;
-/// How deep texts of commands may stand in commands, as in `sh -c "sh -c x"`.
-const DEEPEST_TEXT: usize = 6;
 /// How deep compound commands and substitutions may nest in a text.
 const DEEPEST: usize = 32;
 
@@ -38,8 +32,6 @@ pub(super) struct Frame {
     pub(super) wrappers: Vec<String>,
     /// Whether words that are not known are added to the command.
     pub(super) more: bool,
-    /// How many commands and texts of commands stand around it.
-    pub(super) depth: usize,
     /// Whether a substitution stands around it.
     pub(super) substituted: bool,
 }
@@ -49,7 +41,6 @@ impl Frame {
     pub(super) fn within(&self, program: &str) -> Self {
         let mut inner = self.clone();
         inner.wrappers.push(program.to_owned());
-        inner.depth += 1;
         inner
     }
 }
@@ -68,8 +59,6 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
-    /// How many bodies of loops were read once more.
-    rereads: usize,
     /// Texts that run when the shell ends.
     pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
@@ -85,7 +74,7 @@ pub(super) struct Found {
 /// Returns the commands of a shell text.
 pub(crate) fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
     let mut found = Found::default();
-    found.last_text(text, &Frame::default());
+    found.whole_text(text, &Frame::default());
     found.finished()
 }
 
@@ -98,7 +87,6 @@ impl SimpleCommand {
             piped: self.piped,
             wrappers: self.wrappers.clone(),
             more: self.more,
-            depth: self.wrappers.len(),
             substituted: false,
         };
         let (assignments, redirections) = (self.assignments.clone(), self.redirections.clone());
@@ -110,14 +98,15 @@ impl SimpleCommand {
 impl Found {
     /// Adds the commands of a text that `frame` runs.
     pub(super) fn text(&mut self, text: &str, frame: &Frame) -> Read<()> {
-        if frame.depth > DEEPEST_TEXT || text.len() > LONGEST || text.contains('\0') {
+        // Longer texts are data, or hostile.
+        if text.len() > 48 << 10 || text.contains('\0') {
             return Err(Unread);
         }
         Reader::new(text, self).all(frame)
     }
 
     /// Adds the commands of a whole text, or one that stands for them if it can't be read.
-    fn last_text(&mut self, text: &str, frame: &Frame) {
+    fn whole_text(&mut self, text: &str, frame: &Frame) {
         if self.text(text, frame).is_err() {
             self.is_doubtful = true;
             self.commands.push(SimpleCommand::unreadable(text));
@@ -127,7 +116,7 @@ impl Found {
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
         for (text, frame) in std::mem::take(&mut self.at_exit) {
-            self.last_text(&text, &frame);
+            self.whole_text(&text, &frame);
         }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
@@ -163,22 +152,19 @@ struct Reader<'t, 'f> {
     text: &'t str,
     at: usize,
     depth: usize,
-    /// The here-documents whose bodies follow the line.
-    documents: Vec<Document>,
+    /// The end of the line in which here-documents begin, and that of their bodies.
+    documents: Option<Range<usize>>,
     found: &'f mut Found,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
     fn new(text: &'t str, found: &'f mut Found) -> Self {
-        Self { text, at: 0, depth: 0, documents: Vec::new(), found }
+        Self { text, at: 0, depth: 0, documents: None, found }
     }
 
     fn all(&mut self, frame: &Frame) -> Read<()> {
         self.list(frame)?;
-        if self.at < self.text.len() {
-            return Err(Unread);
-        }
-        self.bodies(&Frame::default())
+        if self.at < self.text.len() || self.documents.is_some() { Err(Unread) } else { Ok(()) }
     }
 
     fn rest(&self) -> &'t str {
@@ -223,8 +209,7 @@ impl<'t, 'f> Reader<'t, 'f> {
                     let length = self.rest().find('\n').unwrap_or(self.rest().len());
                     // Old shells look for quotes in the comments of a substitution.
                     let comment = &self.rest()[..length];
-                    self.found.is_doubtful |=
-                        self.depth > 0 && comment.contains(['\'', '"', '`', '(', ')', '\\']);
+                    self.found.is_doubtful |= comment.contains(['\'', '"', '`', '(', ')', '\\']);
                     self.at += length;
                 }
                 _ => return Ok(()),
@@ -232,14 +217,21 @@ impl<'t, 'f> Reader<'t, 'f> {
         }
     }
 
-    /// Skips blanks and the ends of lines, and reads the here-documents that follow.
-    fn newlines(&mut self, frame: &Frame) -> Read<()> {
+    /// Skips blanks, the ends of lines, and the bodies of here-documents, which were read.
+    fn newlines(&mut self) -> Read<()> {
         loop {
             self.blanks()?;
+            let line_end = self.at;
             if !self.eat("\n") {
                 return Ok(());
             }
-            self.bodies(frame)?;
+            if let Some(documents) = self.documents.take() {
+                // A quoted end of a line is behind the first one.
+                if documents.start != line_end {
+                    return Err(Unread);
+                }
+                self.at = documents.end;
+            }
         }
     }
 }

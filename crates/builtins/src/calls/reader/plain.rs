@@ -6,7 +6,7 @@ use crate::calls::simple::Simple;
 use crate::shell::with_expansions_as;
 
 /// Words with a meaning of their own in the place of a program.
-const BEGINNINGS: [&str; 9] = ["if", "while", "until", "for", "case", "{", "[[", "time", "coproc"];
+const BEGINNINGS: [&str; 7] = ["if", "while", "until", "for", "{", "time", "coproc"];
 
 impl Reader<'_, '_> {
     pub(super) fn simple(&mut self, frame: &Frame) -> Read<()> {

@@ -56,6 +56,10 @@ impl Reader<'_, '_> {
             self.substituted(frame)?;
             word.unknown(&self.text[start..self.at], Certainty::Unknown);
         }
+        // A shell that does not know it runs a program of this name.
+        if self.keyword() == "[[" && self.eat("[[") {
+            word.text.push_str("[[");
+        }
         while let Some(letter) = self.rest().chars().next() {
             match letter {
                 // In zsh the wildcard may fit nothing; the others refuse it.
@@ -147,7 +151,6 @@ impl Reader<'_, '_> {
         word.quoted = true;
         let length = self.rest().find('\'').ok_or(Unread)?;
         let inside = &self.rest()[..length];
-        self.no_document(inside)?;
         for letter in inside.chars() {
             self.quoted_letter(letter);
         }
@@ -190,9 +193,6 @@ impl Reader<'_, '_> {
                 '$' => self.expansion(word, true, frame)?,
                 '`' => self.backquoted(word, true, frame)?,
                 _ => {
-                    if letter == '\n' {
-                        self.no_document("\n")?;
-                    }
                     self.quoted_letter(letter);
                     word.text.push(letter);
                     self.at += letter.len_utf8();
@@ -205,11 +205,6 @@ impl Reader<'_, '_> {
     pub(super) fn quoted_letter(&mut self, letter: char) {
         self.found.has_quoted_bracket |= letter == '[';
         self.found.has_quoted_dollar |= matches!(letter, '$' | '`');
-    }
-
-    /// Refuses a quoted end of a line while a here-document waits for the next line.
-    fn no_document(&self, quoted: &str) -> Read<()> {
-        if quoted.contains('\n') && !self.documents.is_empty() { Err(Unread) } else { Ok(()) }
     }
 }
 
