@@ -124,7 +124,7 @@ impl PathPattern {
         }
     }
 
-    /// Returns whether it holds a file to one of those who may read its name.
+    /// Returns whether it may hold a file: in any case of the letters, or to some reader of the address.
     fn may_hold(&self, file: &Path) -> bool {
         match (&self.named, address_of(file)) {
             (Named::Address(pattern), Some(address)) => pattern.fits(address),
