@@ -808,6 +808,10 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         deny grep -f x ~/.ssh/id_rsa
         deny grep --regex=x ~/.ssh/id_rsa
         ask f() { cat ~/.ssh/x; }; f
+        { type: rule, deny: no, commands: [git push] }
+        ask git $'\\x70ush' -f
+        ask git $'push'
+        - git commit -m $'a\\tb'
         { type: rule, deny: no, files: ['/**'] }
         deny cat x
         { type: rule, allow: true, commands: ['git log *', 'git diff *'] }

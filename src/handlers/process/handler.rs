@@ -111,7 +111,9 @@ fn tools(request: &Input) -> &[serde_json::Value] {
 fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
     let error = BuildError::new(format!("unknown process `{name}`")).at(key);
     if processes.names().next().is_none() {
-        return error.hint("add `processes:` to this hooks file, or to another one of the same user or project");
+        return error.hint(
+            "add `processes:` to this hooks file, or to another one of the same user or project",
+        );
     }
     error.hint(suggest::hint_or_list(name, processes.names(), "known processes:"))
 }

@@ -61,11 +61,18 @@ fn as_posix(text: &str) -> Option<String> {
                 posix.push('\'');
             }
             (None, ',') => posix.push(' '),
+            // `& 'a b'` runs a program whose name is quoted.
+            (None, '&') if after == ' ' && begins_command(&posix) => {}
             (None, letter) if is_plain(letter) || is_between_words(letter) => posix.push(letter),
             _ => return None,
         }
     }
     if quote.is_some() { None } else { Some(posix) }
+}
+
+fn begins_command(posix: &str) -> bool {
+    let before = posix.trim_end_matches(' ');
+    before.is_empty() || before.ends_with([';', '|', '\n'])
 }
 
 fn is_plain(letter: char) -> bool {

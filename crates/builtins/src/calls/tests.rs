@@ -398,6 +398,7 @@ fn a_plain_text_for_powershell_is_read() {
     let read = |text| shown(&commands(&Input::call("PowerShell").arg("command", text)));
     for (text, expected) in [
         ("ls", &["powershell ls ?", "powershell: ls"][..]),
+        ("& 'C:\\x y\\a.exe' b", &["powershell C:/x y/a.exe b ?", "powershell: C:/x y/a.exe b"]),
         (
             "Remove-Item -Recurse .\\a, 'b c'; npm run x",
             &[
@@ -418,7 +419,7 @@ fn a_plain_text_for_powershell_is_read() {
         assert_eq!(read(text), expected, "{text}");
     }
     for text in [
-        "ls $x", "ls (a)", "ls > a", "ls @a", "& a", "{a}", "a `\nb", "a # b", "'a''b'", "a'b'",
+        "ls $x", "ls (a)", "ls > a", "ls @a", "a & b", "{a}", "a `\nb", "a # b", "'a''b'", "a'b'",
         "'a'b", "'a", "\"$a\"", "\u{2018}a\u{2019}", "a \u{2013}b", "rm '*'", "a && b", "%{a}",
         "a\nb\0",
     ] {

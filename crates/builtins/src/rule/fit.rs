@@ -191,6 +191,10 @@ fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> (Fit, usize) {
 
 /// Returns the pattern of the texts that a word may become: `*` for each part that is not known.
 fn known_parts(text: &str) -> String {
+    // Shells differ in what stands for a letter in `$'..'`.
+    if text.contains("$'") && text.contains('\\') {
+        return "*".to_owned();
+    }
     hidden(&unquoted(text)).replace([UNKNOWN, '?', '{'], "*")
 }
 
