@@ -208,8 +208,8 @@ pub fn role_by_name(key: &str) -> Option<Role> {
 
 fn role_in(kind: &str, key: &str) -> Option<(Role, &'static str)> {
     let mut rows = table::arguments(kind);
-    let row = rows.find(|row| row.names.iter().any(|name| name.eq_ignore_ascii_case(key)))?;
-    Some((row.role, row.names.first()?))
+    let row = rows.find(|row| row.names.split(' ').any(|name| name.eq_ignore_ascii_case(key)))?;
+    Some((row.role, row.names.split(' ').next()?))
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or

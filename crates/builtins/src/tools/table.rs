@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem;
 use serde::Deserialize as _;
 use serde::de::value::{Error, StrDeserializer};
 
@@ -46,8 +47,9 @@ impl Tool {
 
 /// Returns the tools of each agent.
 pub(super) fn toolsets() -> impl Iterator<Item = Toolset> {
-    TOOLS.split("\n[").skip(1).filter_map(|section| {
-        let (head, rows) = section.split_once('\n')?;
+    memmem::find_iter(TOOLS.as_bytes(), "\n[").filter_map(|at| {
+        let (head, rows) = TOOLS[at + 2..].split_once('\n')?;
+        let rows = &rows[..memmem::find(rows.as_bytes(), b"\n[").unwrap_or(rows.len())];
         let (agents, forms) = head.split_once(']')?;
         Some(Toolset { agents, forms: forms.trim_start(), rows })
     })
@@ -77,25 +79,25 @@ pub(super) fn renamed(name: &str) -> Option<&'static str> {
 /// Returns the rows in which a name stands behind a blank. Every start asks for one name, and to read all
 /// rows for it takes longer than the rest of the start.
 fn rows_with(name: &str) -> impl Iterator<Item = &'static str> {
-    let places = TOOLS.match_indices(name).filter(|(at, _)| TOOLS[..*at].ends_with(' '));
-    places.map(|(at, _)| {
+    let places = memmem::find_iter(TOOLS.as_bytes(), name).filter(|at| TOOLS[..*at].ends_with(' '));
+    places.map(|at| {
         let start = TOOLS[..at].rfind('\n').map_or(0, |end| end + 1);
         TOOLS[start..].lines().next().unwrap_or_default()
     })
 }
 
-/// The names of the arguments that have a role in tools of these kinds.
+/// The names of the arguments that have a role in tools of some kinds.
 pub(super) struct Arguments {
-    kinds: Vec<&'static str>,
+    kinds: &'static str,
     pub(super) role: Role,
-    pub(super) names: Vec<&'static str>,
+    pub(super) names: &'static str,
 }
 
 /// Returns the rows of the arguments of tools of a kind.
 pub(super) fn arguments(kind: &str) -> impl Iterator<Item = &'static Arguments> {
     static ROWS: LazyLock<Vec<Arguments>> =
         LazyLock::new(|| ARGUMENTS.lines().filter_map(Arguments::of_row).collect());
-    ROWS.iter().filter(move |row| row.kinds.contains(&kind))
+    ROWS.iter().filter(move |row| row.kinds.split(' ').any(|one| one == kind))
 }
 
 impl Arguments {
@@ -103,6 +105,6 @@ impl Arguments {
         let (kinds, row) = row.split_once(": ").filter(|_| !row.starts_with('#'))?;
         let (role, names) = row.split_once(' ')?;
         let role = Role::deserialize(StrDeserializer::<Error>::new(role)).ok()?;
-        Some(Self { kinds: kinds.split(' ').collect(), role, names: names.split(' ').collect() })
+        Some(Self { kinds, role, names })
     }
 }
