@@ -639,6 +639,8 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         deny D=$HOME/app; E=$D; rm -rf $E
         - D=$HOME; D=src; rm -rf \"$D\"
         - D='~'; rm -rf '$D'
+        - rm -rf ''
+        - find . -name x | while read d; do rm -rf \"$d\"; done
         deny D=src; if true; then D=$HOME; fi; rm -rf \"$D\"
         deny export D=$HOME; rm -rf \"$D\"
         deny if true; then D=$HOME; else D=src; fi; rm -rf \"$D\"

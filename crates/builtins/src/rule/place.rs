@@ -149,7 +149,8 @@ impl Place {
     /// is empty if that is not known either.
     pub(super) fn named(&self, texts: &[String]) -> (Vec<PathBuf>, Option<String>) {
         let (mut named, mut open) = (Vec::new(), None);
-        for text in texts {
+        // An empty word names no file.
+        for text in texts.iter().filter(|text| !text.is_empty()) {
             for path in self.paths(text) {
                 if let Some(path) = path {
                     named.push(path);
