@@ -214,6 +214,10 @@ pub(super) async fn concerns(
 }
 
 fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
+    // Most events have no hooks; the default takes no memory.
+    if indexes.is_empty() {
+        return Arc::default();
+    }
     // Identities are numbers without gaps.
     let largest = indexes.iter().map(|index| hooks[*index].identity).max();
     let mut seen = vec![false; largest.map_or(0, |largest| largest + 1)];

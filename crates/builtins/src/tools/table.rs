@@ -79,8 +79,10 @@ pub(super) fn renamed(name: &str) -> Option<&'static str> {
 /// Returns the rows in which a name stands behind a blank. Every start asks for one name, and to read all
 /// rows for it takes longer than the rest of the start.
 fn rows_with(name: &str) -> impl Iterator<Item = &'static str> {
-    let places = memmem::find_iter(TOOLS.as_bytes(), name).filter(|at| TOOLS[..*at].ends_with(' '));
-    places.map(|at| {
+    // An empty name would stand everywhere.
+    let wanted = if name.is_empty() { "\n\n\n" } else { name };
+    let places = memmem::find_iter(TOOLS.as_bytes(), wanted);
+    places.filter(|at| TOOLS[..*at].ends_with(' ')).map(|at| {
         let start = TOOLS[..at].rfind('\n').map_or(0, |end| end + 1);
         TOOLS[start..].lines().next().unwrap_or_default()
     })
