@@ -814,6 +814,13 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         ask git $'\\x70ush' -f
         ask git $'push'
         - git commit -m $'a\\tb'
+        { type: rule, deny: no, commands: [rm -r] }
+        deny printf 'rm -r x' > x.sh; . ./x.sh
+        deny echo 'rm -r x' | tee x.sh; sh x.sh
+        deny cat > x.py <<'E' && python3 x.py\\nimport shutil\\nshutil.rmtree('src')\\nE
+        - cat > x.py <<'E' && python3 y.py\\nimport shutil\\nshutil.rmtree('src')\\nE
+        ask bash <(echo rm -r x)
+        ask source <(gen)
         { type: rule, deny: no, files: ['/**'] }
         deny cat x
         { type: rule, allow: true, commands: ['git log *', 'git diff *'] }

@@ -122,8 +122,12 @@ impl Found {
                 if is_fetched {
                     return Hidden::Anything;
                 }
-                let written = self.written(file).filter(|_| shells::is_shell(name));
-                return written.map_or(Hidden::Nothing, |text| self.inner_text(&text, inner));
+                let Some(text) = self.written(file) else { return Hidden::Nothing };
+                if !shells::is_interpreter(name) || shells::is_shell(name) {
+                    return self.inner_text(&text, inner);
+                }
+                self.inner_code(name, &text, inner);
+                return Hidden::Nothing;
             }
             Code::Text(text) if name == "trap" => {
                 self.at_exit.push((text, inner));
@@ -212,6 +216,18 @@ impl Found {
         }
     }
 
+    /// Adds the code of a file that an interpreter runs, as if it were one of its words.
+    fn inner_code(&mut self, name: &str, text: &str, inner: Frame) {
+        let option = match name {
+            "php" => "-r",
+            _ if name.starts_with("py") => "-c",
+            _ => "-e",
+        };
+        let words = [name, option, text].map(Word::known).to_vec();
+        let command = self.begun(&inner);
+        self.commands.push(SimpleCommand { words, is_certain: false, ..command });
+    }
+
     /// Adds the commands of a text that a program runs.
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
         let frame = Frame { more: false, ..inner };
@@ -236,9 +252,13 @@ impl Found {
         let (program, arguments) = command.words.split_first()?;
         match (&*base_name(&program.text), document) {
             ("cat" | "tee", Some(document)) => Some(document.word.text.clone()),
-            ("echo" | "printf", _) => {
-                let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
-                Some(texts.join(" ").replace("\\n", "\n"))
+            ("echo" | "printf", _) => Some(printed(arguments)),
+            ("tee", None) => {
+                let pipeline = command.pipeline;
+                let mut before = self.commands.iter().filter(|other| other.pipeline == pipeline);
+                let (program, arguments) = before.next()?.words.split_first()?;
+                let prints = matches!(&*program.text, "echo" | "printf");
+                if prints { Some(printed(arguments)) } else { None }
             }
             _ => None,
         }
@@ -259,6 +279,12 @@ impl Found {
 }
 
 pub(super) use wrappers::Run;
+
+/// Returns what `echo` or `printf` prints of its arguments.
+fn printed(arguments: &[Word]) -> String {
+    let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
+    texts.join(" ").replace("\\n", "\n")
+}
 
 /// Returns whether a word is a file of the current directory, with or without `./`.
 fn is_named(word: &Word, name: &str) -> bool {

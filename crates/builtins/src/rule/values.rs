@@ -72,7 +72,7 @@ fn values(word: &Word, place: &Place, scene: &Scene<'_>) -> Vec<Vec<Word>> {
         let parts: Vec<&str> =
             if word.quoted { vec![&text] } else { text.split_whitespace().collect() };
         for part in parts {
-            if part.contains(['~', '$', '`', '{', UNKNOWN]) {
+            if part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
                 return own;
             }
             words.push(put(part));

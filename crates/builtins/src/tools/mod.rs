@@ -11,6 +11,8 @@ mod table;
 
 use serde_json::Value;
 
+use table::Tool;
+
 type JsonObject = serde_json::Map<String, Value>;
 
 /// The neutral kinds of tools, with what each of them does.
@@ -88,7 +90,7 @@ const UNKNOWN: Toolset = Toolset { agents: "", forms: "", rows: "" };
 
 /// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
 pub fn of_agent(name: &str) -> Toolset {
-    table::of_agent(name).unwrap_or(UNKNOWN)
+    if name.is_empty() { UNKNOWN } else { table::of_agent(name).unwrap_or(UNKNOWN) }
 }
 
 impl Toolset {
@@ -104,22 +106,22 @@ impl Toolset {
     /// another agent: several agents read the hooks of Claude Code and call them with tools of their
     /// own. Matching too much costs a run, matching too little costs a guard.
     pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
+        let rows: Vec<&str> = table::rows_with(name).collect();
         let mut all: Vec<String> = Vec::new();
         if let Some(own) = self.tools().find(|tool| tool.is_named(name)) {
-            all.extend(own.kinds().map(str::to_owned));
+            own.kinds().for_each(|kind| add(&mut all, kind, name));
         } else {
-            let known = table::named(name).flat_map(|tool| tool.kinds());
-            all.extend(known.map(str::to_owned));
-            all.extend(mcp::names(self.forms, name, payload));
-        }
-        all.extend(other_names(name).map(str::to_owned));
-        let mut kinds = Vec::new();
-        for kind in all {
-            if kind != name && !kinds.contains(&kind) {
-                kinds.push(kind);
+            for tool in rows.iter().filter_map(|row| Tool::named(row, name)) {
+                tool.kinds().for_each(|kind| add(&mut all, kind, name));
+            }
+            for kind in mcp::names(self.forms, name, payload) {
+                add(&mut all, &kind, name);
             }
         }
-        kinds
+        for other in other_names_in(&rows, name) {
+            add(&mut all, other, name);
+        }
+        all
     }
 
     /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
@@ -130,10 +132,9 @@ impl Toolset {
             return false;
         }
         for tool in self.tools() {
-            let mut others = other_names(name);
             if tool.is_named(name)
                 || tool.kinds().any(|kind| kind == name)
-                || others.any(|other| tool.is_named(other))
+                || other_names(name).iter().any(|other| tool.is_named(other))
             {
                 return false;
             }
@@ -164,9 +165,25 @@ pub fn is_listed(name: &str) -> bool {
 }
 
 /// Returns the names that the tool called `name` had before, or has now.
-pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
-    let names = table::renamed(name).unwrap_or_default();
-    names.split(' ').filter(move |other| !other.is_empty() && *other != name)
+pub fn other_names(name: &str) -> Vec<&'static str> {
+    other_names_in(&table::rows_with(name).collect::<Vec<_>>(), name)
+}
+
+fn other_names_in(rows: &[&'static str], name: &str) -> Vec<&'static str> {
+    for row in rows {
+        if let Some(names) = row.strip_prefix("= ")
+            && names.split(' ').any(|known| known == name)
+        {
+            return names.split(' ').filter(|other| *other != name).collect();
+        }
+    }
+    Vec::new()
+}
+
+fn add(kinds: &mut Vec<String>, kind: &str, name: &str) {
+    if kind != name && !kinds.iter().any(|known| known == kind) {
+        kinds.push(kind.to_owned());
+    }
 }
 
 /// Returns what sets the tool called `name` apart, of whichever agent.

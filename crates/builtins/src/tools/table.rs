@@ -32,6 +32,11 @@ impl Tool {
         Some(Self { kinds, names, special })
     }
 
+    /// Reads a row, if it has this name.
+    pub(super) fn named(row: &'static str, name: &str) -> Option<Self> {
+        Self::of_row(row).filter(|tool| tool.is_named(name))
+    }
+
     pub(super) fn kinds(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.kinds.split(' ').filter(|kind| *kind != "-")
     }
@@ -67,18 +72,12 @@ impl Toolset {
 
 /// Returns every tool of that name, of whichever agent.
 pub(super) fn named(name: &str) -> impl Iterator<Item = Tool> {
-    rows_with(name).filter_map(Tool::of_row).filter(move |tool| tool.is_named(name))
-}
-
-/// Returns the names that a tool had or has, if it has several.
-pub(super) fn renamed(name: &str) -> Option<&'static str> {
-    let mut rows = rows_with(name).filter_map(|row| row.strip_prefix("= "));
-    rows.find(|names| names.split(' ').any(|known| known == name))
+    rows_with(name).filter_map(move |row| Tool::named(row, name))
 }
 
 /// Returns the rows in which a name stands behind a blank. Every start asks for one name, and to read all
 /// rows for it takes longer than the rest of the start.
-fn rows_with(name: &str) -> impl Iterator<Item = &'static str> {
+pub(super) fn rows_with(name: &str) -> impl Iterator<Item = &'static str> {
     // An empty name would stand everywhere.
     let wanted = if name.is_empty() { "\n\n\n" } else { name };
     let places = memmem::find_iter(TOOLS.as_bytes(), wanted);
@@ -88,25 +87,31 @@ fn rows_with(name: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The names of the arguments that have a role in tools of some kinds.
+/// The names of the arguments that have a role in tools of a kind.
 pub(super) struct Arguments {
-    kinds: &'static str,
+    kind: &'static str,
     pub(super) role: Role,
     pub(super) names: &'static str,
 }
 
 /// Returns the rows of the arguments of tools of a kind.
 pub(super) fn arguments(kind: &str) -> impl Iterator<Item = &'static Arguments> {
-    static ROWS: LazyLock<Vec<Arguments>> =
-        LazyLock::new(|| ARGUMENTS.lines().filter_map(Arguments::of_row).collect());
-    ROWS.iter().filter(move |row| row.kinds.split(' ').any(|one| one == kind))
+    static ROWS: LazyLock<Vec<Arguments>> = LazyLock::new(|| {
+        let mut rows = Vec::with_capacity(64);
+        for line in ARGUMENTS.lines() {
+            Arguments::add_row(line, &mut rows);
+        }
+        rows
+    });
+    ROWS.iter().filter(move |row| row.kind == kind)
 }
 
 impl Arguments {
-    fn of_row(row: &'static str) -> Option<Self> {
+    fn add_row(row: &'static str, rows: &mut Vec<Self>) -> Option<()> {
         let (kinds, row) = row.split_once(": ").filter(|_| !row.starts_with('#'))?;
         let (role, names) = row.split_once(' ')?;
         let role = Role::deserialize(StrDeserializer::<Error>::new(role)).ok()?;
-        Some(Self { kinds, role, names })
+        rows.extend(kinds.split(' ').map(|kind| Self { kind, role, names }));
+        Some(())
     }
 }
