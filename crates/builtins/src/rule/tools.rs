@@ -23,7 +23,7 @@ impl CalledTool {
     pub(super) fn of(input: &Input) -> Self {
         let name = input.tool();
         let is_odd = name.is_empty() || name != name.trim() || name.contains(is_invisible);
-        let others: Vec<String> = other_names(name).into_iter().map(plain).collect();
+        let others: Vec<String> = other_names(name).map(plain).collect();
         let mut all: Vec<String> = kinds(input).iter().map(|kind| plain(kind)).collect();
         all.retain(|kind| !others.contains(kind));
         let (readings, kinds) = all.into_iter().partition(|kind| kind.starts_with("mcp__"));

@@ -31,7 +31,7 @@ pub const TOOL_KINDS: [(&str, &str); 11] = [
 ];
 
 /// The meaning of a tool's argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// A command, as a text or as a list of words.
     Command,
@@ -80,23 +80,26 @@ pub enum Special {
 /// The tools of one agent, and how it names those of MCP servers.
 #[derive(Debug, Clone, Copy)]
 pub struct Toolset {
-    agents: &'static str,
+    agents: &'static [&'static str],
     forms: &'static str,
-    rows: &'static str,
+    tools: &'static [Tool],
 }
 
 /// An agent that has no row.
-const UNKNOWN: Toolset = Toolset { agents: "", forms: "", rows: "" };
+const UNKNOWN: Toolset = Toolset { agents: &[], forms: "", tools: &[] };
 
 /// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
 pub fn of_agent(name: &str) -> Toolset {
-    if name.is_empty() { UNKNOWN } else { table::of_agent(name).unwrap_or(UNKNOWN) }
+    let mut toolsets = table::TOOLSETS.iter();
+    toolsets.find(|toolset| toolset.agents.contains(&name)).copied().unwrap_or(UNKNOWN)
 }
 
 impl Toolset {
     /// Returns the names of the agent's tools, each with its neutral kinds.
     pub fn named(self) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-        self.tools().flat_map(|tool| tool.names().map(move |name| (name, tool.kinds().collect())))
+        self.tools
+            .iter()
+            .flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds.to_vec())))
     }
 
     /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`, and its other names.
@@ -106,19 +109,17 @@ impl Toolset {
     /// another agent: several agents read the hooks of Claude Code and call them with tools of their
     /// own. Matching too much costs a run, matching too little costs a guard.
     pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
-        let rows: Vec<&str> = table::rows_with(name).collect();
         let mut all: Vec<String> = Vec::new();
-        if let Some(own) = self.tools().find(|tool| tool.is_named(name)) {
-            own.kinds().for_each(|kind| add(&mut all, kind, name));
+        if let Some(own) = self.tools.iter().find(|tool| tool.names.contains(&name)) {
+            own.kinds.iter().for_each(|kind| add(&mut all, kind, name));
         } else {
-            for tool in rows.iter().filter_map(|row| Tool::named(row, name)) {
-                tool.kinds().for_each(|kind| add(&mut all, kind, name));
-            }
+            let kinds = table::named(name).flat_map(|tool| tool.kinds);
+            kinds.for_each(|kind| add(&mut all, kind, name));
             for kind in mcp::names(self.forms, name, payload) {
                 add(&mut all, &kind, name);
             }
         }
-        for other in other_names_in(&rows, name) {
+        for other in other_names(name) {
             add(&mut all, other, name);
         }
         all
@@ -131,10 +132,10 @@ impl Toolset {
         if !is_kind && table::named(name).next().is_none() {
             return false;
         }
-        for tool in self.tools() {
-            if tool.is_named(name)
-                || tool.kinds().any(|kind| kind == name)
-                || other_names(name).iter().any(|other| tool.is_named(other))
+        for tool in self.tools {
+            if tool.names.contains(&name)
+                || tool.kinds.contains(&name)
+                || other_names(name).any(|other| tool.names.contains(&other))
             {
                 return false;
             }
@@ -144,8 +145,8 @@ impl Toolset {
 
     /// Returns the names of the first tool that is of `kind` before any other.
     pub fn first_of_kind(self, kind: &str) -> impl Iterator<Item = &'static str> {
-        let tool = self.tools().find(|tool| tool.kinds().next() == Some(kind));
-        tool.into_iter().flat_map(|tool| tool.names())
+        let tool = self.tools.iter().find(|tool| tool.kinds.first() == Some(&kind));
+        tool.into_iter().flat_map(|tool| tool.names.iter().copied())
     }
 }
 
@@ -165,19 +166,8 @@ pub fn is_listed(name: &str) -> bool {
 }
 
 /// Returns the names that the tool called `name` had before, or has now.
-pub fn other_names(name: &str) -> Vec<&'static str> {
-    other_names_in(&table::rows_with(name).collect::<Vec<_>>(), name)
-}
-
-fn other_names_in(rows: &[&'static str], name: &str) -> Vec<&'static str> {
-    for row in rows {
-        if let Some(names) = row.strip_prefix("= ")
-            && names.split(' ').any(|known| known == name)
-        {
-            return names.split(' ').filter(|other| *other != name).collect();
-        }
-    }
-    Vec::new()
+pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
+    table::renamed(name).iter().copied().filter(move |other| *other != name)
 }
 
 fn add(kinds: &mut Vec<String>, kind: &str, name: &str) {
@@ -225,8 +215,8 @@ pub fn role_by_name(key: &str) -> Option<Role> {
 
 fn role_in(kind: &str, key: &str) -> Option<(Role, &'static str)> {
     let mut rows = table::arguments(kind);
-    let row = rows.find(|row| row.names.split(' ').any(|name| name.eq_ignore_ascii_case(key)))?;
-    Some((row.role, row.names.split(' ').next()?))
+    let row = rows.find(|row| row.names.iter().any(|name| name.eq_ignore_ascii_case(key)))?;
+    Some((row.role, row.names.first()?))
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or
