@@ -126,7 +126,7 @@ impl Found {
                 if !shells::is_interpreter(name) || shells::is_shell(name) {
                     return self.inner_text(&text, inner);
                 }
-                self.inner_code(name, &text, inner);
+                self.inner_code(name, &text, &inner);
                 return Hidden::Nothing;
             }
             Code::Text(text) if name == "trap" => {
@@ -217,14 +217,14 @@ impl Found {
     }
 
     /// Adds the code of a file that an interpreter runs, as if it were one of its words.
-    fn inner_code(&mut self, name: &str, text: &str, inner: Frame) {
+    fn inner_code(&mut self, name: &str, text: &str, inner: &Frame) {
         let option = match name {
             "php" => "-r",
             _ if name.starts_with("py") => "-c",
             _ => "-e",
         };
         let words = [name, option, text].map(Word::known).to_vec();
-        let command = self.begun(&inner);
+        let command = self.begun(inner);
         self.commands.push(SimpleCommand { words, is_certain: false, ..command });
     }
 
