@@ -5,6 +5,7 @@
 //! lead to nothing or to the approved bytes.
 
 mod coverage;
+mod diff;
 mod named;
 mod pending;
 mod permissions;

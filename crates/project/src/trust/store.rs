@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::named::{Found, NamedFile, NamedPath};
 use super::permissions::{check_own, check_store};
 use super::project_file::{Blocked, FileChange, ProjectFile};
+use crate::limits::MAX_SHOWN;
 use hookexec::config::Diagnostic;
 use hookexec_files::directories::{own_directories, state_directory};
 use hookexec_files::files;
@@ -17,9 +18,9 @@ use hookexec_files::platform::resolve;
 
 /// The approvals of one user.
 ///
-/// The store's directory has a JSON record for each hooks file that was approved. The name of a record
-/// holds a key of the hooks file's directory, a key of its name, and the digest of its bytes, so that a
-/// look-up reads no other records.
+/// The store's directory has a JSON record for each hooks file that was approved, and under `files`
+/// the approved bytes, named by their digest. The name of a record holds a key of the hooks file's
+/// directory, a key of its name, and the digest of its bytes, so that a look-up reads no other records.
 /// Every directory has mode 0700, every file 0600; records appear whole.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
@@ -119,9 +120,13 @@ impl TrustStore {
         approvals
     }
 
-    /// Returns an approval of the bytes of `file`, whose commands name other files now.
+    /// Returns the approval that `file` differs from: one of its bytes, or else that of other bytes at its
+    /// path.
     pub fn compared_with(&self, file: &ProjectFile) -> Option<Approval> {
-        self.of_bytes(file).into_iter().next()
+        if let Some(approval) = self.of_bytes(file).into_iter().next() {
+            return Some(approval);
+        }
+        self.records_at(&file.path).iter().find_map(|record| self.read_record(&record.path))
     }
 
     /// Records that an approval from another path is used at `path`. Does nothing when it can't: it must
@@ -158,8 +163,10 @@ impl TrustStore {
         for named in &file.coverage.files {
             files.retain(|(name, _)| *name != named.name);
         }
+        self.keep_bytes(&file.path, &file.digest)?;
         for named in &file.coverage.files {
             if let Found::File(digest) = &named.found {
+                self.keep_bytes(&named.path, digest)?;
                 files.insert((named.name.clone(), digest.clone()));
             }
         }
@@ -176,6 +183,22 @@ impl TrustStore {
         }
         files::replace_private(&record, &serde_json::to_vec_pretty(&approval)?)?;
         Ok(approval)
+    }
+
+    /// Keeps the approved bytes of the file at `path`, to show later what changed; what is too large to
+    /// be shown, or differs already, is left out.
+    fn keep_bytes(&self, path: &Path, digest: &str) -> io::Result<()> {
+        match files::read_regular(path, MAX_SHOWN) {
+            Ok(bytes) if files::digest(&bytes) == digest => {
+                files::replace_private(&self.approved_bytes(digest), &bytes)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns where the approved bytes of this digest are kept.
+    pub(super) fn approved_bytes(&self, digest: &str) -> PathBuf {
+        self.directory.join("files").join(digest)
     }
 
     /// Takes back the approvals for the hooks file at `path` and for the bytes with this `digest`,

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::limits::MAX_DIFF;
 use hookexec::config::{Config, FileConfig};
 use hookexec_files::files;
 
@@ -60,6 +61,8 @@ fn only_exactly_the_approved_bytes_run() {
     let script = path.with_file_name("check.sh");
     fs::write(&script, "curl evil\n").unwrap();
     assert_eq!(change(&store, &path), Some(("check.sh".to_owned(), FileChange::Changed)));
+    let diff = store.diff(&read(&path));
+    assert!(diff.contains("-exit 0") && diff.contains("+curl evil"), "{diff}");
     fs::remove_file(&script).unwrap();
     assert_eq!(change(&store, &path), Some(("check.sh".to_owned(), FileChange::Gone)));
 
@@ -220,6 +223,20 @@ fn an_approval_is_taken_back_wherever_it_was_given() {
     store.add(&read(&path)).unwrap();
     store.remove(&elsewhere, Some(&read(&elsewhere).digest)).unwrap();
     assert_eq!(blocked(&store, &path), Some(Blocked::Unapproved));
+}
+
+#[test]
+fn a_change_of_everything_is_shown_soon_and_in_part() {
+    let (directory, path) = project();
+    let store = TrustStore::at(directory.path().join("state"));
+    let script = |letter: &str| {
+        let lines: Vec<String> = (0..60_000).map(|n| format!("{letter}{}", n * 7919)).collect();
+        fs::write(path.with_file_name("check.sh"), lines.join("\n")).unwrap();
+        read(&path)
+    };
+    store.add(&script("a")).unwrap();
+    let diff = store.diff(&script("b"));
+    assert!(diff.len() < 2 * MAX_DIFF && diff.contains("... and more"), "{}", diff.len());
 }
 
 // Windows lets few users make links.

@@ -30,6 +30,7 @@ pub(super) struct Row {
     pub(super) not_covered: Vec<String>,
     #[serde(serialize_with = "as_texts")]
     pub(super) problems: Vec<Diagnostic>,
+    diff: Option<String>,
 }
 
 /// Whether a hooks file runs.
@@ -60,6 +61,9 @@ impl Row {
             problems: file.coverage.problems.clone(),
             ..Self::default()
         };
+        if matches!(file.blocked, Some(Blocked::Changed | Blocked::File { .. })) {
+            row.diff = Some(store.diff(file));
+        }
         row.add_files(file, store);
         for command in &file.coverage.uncovered {
             let mut words = command.split(' ').map(|word| word.trim_start_matches("./"));
@@ -140,7 +144,7 @@ impl Row {
         for problem in &self.problems {
             let _ = writeln!(text, "  problem: {}", plain::line(&problem.with_hint()));
         }
-        text
+        text + self.diff.as_deref().unwrap_or_default()
     }
 }
 
