@@ -119,7 +119,10 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_ascii_lowercase()) && text.chars().all(is_part)
 }
 
-/// Returns whether a pattern of this text fits the text alone.
+/// Returns whether a pattern of this text fits the text alone. A comma at the end of a word would be a
+/// mistake in a pattern.
 pub fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+=:,".contains(c))
+    !text.is_empty()
+        && !text.ends_with(',')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+=:,".contains(c))
 }
