@@ -21,7 +21,7 @@ impl Reader<'_, '_> {
             }
             Some(b'(')
                 if quoted
-                    && self.documents.is_empty()
+                    && self.documents.is_none()
                     && let Some((length, text)) = document_of_cat(&self.text[self.at..]) =>
             {
                 for letter in text.chars() {
