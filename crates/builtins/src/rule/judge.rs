@@ -13,7 +13,6 @@ use super::pattern::Pattern;
 use super::place::Scene;
 use super::uses::Touch;
 use super::values::with_values;
-use crate::builtins::Surroundings;
 use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
 use hookexec::registry::BuiltinError;
@@ -31,7 +30,6 @@ pub(super) struct Rule {
     pub(super) uncertain: Uncertain,
     pub(super) otherwise: Option<Otherwise>,
     pub(super) machine: Machine,
-    pub(super) surroundings: Surroundings,
 }
 
 /// The answer of a rule that applies.
@@ -91,7 +89,7 @@ impl Rule {
         input: &Input,
         reading: &Reading,
     ) -> Result<Option<Output>, BuiltinError> {
-        let scene = Scene::of(input, &self.surroundings)?;
+        let scene = Scene::of(input, &self.machine.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
             _ => reading

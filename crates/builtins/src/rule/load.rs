@@ -28,23 +28,15 @@ pub(super) fn rule_of_commands(patterns: &[String]) -> Result<Rule, Mistake> {
         set.commands.extend(Pattern::list(pattern, &Groups(&own))?);
     }
     let surroundings = Surroundings::of_process();
+    let machine = Machine { project: PathBuf::new(), surroundings };
     Ok(Rule {
         answer: Answer::Deny(String::new()),
         sets: vec![set],
         except: Conditions::default(),
         uncertain: Uncertain::Deny,
         otherwise: None,
-        machine: machine(&surroundings, PathBuf::new()),
-        surroundings,
+        machine,
     })
-}
-
-fn machine(surroundings: &Surroundings, project: PathBuf) -> Machine {
-    Machine {
-        home: surroundings.home().map(PathBuf::from),
-        project,
-        temporary: surroundings.temp_dir().to_owned(),
-    }
 }
 
 pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
@@ -54,11 +46,11 @@ pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
     if env.env.get(home) != std::env::var_os(home).as_ref() {
         surroundings = surroundings.with_env((*env.env).clone());
     }
-    let machine = machine(&surroundings, env.working_dir.clone());
+    let machine = Machine { project: env.working_dir.clone(), surroundings };
     hook.read_own_keys(|reader, node| {
         let keys = RuleKeys::read(reader, node, "a rule")?;
         let mut loading = Loading { reader, groups: Groups(hook.groups()), machine: &machine };
-        loading.rule(keys, node, surroundings.clone())
+        loading.rule(keys, node)
     })
 }
 
@@ -69,12 +61,7 @@ struct Loading<'l> {
 }
 
 impl Loading<'_> {
-    fn rule(
-        &mut self,
-        keys: RuleKeys<'_>,
-        node: &Node<'_>,
-        surroundings: Surroundings,
-    ) -> Option<Rule> {
+    fn rule(&mut self, keys: RuleKeys<'_>, node: &Node<'_>) -> Option<Rule> {
         let answer = self.answer(&keys, node)?;
         if answer == Answer::Allow {
             self.refuse_targets(&keys);
@@ -112,15 +99,7 @@ impl Loading<'_> {
         let except = self.conditions(keys.except.unwrap_or_default());
         let uncertain = keys.uncertain.map(|word| word.value).unwrap_or_default();
         let otherwise = keys.otherwise.map(|word| word.value);
-        Some(Rule {
-            answer,
-            sets,
-            except,
-            uncertain,
-            otherwise,
-            machine: self.machine.clone(),
-            surroundings,
-        })
+        Some(Rule { answer, sets, except, uncertain, otherwise, machine: self.machine.clone() })
     }
 
     /// Returns a key of a set of `any`, or that of the rule beside it.

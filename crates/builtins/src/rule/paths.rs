@@ -11,6 +11,7 @@ use super::expand::is_rest_of_path;
 use super::part::{Part, braces, fit, fit_whole};
 use super::pattern::Mistake;
 use super::texts::Texts;
+use crate::builtins::Surroundings;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
 
@@ -20,10 +21,8 @@ const TEMPORARY: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folde
 /// The places that patterns name.
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
-    pub(super) home: Option<PathBuf>,
     pub(super) project: PathBuf,
-    /// The directory for temporary files.
-    pub(super) temporary: PathBuf,
+    pub(super) surroundings: Surroundings,
 }
 
 /// A pattern of `targets` or `files`.
@@ -83,7 +82,7 @@ struct PathHere<'p> {
 impl Machine {
     /// Returns the home of the user as a path from `/` on.
     pub(super) fn home(&self) -> Option<PathBuf> {
-        self.home.as_deref().map(rooted)
+        self.surroundings.home().map(rooted)
     }
 }
 
@@ -160,7 +159,7 @@ impl PathGlob {
         } else if let Some(rest) = behind(&glob, &["$PROJECT", "."]) {
             (rooted(&machine.project), rest)
         } else if let Some(rest) = at_temporary {
-            (rooted(&machine.temporary), rest)
+            (rooted(machine.surroundings.temp_dir()), rest)
         } else if glob.starts_with(['~', '$', '!']) {
             let hint = "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
             let message = format!("`{item}` is not a path that can be known");
