@@ -12,7 +12,9 @@ const CALL: &str = r#"{"tool_name":"shell","tool_input":{"cmd":"ls"}}"#;
 
 /// Returns how many approvals the user's store has.
 fn approvals(sandbox: &Sandbox) -> usize {
-    std::fs::read_dir(sandbox.home().join(".local/state/hookexec/trust")).unwrap().count()
+    let store = sandbox.home().join(".local/state/hookexec/trust");
+    let kept = std::fs::read_dir(store).unwrap().map(|entry| entry.unwrap().path());
+    kept.filter(|path| path.is_file()).count()
 }
 
 fn project() -> Sandbox {
