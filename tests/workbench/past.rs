@@ -375,6 +375,6 @@ fn an_exception_that_lets_more_through_is_not_shown_and_a_bad_time_is_broken() {
     let done = past(&sandbox, "claude-code", &["--save-case", "1"]).exits(0);
     assert!(done.stdout.contains("no exception of plain words"), "{}", done.stdout);
     let done = past(&sandbox, "claude-code", &["--save-case", "2"]).exits(0);
-    let except = "  except: { commands: [\"git push origin !-*\"] }\n";
+    let except = "  except: { commands: [\"git push origin !* !-*\"] }\n";
     assert!(done.stdout.contains(except), "{}", done.stdout);
 }

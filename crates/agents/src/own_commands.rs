@@ -71,14 +71,15 @@ fn changes_hooks(input: &Input) -> bool {
     ];
     for program in ["hookexec|hookexec-*|hookexec_*|hookexec@*", "python*|py -m=hookexec*"] {
         for (command, words) in FOR_A_PERSON {
-            // A word that is not known may be one of them.
-            let words = match *command {
-                "trust" => format!(" !show {}|$*", words.join("|")),
-                "policy" => format!(" !build !test {}|$*", words.join("|")),
-                _ if words.is_empty() => String::new(),
-                _ => format!(" {}|$*", words.join("|")),
+            let named = format!("{program} !--help {command} {}", words.join("|"));
+            patterns.push(named.trim_end().to_owned());
+            let looks = match *command {
+                "trust" => "!show",
+                "policy" => "!build !test",
+                _ => "",
             };
-            patterns.push(format!("{program} !--help {command}{words}"));
+            // A word that is not known may be one of them.
+            patterns.push(format!("{program} !--help {command} {looks} $*"));
         }
     }
     if may_run(input, &patterns) {
@@ -130,6 +131,8 @@ mod tests {
         let mut missed = Vec::new();
         for command in [
             "hookexec trust add",
+            "hookexec trust add --cwd show --yes",
+            "hookexec policy refresh --cwd test",
             "cd x && ~/.cargo/bin/hookexec trust remove hooks.yaml",
             "yes | hookexec trust add",
             "hook''exec \"trust\" add --yes",

@@ -83,12 +83,15 @@ pub(super) fn exception(group: &PastGroup) -> Option<(&'static str, String)> {
         return None;
     }
     if !reason.contains("` fits `") {
-        return Some(("files", fitting.to_owned()));
+        // A name alone would be one in every directory.
+        let is_placed = fitting.starts_with(['/', '~', '$']) || fitting.starts_with("./");
+        let place = if is_placed { "" } else { "./" };
+        return Some(("files", format!("{place}{fitting}")));
     }
-    // With an option the command may do what is stopped for another reason.
+    // With an option, or another operand, the command may do what is stopped for another reason.
     let has_option = fitting.split(' ').any(|word| word.starts_with('-'));
     let end = if has_option { "" } else { " !-*" };
-    Some(("commands", format!("{fitting}{end}")))
+    Some(("commands", format!("{fitting} !*{end}")))
 }
 
 /// Returns a configuration of the rule alone, with one more exception; `None` if the rule can't have it.
