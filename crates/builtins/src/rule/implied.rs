@@ -253,18 +253,17 @@ fn is_database(name: &str) -> bool {
     shipped("@databases").into_iter().flatten().any(|known| glob(known, name))
 }
 
-/// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
+/// Returns the words of a client that name its database, each as an assignment: `CLIENT=app_test`.
 fn words_beside(client: &SimpleCommand, statements: &str) -> Vec<Word> {
-    const OTHERS: [&str; 7] = ["-U", "-u", "--username", "--user", "-o", "-L", "-f"];
-    let mut words = Vec::new();
-    let mut before = "";
-    for word in &client.words {
-        if word.text != statements && !OTHERS.contains(&before) {
-            words.push(word.clone().behind("CLIENT="));
-        }
-        before = &word.text;
+    const NAMES: [&str; 9] =
+        ["-d", "-h", "-D", "-S", "--dbname", "--database", "--host", "--uri", "--url"];
+    let given = Arguments::of(client);
+    let mut words = given.operands.clone();
+    for option in given.options.iter().filter(|option| NAMES.contains(&&*option.name)) {
+        words.extend(option.value.map(|(word, _)| word));
     }
-    words
+    words.retain(|word| word.text != statements);
+    words.into_iter().map(|word| word.clone().behind("CLIENT=")).collect()
 }
 
 /// Returns the statements of a text as commands of a program `sql`, in small letters. The words of the
