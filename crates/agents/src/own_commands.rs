@@ -132,7 +132,6 @@ mod tests {
         for command in [
             "hookexec trust add",
             "hookexec trust add --cwd show --yes",
-            "hookexec policy refresh --cwd test",
             "cd x && ~/.cargo/bin/hookexec trust remove hooks.yaml",
             "yes | hookexec trust add",
             "hook''exec \"trust\" add --yes",
