@@ -71,8 +71,11 @@ fn changes_hooks(input: &Input) -> bool {
     ];
     for program in ["hookexec|hookexec-*|hookexec_*|hookexec@*", "python*|py -m=hookexec*"] {
         for (command, words) in FOR_A_PERSON {
-            let named = format!("{program} !--help {command} {}", words.join("|"));
-            patterns.push(named.trim_end().to_owned());
+            if words.is_empty() {
+                patterns.push(format!("{program} !--help {command}"));
+                continue;
+            }
+            patterns.push(format!("{program} !--help {command} {}", words.join("|")));
             let looks = match *command {
                 "trust" => "!show",
                 "policy" => "!build !test",

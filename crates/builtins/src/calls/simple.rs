@@ -249,18 +249,14 @@ impl Found {
                 || is_tee && command.words.iter().any(|word| is_named(word, name))
         })?;
         let document = command.redirections.iter().find(|one| one.operator == "<<");
-        let (program, arguments) = command.words.split_first()?;
-        match (&*base_name(&program.text), document) {
+        match (&*base_name(&command.words.first()?.text), document) {
             ("cat" | "tee", Some(document)) => Some(document.word.text.clone()),
-            ("echo" | "printf", _) => Some(printed(arguments)),
             ("tee", None) => {
-                let pipeline = command.pipeline;
-                let mut before = self.commands.iter().filter(|other| other.pipeline == pipeline);
-                let (program, arguments) = before.next()?.words.split_first()?;
-                let prints = matches!(&*program.text, "echo" | "printf");
-                if prints { Some(printed(arguments)) } else { None }
+                let mut pipeline =
+                    self.commands.iter().filter(|other| other.pipeline == command.pipeline);
+                printed(pipeline.next()?)
             }
-            _ => None,
+            _ => printed(command),
         }
     }
 
@@ -280,10 +276,14 @@ impl Found {
 
 pub(super) use wrappers::Run;
 
-/// Returns what `echo` or `printf` prints of its arguments.
-fn printed(arguments: &[Word]) -> String {
+/// Returns what a command prints, if it is `echo` or `printf`.
+fn printed(command: &SimpleCommand) -> Option<String> {
+    let (program, arguments) = command.words.split_first()?;
+    if !matches!(&*base_name(&program.text), "echo" | "printf") {
+        return None;
+    }
     let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
-    texts.join(" ").replace("\\n", "\n")
+    Some(texts.join(" ").replace("\\n", "\n"))
 }
 
 /// Returns whether a word is a file of the current directory, with or without `./`.

@@ -27,8 +27,8 @@ impl AddressPattern {
         glob_any_case(scheme, own_scheme) && fits_host && fits_path(path, own_path)
     }
 
-    /// Returns whether it fits to each reader of addresses: they differ in what a backslash, a character
-    /// that can't be seen, and an escaped dot or slash are.
+    /// Returns whether it fits for certain. Programs differ in how they read a backslash, a character that
+    /// can't be seen, and an escaped dot or slash, so an address with one of these never does.
     pub(super) fn certainly_fits(&self, address: &str) -> bool {
         let lower = address.to_lowercase();
         !lower.contains(|letter: char| letter == '\\' || letter.is_control())

@@ -123,7 +123,7 @@ impl PathPattern {
         }
     }
 
-    /// Returns whether it may hold a file: in any case of the letters, or to some reader of the address.
+    /// Returns whether it may hold a file: in any letter case, or as one program reads the address.
     fn may_hold(&self, file: &Path) -> bool {
         match (&self.named, address_of(file)) {
             (Named::Address(pattern), Some(address)) => pattern.fits(address),
