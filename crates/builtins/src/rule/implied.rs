@@ -250,7 +250,7 @@ fn is_pipe(before: &SimpleCommand, command: &SimpleCommand) -> bool {
 
 /// Returns whether a program runs statements of SQL.
 fn is_database(name: &str) -> bool {
-    shipped("@databases").into_iter().flatten().any(|known| glob(known, name))
+    shipped("@databases").unwrap_or_default().iter().any(|known| glob(known, name))
 }
 
 /// Returns the words of a client that name its database, each as an assignment: `CLIENT=app_test`.

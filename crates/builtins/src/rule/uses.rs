@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
-use super::table::items;
 use crate::calls::Word;
 use crate::tools::patch;
 
@@ -46,12 +45,12 @@ impl Touch {
 /// A part of a row: some words of a command, and what the program does with them.
 #[derive(Debug, Clone)]
 pub(super) struct Use {
-    touch: Touch,
+    pub(super) touch: Touch,
     /// Whether the program deletes or changes what was there: it is a target.
-    is_target: bool,
-    which: Which,
+    pub(super) is_target: bool,
+    pub(super) which: Which,
     /// The options of which one must be there.
-    condition: Vec<&'static str>,
+    pub(super) condition: &'static [&'static str],
 }
 
 /// The words of a command that a use is for.
@@ -66,36 +65,6 @@ pub(super) enum Which {
     Value(&'static str),
     /// The rest of an operand behind such a beginning: `of=`.
     Behind(&'static str),
-}
-
-impl Use {
-    /// Reads a part of a row, such as `edit:rest if -i`.
-    pub(super) fn parse(kind: &str, list: &'static str) -> Vec<Self> {
-        let (touch, is_target) = match kind.trim() {
-            "read" => (Touch::READ, false),
-            "write" => (Touch::WRITE, true),
-            "into" => (Touch::WRITE, false),
-            "edit" => (Touch::EDIT, true),
-            "delete" => (Touch::DELETE, true),
-            _ => (Touch::NONE, false),
-        };
-        let (list, condition) = list.split_once(" if ").unwrap_or((list, ""));
-        let condition: Vec<&str> = items(condition).collect();
-        let mut uses = Vec::new();
-        for item in items(list) {
-            let which = match item {
-                "all" => Which::All,
-                "first" => Which::First,
-                "last" => Which::Last,
-                "butlast" => Which::ButLast,
-                "rest" => Which::Rest,
-                option if option.starts_with('-') => Which::Value(option),
-                beginning => Which::Behind(beginning),
-            };
-            uses.push(Self { touch, is_target, which, condition: condition.clone() });
-        }
-        uses
-    }
 }
 
 impl Use {
@@ -118,7 +87,8 @@ pub(super) struct UsedWord<'c> {
 /// that no row is for is read.
 pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let mut words = Vec::new();
-    let rows: Vec<&Use> = arguments.row.uses.iter().filter(|one| one.holds(arguments)).collect();
+    let mut rows = arguments.row.uses.clone();
+    rows.retain(|one| one.holds(arguments));
     let operands = arguments.file_operands();
     let is_fetcher = matches!(arguments.program.as_deref(), Some("curl" | "wget"));
     // `-e SCRIPT` and `-f FILE` stand for the first operand of a filter.
