@@ -10,13 +10,14 @@ type Table = Result<String, Box<dyn Error>>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
-    let tables: [(&str, fn(&str) -> Table); 6] = [
+    let tables: [(&str, fn(&str) -> Table); 7] = [
         ("tools", tools),
         ("arguments", arguments),
         ("options", options),
         ("groups", groups),
         ("wrappers", wrappers),
         ("functions", functions),
+        ("names", names),
     ];
     let directory = std::env::var("OUT_DIR")?;
     for (name, table) in tables {
@@ -218,6 +219,14 @@ fn functions(text: &str) -> Table {
         )?;
     }
     Ok(format!("static FUNCTIONS: &[Function] = &[{functions}];\n"))
+}
+
+fn names(text: &str) -> Table {
+    let mut lists = String::new();
+    for (name, words) in rows(text) {
+        writeln!(lists, "pub(super) static {name}: &[&str] = {};", list(&words))?;
+    }
+    Ok(lists)
 }
 
 /// Returns the head of each row, and its body with the lines that go on. A word that ends with `|` goes

@@ -16,12 +16,32 @@ use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
 
+/// Why an allow does not allow a call.
+enum Refusal {
+    /// The call is none of those that the rule is about.
+    Unconcerned,
+    /// It says so, for this reason.
+    Refused(String),
+    Failed(BuiltinError),
+}
+
+impl From<BuiltinError> for Refusal {
+    fn from(error: BuiltinError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn refused(reason: impl Into<String>) -> Result<(), Refusal> {
+    Err(Refusal::Refused(reason.into()))
+}
+
 impl Rule {
     pub(super) fn allowed(&self, read: &CallReading<'_>) -> Result<Option<Output>, BuiltinError> {
-        let reason = match self.refusal(read)? {
-            Refusal::Allowed => return Ok(Some(Output::allow())),
-            Refusal::Unconcerned => return Ok(None),
-            Refusal::Refused(reason) => reason,
+        let reason = match self.check(read) {
+            Ok(()) => return Ok(Some(Output::allow())),
+            Err(Refusal::Unconcerned) => return Ok(None),
+            Err(Refusal::Failed(error)) => return Err(error),
+            Err(Refusal::Refused(reason)) => reason,
         };
         Ok(Some(match self.otherwise {
             Some(Otherwise::Ask) => Output::ask(reason),
@@ -35,164 +55,137 @@ impl Rule {
         }))
     }
 
-    fn refusal(&self, read: &CallReading<'_>) -> Result<Refusal, BuiltinError> {
+    fn check(&self, read: &CallReading<'_>) -> Result<(), Refusal> {
         let mut sets: Vec<&Conditions> = self.sets.iter().collect();
         sets.retain(|set| concerns(set, read));
         if sets.is_empty() {
-            return Ok(Refusal::Unconcerned);
+            return Err(Refusal::Unconcerned);
         }
         if !self.except.tools.is_empty() && read.tool.is_one_of(&self.except.tools) {
-            return Ok(Refusal::Refused("the tool is excepted".to_owned()));
+            return refused("the tool is excepted");
         }
         sets.retain(|set| set.tools.is_empty() || read.tool.is_certainly_one_of(&set.tools));
         if sets.is_empty() {
-            let reason = "the tool is not on the list of allowed tools";
-            return Ok(Refusal::Refused(reason.to_owned()));
+            return refused("the tool is not on the list of allowed tools");
         }
         if sets.iter().any(|set| set.commands.is_empty() && !set.names_files()) {
-            return self.excepted_parts(read);
-        }
-        let reason = if sets.iter().all(|set| set.commands.is_empty()) {
-            self.files_refused(read, &sets)?
-        } else {
-            sets.retain(|set| !set.commands.is_empty());
-            self.commands_refused(read, &sets)?
-        };
-        Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
-    }
-
-    /// Returns whether a part of a call whose tool is allowed is excepted.
-    fn excepted_parts(&self, read: &CallReading<'_>) -> Result<Refusal, BuiltinError> {
-        for given in &read.commands {
-            if self.is_excepted_from_allow(given) {
-                return Ok(Refusal::Refused(format!("{} is excepted", name_of(given))));
+            for given in &read.commands {
+                self.check_exceptions(given)?;
             }
+            return self.check_excepted_files(read, self.mentions(read)?.iter());
         }
-        let reason = self.excepted_file(read, self.mentions(read)?.iter())?;
-        Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
+        if sets.iter().all(|set| set.commands.is_empty()) {
+            return self.check_files(read, &sets);
+        }
+        if read.commands.is_empty() {
+            return refused("the call names no command");
+        }
+        sets.retain(|set| !set.commands.is_empty());
+        for at in 0..read.commands.len() {
+            self.check_command(read, &sets, at)?;
+        }
+        Ok(())
     }
 
-    fn files_refused(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[&Conditions],
-    ) -> Result<Option<String>, BuiltinError> {
+    fn check_files(&self, read: &CallReading<'_>, sets: &[&Conditions]) -> Result<(), Refusal> {
         if !read.tool.is_of_files() {
-            return Ok(Some("the tool may do more than use files".to_owned()));
+            return refused("the tool may do more than use files");
         }
         let mentions = self.mentions(read)?;
         if mentions.is_empty() {
-            return Ok(Some("the call names no file".to_owned()));
+            return refused("the call names no file");
         }
-        if let Some(reason) = self.excepted_file(read, mentions.iter())? {
-            return Ok(Some(reason));
-        }
+        self.check_excepted_files(read, mentions.iter())?;
         for mention in mentions {
             if !sets.iter().any(|set| file_is_listed(read, set, mention)) {
-                return Ok(Some(unlisted(mention)));
+                return refused(unlisted(mention));
             }
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn commands_refused(
+    fn check_command(
         &self,
         read: &CallReading<'_>,
         sets: &[&Conditions],
-    ) -> Result<Option<String>, BuiltinError> {
-        if read.commands.is_empty() {
-            return Ok(Some("the call names no command".to_owned()));
+        at: usize,
+    ) -> Result<(), Refusal> {
+        let given = &read.commands[at];
+        if let Some(reason) = doubt(given) {
+            return refused(reason);
         }
-        let all = self.mentions(read)?;
-        for (at, given) in read.commands.iter().enumerate() {
-            if let Some(reason) = doubt(given) {
-                return Ok(Some(reason));
-            }
-            if self.is_excepted_from_allow(given) {
-                return Ok(Some(format!("{} is excepted", name_of(given))));
-            }
-            let mentions: Vec<&Mention> =
-                all.iter().filter(|mention| mention.command == Some(at)).collect();
-            let mut reason = format!("{} is not listed", name_of(given));
-            let mut is_listed = false;
-            for set in sets {
-                let refused = match command_is_listed(set, given) {
-                    Ok(true) => {
-                        let file = mentions.iter().find(|one| !file_is_listed(read, set, one));
-                        file.map(|file| unlisted(file))
-                    }
-                    Ok(false) => continue,
-                    Err(reason) => Some(reason),
-                };
-                match refused {
-                    None => is_listed = true,
-                    Some(refused) => reason = refused,
-                }
-            }
-            if !is_listed {
-                return Ok(Some(reason));
-            }
-            if let Some(reason) = uncertain(given, read) {
-                return Ok(Some(reason));
-            }
-            if goes_anywhere(sets, given) && self.leaves_project(read, at)? {
-                return Ok(Some(format!("{} leaves the project", name_of(given))));
-            }
-            if let Some(reason) = self.excepted_file(read, mentions.into_iter())? {
-                return Ok(Some(reason));
-            }
+        self.check_exceptions(given)?;
+        let mut mentions: Vec<&Mention> = self.mentions(read)?.iter().collect();
+        mentions.retain(|mention| mention.command == Some(at));
+        check_listed(read, sets, given, &mentions).map_err(Refusal::Refused)?;
+        if let Some(reason) = uncertain(given, read) {
+            return refused(reason);
         }
-        Ok(None)
+        if goes_anywhere(sets, given) && self.leaves_project(read, at)? {
+            return refused(format!("{} leaves the project", name_of(given)));
+        }
+        self.check_excepted_files(read, mentions.into_iter())
     }
 
     /// Returns whether a command may go to a directory outside of the project: programs that run there
     /// read the settings of another one.
     fn leaves_project(&self, read: &CallReading<'_>, at: usize) -> Result<bool, BuiltinError> {
         let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.machine)
-            .map_err(|(message, _)| BuiltinError::from(message))?;
+            .map_err(|(message, _)| message)?;
         for directory in read.directories_behind(at)? {
-            let names = directory.map(|directory| real_names(&directory));
-            if !names.is_some_and(|names| names.iter().all(|name| hold(&project, name))) {
+            let Some(directory) = directory else { return Ok(true) };
+            if !real_names(&directory).iter().all(|name| hold(&project, name)) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn is_excepted_from_allow(&self, given: &Arguments<'_>) -> bool {
-        self.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No)
+    fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
+        if self.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No) {
+            return refused(format!("{} is excepted", name_of(given)));
+        }
+        Ok(())
     }
 
-    /// Returns what is said of the first file that is or may be excepted.
-    fn excepted_file<'m>(
+    /// Refuses the first file that is or may be excepted. What is only listed is not touched.
+    fn check_excepted_files<'m>(
         &self,
         read: &CallReading<'_>,
         mentions: impl Iterator<Item = &'m Mention>,
-    ) -> Result<Option<String>, BuiltinError> {
+    ) -> Result<(), Refusal> {
         if self.except.files.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let here = Here::of(&self.except.files, read);
-        for mention in mentions {
-            // What is only listed is not touched.
-            if mention.touch == Touch::NONE {
-                continue;
-            }
+        for mention in mentions.filter(|mention| mention.touch != Touch::NONE) {
             if mention.open.is_some() || read.fits(mention, &here, &|_| false)?.is_some() {
-                return Ok(Some(format!("`{}` is or may be excepted", cut(&mention.shown))));
+                return refused(format!("`{}` is or may be excepted", cut(&mention.shown)));
             }
         }
-        Ok(None)
+        Ok(())
     }
 }
 
-/// Whether a rule allows a call.
-enum Refusal {
-    Allowed,
-    /// The call is none of those that the rule is about.
-    Unconcerned,
-    /// It does not allow it, for this reason.
-    Refused(String),
+/// Checks that one set lists a command and its files; the error says what is not listed.
+fn check_listed(
+    read: &CallReading<'_>,
+    sets: &[&Conditions],
+    given: &Arguments<'_>,
+    mentions: &[&Mention],
+) -> Result<(), String> {
+    let mut reason = format!("{} is not listed", name_of(given));
+    for set in sets {
+        match command_is_listed(set, given) {
+            Ok(false) => {}
+            Ok(true) => match mentions.iter().find(|one| !file_is_listed(read, set, one)) {
+                None => return Ok(()),
+                Some(file) => reason = unlisted(file),
+            },
+            Err(refused) => reason = refused,
+        }
+    }
+    Err(reason)
 }
 
 /// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are
@@ -244,9 +237,12 @@ fn goes_anywhere(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
     if !matches!(given.program.as_deref(), Some("cd" | "chdir" | "pushd")) {
         return false;
     }
-    let patterns = sets.iter().flat_map(|one| &one.commands);
-    let mut listing = patterns.filter(|pattern| pattern.lists(given) == Ok(true));
-    listing.all(|pattern| pattern.words.iter().all(PatternWord::is_any))
+    for pattern in sets.iter().flat_map(|set| &set.commands) {
+        if pattern.lists(given) == Ok(true) && !pattern.words.iter().all(PatternWord::is_any) {
+            return false;
+        }
+    }
+    true
 }
 
 fn unlisted(mention: &Mention) -> String {
