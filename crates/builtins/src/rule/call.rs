@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
+use super::judge::quoted;
 use super::mentions::{self, Mention};
 use super::paths::{Here, Machine, PathPattern, names, real, take_away};
 use super::place::{Place, Places, Scene};
@@ -234,7 +235,7 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns whether a target is one of those that patterns name.
-    pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> (Fit, String) {
+    pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> Fit {
         for path in &mention.paths {
             let mut names = names(path);
             let is_deep = path.iter().any(|part| part == "**");
@@ -246,16 +247,17 @@ impl<'c> CallReading<'c> {
             names.retain(|name| !take_away(patterns, name));
             for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
                 if names.iter().any(|name| pattern.is_at_stake(name)) {
-                    return (Fit::Yes, pattern.written.clone());
+                    let shown = quoted(&mention.shown);
+                    return Fit::Yes(format!("{shown} is in `{}`", pattern.written));
                 }
             }
         }
         if let Some(last) = &mention.open
             && patterns.iter().any(|pattern| pattern.may_be_at_stake(last))
         {
-            return (Fit::Unknown(mention.shown.clone()), String::new());
+            return Fit::Unknown(mention.shown.clone());
         }
-        (Fit::No, String::new())
+        Fit::No
     }
 
     /// Returns the directories that a command may run in, or that of the call if none is known.

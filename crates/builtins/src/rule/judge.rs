@@ -17,7 +17,6 @@ use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
 use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, Output};
-use hookexec_files::plain;
 use hookexec_files::text::shortened;
 
 /// A rule.
@@ -61,23 +60,6 @@ impl Conditions {
     }
 }
 
-/// Why a rule applies, or may: for people.
-struct Finding {
-    fit: Fit,
-    text: String,
-}
-
-const NOTHING: Finding = Finding { fit: Fit::No, text: String::new() };
-
-impl Finding {
-    fn better(self, other: Self) -> Self {
-        match (&self.fit, &other.fit) {
-            (Fit::Yes, _) | (Fit::Unknown(_), Fit::No | Fit::Unknown(_)) => self,
-            _ => other,
-        }
-    }
-}
-
 impl Rule {
     /// Returns the rule's answer to a call.
     pub(super) fn judge(&self, call: &Call<'_>) -> Result<Option<Output>, BuiltinError> {
@@ -110,52 +92,49 @@ impl Rule {
         reason: &str,
         decide: fn(String) -> Output,
     ) -> Result<Option<Output>, BuiltinError> {
-        let mut best = NOTHING;
+        let mut best = Fit::No;
         for set in &self.sets {
-            best = best.better(self.finding(read, set)?);
+            best = best.or(self.set(read, set)?);
         }
-        Ok(match best.fit {
-            Fit::No => None,
-            Fit::Yes => Some(decide(format!("{reason}: {}", best.text))),
-            Fit::Unknown(part) => {
-                let part = shortened(&part, 200);
-                let unknown = if part.is_empty() {
-                    "what the text runs can't be known; write plain commands of a POSIX shell"
-                        .to_owned()
-                } else {
-                    format!("`{part}` can't be known before it runs; write it out")
-                };
-                let reason = format!("{unknown} ({reason})");
-                match self.uncertain {
-                    Uncertain::None => None,
-                    Uncertain::Ask => Some(Output::ask(reason)),
-                    Uncertain::Deny => Some(Output::deny(reason)),
-                }
-            }
+        let part = match best {
+            Fit::No => return Ok(None),
+            Fit::Yes(text) => return Ok(Some(decide(format!("{reason}: {text}")))),
+            Fit::Unknown(part) => part,
+        };
+        let unknown = if part.is_empty() {
+            "what the text runs can't be known; write plain commands of a POSIX shell".to_owned()
+        } else {
+            format!("`{}` can't be known before it runs; write it out", shortened(&part, 200))
+        };
+        let reason = format!("{unknown} ({reason})");
+        Ok(match self.uncertain {
+            Uncertain::None => None,
+            Uncertain::Ask => Some(Output::ask(reason)),
+            Uncertain::Deny => Some(Output::deny(reason)),
         })
     }
 
     /// Returns whether all conditions of a set hold together.
-    fn finding(&self, read: &CallReading<'_>, set: &Conditions) -> Result<Finding, BuiltinError> {
+    fn set(&self, read: &CallReading<'_>, set: &Conditions) -> Result<Fit, BuiltinError> {
         let excepted =
             !self.except.tools.is_empty() && read.tool.is_certainly_one_of(&self.except.tools);
         if excepted || !set.tools.is_empty() && !read.tool.is_one_of(&set.tools) {
-            return Ok(NOTHING);
+            return Ok(Fit::No);
         }
-        if !set.commands.is_empty() || !set.targets.is_empty() {
-            let mut best = NOTHING;
-            for at in 0..read.commands.len() {
-                best = best.better(self.command(read, set, at)?);
-                if best.fit == Fit::Yes {
-                    break;
-                }
+        if set.commands.is_empty() && set.targets.is_empty() {
+            if set.names_files() {
+                return self.files(read, set, None);
             }
-            return Ok(best);
+            return Ok(Fit::Yes("the tool".to_owned()));
         }
-        if set.names_files() {
-            return self.files(read, set, None);
+        let mut best = Fit::No;
+        for at in 0..read.commands.len() {
+            best = best.or(self.command(read, set, at)?);
+            if best.is_yes() {
+                break;
+            }
         }
-        Ok(Finding { fit: Fit::Yes, text: "the tool".to_owned() })
+        Ok(best)
     }
 
     /// Returns whether the conditions hold for one command.
@@ -164,60 +143,39 @@ impl Rule {
         read: &CallReading<'_>,
         set: &Conditions,
         at: usize,
-    ) -> Result<Finding, BuiltinError> {
+    ) -> Result<Fit, BuiltinError> {
         let given = &read.commands[at];
-        let mut fit = if set.commands.is_empty() { Fit::Yes } else { Fit::No };
-        let mut notes = vec![quoted(&shown(given))];
-        for pattern in &set.commands {
-            let found = pattern.finds(given);
-            if found == Fit::Yes {
-                notes.push(format!("fits `{}`", shortened(&plain::line(&pattern.written), 100)));
-            }
-            fit = fit.or(found);
-            if fit == Fit::Yes {
-                break;
-            }
-        }
+        let mut fit = fitting_pattern(set, given);
         if fit == Fit::No || self.is_excepted(given) {
-            return Ok(NOTHING);
+            return Ok(Fit::No);
         }
-        let mentions: Vec<&Mention> =
-            self.mentions(read)?.iter().filter(|mention| mention.command == Some(at)).collect();
+        let mut mentions: Vec<&Mention> = self.mentions(read)?.iter().collect();
+        mentions.retain(|mention| mention.command == Some(at));
         if !set.targets.is_empty() {
-            let mut best = if given.command.more { Fit::Unknown(shown(given)) } else { Fit::No };
-            if given.command.hidden != Hidden::Nothing && fit != Fit::Yes {
-                best = Fit::Unknown(shown(given));
-            }
+            let may_be =
+                given.command.more || given.command.hidden != Hidden::Nothing && !fit.is_yes();
+            let mut best = if may_be { Fit::Unknown(shown(given)) } else { Fit::No };
             for mention in &mentions {
-                if !mention.is_target || !mention.touch.meets(set.touches()) {
-                    continue;
+                if mention.is_target && mention.touch.meets(set.touches()) {
+                    best = best.or(read.target(mention, &set.targets));
                 }
-                let (found, written) = read.target(mention, &set.targets);
-                if found == Fit::Yes {
-                    notes.push(format!("and {} is in `{written}`", quoted(&mention.shown)));
-                }
-                best = best.or(found);
             }
             fit = fit.and(best);
         }
         if fit == Fit::No {
-            return Ok(NOTHING);
+            return Ok(Fit::No);
         }
         if set.names_files() {
-            let found = self.files(read, set, Some(at))?;
-            if found.fit == Fit::No {
-                return Ok(NOTHING);
-            }
-            fit = fit.and(found.fit);
-            notes.push(format!("and {}", found.text));
-        } else if !self.except.files.is_empty() || !self.except.targets.is_empty() {
-            match self.lies_in_exceptions(given, &mentions) {
-                Fit::Yes => return Ok(NOTHING),
-                Fit::Unknown(part) if fit == Fit::Yes => fit = Fit::Unknown(part),
-                _ => {}
-            }
+            return Ok(fit.and(self.files(read, set, Some(at))?));
         }
-        Ok(Finding { fit, text: notes.join(" ") })
+        if self.except.files.is_empty() && self.except.targets.is_empty() {
+            return Ok(fit);
+        }
+        Ok(match self.lies_in_exceptions(given, &mentions) {
+            Fit::Yes(_) => Fit::No,
+            Fit::Unknown(part) if fit.is_yes() => Fit::Unknown(part),
+            _ => fit,
+        })
     }
 
     /// Returns the files of a call, or none if no condition is about files.
@@ -262,7 +220,7 @@ impl Rule {
                 unknown = Some(mention.shown.clone());
             }
         }
-        unknown.map_or(Fit::Yes, Fit::Unknown)
+        unknown.map_or(Fit::Yes(String::new()), Fit::Unknown)
     }
 
     /// Returns whether a file of the call, or of one command, fits.
@@ -271,19 +229,17 @@ impl Rule {
         read: &CallReading<'_>,
         set: &Conditions,
         command: Option<usize>,
-    ) -> Result<Finding, BuiltinError> {
-        let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
-        mentions.retain(|one| command.is_none() || one.command == command);
-        mentions.retain(|one| one.touch.meets(set.touches()));
+    ) -> Result<Fit, BuiltinError> {
         let asked = match command {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,
         };
         // A text that can't be read may name any file.
-        let mut best = NOTHING;
-        if let Some(given) = asked.iter().rfind(|given| is_unreadable(given)) {
-            best = Finding { fit: Fit::Unknown(shown(given)), text: String::new() };
-        }
+        let unreadable = asked.iter().rfind(|given| is_unreadable(given));
+        let mut best = unreadable.map_or(Fit::No, |given| Fit::Unknown(shown(given)));
+        let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
+        mentions.retain(|one| command.is_none() || one.command == command);
+        mentions.retain(|one| one.touch.meets(set.touches()));
         if mentions.is_empty() {
             return Ok(best);
         }
@@ -300,22 +256,34 @@ impl Rule {
             if found.is_none() && !set.files.is_empty() {
                 continue;
             }
-            let fit = if mention.unsure { Fit::Unknown(mention.shown.clone()) } else { Fit::Yes };
-            let mut text = quoted(&mention.shown);
-            if let Some(how) = found {
-                text = format!("{text} {how}");
+            if mention.unsure {
+                best = best.or(Fit::Unknown(mention.shown.clone()));
+                continue;
             }
-            best = best.better(Finding { fit, text });
-            if best.fit == Fit::Yes {
-                break;
-            }
+            let how = found.map(|how| format!(" {how}")).unwrap_or_default();
+            return Ok(Fit::Yes(quoted(&mention.shown) + &how));
         }
         Ok(best)
     }
 }
 
+/// Returns whether a command fits one of the patterns of a set, if it has some.
+fn fitting_pattern(set: &Conditions, given: &Arguments<'_>) -> Fit {
+    if set.commands.is_empty() {
+        return Fit::Yes(quoted(&shown(given)));
+    }
+    let mut best = Fit::No;
+    for pattern in &set.commands {
+        match pattern.finds(given) {
+            Fit::Yes(how) => return Fit::Yes(format!("{} {how}", quoted(&shown(given)))),
+            other => best = best.or(other),
+        }
+    }
+    best
+}
+
 /// Returns a part of a call in backticks, which it can't end itself.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("`{}`", shortened(&text.replace('`', "'"), 200))
 }
 

@@ -282,9 +282,9 @@ impl Compiled {
             parts.pop();
         }
         let root_parts = parts.iter().take_while(|part| !part.is_wild()).count();
-        let names = parts[..root_parts].iter().map(Part::name);
-        let root = Path::new("/").join(names.collect::<PathBuf>());
-        let root = Some(root).filter(|_| is_absolute);
+        let mut root = PathBuf::from("/");
+        root.extend(parts[..root_parts].iter().map(Part::name));
+        let root = if is_absolute { Some(root) } else { None };
         Self { parts, root, root_parts }
     }
 }
