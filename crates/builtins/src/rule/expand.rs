@@ -150,17 +150,15 @@ impl Expansion<'_> {
         let rest = operator.strip_prefix(':').unwrap_or(operator);
         match rest.chars().next() {
             None if operator.is_empty() => {}
-            Some('-' | '=') if self.depth < DEEPEST => {
+            Some('?') => {}
+            Some(letter @ ('-' | '=' | '+')) if self.depth < DEEPEST => {
+                if letter == '+' {
+                    // It is the text, or nothing if the variable is empty.
+                    values = vec![String::new()];
+                }
                 let inner = Expansion { depth: self.depth + 1, ..*self };
                 let text = rest[1..].trim_matches(['"', '\'']);
                 values.extend(inner.texts(&with_home(text, self.scene)));
-            }
-            Some('?') => {}
-            // It is the text, or nothing if the variable is empty.
-            Some('+') if self.depth < DEEPEST => {
-                let inner = Expansion { depth: self.depth + 1, ..*self };
-                values = inner.texts(rest[1..].trim_matches(['"', '\'']));
-                values.push(String::new());
             }
             _ => return Vec::new(),
         }

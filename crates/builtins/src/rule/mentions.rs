@@ -11,7 +11,7 @@ use super::part::braces;
 use super::place::{Place, Scene};
 use super::search::searched;
 use super::texts::Texts;
-use super::uses::{Touch, uses};
+use super::uses::{Touch, UsedWord, uses};
 use super::words::{add_words, without_range};
 use crate::calls::{Hidden, Word, is_interpreter};
 use crate::tools::patch;
@@ -107,20 +107,17 @@ impl Finder<'_, '_> {
         if let Some(word) = command.words.first()
             && word.text.contains('/')
         {
-            self.add(word, &word.text, Touch::READ, false, false)?;
+            self.add(&UsedWord::of(word, Touch::READ), false)?;
         }
-        for used in uses(self.given) {
+        for mut used in uses(self.given) {
             match self.search {
-                Some(search) if used.text == "{}" => {
-                    self.add_found(search, "", used.word, used.touch, used.is_target)?;
-                }
-                _ if used.is_target && program == "find" => {
-                    self.add_found(self.given, &used.text, used.word, used.touch, true)?;
-                }
+                Some(search) if used.text == "{}" => self.add_found(search, &used.with_text(""))?,
+                _ if used.is_target && program == "find" => self.add_found(self.given, &used)?,
                 _ => {
-                    let code = if is_code { touch_of_code(&used.text) } else { Touch::NONE };
-                    let touch = used.touch.with(code);
-                    self.add(used.word, &used.text, touch, used.is_target, is_code)?;
+                    if is_code {
+                        used.touch = used.touch.with(touch_of_code(&used.text));
+                    }
+                    self.add(&used, is_code)?;
                 }
             }
         }
@@ -129,14 +126,15 @@ impl Finder<'_, '_> {
             && self.given.operands.is_empty()
             && let Some(word) = command.words.first()
         {
-            self.add_found(self.given, ".", word, Touch::DELETE, true)?;
+            let used = UsedWord { is_target: true, ..UsedWord::of(word, Touch::DELETE) };
+            self.add_found(self.given, &used.with_text("."))?;
         }
         if let Some(search) = self.piped {
             // `xargs` adds what was found at the end.
             let mut whole = command.clone();
             whole.words.push(Word::unknown("{}"));
             for used in uses(&Arguments::of(&whole)).iter().filter(|used| used.text == "{}") {
-                self.add_found(search, "", used.word, used.touch, used.is_target)?;
+                self.add_found(search, &used.with_text(""))?;
             }
         }
         if program == "apply_patch" {
@@ -146,20 +144,17 @@ impl Finder<'_, '_> {
         for redirection in &command.redirections {
             let word = &redirection.word;
             match &*redirection.operator {
-                "<" | "<&" => self.add(word, &word.text, Touch::READ, false, false)?,
+                "<" | "<&" => self.add(&UsedWord::of(word, Touch::READ), false)?,
                 operator if !operator.starts_with("<<") => {
-                    self.add(word, &word.text, Touch::WRITE, false, false)?;
+                    self.add(&UsedWord::of(word, Touch::WRITE), false)?;
                 }
-                _ if is_code => {
-                    self.add(word, &word.text, touch_of_code(&word.text), false, true)?;
-                }
+                _ if is_code => self.add(&UsedWord::of(word, touch_of_code(&word.text)), true)?,
                 _ => {}
             }
         }
         if let Hidden::Words(words) = &command.hidden {
             for text in words {
-                let word = Word::known(text);
-                self.add(&word, text, Touch::ANY, false, true)?;
+                self.add(&UsedWord::of(&Word::known(text), Touch::ANY), true)?;
                 if let Some(last) = self.mentions.last_mut() {
                     last.unsure = true;
                 }
@@ -176,7 +171,7 @@ impl Finder<'_, '_> {
         for text in texts {
             for edit in patch::edits(&text.text).unwrap_or_default() {
                 let word = Word::known(&edit.path);
-                self.add(&word, &edit.path, Touch::of_patch(edit.kind), false, false)?;
+                self.add(&UsedWord::of(&word, Touch::of_patch(edit.kind)), false)?;
             }
         }
         Ok(())
@@ -192,14 +187,15 @@ impl Finder<'_, '_> {
             matches!(program, "rg" | "ag" | "ack") || given.has("-r") && program == "grep";
         let has_pattern = given.has("-e") || given.has("-f");
         if searches && !command.piped && given.operands.len() + usize::from(has_pattern) < 2 {
-            self.add(first, ".", Touch::READ, false, false)?;
+            self.add(&UsedWord::of(first, Touch::READ).with_text("."), false)?;
         }
         if let ("cp" | "mv" | "install" | "ln", [sources @ .., to]) = (program, &*given.operands)
             && self.is_directory(&to.text)
         {
             for source in sources {
                 let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-                self.add(to, &format!("{}/{name}", to.text), Touch::WRITE, false, false)?;
+                let copy = format!("{}/{name}", to.text);
+                self.add(&UsedWord::of(to, Touch::WRITE).with_text(copy), false)?;
             }
         }
         Ok(())
@@ -210,19 +206,18 @@ impl Finder<'_, '_> {
         text.ends_with('/') || paths.any(|path| Platform::HERE.native(&path).is_dir())
     }
 
-    /// Adds the files that `find` finds: below `start`, or below all its operands. Where they lie is not
-    /// known, so only the start and the name count as files.
+    /// Adds the files that `find` finds: below the text of a use, or below all its operands if that is
+    /// empty. Where they lie is not known, so only the start and the name count as files.
     fn add_found(
         &mut self,
         search: &Arguments<'_>,
-        start: &str,
-        word: &Word,
-        touch: Touch,
-        is_target: bool,
+        used: &UsedWord<'_>,
     ) -> Result<(), BuiltinError> {
-        for (start, pattern) in searched(search, start) {
-            let open = Word::unknown(&word.text);
-            self.add(&open, &format!("{start}/{pattern}"), touch, is_target, false)?;
+        for (start, pattern) in searched(search, &used.text) {
+            let open = Word::unknown(&used.word.text);
+            let found =
+                UsedWord { word: &open, text: format!("{start}/{pattern}").into(), ..*used };
+            self.add(&found, false)?;
             let Some(mention) = self.mentions.last_mut() else { continue };
             mention.texts = Texts::default();
             add_versions(&start, self.place, self.scene, &mut mention.texts)?;
@@ -237,14 +232,9 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        word: &Word,
-        text: &str,
-        touch: Touch,
-        is_target: bool,
-        is_code: bool,
-    ) -> Result<(), BuiltinError> {
+    /// Adds a file, or the files in code.
+    fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Result<(), BuiltinError> {
+        let text = &*used.text;
         if text.is_empty() {
             return Ok(());
         }
@@ -262,7 +252,7 @@ impl Finder<'_, '_> {
         } else {
             words.retain(|word| !word.contains('\n'));
         }
-        let meant = Word { text: text.to_owned(), ..word.clone() };
+        let meant = Word { text: text.to_owned(), ..used.word.clone() };
         let mut mention = Mention::of(&meant, &words, self.place, self.scene)?;
         if divides {
             mention.texts.remove("/");
@@ -271,8 +261,8 @@ impl Finder<'_, '_> {
         if !is_path {
             (mention.paths, mention.open) = (Vec::new(), None);
         }
-        mention.shown.clone_from(&word.text);
-        (mention.touch, mention.is_target) = (touch, is_target);
+        mention.shown.clone_from(&used.word.text);
+        (mention.touch, mention.is_target) = (used.touch, used.is_target);
         mention.command = Some(self.at);
         mention.descends = descends(self.given) || is_code && text.contains("tree(");
         self.mentions.push(mention);

@@ -83,6 +83,18 @@ pub(super) struct UsedWord<'c> {
     pub(super) is_target: bool,
 }
 
+impl<'c> UsedWord<'c> {
+    /// Returns a word that is used as a whole, and is no target.
+    pub(super) fn of(word: &'c Word, touch: Touch) -> Self {
+        Self { word, text: Cow::Borrowed(&word.text), touch, is_target: false }
+    }
+
+    /// Returns this use of a part of the word, or of what it stands for.
+    pub(super) fn with_text(&self, text: impl Into<Cow<'c, str>>) -> Self {
+        Self { text: text.into(), ..*self }
+    }
+}
+
 /// Returns the words of a command that may be paths. The last row that is for a word counts; a word
 /// that no row is for is read.
 pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
