@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
-use super::call::{CallReading, real_names};
+use super::call::CallReading;
 use super::fit::{Fit, shown};
-use super::judge::{Conditions, Rule};
+use super::judge::{Case, Conditions, Told};
 use super::keys::Otherwise;
 use super::mentions::Mention;
-use super::paths::{Here, PathPattern, hold};
+use super::paths::{Here, PathPattern, hold, names};
 use super::pattern::PatternWord;
 use super::uses::Touch;
 use crate::calls::{Hidden, SimpleCommand};
@@ -35,15 +35,15 @@ fn refused(reason: impl Into<String>) -> Result<(), Refusal> {
     Err(Refusal::Refused(reason.into()))
 }
 
-impl Rule {
-    pub(super) fn allowed(&self, read: &CallReading<'_>) -> Result<Option<Output>, BuiltinError> {
-        let reason = match self.check(read) {
+impl Case<'_> {
+    pub(super) fn allowed(&self) -> Told<Option<Output>> {
+        let reason = match self.check() {
             Ok(()) => return Ok(Some(Output::allow())),
             Err(Refusal::Unconcerned) => return Ok(None),
             Err(Refusal::Failed(error)) => return Err(error),
             Err(Refusal::Refused(reason)) => reason,
         };
-        Ok(Some(match self.otherwise {
+        Ok(Some(match self.rule.otherwise {
             Some(Otherwise::Ask) => Output::ask(reason),
             Some(Otherwise::Deny) => Output::deny(reason),
             // It has no opinion, and `explain` says why.
@@ -55,13 +55,14 @@ impl Rule {
         }))
     }
 
-    fn check(&self, read: &CallReading<'_>) -> Result<(), Refusal> {
-        let mut sets: Vec<&Conditions> = self.sets.iter().collect();
+    fn check(&self) -> Result<(), Refusal> {
+        let (read, except) = (self.read, &self.rule.except);
+        let mut sets: Vec<&Conditions> = self.rule.sets.iter().collect();
         sets.retain(|set| concerns(set, read));
         if sets.is_empty() {
             return Err(Refusal::Unconcerned);
         }
-        if !self.except.tools.is_empty() && read.tool.is_one_of(&self.except.tools) {
+        if !except.tools.is_empty() && read.tool.is_one_of(&except.tools) {
             return refused("the tool is excepted");
         }
         sets.retain(|set| set.tools.is_empty() || read.tool.is_certainly_one_of(&set.tools));
@@ -72,69 +73,86 @@ impl Rule {
             for given in &read.commands {
                 self.check_exceptions(given)?;
             }
-            return self.check_excepted_files(read, self.mentions(read)?.iter());
+            return self.check_excepted_files(self.mentions()?.iter());
         }
         if sets.iter().all(|set| set.commands.is_empty()) {
-            return self.check_files(read, &sets);
+            return self.check_files(&sets);
         }
         if read.commands.is_empty() {
             return refused("the call names no command");
         }
         sets.retain(|set| !set.commands.is_empty());
         for at in 0..read.commands.len() {
-            self.check_command(read, &sets, at)?;
+            self.check_command(&sets, at)?;
         }
         Ok(())
     }
 
-    fn check_files(&self, read: &CallReading<'_>, sets: &[&Conditions]) -> Result<(), Refusal> {
-        if !read.tool.is_of_files() {
+    fn check_files(&self, sets: &[&Conditions]) -> Result<(), Refusal> {
+        if !self.read.tool.is_of_files() {
             return refused("the tool may do more than use files");
         }
-        let mentions = self.mentions(read)?;
+        let mentions = self.mentions()?;
         if mentions.is_empty() {
             return refused("the call names no file");
         }
-        self.check_excepted_files(read, mentions.iter())?;
+        self.check_excepted_files(mentions.iter())?;
         for mention in mentions {
-            if !sets.iter().any(|set| file_is_listed(read, set, mention)) {
+            if !sets.iter().any(|set| file_is_listed(self.read, set, mention)) {
                 return refused(unlisted(mention));
             }
         }
         Ok(())
     }
 
-    fn check_command(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[&Conditions],
-        at: usize,
-    ) -> Result<(), Refusal> {
-        let given = &read.commands[at];
+    fn check_command(&self, sets: &[&Conditions], at: usize) -> Result<(), Refusal> {
+        let given = &self.read.commands[at];
         if let Some(reason) = doubt(given) {
             return refused(reason);
         }
         self.check_exceptions(given)?;
-        let mut mentions: Vec<&Mention> = self.mentions(read)?.iter().collect();
-        mentions.retain(|mention| mention.command == Some(at));
-        check_listed(read, sets, given, &mentions).map_err(Refusal::Refused)?;
-        if let Some(reason) = uncertain(given, read) {
+        let mentions = self.mentions_of(at)?;
+        self.check_listed(sets, given, &mentions)?;
+        if let Some(reason) = uncertain(given, self.read) {
             return refused(reason);
         }
-        if goes_anywhere(sets, given) && self.leaves_project(read, at)? {
+        if goes_anywhere(sets, given) && self.leaves_project(at)? {
             return refused(format!("{} leaves the project", name_of(given)));
         }
-        self.check_excepted_files(read, mentions.into_iter())
+        self.check_excepted_files(mentions.into_iter())
+    }
+
+    /// Checks that one set lists a command and its files.
+    fn check_listed(
+        &self,
+        sets: &[&Conditions],
+        given: &Arguments<'_>,
+        mentions: &[&Mention],
+    ) -> Result<(), Refusal> {
+        let mut reason = format!("{} is not listed", name_of(given));
+        for set in sets {
+            match command_is_listed(set, given) {
+                Ok(false) => {}
+                Ok(true) => {
+                    match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
+                        None => return Ok(()),
+                        Some(file) => reason = unlisted(file),
+                    }
+                }
+                Err(refused) => reason = refused,
+            }
+        }
+        refused(reason)
     }
 
     /// Returns whether a command may go to a directory outside of the project: programs that run there
     /// read the settings of another one.
-    fn leaves_project(&self, read: &CallReading<'_>, at: usize) -> Result<bool, BuiltinError> {
-        let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.machine)
-            .map_err(|(message, _)| message)?;
-        for directory in read.directories_behind(at)? {
+    fn leaves_project(&self, at: usize) -> Told<bool> {
+        let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.rule.machine);
+        let project = project.map_err(|(message, _)| message)?;
+        for directory in self.read.directories_behind(at)? {
             let Some(directory) = directory else { return Ok(true) };
-            if !real_names(&directory).iter().all(|name| hold(&project, name)) {
+            if !names(&directory).iter().all(|name| hold(&project, name)) {
                 return Ok(true);
             }
         }
@@ -142,7 +160,7 @@ impl Rule {
     }
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
-        if self.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No) {
+        if self.rule.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No) {
             return refused(format!("{} is excepted", name_of(given)));
         }
         Ok(())
@@ -151,41 +169,20 @@ impl Rule {
     /// Refuses the first file that is or may be excepted. What is only listed is not touched.
     fn check_excepted_files<'m>(
         &self,
-        read: &CallReading<'_>,
         mentions: impl Iterator<Item = &'m Mention>,
     ) -> Result<(), Refusal> {
-        if self.except.files.is_empty() {
+        let excepted = &self.rule.except.files;
+        if excepted.is_empty() {
             return Ok(());
         }
-        let here = Here::of(&self.except.files, read);
+        let here = Here::of(excepted, self.read);
         for mention in mentions.filter(|mention| mention.touch != Touch::NONE) {
-            if mention.open.is_some() || read.fits(mention, &here, &|_| false)?.is_some() {
+            if mention.open.is_some() || self.read.fits(mention, &here, &|_| false)?.is_some() {
                 return refused(format!("`{}` is or may be excepted", cut(&mention.shown)));
             }
         }
         Ok(())
     }
-}
-
-/// Checks that one set lists a command and its files; the error says what is not listed.
-fn check_listed(
-    read: &CallReading<'_>,
-    sets: &[&Conditions],
-    given: &Arguments<'_>,
-    mentions: &[&Mention],
-) -> Result<(), String> {
-    let mut reason = format!("{} is not listed", name_of(given));
-    for set in sets {
-        match command_is_listed(set, given) {
-            Ok(false) => {}
-            Ok(true) => match mentions.iter().find(|one| !file_is_listed(read, set, one)) {
-                None => return Ok(()),
-                Some(file) => reason = unlisted(file),
-            },
-            Err(refused) => reason = refused,
-        }
-    }
-    Err(reason)
 }
 
 /// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
-use super::judge::quoted;
+use super::judge::{Told, quoted};
 use super::mentions::{self, Mention};
 use super::paths::{Here, Machine, PathPattern, names, real, take_away};
 use super::place::{Place, Places, Scene};
@@ -18,7 +18,6 @@ use super::tool_files;
 use super::tools::CalledTool;
 use super::wildcards::{Finder, has_wildcard};
 use crate::calls::{Reading, SimpleCommand, Word};
-use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 use hookexec_files::locks::locked;
 use hookexec_files::platform::Platform;
@@ -35,9 +34,9 @@ pub(super) struct CallReading<'c> {
     reals: &'c Mutex<HashMap<OsString, Option<PathBuf>>>,
     input: &'c Input,
     machine: &'c Machine,
-    scene: Scene<'c>,
+    scene: &'c Scene<'c>,
     /// Its files, once a rule asked for them.
-    files: OnceCell<Files>,
+    files: OnceCell<Files<'c>>,
     finder: RefCell<Finder>,
     /// Whether wildcards fit names that begin with a dot: `shopt -s dotglob`.
     dots: bool,
@@ -46,12 +45,12 @@ pub(super) struct CallReading<'c> {
 }
 
 /// The files of a call, and where its commands run.
-struct Files {
+struct Files<'c> {
     mentions: Vec<Mention>,
     /// The directories that the arguments of the tool name, each with its text.
     named: Vec<(String, PathBuf)>,
-    places: Vec<Arc<Place>>,
-    beginning: Place,
+    places: Vec<Arc<Place<'c>>>,
+    beginning: Place<'c>,
 }
 
 impl<'c> CallReading<'c> {
@@ -60,7 +59,7 @@ impl<'c> CallReading<'c> {
         commands: &'c [SimpleCommand],
         reading: &'c Reading,
         machine: &'c Machine,
-        scene: Scene<'c>,
+        scene: &'c Scene<'c>,
     ) -> Self {
         let mut words = commands.iter().flat_map(|command| &command.words);
         let dots = words.any(|word| word.text.contains("glob"));
@@ -80,28 +79,28 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the files that the call mentions.
-    pub(super) fn mentions(&self) -> Result<&[Mention], BuiltinError> {
+    pub(super) fn mentions(&self) -> Told<&[Mention]> {
         Ok(&self.files()?.mentions)
     }
 
-    fn files(&self) -> Result<&Files, BuiltinError> {
+    fn files(&self) -> Told<&Files<'c>> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
-        let mut known = Places::default();
-        let mut places: Vec<Arc<Place>> = Vec::new();
+        let mut known = Places::of(self.scene);
+        let mut places: Vec<Arc<Place<'_>>> = Vec::new();
         for given in &self.commands {
-            let mut place = known.after(&given.command.history, &self.scene);
+            let mut place = known.after(&given.command.history);
             if let Some(to) = moved_to(given) {
-                Arc::make_mut(&mut place).go(Some(&to), true, &self.scene);
+                Arc::make_mut(&mut place).go(Some(&to), true);
             }
             places.push(place);
         }
         let beginning = self.scene.beginning();
         let mut named = Vec::new();
-        let mut mentions = mentions::of_commands(&self.commands, &places, &self.scene)?;
+        let mut mentions = mentions::of_commands(&self.commands, &places)?;
         if !self.tool.is("shell") {
-            let of_tool = tool_files::of_tool(self.input, &self.tool, &self.scene)?;
+            let of_tool = tool_files::of_tool(self.input, &self.tool, self.scene)?;
             // A text of a tool may lie in the directory that another one names.
             named = self.named(&of_tool, &self.directories(&beginning))?;
             mentions.extend(of_tool);
@@ -110,21 +109,18 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the directories that `cd` may go to; `None` is one that is not known.
-    pub(super) fn directories_behind(
-        &self,
-        at: usize,
-    ) -> Result<Vec<Option<PathBuf>>, BuiltinError> {
+    pub(super) fn directories_behind(&self, at: usize) -> Told<Vec<Option<PathBuf>>> {
         let to = self.commands[at].operands.first().copied();
         if to.is_some_and(|to| to.text == "-") {
             return Ok(vec![None]);
         }
         let mut place = (*self.files()?.places[at]).clone();
-        place.go(to, true, &self.scene);
+        place.go(to, true);
         Ok(place.directories)
     }
 
     /// Counts paths that are looked at.
-    fn look(&self, count: usize) -> Result<(), BuiltinError> {
+    fn look(&self, count: usize) -> Told<()> {
         self.looked_at.set(self.looked_at.get().saturating_add(count));
         if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY.into()) } else { Ok(()) }
     }
@@ -134,10 +130,10 @@ impl<'c> CallReading<'c> {
     pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
         let mut all = Vec::new();
         for path in &mention.paths {
-            all.extend(real_names(path));
+            all.extend(names(path));
             if let Some(text) = path.to_str().filter(|text| has_wildcard(text)) {
                 for found in self.finder.borrow_mut().find(text, true).ok()? {
-                    all.extend(real_names(&found));
+                    all.extend(names(&found));
                 }
             }
         }
@@ -170,7 +166,7 @@ impl<'c> CallReading<'c> {
         mention: &Mention,
         here: &Here<'_>,
         excepted: &dyn Fn(&Path) -> bool,
-    ) -> Result<Option<String>, BuiltinError> {
+    ) -> Told<Option<String>> {
         if let Some(pattern) = here.address(&mention.texts, excepted) {
             return Ok(Some(format!("is in `{}`", pattern.written)));
         }
@@ -221,7 +217,7 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
-    fn meant(&self, path: &str, text: &str) -> Result<Vec<PathBuf>, BuiltinError> {
+    fn meant(&self, path: &str, text: &str) -> Told<Vec<PathBuf>> {
         let mut meant = vec![PathBuf::from(path)];
         if has_wildcard(path) {
             // `.env*` is `.env`, too, even if there is none yet.
@@ -261,7 +257,7 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the directories that a command may run in, or that of the call if none is known.
-    fn directories(&self, place: &Place) -> BTreeSet<PathBuf> {
+    fn directories(&self, place: &Place<'_>) -> BTreeSet<PathBuf> {
         let known: BTreeSet<PathBuf> = place.directories.iter().flatten().cloned().collect();
         if known.is_empty() { BTreeSet::from([self.scene.start.clone()]) } else { known }
     }
@@ -271,7 +267,7 @@ impl<'c> CallReading<'c> {
         &self,
         mentions: &[Mention],
         from: &BTreeSet<PathBuf>,
-    ) -> Result<Vec<(String, PathBuf)>, BuiltinError> {
+    ) -> Told<Vec<(String, PathBuf)>> {
         let mut named = Vec::new();
         for text in mentions.iter().flat_map(|mention| mention.texts.iter()) {
             self.look(from.len())?;
@@ -305,14 +301,6 @@ impl<'c> CallReading<'c> {
         // A tool that does not know `~` takes it for a name.
         at(&homes, rest).chain(at(bases, text)).collect()
     }
-}
-
-/// Returns the names of the file that a path leads to; an address has one.
-pub(super) fn real_names(path: &Path) -> Vec<PathBuf> {
-    if path.to_str().is_some_and(|text| text.contains("://")) {
-        return vec![path.to_owned()];
-    }
-    names(path)
 }
 
 /// Returns the drives that a path such as `\x` may be on.

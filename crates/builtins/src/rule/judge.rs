@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::arguments::Arguments;
-use super::call::{CallReading, real_names};
+use super::call::CallReading;
 use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
 use super::mentions::Mention;
-use super::paths::{Here, Machine, PathPattern, hold};
+use super::paths::{Here, Machine, PathPattern, hold, names};
 use super::pattern::Pattern;
 use super::place::Scene;
 use super::uses::Touch;
@@ -60,17 +60,16 @@ impl Conditions {
     }
 }
 
+/// Whether something can be told of a call; there may be too much to look at.
+pub(super) type Told<T> = Result<T, BuiltinError>;
+
 impl Rule {
     /// Returns the rule's answer to a call.
-    pub(super) fn judge(&self, call: &Call<'_>) -> Result<Option<Output>, BuiltinError> {
+    pub(super) fn judge(&self, call: &Call<'_>) -> Told<Option<Output>> {
         self.answer_to(call.input, &Reading::of(call))
     }
 
-    pub(super) fn answer_to(
-        &self,
-        input: &Input,
-        reading: &Reading,
-    ) -> Result<Option<Output>, BuiltinError> {
+    pub(super) fn answer_to(&self, input: &Input, reading: &Reading) -> Told<Option<Output>> {
         let scene = Scene::of(input, &self.machine.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
@@ -78,23 +77,27 @@ impl Rule {
                 .implied
                 .get_or_init(|| with_implied(input, with_values(&reading.commands, &scene))),
         };
-        let read = CallReading::of(input, commands, reading, &self.machine, scene);
+        let read = CallReading::of(input, commands, reading, &self.machine, &scene);
+        let case = Case { rule: self, read: &read };
         match &self.answer {
-            Answer::Allow => self.allowed(&read),
-            Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),
-            Answer::Ask(reason) => self.stopped(&read, reason, Output::ask),
+            Answer::Allow => case.allowed(),
+            Answer::Deny(reason) => case.stopped(reason, Output::deny),
+            Answer::Ask(reason) => case.stopped(reason, Output::ask),
         }
     }
+}
 
-    fn stopped(
-        &self,
-        read: &CallReading<'_>,
-        reason: &str,
-        decide: fn(String) -> Output,
-    ) -> Result<Option<Output>, BuiltinError> {
+/// A rule, and a call that it judges.
+pub(super) struct Case<'c> {
+    pub(super) rule: &'c Rule,
+    pub(super) read: &'c CallReading<'c>,
+}
+
+impl<'c> Case<'c> {
+    fn stopped(&self, reason: &str, decide: fn(String) -> Output) -> Told<Option<Output>> {
         let mut best = Fit::No;
-        for set in &self.sets {
-            best = best.or(self.set(read, set)?);
+        for set in &self.rule.sets {
+            best = best.or(self.set(set)?);
         }
         let part = match best {
             Fit::No => return Ok(None),
@@ -107,7 +110,7 @@ impl Rule {
             format!("`{}` can't be known before it runs; write it out", shortened(&part, 200))
         };
         let reason = format!("{unknown} ({reason})");
-        Ok(match self.uncertain {
+        Ok(match self.rule.uncertain {
             Uncertain::None => None,
             Uncertain::Ask => Some(Output::ask(reason)),
             Uncertain::Deny => Some(Output::deny(reason)),
@@ -115,21 +118,22 @@ impl Rule {
     }
 
     /// Returns whether all conditions of a set hold together.
-    fn set(&self, read: &CallReading<'_>, set: &Conditions) -> Result<Fit, BuiltinError> {
-        let excepted =
-            !self.except.tools.is_empty() && read.tool.is_certainly_one_of(&self.except.tools);
-        if excepted || !set.tools.is_empty() && !read.tool.is_one_of(&set.tools) {
+    fn set(&self, set: &Conditions) -> Told<Fit> {
+        let (tool, excepted) = (&self.read.tool, &self.rule.except.tools);
+        if !excepted.is_empty() && tool.is_certainly_one_of(excepted)
+            || !set.tools.is_empty() && !tool.is_one_of(&set.tools)
+        {
             return Ok(Fit::No);
         }
         if set.commands.is_empty() && set.targets.is_empty() {
             if set.names_files() {
-                return self.files(read, set, None);
+                return self.files(set, None);
             }
             return Ok(Fit::Yes("the tool".to_owned()));
         }
         let mut best = Fit::No;
-        for at in 0..read.commands.len() {
-            best = best.or(self.command(read, set, at)?);
+        for at in 0..self.read.commands.len() {
+            best = best.or(self.command(set, at)?);
             if best.is_yes() {
                 break;
             }
@@ -138,26 +142,20 @@ impl Rule {
     }
 
     /// Returns whether the conditions hold for one command.
-    fn command(
-        &self,
-        read: &CallReading<'_>,
-        set: &Conditions,
-        at: usize,
-    ) -> Result<Fit, BuiltinError> {
-        let given = &read.commands[at];
+    fn command(&self, set: &Conditions, at: usize) -> Told<Fit> {
+        let given = &self.read.commands[at];
         let mut fit = fitting_pattern(set, given);
         if fit == Fit::No || self.is_excepted(given) {
             return Ok(Fit::No);
         }
-        let mut mentions: Vec<&Mention> = self.mentions(read)?.iter().collect();
-        mentions.retain(|mention| mention.command == Some(at));
+        let mentions = self.mentions_of(at)?;
         if !set.targets.is_empty() {
             let may_be =
                 given.command.more || given.command.hidden != Hidden::Nothing && !fit.is_yes();
             let mut best = if may_be { Fit::Unknown(shown(given)) } else { Fit::No };
             for mention in &mentions {
                 if mention.is_target && mention.touch.meets(set.touches()) {
-                    best = best.or(read.target(mention, &set.targets));
+                    best = best.or(self.read.target(mention, &set.targets));
                 }
             }
             fit = fit.and(best);
@@ -166,10 +164,7 @@ impl Rule {
             return Ok(Fit::No);
         }
         if set.names_files() {
-            return Ok(fit.and(self.files(read, set, Some(at))?));
-        }
-        if self.except.files.is_empty() && self.except.targets.is_empty() {
-            return Ok(fit);
+            return Ok(fit.and(self.files(set, Some(at))?));
         }
         Ok(match self.lies_in_exceptions(given, &mentions) {
             Fit::Yes(_) => Fit::No,
@@ -179,57 +174,55 @@ impl Rule {
     }
 
     /// Returns the files of a call, or none if no condition is about files.
-    pub(super) fn mentions<'r>(
-        &self,
-        read: &'r CallReading<'_>,
-    ) -> Result<&'r [Mention], BuiltinError> {
-        let mut sets = self.sets.iter().chain([&self.except]);
+    pub(super) fn mentions(&self) -> Told<&'c [Mention]> {
+        let mut sets = self.rule.sets.iter().chain([&self.rule.except]);
         if sets.any(|set| set.names_files() || !set.targets.is_empty()) {
-            return read.mentions();
+            return self.read.mentions();
         }
         Ok(&[])
     }
 
+    /// Returns the files of one command.
+    pub(super) fn mentions_of(&self, command: usize) -> Told<Vec<&'c Mention>> {
+        let all = self.mentions()?.iter();
+        Ok(all.filter(|mention| mention.command == Some(command)).collect())
+    }
+
     fn is_excepted(&self, given: &Arguments<'_>) -> bool {
-        self.except.commands.iter().any(|pattern| pattern.certainly_finds(given))
+        self.rule.except.commands.iter().any(|pattern| pattern.certainly_finds(given))
     }
 
     /// Returns whether all targets of a command are excepted. What else it touches says nothing of what
     /// it does: `git push -f 2>/tmp/x`.
     fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
-        let mut targets = mentions.iter().filter(|mention| mention.is_target).peekable();
-        if targets.peek().is_none() || given.command.more {
+        let Conditions { files, targets, .. } = &self.rule.except;
+        let is_target = mentions.iter().any(|mention| mention.is_target);
+        if files.is_empty() && targets.is_empty() || !is_target || given.command.more {
             return Fit::No;
         }
-        let mut unknown = None;
-        for mention in targets {
+        let mut fit = Fit::Yes(String::new());
+        for mention in mentions.iter().filter(|mention| mention.is_target) {
             if mention.paths.is_empty() && mention.open.is_none() {
                 return Fit::No;
             }
-            let names = mention.paths.iter().flat_map(|path| real_names(path));
-            for name in names {
-                if !hold(&self.except.files, &name) && !hold(&self.except.targets, &name) {
+            for name in mention.paths.iter().flat_map(|path| names(path)) {
+                if !hold(files, &name) && !hold(targets, &name) {
                     return Fit::No;
                 }
             }
             if let Some(last) = &mention.open {
-                let mut patterns = self.except.files.iter().chain(&self.except.targets);
-                if !patterns.any(|pattern| pattern.may_be_at_stake(last)) {
+                if !files.iter().chain(targets).any(|pattern| pattern.may_be_at_stake(last)) {
                     return Fit::No;
                 }
-                unknown = Some(mention.shown.clone());
+                fit = Fit::Unknown(mention.shown.clone());
             }
         }
-        unknown.map_or(Fit::Yes(String::new()), Fit::Unknown)
+        fit
     }
 
     /// Returns whether a file of the call, or of one command, fits.
-    fn files(
-        &self,
-        read: &CallReading<'_>,
-        set: &Conditions,
-        command: Option<usize>,
-    ) -> Result<Fit, BuiltinError> {
+    fn files(&self, set: &Conditions, command: Option<usize>) -> Told<Fit> {
+        let read = self.read;
         let asked = match command {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,
@@ -243,7 +236,7 @@ impl Rule {
         if mentions.is_empty() {
             return Ok(best);
         }
-        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.except.files, path);
+        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.rule.except.files, path);
         let here = Here::of(&set.files, read);
         for mention in mentions {
             if command.is_none()
@@ -256,12 +249,11 @@ impl Rule {
             if found.is_none() && !set.files.is_empty() {
                 continue;
             }
-            if mention.unsure {
-                best = best.or(Fit::Unknown(mention.shown.clone()));
-                continue;
+            if !mention.unsure {
+                let how = found.map(|how| format!(" {how}")).unwrap_or_default();
+                return Ok(Fit::Yes(quoted(&mention.shown) + &how));
             }
-            let how = found.map(|how| format!(" {how}")).unwrap_or_default();
-            return Ok(Fit::Yes(quoted(&mention.shown) + &how));
+            best = best.or(Fit::Unknown(mention.shown.clone()));
         }
         Ok(best)
     }

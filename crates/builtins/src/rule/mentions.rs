@@ -5,17 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::arguments::Arguments;
-use super::expand::{expansions, versions, without_outputs};
 use super::implied::is_awk;
-use super::part::braces;
-use super::place::{Place, Scene};
+use super::judge::Told;
+use super::place::Place;
 use super::search::searched;
 use super::texts::Texts;
 use super::uses::{Touch, UsedWord, uses};
-use super::words::{add_words, without_range};
+use super::words::add_words;
 use crate::calls::{Hidden, Word, is_interpreter};
 use crate::tools::patch;
-use hookexec::registry::BuiltinError;
 use hookexec_files::platform::Platform;
 
 /// A word of a call that may be a file.
@@ -43,9 +41,8 @@ pub(super) struct Mention {
 /// Returns the files that commands mention.
 pub(super) fn of_commands(
     commands: &[Arguments<'_>],
-    places: &[Arc<Place>],
-    scene: &Scene<'_>,
-) -> Result<Vec<Mention>, BuiltinError> {
+    places: &[Arc<Place<'_>>],
+) -> Told<Vec<Mention>> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
         let is_searched = given.command.wrappers.last().is_some_and(|name| name == "find");
@@ -55,7 +52,7 @@ pub(super) fn of_commands(
         let pipeline = given.command.pipeline;
         let piped = found.filter(|found| given.command.more && found.command.pipeline == pipeline);
         let place = &places[at];
-        let mut found = Finder { search, piped, given, at, place, scene, mentions: &mut mentions };
+        let mut found = Finder { search, piped, given, at, place, mentions: &mut mentions };
         found.all()?;
     }
     Ok(mentions)
@@ -64,29 +61,23 @@ pub(super) fn of_commands(
 struct Finder<'f, 'c> {
     given: &'f Arguments<'c>,
     at: usize,
-    place: &'f Place,
+    place: &'f Place<'f>,
     /// The `find` that runs the command.
     search: Option<&'f Arguments<'c>>,
     /// The `find` from which `xargs` gets words for the command.
     piped: Option<&'f Arguments<'c>>,
-    scene: &'f Scene<'f>,
     mentions: &'f mut Vec<Mention>,
 }
 
 impl Mention {
     /// Returns what a word may be as a file; `words` are the texts in it that may be one.
-    pub(super) fn of(
-        word: &Word,
-        words: &BTreeSet<String>,
-        place: &Place,
-        scene: &Scene<'_>,
-    ) -> Result<Self, BuiltinError> {
+    pub(super) fn of(word: &Word, words: &BTreeSet<String>, place: &Place<'_>) -> Told<Self> {
         let mut texts = Texts::default();
         for one in words {
-            add_versions(one, place, scene, &mut texts)?;
+            texts.add_versions(one, place)?;
         }
-        let expanded = expansions(word, place, scene);
-        scene.make(expanded.len())?;
+        let expanded = place.expansions(word);
+        place.scene.make(expanded.len())?;
         let (mut paths, mut open) = place.named(&expanded);
         // An address is in no directory.
         if word.text.contains("://") {
@@ -99,7 +90,7 @@ impl Mention {
 }
 
 impl Finder<'_, '_> {
-    fn all(&mut self) -> Result<(), BuiltinError> {
+    fn all(&mut self) -> Told<()> {
         let command = self.given.command;
         let program = self.given.program.as_deref().unwrap_or_default();
         // Any text in code may be a file.
@@ -164,7 +155,7 @@ impl Finder<'_, '_> {
     }
 
     /// Adds the files of patches, which stand in an operand or a here-document.
-    fn patches(&mut self) -> Result<(), BuiltinError> {
+    fn patches(&mut self) -> Told<()> {
         let documents = self.given.command.redirections.iter().filter(|one| !one.is_file());
         let mut texts: Vec<&Word> = documents.map(|one| &one.word).collect();
         texts.extend(&self.given.operands);
@@ -179,7 +170,7 @@ impl Finder<'_, '_> {
 
     /// Adds the files that no word names: the directory of a search without one, and what a copy is
     /// called in a directory.
-    fn implied(&mut self) -> Result<(), BuiltinError> {
+    fn implied(&mut self) -> Told<()> {
         let (given, command) = (self.given, self.given.command);
         let program = given.program.as_deref().unwrap_or_default();
         let Some(first) = command.words.first() else { return Ok(()) };
@@ -208,11 +199,7 @@ impl Finder<'_, '_> {
 
     /// Adds the files that `find` finds: below the text of a use, or below all its operands if that is
     /// empty. Where they lie is not known, so only the start and the name count as files.
-    fn add_found(
-        &mut self,
-        search: &Arguments<'_>,
-        used: &UsedWord<'_>,
-    ) -> Result<(), BuiltinError> {
+    fn add_found(&mut self, search: &Arguments<'_>, used: &UsedWord<'_>) -> Told<()> {
         for (start, pattern) in searched(search, &used.text) {
             let open = Word::unknown(&used.word.text);
             let found =
@@ -220,7 +207,7 @@ impl Finder<'_, '_> {
             self.add(&found, false)?;
             let Some(mention) = self.mentions.last_mut() else { continue };
             mention.texts = Texts::default();
-            add_versions(&start, self.place, self.scene, &mut mention.texts)?;
+            mention.texts.add_versions(&start, self.place)?;
             let name = pattern.rsplit('/').next().unwrap_or_default();
             if name != "*" {
                 mention.texts.add_pieces(name)?;
@@ -233,7 +220,7 @@ impl Finder<'_, '_> {
     }
 
     /// Adds a file, or the files in code.
-    fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Result<(), BuiltinError> {
+    fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Told<()> {
         let text = &*used.text;
         if text.is_empty() {
             return Ok(());
@@ -253,7 +240,7 @@ impl Finder<'_, '_> {
             words.retain(|word| !word.contains('\n'));
         }
         let meant = Word { text: text.to_owned(), ..used.word.clone() };
-        let mut mention = Mention::of(&meant, &words, self.place, self.scene)?;
+        let mut mention = Mention::of(&meant, &words, self.place)?;
         if divides {
             mention.texts.remove("/");
             mention.texts.remove("//");
@@ -277,25 +264,6 @@ fn touch_of_code(code: &str) -> Touch {
         "truncate", "copy", "move", "save", "dump", "chmod", "> \"",
     ];
     if CHANGING.iter().any(|word| code.contains(word)) { Touch::ANY } else { Touch::READ }
-}
-
-/// Adds everything that a text may mean with its variables replaced.
-pub(super) fn add_versions(
-    text: &str,
-    place: &Place,
-    scene: &Scene<'_>,
-    texts: &mut Texts,
-) -> Result<(), BuiltinError> {
-    texts.add_pieces(&without_outputs(text))?;
-    for version in versions(text, place, scene) {
-        let lists = braces(&version);
-        scene.make(lists.len())?;
-        for version in lists {
-            texts.add_pieces(&version)?;
-            texts.add_pieces(&without_range(&version))?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns whether a command goes through the directories that it names.

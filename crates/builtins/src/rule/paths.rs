@@ -252,9 +252,9 @@ pub(super) fn take_away(patterns: &[PathPattern], file: &Path) -> bool {
     patterns.iter().any(|pattern| pattern.negated && pattern.may_hold(file))
 }
 
-/// Returns the address that a file is.
+/// Returns the address that a file is. It is in no directory.
 fn address_of(file: &Path) -> Option<&str> {
-    file.to_str().filter(|text| text.contains("://"))
+    file.to_str().filter(|text| text.contains("://") && !text.starts_with('/'))
 }
 
 /// Returns the rest of a path that begins with one of these names.
@@ -383,8 +383,11 @@ pub(super) fn rooted(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the names of the file that `path` leads to.
+/// Returns the names of the file that `path` leads to; an address has one.
 pub(super) fn names(path: &Path) -> Vec<PathBuf> {
+    if address_of(path).is_some() {
+        return vec![path.to_owned()];
+    }
     let mut names = vec![lexical(path), real(path)];
     names.dedup();
     let first: Vec<PathBuf> =

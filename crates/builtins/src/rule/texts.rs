@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::part::simplified;
+use super::expand::without_outputs;
+use super::part::{braces, simplified};
+use super::place::Place;
+use super::words::without_range;
 use hookexec_files::paths::lexical;
 
 /// How many bytes the texts of one call may have together, each with its share of the map.
@@ -32,6 +35,24 @@ impl Texts {
 
     pub(super) fn remove(&mut self, text: &str) {
         self.found.remove(text);
+    }
+
+    /// Adds everything that a text may mean with its variables replaced.
+    pub(super) fn add_versions(
+        &mut self,
+        text: &str,
+        place: &Place<'_>,
+    ) -> Result<(), &'static str> {
+        self.add_pieces(&without_outputs(text))?;
+        for version in place.versions(text) {
+            let lists = braces(&version);
+            place.scene.make(lists.len())?;
+            for version in lists {
+                self.add_pieces(&version)?;
+                self.add_pieces(&without_range(&version))?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::judge::Told;
 use super::mentions::Mention;
 use super::place::{Place, Scene};
 use super::tools::CalledTool;
@@ -12,7 +13,6 @@ use super::words::add_words;
 use crate::builtins::tool::{only_reads, only_writes};
 use crate::calls::Word;
 use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
-use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 use hookexec_files::platform::Platform;
 
@@ -23,11 +23,7 @@ const DESCENDING_TOOLS: [&str; 9] =
     ["grep", "search", "delete", "remove", "move", "rename", "copy", "archive", "zip"];
 
 /// Returns the files that the arguments of a tool name.
-pub(super) fn of_tool(
-    input: &Input,
-    tool: &CalledTool,
-    scene: &Scene<'_>,
-) -> Result<Vec<Mention>, BuiltinError> {
+pub(super) fn of_tool(input: &Input, tool: &CalledTool, scene: &Scene<'_>) -> Told<Vec<Mention>> {
     let name = input.tool().to_lowercase();
     let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
     let roles = Roles::of(input.tool(), &crate::calls::kinds(input));
@@ -39,7 +35,6 @@ pub(super) fn of_tool(
         is_search: tool.is("grep") || tool.is("glob"),
         reads: tool.is("grep"),
         place: scene.beginning(),
-        scene,
         length: 0,
         mentions: Vec::new(),
     };
@@ -89,14 +84,13 @@ struct Collector<'c> {
     is_search: bool,
     /// Whether it looks into files.
     reads: bool,
-    place: Place,
-    scene: &'c Scene<'c>,
+    place: Place<'c>,
     length: usize,
     mentions: Vec<Mention>,
 }
 
 impl Collector<'_> {
-    fn object(&mut self, object: &JsonObject) -> Result<(), BuiltinError> {
+    fn object(&mut self, object: &JsonObject) -> Told<()> {
         for (key, value) in object {
             if !self.is_of_files {
                 self.add(key, self.touch, false)?;
@@ -106,7 +100,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    fn value(&mut self, key: &str, value: &Value) -> Result<(), BuiltinError> {
+    fn value(&mut self, key: &str, value: &Value) -> Told<()> {
         match value {
             Value::String(text) => self.text(key, text),
             Value::Array(items) => items.iter().try_for_each(|item| self.value(key, item)),
@@ -115,7 +109,7 @@ impl Collector<'_> {
         }
     }
 
-    fn text(&mut self, key: &str, text: &str) -> Result<(), BuiltinError> {
+    fn text(&mut self, key: &str, text: &str) -> Told<()> {
         let role = self.roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
         if role == Some(Role::Patch) && self.patch(text)? {
             return Ok(());
@@ -175,7 +169,7 @@ impl Collector<'_> {
 
     /// Adds what a search names by a wildcard: a name, or a path from elsewhere. What it finds below its
     /// directory are files of that directory.
-    fn wildcard(&mut self, text: &str) -> Result<(), BuiltinError> {
+    fn wildcard(&mut self, text: &str) -> Told<()> {
         // An allow looks at where it leads, and nothing else at what is only listed.
         self.add(text, Touch::NONE, false)?;
         if (text.trim() != text || text.split('/').any(is_odd))
@@ -188,7 +182,7 @@ impl Collector<'_> {
     }
 
     /// Adds the files of a patch, and returns whether it names some.
-    fn patch(&mut self, text: &str) -> Result<bool, BuiltinError> {
+    fn patch(&mut self, text: &str) -> Told<bool> {
         let edits = patch::edits(text).unwrap_or_default();
         for edit in &edits {
             self.add(&edit.path, Touch::of_patch(edit.kind), false)?;
@@ -201,7 +195,7 @@ impl Collector<'_> {
     }
 
     /// Adds what a text may mean.
-    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Result<(), BuiltinError> {
+    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Told<()> {
         let mut words = BTreeSet::new();
         if text.is_empty() {
             return Ok(());
@@ -215,7 +209,7 @@ impl Collector<'_> {
             add_words(&text.replace('\\', "/"), &mut words);
         }
         let word = Word::unknown(text);
-        let mention = Mention::of(&word, &words, &self.place, self.scene)?;
+        let mention = Mention::of(&word, &words, &self.place)?;
         self.mentions.push(Mention { touch, ..mention });
         Ok(())
     }
