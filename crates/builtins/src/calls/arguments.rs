@@ -28,7 +28,7 @@ const DIRECTORIES: [&str; 8] = [
 pub(super) struct Arguments<'i> {
     pub(super) input: &'i Input,
     values: &'i JsonObject,
-    pub(super) roles: Roles,
+    roles: Roles,
     pub(super) kinds: Vec<String>,
     pub(super) special: Special,
 }
@@ -47,7 +47,7 @@ impl<'i> Arguments<'i> {
         self.kinds.iter().any(|known| known == kind)
     }
 
-    fn role(&self, key: &str) -> Option<Role> {
+    pub(super) fn role(&self, key: &str) -> Option<Role> {
         self.roles.get(key).map(|(role, _)| role)
     }
 

@@ -1,6 +1,7 @@
 //! One reading of a call: a list of commands whose words know how far they are known.
 
 use super::history::History;
+use super::reader::LONGEST;
 use crate::shell::unquoted;
 use hookexec::describe;
 use hookexec_files::text::is_invisible;
@@ -209,6 +210,8 @@ pub(crate) struct SimpleCommand {
     pub(crate) more: bool,
     /// Whether every shell reads it alike, and its words alone say what runs.
     pub(crate) is_certain: bool,
+    /// Whether the text of the call is too long to be read to its end.
+    pub(crate) is_too_long: bool,
     pub(crate) hidden: Hidden,
     /// The variables that it sets, if they may change what this or another command does.
     pub(crate) sets: Vec<String>,
@@ -217,7 +220,8 @@ pub(crate) struct SimpleCommand {
 impl SimpleCommand {
     /// Returns the command of a text that can't be read.
     pub(super) fn unreadable(text: &str) -> Self {
-        Self { hidden: Hidden::words_of(text), pipeline: 1, ..Self::default() }
+        let (hidden, is_too_long) = (Hidden::words_of(text), text.len() > LONGEST);
+        Self { hidden, is_too_long, pipeline: 1, ..Self::default() }
     }
 
     /// Returns the command as data for conditions and hooks.

@@ -26,8 +26,6 @@ pub(super) enum Code<'w> {
     Text(String),
     /// The commands in this text, in which not all is known.
     Open(String),
-    /// Settings that a program prints for a shell.
-    Settings,
 }
 
 /// Returns whether a program is a shell whose text is read.
@@ -54,18 +52,11 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
         shell if SHELLS.contains(&shell) => {
             matches!(shell_code(words), Code::Text(_) | Code::File(_))
         }
-        "php" if is_php_check(words) => true,
         program if INTERPRETERS.contains(&program) => {
             words.iter().rev().skip(1).any(|word| CODE_OPTIONS.contains(&&*word.text))
         }
         _ => false,
     }
-}
-
-/// Returns whether PHP only checks files.
-fn is_php_check(words: &[Word]) -> bool {
-    let Some((first, files)) = words.split_first() else { return false };
-    first.text == "-l" && files.iter().all(|word| word.is_known() && !word.text.starts_with('-'))
 }
 
 fn without_version(name: &str) -> &str {
@@ -194,7 +185,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
             _ => Code::Unknown,
         },
         "source" | "." => match words.first() {
-            Some(script) if is_settings(script) => Code::Settings,
+            Some(script) if is_settings(script) => Code::Nothing,
             Some(script) => file(script, true),
             None => Code::Nothing,
         },
@@ -203,7 +194,6 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
         }
         _ => match without_version(name) {
             shell if SHELLS.contains(&shell) => shell_code(words),
-            "php" if is_php_check(words) => Code::Nothing,
             program if INTERPRETERS.contains(&program) => interpreter(words, reads_input),
             _ => Code::Nothing,
         },
@@ -214,7 +204,7 @@ fn joined(words: &[Word]) -> Code<'_> {
     if let [word] = words
         && is_settings(word)
     {
-        return Code::Settings;
+        return Code::Nothing;
     }
     let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
     let text = texts.join(" ");

@@ -140,12 +140,6 @@ impl Found {
                 self.is_doubtful = true;
                 return Hidden::Anything;
             }
-            Code::Settings => {
-                if let Some(command) = self.commands.last_mut() {
-                    command.is_certain = false;
-                }
-                return Hidden::Nothing;
-            }
         }
         match wrappers::inner(name, words) {
             // Without a command it runs a shell.

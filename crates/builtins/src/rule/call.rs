@@ -78,6 +78,11 @@ impl<'c> CallReading<'c> {
         }
     }
 
+    /// Returns whether a text of the call is too long to be read to its end.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.commands.iter().any(|given| given.command.is_too_long)
+    }
+
     /// Returns the files that the call mentions.
     pub(super) fn mentions(&self) -> Told<&[Mention]> {
         Ok(&self.files()?.mentions)
@@ -131,13 +136,19 @@ impl<'c> CallReading<'c> {
         let mut all = Vec::new();
         for path in &mention.paths {
             all.extend(names(path));
-            if let Some(text) = path.to_str().filter(|text| has_wildcard(text)) {
-                for found in self.finder.borrow_mut().find(text, true).ok()? {
-                    all.extend(names(&found));
-                }
+            for found in self.found(path, true).ok()? {
+                all.extend(names(&found));
             }
         }
         Some(all)
+    }
+
+    /// Returns the files that a path with wildcards stands for now.
+    fn found(&self, path: &Path, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
+        match path.to_str().filter(|text| has_wildcard(text)) {
+            Some(text) => self.finder.borrow_mut().find(text, dots),
+            None => Ok(Vec::new()),
+        }
     }
 
     pub(super) fn home(&self) -> Option<PathBuf> {
@@ -219,14 +230,14 @@ impl<'c> CallReading<'c> {
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
     fn meant(&self, path: &str, text: &str) -> Told<Vec<PathBuf>> {
         let mut meant = vec![PathBuf::from(path)];
+        let Ok(found) = self.found(&meant[0], self.dots) else {
+            return Err(format!("`{}` matches more files than can be checked", shown(text)).into());
+        };
         if has_wildcard(path) {
             // `.env*` is `.env`, too, even if there is none yet.
             meant.push(PathBuf::from(path.trim_end_matches('*')));
-            let found = self.finder.borrow_mut().find(path, self.dots);
-            let found = found
-                .map_err(|_| format!("`{}` matches more files than can be checked", shown(text)))?;
-            meant.extend(found);
         }
+        meant.extend(found);
         Ok(meant)
     }
 
@@ -234,11 +245,9 @@ impl<'c> CallReading<'c> {
     pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> Fit {
         for path in &mention.paths {
             let mut names = names(path);
-            let is_deep = path.iter().any(|part| part == "**");
-            if !is_deep && path.to_str().is_some_and(has_wildcard) {
+            if !path.iter().any(|part| part == "**") {
                 // What it stands for now; if that is too much, the pattern alone counts.
-                let found = self.finder.borrow_mut().find(&path.to_string_lossy(), false);
-                names.extend(found.unwrap_or_default());
+                names.extend(self.found(path, false).unwrap_or_default());
             }
             names.retain(|name| !take_away(patterns, name));
             for pattern in patterns.iter().filter(|pattern| !pattern.negated) {

@@ -2,14 +2,11 @@
 
 /// Returns whether a pattern, in which `*` stands for any letters, fits the whole of a text.
 pub(super) fn glob(pattern: &str, text: &str) -> bool {
-    let Some((first, mut rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(first) else { return false };
-    while let Some((part, after)) = rest.split_once('*') {
-        let Some(at) = text.find(part) else { return false };
-        text = &text[at + part.len()..];
-        rest = after;
+    if pattern.contains('*') {
+        like(pattern, text, |own, letter| own == letter)
+    } else {
+        pattern == text
     }
-    text.len() >= rest.len() && text.ends_with(rest)
 }
 
 /// Returns whether a pattern fits a text in any case of the letters from a to z.

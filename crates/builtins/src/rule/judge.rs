@@ -60,6 +60,9 @@ impl Conditions {
     }
 }
 
+/// Why a call can't be checked by a rule that says nothing about what it can't read.
+const TOO_LONG: &str = "the text of the call is too long to be checked: write it in shorter calls";
+
 /// Whether something can be told of a call; there may be too much to look at.
 pub(super) type Told<T> = Result<T, BuiltinError>;
 
@@ -111,6 +114,7 @@ impl<'c> Case<'c> {
         };
         let reason = format!("{unknown} ({reason})");
         Ok(match self.rule.uncertain {
+            Uncertain::None if self.read.is_too_long() => return Err(TOO_LONG.into()),
             Uncertain::None => None,
             Uncertain::Ask => Some(Output::ask(reason)),
             Uncertain::Deny => Some(Output::deny(reason)),

@@ -110,59 +110,67 @@ impl Collector<'_> {
     }
 
     fn text(&mut self, key: &str, text: &str) -> Told<()> {
+        use Role::{
+            Command, Content, Edits, Glob, New, Old, Patch, Path, Paths, Pattern, Prose, Query,
+            Url, Words,
+        };
         let role = self.roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
-        if role == Some(Role::Patch) && self.patch(text)? {
-            return Ok(());
-        }
-        let is_wildcard = role == Some(Role::Glob) || role == Some(Role::Pattern) && !self.reads;
-        if self.is_search && is_wildcard {
-            return self.wildcard(text);
-        }
-        // Prose does not run.
-        let is_text = matches!(
-            role,
-            Some(Role::Content | Role::Old | Role::New | Role::Pattern | Role::Glob | Role::Query)
-        );
-        let is_file =
-            matches!(role, Some(Role::Path | Role::Paths | Role::Edits | Role::Url | Role::Patch));
-        let is_other = role.is_some() || !is_path(text) || text.contains(char::is_whitespace);
-        if is_text || self.is_of_files && !is_file && is_other {
-            return Ok(());
+        match role {
+            Some(Patch) if self.patch(text)? => return Ok(()),
+            Some(Glob) if self.is_search => return self.wildcard(text),
+            Some(Pattern) if self.is_search && !self.reads => return self.wildcard(text),
+            Some(Content | Old | New | Pattern | Glob | Query) => return Ok(()),
+            Some(Path | Paths | Edits | Url | Patch) => {}
+            None if is_path(text) && !text.contains(char::is_whitespace) => {}
+            _ if self.is_of_files => return Ok(()),
+            _ => {}
         }
         self.length += text.len();
         if self.length > LONGEST {
             return Err(format!("`{key}` is too long to be checked ({} KiB)", LONGEST >> 10).into());
         }
-        if role.is_none()
-            && let Some(value) = json(text)
-                .map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?
-        {
+        match role {
+            None => self.unknown(key, text),
+            // Prose does not run.
+            Some(Prose) => Ok(()),
+            Some(Command | Words) => self.add(text, self.touch, true),
+            Some(role) => {
+                for line in text.lines() {
+                    self.add(line.trim(), self.touch, false)?;
+                }
+                // A part of a patch may be a command.
+                if matches!(role, Patch | Edits) {
+                    self.add(text, self.touch, true)
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Adds the files in an argument outside of the table, which may also be a command.
+    fn unknown(&mut self, key: &str, text: &str) -> Told<()> {
+        let object = json(text);
+        let object =
+            object.map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?;
+        if let Some(value) = object {
             return self.value(key, &value);
         }
-        let is_prose = role.is_none() && text.trim().contains('\n');
-        if is_prose {
+        let line = text.trim();
+        if line.contains('\n') {
             self.patch(text)?;
             return Ok(());
         }
-        let is_command = matches!(role, Some(Role::Command | Role::Words));
-        // In a sentence only a word with a `/`, or with a `.` before it, is a file.
-        let is_sentence =
-            role.is_none() && !self.has_command && text.trim().contains(char::is_whitespace);
-        if !is_command && role != Some(Role::Prose) {
-            for line in text.lines().filter(|line| !is_sentence || is_path(line.trim())) {
-                self.add(line.trim(), self.touch, false)?;
-            }
+        let is_sentence = !self.has_command && line.contains(char::is_whitespace);
+        if !is_sentence {
+            self.add(line, self.touch, false)?;
+            return self.add(text, self.touch, true);
         }
-        // An argument outside of the table may be a command.
-        if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
-            if !is_sentence {
-                return self.add(text, self.touch, true);
-            }
-            let mut words = BTreeSet::new();
-            add_words(text, &mut words);
-            for word in words.iter().filter(|word| is_path(word)) {
-                self.add(word, self.touch, false)?;
-            }
+        // In a sentence only a word with a `/`, or with a `.` before it, is a file.
+        let mut words = BTreeSet::from([line.to_owned()]);
+        add_words(text, &mut words);
+        for word in words.iter().filter(|word| is_path(word)) {
+            self.add(word, self.touch, false)?;
         }
         Ok(())
     }

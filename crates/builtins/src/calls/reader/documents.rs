@@ -75,10 +75,8 @@ impl Reader<'_, '_> {
         let body = self.body(delimiter, strips_tabs)?;
         self.documents = Some(line_end..self.at);
         self.at = back;
-        if frame.substituted && !is_quiet(&body) {
-            // Shells of old read the quotes and brackets of a body in a substitution.
-            self.found.is_doubtful = true;
-        }
+        // Shells of old read the quotes and brackets of a body in a substitution.
+        self.found.is_doubtful |= frame.substituted;
         let mut word = Building::new();
         if delimiter.len() == written.len() {
             let mut reader = Reader::new(&body, self.found);
@@ -131,22 +129,4 @@ fn is_plain_delimiter(delimiter: &str) -> bool {
     let mut letters = delimiter.chars();
     !delimiter.is_empty()
         && letters.all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
-}
-
-/// Returns whether no quote and no bracket of a body could end or begin something outside of it.
-fn is_quiet(body: &str) -> bool {
-    let mut open = 0_usize;
-    for letter in body.chars() {
-        match letter {
-            '(' => open += 1,
-            ')' if open == 0 => return !body.contains(['"', '`', '$', '\\']),
-            ')' => open -= 1,
-            _ => {}
-        }
-    }
-    let double = body.matches('"').count();
-    let single = body.matches('\'').count();
-    double.is_multiple_of(2)
-        && !body.contains(['`', '\\'])
-        && (single.is_multiple_of(2) || !body.contains(['"', '$']))
 }

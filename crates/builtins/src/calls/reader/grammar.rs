@@ -1,6 +1,8 @@
 //! Lists, pipelines and compound commands.
 
-use super::{DEEPEST, Frame, Hidden, Read, Reader, SimpleCommand, Unread, Word, name_length};
+use super::{
+    DEEPEST, Frame, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
+};
 use crate::calls::history::Change;
 use crate::calls::shells::{is_plain_variable, names_evaluated};
 
@@ -18,7 +20,7 @@ impl<'t> Reader<'t, '_> {
     pub(super) fn list(&mut self, frame: &Frame) -> Read<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Unread);
+            return Err(self.found.too_long());
         }
         loop {
             self.newlines()?;
@@ -124,9 +126,8 @@ impl<'t> Reader<'t, '_> {
 
     pub(super) fn command(&mut self, frame: &Frame) -> Read<()> {
         let start = self.found.commands.len();
-        // Loops are read twice, so a short text may have many.
-        if start > 4_000 || self.found.history.is_full() {
-            return Err(Unread);
+        if start > MOST_COMMANDS || self.found.history.is_full() {
+            return Err(self.found.too_long());
         }
         let before = self.found.history.clone();
         match self.keyword() {

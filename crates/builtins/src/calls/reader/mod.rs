@@ -17,6 +17,10 @@ use std::ops::Range;
 
 /// How deep compound commands and substitutions may nest in a text.
 const DEEPEST: usize = 32;
+/// How long a text may be: longer ones are data, or hostile.
+pub(super) const LONGEST: usize = 48 << 10;
+/// How many commands a text may have. Loops are read twice, so a short text may have many.
+const MOST_COMMANDS: usize = 4_000;
 
 /// The failure of a text that shells may read in different ways, or not at all.
 #[derive(Debug)]
@@ -54,6 +58,8 @@ pub(super) struct Found {
     pipelines: usize,
     /// Whether something decides what runs that the words of the commands do not show.
     pub(super) is_doubtful: bool,
+    /// Whether a text was too long to be read to its end.
+    is_too_long: bool,
     /// Whether a shell evaluates as arithmetic what a variable holds: `a[$(rm x)]` runs `rm`.
     pub(super) evaluates: bool,
     /// Whether quoted letters could be such a value.
@@ -98,8 +104,10 @@ impl SimpleCommand {
 impl Found {
     /// Adds the commands of a text that `frame` runs.
     pub(super) fn text(&mut self, text: &str, frame: &Frame) -> Read<()> {
-        // Longer texts are data, or hostile.
-        if text.len() > 48 << 10 || text.contains('\0') {
+        if text.len() > LONGEST {
+            return Err(self.too_long());
+        }
+        if text.contains('\0') {
             return Err(Unread);
         }
         Reader::new(text, self).all(frame)
@@ -124,8 +132,15 @@ impl Found {
         let is_doubtful = self.is_doubtful || self.evaluates;
         for command in &mut self.commands {
             command.is_certain &= !is_doubtful;
+            command.is_too_long |= self.is_too_long;
         }
         self.commands
+    }
+
+    /// Notes that a text is too long, or nests too deep.
+    fn too_long(&mut self) -> Unread {
+        self.is_too_long = true;
+        Unread
     }
 
     /// Adds a command that stands for some of which nothing is known.
