@@ -224,7 +224,7 @@ fn functions(text: &str) -> Table {
 fn names(text: &str) -> Table {
     let mut lists = String::new();
     for (name, words) in rows(text) {
-        writeln!(lists, "pub(super) static {name}: &[&str] = {};", list(&words))?;
+        writeln!(lists, "pub(crate) static {name}: &[&str] = {};", list(&words))?;
     }
     Ok(lists)
 }

@@ -182,6 +182,30 @@ fn may_be_in_name(letter: char) -> bool {
     letter.is_alphanumeric() || "_-./".contains(letter)
 }
 
+/// Facts that hold for all commands of a part of a text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    /// The pipeline of the call that it belongs to, counted from 1.
+    pub(crate) pipeline: usize,
+    /// Whether it reads the output of another command through a pipe.
+    pub(crate) piped: bool,
+    /// The base names of the programs that run it, the outermost first.
+    pub(crate) wrappers: Vec<String>,
+    /// Whether words that are not known are added at its end, as by `xargs`.
+    pub(crate) more: bool,
+    /// Whether a substitution stands around it.
+    pub(super) substituted: bool,
+}
+
+impl Frame {
+    /// Returns the frame of what a program runs.
+    pub(super) fn within(&self, program: &str) -> Self {
+        let mut inner = self.clone();
+        inner.wrappers.push(program.to_owned());
+        inner
+    }
+}
+
 /// One simple command of a call, such as `grep -n x file` in `grep -n x file | head`.
 ///
 /// A command that runs another one, such as `sudo rm x`, is followed by the command that it runs.
@@ -198,16 +222,9 @@ pub(crate) struct SimpleCommand {
     /// The assignments before the program, such as `LANG=C`.
     pub(crate) assignments: Vec<Word>,
     pub(crate) redirections: Vec<Redirection>,
-    /// The base names of the programs that run it, the outermost first.
-    pub(crate) wrappers: Vec<String>,
+    pub(crate) frame: Frame,
     /// The steps of its shell before it.
     pub(crate) history: History,
-    /// Which pipeline of the call it belongs to, counted from 1.
-    pub(crate) pipeline: usize,
-    /// Whether it reads the output of another command through a pipe.
-    pub(crate) piped: bool,
-    /// Whether words that are not known are added at its end, as by `xargs`.
-    pub(crate) more: bool,
     /// Whether every shell reads it alike, and its words alone say what runs.
     pub(crate) is_certain: bool,
     /// Whether the text of the call is too long to be read to its end.
@@ -221,7 +238,8 @@ impl SimpleCommand {
     /// Returns the command of a text that can't be read.
     pub(super) fn unreadable(text: &str) -> Self {
         let (hidden, is_too_long) = (Hidden::words_of(text), text.len() > LONGEST);
-        Self { hidden, is_too_long, pipeline: 1, ..Self::default() }
+        let frame = Frame { pipeline: 1, ..Frame::default() };
+        Self { frame, hidden, is_too_long, ..Self::default() }
     }
 
     /// Returns the command as data for conditions and hooks.
@@ -232,14 +250,14 @@ impl SimpleCommand {
         describe::Command {
             program: words.next().unwrap_or_default(),
             args: words.collect(),
-            pipeline: self.pipeline,
-            piped: self.piped,
+            pipeline: self.frame.pipeline,
+            piped: self.frame.piped,
             redirections: redirections.map(Redirection::described).collect(),
             assignments: self.assignments.iter().map(|word| word.text.clone()).collect(),
-            wrappers: self.wrappers.clone(),
+            wrappers: self.frame.wrappers.clone(),
             uncertain: !self.is_certain
                 || self.redirections.iter().any(|redirection| !redirection.word.is_known())
-                || self.more
+                || self.frame.more
                 || self.assignments.is_empty() && !self.sets.is_empty()
                 || varies
                 || self.hidden != Hidden::Nothing,

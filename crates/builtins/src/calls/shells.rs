@@ -2,16 +2,10 @@
 
 use super::command::{Certainty, Word};
 use super::names::{
-    CODE_OPTIONS, COUNTERS, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, SETTERS,
-    SHELLS, SPECIAL_VARIABLES,
+    CODE_OPTIONS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS,
+    SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
 use hookexec_files::text::name_length;
-
-/// Variables that a shell evaluates, or that change what a command is.
-const EVALUATED: [&str; 8] = [
-    "PS4", "BASH_ALIASES", "BASH_CMDS", "BASH_ENV", "PROMPT_COMMAND", "aliases[", "functions[",
-    "commands[",
-];
 
 /// Code that a program runs beside the words of its own command.
 pub(super) enum Code<'w> {

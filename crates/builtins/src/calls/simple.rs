@@ -1,29 +1,12 @@
 //! One simple command, and the commands that it runs.
 
-use super::command::{Hidden, Redirection, SimpleCommand, Word};
+use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word};
 use super::history::Change;
-use super::names::FETCHERS;
+use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
-use super::reader::{Found, Frame};
+use super::reader::Found;
 use super::shells::{self, Code};
 use super::wrappers::{self, Inner};
-
-/// A simple command before it is known what it runs.
-#[derive(Debug, Default)]
-pub(super) struct Simple {
-    pub(super) assignments: Vec<Word>,
-    pub(super) words: Vec<Word>,
-    pub(super) redirections: Vec<Redirection>,
-}
-
-impl Simple {
-    pub(super) fn is_empty(&self) -> bool {
-        self.assignments.is_empty() && self.words.is_empty() && self.redirections.is_empty()
-    }
-}
-
-/// Programs that run a command in the shell itself.
-const STAYING: [&str; 3] = ["eval", "command", "builtin"];
 
 impl SimpleCommand {
     /// Returns whether the command gets files from the network.
@@ -37,9 +20,9 @@ impl SimpleCommand {
 
 impl Found {
     /// Adds a command, and what it runs.
-    pub(super) fn simple(&mut self, simple: Simple, frame: &Frame) {
-        let Simple { assignments, words, redirections } = simple;
-        let mut command = SimpleCommand { redirections, ..self.begun(frame) };
+    pub(super) fn simple(&mut self, mut command: SimpleCommand) {
+        let (assignments, words) = (command.assignments.clone(), command.words.clone());
+        let frame = command.frame.clone();
         command.sets = shells::variables(&assignments, &words);
         if assignments.iter().chain(&words).any(shells::names_evaluated) {
             command.hidden = Hidden::Anything;
@@ -53,8 +36,6 @@ impl Found {
             command.is_certain = name != "[[";
             let is_fetched = self.is_fetched(program)
                 || self.has_cloned && program.text.contains('/') && !is_installed(program);
-            command.assignments.clone_from(&assignments);
-            command.words.clone_from(&words);
             let mut inputs = Vec::new();
             for input in command.redirections.iter().filter(|one| one.is_input()) {
                 if shells::is_interpreter(&name) && !input.is_file() {
@@ -82,7 +63,7 @@ impl Found {
             } else if let Some(text) = script.filter(|text| is_for_shell(text)) {
                 self.inner_text(&text, frame.within(&name))
             } else {
-                self.inner(&name, arguments, &inputs, frame)
+                self.inner(&name, arguments, &inputs, &frame)
             };
             // All but these run their command in another process.
             if !STAYING.contains(&&*name) {
@@ -94,7 +75,6 @@ impl Found {
             }
         } else {
             self.history.note(&assignments, &[]);
-            command.assignments = assignments;
             self.commands.push(command);
         }
     }
@@ -189,8 +169,8 @@ impl Found {
                     if moves {
                         self.history.add(Change::Went { to: directory, is_sure: true });
                     }
-                    let redirections = inputs.to_vec();
-                    self.simple(Simple { assignments, words, redirections }, &frame);
+                    let (command, redirections) = (self.begun(&frame), inputs.to_vec());
+                    self.simple(SimpleCommand { assignments, words, redirections, ..command });
                     if moves {
                         self.history = before;
                     }
@@ -246,8 +226,10 @@ impl Found {
         match (&*base_name(&command.words.first()?.text), document) {
             ("cat" | "tee", Some(document)) => Some(document.word.text.clone()),
             ("tee", None) => {
-                let mut pipeline =
-                    self.commands.iter().filter(|other| other.pipeline == command.pipeline);
+                let mut pipeline = self
+                    .commands
+                    .iter()
+                    .filter(|other| other.frame.pipeline == command.frame.pipeline);
                 printed(pipeline.next()?)
             }
             _ => printed(command),

@@ -294,7 +294,7 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
     if let Some(argument) = read.unknown_argument {
         return Some(format!("the argument `{}` of the call is not known", cut(argument)));
     }
-    if command.more || !command.is_certain { Some(unknown) } else { None }
+    if command.frame.more || !command.is_certain { Some(unknown) } else { None }
 }
 
 /// Returns what a message calls a command of which not everything is known.

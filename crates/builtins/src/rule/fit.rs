@@ -65,7 +65,7 @@ impl Pattern {
     /// Returns whether a command certainly has the words of the pattern, for an exception.
     pub(super) fn certainly_finds(&self, given: &Arguments<'_>) -> bool {
         let command = given.command;
-        let is_known = command.hidden == Hidden::Nothing && !command.more;
+        let is_known = command.hidden == Hidden::Nothing && !command.frame.more;
         is_known
             && given.program.as_ref().is_some_and(|program| self.is_for(program))
             && self.words.iter().all(|word| certainly_has(word, given))
@@ -180,7 +180,7 @@ pub(super) fn shown(given: &Arguments<'_>) -> String {
 fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> Option<(usize, Option<String>)> {
     let firsts = given.first_operands();
     // Words that another program adds come at the end.
-    let may_come = given.command.more && word.alternatives.iter().any(Alternative::is_plain);
+    let may_come = given.command.frame.more && word.alternatives.iter().any(Alternative::is_plain);
     if firsts.is_empty() && may_come {
         return Some((0, Some(shown(given))));
     }
@@ -209,7 +209,7 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
     word.alternatives.iter().any(|one| match one {
         Alternative::Any => !given.operands.is_empty(),
         // `xargs` adds words that are not known.
-        Alternative::Variable(name) if name == "*" && given.command.more => true,
+        Alternative::Variable(name) if name == "*" && given.command.frame.more => true,
         Alternative::Word(_) | Alternative::Variable(_) => {
             let mut words = given.operands.iter().copied().chain(&given.command.assignments);
             words.any(|word| fits(one, word))

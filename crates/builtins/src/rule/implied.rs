@@ -9,6 +9,7 @@ use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use super::uses::{Touch, uses};
+use crate::calls::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
 use crate::shell::quoted_words;
 use hookexec::wire::{Input, JsonObject};
@@ -38,9 +39,13 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
 
 /// Returns the command whose output a client of a database reads: not one that runs the client.
 fn source_of<'c>(before: &'c [SimpleCommand], client: &SimpleCommand) -> Option<&'c SimpleCommand> {
-    let runner = client.wrappers.last();
+    let runner = client.frame.wrappers.last();
     let source = before.iter().rfind(|before| program_of(before).as_ref() != runner)?;
-    if client.piped && source.pipeline == client.pipeline { Some(source) } else { None }
+    if client.frame.piped && source.frame.pipeline == client.frame.pipeline {
+        Some(source)
+    } else {
+        None
+    }
 }
 
 /// Adds the statements that a client of a database runs: those in its words and in its input.
@@ -123,7 +128,8 @@ fn emptied(commands: &[SimpleCommand]) -> Vec<SimpleCommand> {
     for command in commands {
         for redirection in command.redirections.iter().filter(|one| &*one.operator == ">") {
             let file = &redirection.word.text;
-            let mut readers = commands.iter().filter(|other| other.pipeline == command.pipeline);
+            let mut readers =
+                commands.iter().filter(|other| other.frame.pipeline == command.frame.pipeline);
             if readers.any(|reader| reads(reader, file)) {
                 let words = vec![Word::known(":")];
                 let redirections = vec![redirection.clone()];
@@ -159,24 +165,16 @@ fn texts_of(value: &Value) -> Vec<String> {
 
 /// Returns the commands in an argument of a tool other than a shell, whose name is in small letters.
 fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
-    const SERVERS: [&str; 9] = [
-        "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",
-        "mcp__pg",
-    ];
-    /// Ends of the names of arguments that a server reads like a text for a shell.
-    const COMMANDS: [&str; 7] = ["command", "commands", "Command", "cmd", "script", "args", "argv"];
-    /// Parts of the names of tools that run code.
-    const RUNNING: [&str; 3] = ["run", "exec", "eval"];
     if key.contains("sql") || key.starts_with("statement") {
         return statements_of(text, &[]);
     }
-    if key == "query" && SERVERS.iter().any(|name| tool.contains(name)) {
+    if key == "query" && SQL_TOOLS.iter().any(|name| tool.contains(name)) {
         return statements_of(text, &[]);
     }
-    if tool.starts_with("mcp__") && COMMANDS.iter().any(|end| key.ends_with(end)) {
+    if tool.starts_with("mcp__") && COMMAND_ARGUMENTS.iter().any(|end| key.ends_with(end)) {
         return commands_of_text(text);
     }
-    if key.ends_with("code") && RUNNING.iter().any(|name| tool.contains(name)) {
+    if key.ends_with("code") && RUNNING_TOOLS.iter().any(|name| tool.contains(name)) {
         let words = ["python3", "-c", text].map(Word::known).to_vec();
         return vec![SimpleCommand { words, ..Default::default() }];
     }
@@ -186,20 +184,17 @@ fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand>
 /// Gives each command the assignments of the program that runs it.
 fn pass_assignments(commands: &mut [SimpleCommand]) {
     for at in 1..commands.len() {
-        let depth = commands[at].wrappers.len();
+        let depth = commands[at].frame.wrappers.len();
         if depth == 0 {
             continue;
         }
-        let outer = commands[..at].iter().rfind(|outer| outer.wrappers.len() + 1 == depth);
+        let outer = commands[..at].iter().rfind(|outer| outer.frame.wrappers.len() + 1 == depth);
         if let Some(outer) = outer {
             let assignments = outer.assignments.clone();
             commands[at].assignments.extend(assignments);
         }
     }
 }
-
-/// Programs of which an operand is a program that they run.
-const RUNNERS: [&str; 3] = ["pnpm", "yarn", "bun"];
 
 /// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
 /// `pnpm prisma`.
@@ -241,7 +236,7 @@ fn commands_in_code(name: &str, given: &Arguments<'_>) -> Vec<SimpleCommand> {
         for mut inner in commands_of_text(&format!("{command} {text}")) {
             if inner.words.first().is_some_and(Word::is_known) {
                 inner.hidden = Hidden::Nothing;
-                inner.wrappers.insert(0, name.to_owned());
+                inner.frame.wrappers.insert(0, name.to_owned());
                 inner.history = given.command.history.clone();
                 commands.push(inner);
             }
@@ -265,11 +260,9 @@ fn is_database(name: &str) -> bool {
 
 /// Returns the words of a client that name its database, each as an assignment: `CLIENT=app_test`.
 fn words_beside(client: &SimpleCommand, statements: &str) -> Vec<Word> {
-    const NAMES: [&str; 9] =
-        ["-d", "-h", "-D", "-S", "--dbname", "--database", "--host", "--uri", "--url"];
     let given = Arguments::of(client);
     let mut words = given.operands.clone();
-    for option in given.options.iter().filter(|option| NAMES.contains(&&*option.name)) {
+    for option in given.options.iter().filter(|option| DATABASE_OPTIONS.contains(&&*option.name)) {
         words.extend(option.value.map(|(word, _)| word));
     }
     words.retain(|word| word.text != statements);

@@ -154,8 +154,8 @@ impl<'c> Case<'c> {
         }
         let mentions = self.mentions_of(at)?;
         if !set.targets.is_empty() {
-            let may_be =
-                given.command.more || given.command.hidden != Hidden::Nothing && !fit.is_yes();
+            let may_be = given.command.frame.more
+                || given.command.hidden != Hidden::Nothing && !fit.is_yes();
             let mut best = if may_be { Fit::Unknown(shown(given)) } else { Fit::No };
             for mention in &mentions {
                 if mention.is_target && mention.touch.meets(set.touches()) {
@@ -201,7 +201,7 @@ impl<'c> Case<'c> {
     fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
         let Conditions { files, targets, .. } = &self.rule.except;
         let is_target = mentions.iter().any(|mention| mention.is_target);
-        if files.is_empty() && targets.is_empty() || !is_target || given.command.more {
+        if files.is_empty() && targets.is_empty() || !is_target || given.command.frame.more {
             return Fit::No;
         }
         let mut fit = Fit::Yes(String::new());

@@ -45,12 +45,13 @@ pub(super) fn of_commands(
 ) -> Told<Vec<Mention>> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
-        let is_searched = given.command.wrappers.last().is_some_and(|name| name == "find");
+        let is_searched = given.command.frame.wrappers.last().is_some_and(|name| name == "find");
         let mut before = commands[..at].iter().rev();
         let found = before.find(|given| given.program.as_deref() == Some("find"));
         let search = found.filter(|_| is_searched);
-        let pipeline = given.command.pipeline;
-        let piped = found.filter(|found| given.command.more && found.command.pipeline == pipeline);
+        let pipeline = given.command.frame.pipeline;
+        let piped = found
+            .filter(|found| given.command.frame.more && found.command.frame.pipeline == pipeline);
         let place = &places[at];
         let mut found = Finder { search, piped, given, at, place, mentions: &mut mentions };
         found.all()?;
@@ -177,7 +178,7 @@ impl Finder<'_, '_> {
         let searches =
             matches!(program, "rg" | "ag" | "ack") || given.has("-r") && program == "grep";
         let has_pattern = given.has("-e") || given.has("-f");
-        if searches && !command.piped && given.operands.len() + usize::from(has_pattern) < 2 {
+        if searches && !command.frame.piped && given.operands.len() + usize::from(has_pattern) < 2 {
             self.add(&UsedWord::of(first, Touch::READ).with_text("."), false)?;
         }
         if let ("cp" | "mv" | "install" | "ln", [sources @ .., to]) = (program, &*given.operands)

@@ -4,6 +4,7 @@
 use super::expand::UNKNOWN;
 use super::part::braces;
 use super::place::{Place, Places, Scene};
+use crate::calls::names::OTHER_SHELLS;
 use crate::calls::{Certainty, Hidden, SimpleCommand, Word, is_shell};
 use crate::shell::next_expansion;
 use hookexec_files::text::name_length;
@@ -13,13 +14,12 @@ const MOST_COMMANDS: usize = 16;
 
 /// Puts the values of words into commands. Another shell, as in `bash -c`, may not have the variables.
 pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleCommand> {
-    const OTHER_SHELLS: [&str; 6] = ["ssh", "su", "runuser", "script", "watch", "adb"];
     let mut places = Places::of(scene);
     // Whether a program is a fetched file is known only where the call is read.
     let fetches = commands.iter().any(SimpleCommand::fetches);
     let mut found = Vec::new();
     for command in commands {
-        let mut wrappers = command.wrappers.iter();
+        let mut wrappers = command.frame.wrappers.iter();
         let mut words = command.assignments.iter().chain(&command.words);
         if words.all(Word::is_known)
             || wrappers.any(|name| is_shell(name) || OTHER_SHELLS.contains(&name.as_str()))

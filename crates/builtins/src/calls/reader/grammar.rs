@@ -4,16 +4,8 @@ use super::{
     DEEPEST, Frame, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
 };
 use crate::calls::history::Change;
+use crate::calls::names::{LEAVING, LIST_ENDS, UNREAD_WORDS};
 use crate::calls::shells::{is_plain_variable, names_evaluated};
-
-/// Words that end a list of commands.
-pub(super) const ENDS: [&str; 7] = ["then", "do", "done", "fi", "elif", "else", "}"];
-/// Words that begin something that is not read.
-pub(super) const UNREAD: [&str; 8] =
-    ["case", "select", "function", "foreach", "end", "!", "in", "always"];
-
-/// Programs behind `||` after which the shell runs nothing that follows.
-const LEAVING: [&str; 4] = ["exit", "return", "break", "continue"];
 
 impl<'t> Reader<'t, '_> {
     /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
@@ -24,7 +16,7 @@ impl<'t> Reader<'t, '_> {
         }
         loop {
             self.newlines()?;
-            if matches!(self.peek(), None | Some(b')')) || ENDS.contains(&self.keyword()) {
+            if matches!(self.peek(), None | Some(b')')) || LIST_ENDS.contains(&self.keyword()) {
                 break;
             }
             let before = self.found.history.clone();
@@ -150,8 +142,8 @@ impl<'t> Reader<'t, '_> {
                 self.do_body(frame)?;
             }
             "for" => self.for_command(frame)?,
-            word if UNREAD.contains(&word)
-                || ENDS.contains(&word)
+            word if UNREAD_WORDS.contains(&word)
+                || LIST_ENDS.contains(&word)
                 || word.starts_with(['{', '}', '!', '%']) =>
             {
                 return Err(Unread);
@@ -166,7 +158,7 @@ impl<'t> Reader<'t, '_> {
             };
             let mut is_taken = false;
             for command in &mut self.found.commands[start..] {
-                if command.wrappers.len() == frame.wrappers.len() {
+                if command.frame.wrappers.len() == frame.wrappers.len() {
                     command.redirections.push(redirection.clone());
                     is_taken = true;
                 }

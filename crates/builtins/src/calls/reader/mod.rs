@@ -9,9 +9,8 @@ mod grammar;
 mod plain;
 mod word;
 
-use super::command::{Certainty, Hidden, SimpleCommand, Word};
+use super::command::{Certainty, Frame, Hidden, SimpleCommand, Word};
 use super::history::History;
-use super::simple::Simple;
 use hookexec_files::text::name_length;
 use std::ops::Range;
 
@@ -27,27 +26,6 @@ const MOST_COMMANDS: usize = 4_000;
 pub(super) struct Unread;
 
 pub(super) type Read<T> = Result<T, Unread>;
-
-/// Facts that hold for all commands of a part of a text.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Frame {
-    pub(super) pipeline: usize,
-    pub(super) piped: bool,
-    pub(super) wrappers: Vec<String>,
-    /// Whether words that are not known are added to the command.
-    pub(super) more: bool,
-    /// Whether a substitution stands around it.
-    pub(super) substituted: bool,
-}
-
-impl Frame {
-    /// Returns the frame of what a program runs.
-    pub(super) fn within(&self, program: &str) -> Self {
-        let mut inner = self.clone();
-        inner.wrappers.push(program.to_owned());
-        inner
-    }
-}
 
 /// The commands that were found so far in a call.
 #[derive(Debug, Default)]
@@ -88,15 +66,9 @@ impl SimpleCommand {
     /// Returns the command with other words, and what it runs then.
     pub(crate) fn with_words(&self, words: Vec<Word>) -> Vec<Self> {
         let mut found = Found { history: self.history.clone(), ..Found::default() };
-        let frame = Frame {
-            pipeline: self.pipeline,
-            piped: self.piped,
-            wrappers: self.wrappers.clone(),
-            more: self.more,
-            substituted: false,
-        };
+        let command = found.begun(&self.frame);
         let (assignments, redirections) = (self.assignments.clone(), self.redirections.clone());
-        found.simple(Simple { assignments, words, redirections }, &frame);
+        found.simple(Self { assignments, words, redirections, ..command });
         found.finished()
     }
 }
@@ -150,15 +122,8 @@ impl Found {
 
     /// Returns a command that has nothing of its own yet.
     pub(super) fn begun(&self, frame: &Frame) -> SimpleCommand {
-        SimpleCommand {
-            history: self.history.clone(),
-            pipeline: frame.pipeline,
-            piped: frame.piped,
-            wrappers: frame.wrappers.clone(),
-            more: frame.more,
-            is_certain: true,
-            ..SimpleCommand::default()
-        }
+        let (history, frame) = (self.history.clone(), frame.clone());
+        SimpleCommand { history, frame, is_certain: true, ..SimpleCommand::default() }
     }
 }
 

@@ -1,16 +1,12 @@
 //! Simple commands and assignments.
 
-use super::grammar::{ENDS, UNREAD};
 use super::{Frame, Read, Reader, Unread, Word, name_length};
-use crate::calls::simple::Simple;
+use crate::calls::names::{BEGINNINGS, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::with_expansions_as;
-
-/// Words with a meaning of their own in the place of a program.
-const BEGINNINGS: [&str; 7] = ["if", "while", "until", "for", "{", "time", "coproc"];
 
 impl Reader<'_, '_> {
     pub(super) fn simple(&mut self, frame: &Frame) -> Read<()> {
-        let mut simple = Simple::default();
+        let mut simple = self.found.begun(frame);
         let mut is_ended = false;
         loop {
             self.blanks()?;
@@ -34,10 +30,13 @@ impl Reader<'_, '_> {
             }
         }
         // A function may have the name of any program.
-        if self.has("(") || simple.is_empty() {
+        let is_empty = simple.words.is_empty()
+            && simple.assignments.is_empty()
+            && simple.redirections.is_empty();
+        if self.has("(") || is_empty {
             return Err(Unread);
         }
-        self.found.simple(simple, frame);
+        self.found.simple(simple);
         Ok(())
     }
 
@@ -51,7 +50,8 @@ impl Reader<'_, '_> {
 /// Refuses a program that a shell takes for something else once lines are joined.
 fn check_program(word: &Word, raw: &str) -> Read<()> {
     let text = &*word.text;
-    let is_special = ENDS.contains(&text) || UNREAD.contains(&text) || BEGINNINGS.contains(&text);
+    let is_special =
+        LIST_ENDS.contains(&text) || UNREAD_WORDS.contains(&text) || BEGINNINGS.contains(&text);
     let is_joined = raw.contains("\\\n") && (is_special || text.contains('='));
     // Zsh also assigns to `1`, and behind it any quotes may stand.
     let is_assignment =
