@@ -193,6 +193,8 @@ pub(crate) struct Frame {
     pub(crate) wrappers: Vec<String>,
     /// Whether words that are not known are added at its end, as by `xargs`.
     pub(crate) more: bool,
+    /// Whether another shell reads it, which may not have the variables of the first.
+    pub(crate) other_shell: bool,
     /// Whether a substitution stands around it.
     pub(super) substituted: bool,
 }

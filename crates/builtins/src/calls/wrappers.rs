@@ -1,18 +1,28 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::command::Word;
+use super::shells::text_of_c;
 use crate::shell::SUBSTITUTED;
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
-/// Commands in the words of another.
+/// What a program runs beside itself.
 pub(super) enum Inner<'w> {
     Nothing,
-    /// It runs commands of its words or of its input, in a way that is not read.
+    /// The commands in its input.
+    Input,
+    /// Something that is not known.
+    Unknown,
+    /// The commands in this file.
+    File(&'w Word),
+    /// The commands in this text.
+    Text(String),
+    /// The commands in this text, in which not all is known.
+    Open(String),
+    /// Commands of its words or of its input, in a way that is not read.
     Unread,
     /// These words are or hold a command that can't be found.
     Shown(&'w [Word]),
-    Text(String),
     Commands(Vec<Run>),
 }
 
@@ -146,11 +156,10 @@ fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
 
 /// Returns the text that stands in an option or behind it.
 fn text_behind(words: &[Word]) -> Inner<'_> {
-    let attached = words[0].text.split_once('=').map(|(_, text)| text.to_owned());
-    match (attached, words.get(1)) {
-        (Some(text), _) if words[0].is_known() => Inner::Text(text),
-        (None, Some(text)) if text.is_known() => Inner::Text(text.text.clone()),
-        _ => Inner::Unread,
+    match words[0].text.split_once('=') {
+        Some((_, text)) if words[0].is_known() => Inner::Text(text.to_owned()),
+        Some(_) => Inner::Unknown,
+        None => text_of_c(&words[1..]),
     }
 }
 

@@ -16,6 +16,10 @@ use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
 
+/// The reason for a text that can't be read.
+const UNREADABLE: &str =
+    "the command can't be read: it has a syntax error, is too long or is not for a POSIX shell";
+
 /// Why an allow does not allow a call.
 enum Refusal {
     /// The call is none of those that the rule is about.
@@ -249,18 +253,13 @@ fn unlisted(mention: &Mention) -> String {
 /// Returns what no pattern lists.
 fn doubt(given: &Arguments<'_>) -> Option<String> {
     let command = given.command;
-    if command.words.is_empty() && command.hidden != Hidden::Nothing {
-        return Some(
-            "the command can't be read: it has a syntax error, is too long or is not for a POSIX \
-             shell"
-                .to_owned(),
-        );
+    let (name, hides) = (name_of(given), command.hidden != Hidden::Nothing);
+    match (hides, command.words.is_empty()) {
+        (true, true) => Some(UNREADABLE.to_owned()),
+        (true, false) => Some(format!("{name} runs what can't be known")),
+        (false, true) => addition(command),
+        (false, false) => Some(format!("{name} has {}", addition(command)?)),
     }
-    if command.hidden != Hidden::Nothing {
-        return Some(format!("{} runs what can't be known", name_of(given)));
-    }
-    let what = addition(command)?;
-    Some(if command.words.is_empty() { what } else { format!("{} has {what}", name_of(given)) })
 }
 
 /// Returns an assignment or a redirection that no pattern lists.
@@ -271,13 +270,12 @@ fn addition(command: &SimpleCommand) -> Option<String> {
         return Some(format!("an assignment: `{}`", cut(&assignment)));
     }
     for redirection in command.redirections.iter().filter(|redirection| redirection.is_file()) {
-        let is_known = redirection.word.is_known();
-        let reads = matches!(&*redirection.operator, "<" | "<&");
-        if is_known && redirection.word.text == "/dev/null" {
-            continue;
+        let word = &redirection.word;
+        if !word.is_known() || word.text != "/dev/null" {
+            let reads = matches!(&*redirection.operator, "<" | "<&");
+            let direction = if reads { "from" } else { "to" };
+            return Some(format!("a redirection {direction} `{}`", cut(&word.text)));
         }
-        let direction = if reads { "from" } else { "to" };
-        return Some(format!("a redirection {direction} `{}`", cut(&redirection.word.text)));
     }
     None
 }
@@ -287,8 +285,7 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
     let unknown = format!("{} can't be known before it runs", name_of(given));
     let words = command.words.iter().chain(&command.assignments);
     let texts = command.redirections.iter().map(|redirection| &redirection.word);
-    let word = words.chain(texts).find(|word| word.may_vary());
-    if let Some(word) = word {
+    if let Some(word) = words.chain(texts).find(|word| word.may_vary()) {
         return Some(format!("{unknown}: `{}`", cut(&word.text)));
     }
     if let Some(argument) = read.unknown_argument {

@@ -182,13 +182,11 @@ impl Row {
         }
         let option = option.to_ascii_lowercase();
         // A short option of a program in the table is known; in another, several letters may be a name.
-        let may_be_short = !self.is_known;
-        let mut names = vec![option.clone()];
-        if (self.long || may_be_short && option.len() > 2) && !option.starts_with("--") {
-            names.push(format!("-{option}"));
-        }
-        let mut hazards = OTHERS.hazards.iter().filter(|one| one.starts_with("--") || may_be_short);
-        hazards.any(|hazard| names.iter().any(|name| glob(hazard, name)))
+        let long = if option.len() > 2 { format!("-{option}") } else { option.clone() };
+        OTHERS.hazards.iter().any(|hazard| {
+            let may_be = hazard.starts_with("--") || !self.is_known;
+            may_be && (glob(hazard, &option) || glob(hazard, &long))
+        })
     }
 
     /// Returns whether a word is written like an option that the final `*` of an allow does not take.

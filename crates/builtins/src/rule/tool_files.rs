@@ -25,13 +25,12 @@ pub(super) fn of_tool(input: &Input, tool: &CalledTool, scene: &Scene<'_>) -> To
     let name = input.tool().to_lowercase();
     let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
     let roles = Roles::of(input.tool(), &crate::calls::kinds(input));
+    let is_search = tool.is("grep") || tool.is("glob");
     let mut found = Collector {
         has_command: has_command(input, &roles),
         roles,
         touch: touch(input, tool),
-        is_of_files: tool.is_of_files(),
-        is_search: tool.is("grep") || tool.is("glob"),
-        reads: tool.is("grep"),
+        tool,
         place: scene.beginning(),
         length: 0,
         mentions: Vec::new(),
@@ -39,7 +38,7 @@ pub(super) fn of_tool(input: &Input, tool: &CalledTool, scene: &Scene<'_>) -> To
     if let Some(arguments) = &input.tool_input {
         found.object(arguments)?;
     }
-    if found.is_search && found.mentions.is_empty() {
+    if is_search && found.mentions.is_empty() {
         found.add(".", Touch::READ, false)?;
     }
     for mention in &mut found.mentions {
@@ -76,12 +75,7 @@ struct Collector<'c> {
     touch: Touch,
     /// Whether a command is among the arguments.
     has_command: bool,
-    /// Whether it is certain which arguments are files.
-    is_of_files: bool,
-    /// Whether it looks for files or texts.
-    is_search: bool,
-    /// Whether it looks into files.
-    reads: bool,
+    tool: &'c CalledTool,
     place: Place<'c>,
     length: usize,
     mentions: Vec<Mention>,
@@ -90,7 +84,7 @@ struct Collector<'c> {
 impl Collector<'_> {
     fn object(&mut self, object: &JsonObject) -> Told<()> {
         for (key, value) in object {
-            if !self.is_of_files {
+            if !self.tool.is_of_files() {
                 self.add(key, self.touch, false)?;
             }
             self.value(key, value)?;
@@ -115,12 +109,16 @@ impl Collector<'_> {
         let role = self.roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
         match role {
             Some(Patch) if self.patch(text)? => return Ok(()),
-            Some(Glob) if self.is_search => return self.wildcard(text),
-            Some(Pattern) if self.is_search && !self.reads => return self.wildcard(text),
+            Some(Glob) if self.tool.is("grep") || self.tool.is("glob") => {
+                return self.wildcard(text);
+            }
+            Some(Pattern) if self.tool.is("glob") && !self.tool.is("grep") => {
+                return self.wildcard(text);
+            }
             Some(Content | Old | New | Pattern | Glob | Query) => return Ok(()),
             Some(Path | Paths | Edits | Url | Patch) => {}
             None if is_path(text) && !text.contains(char::is_whitespace) => {}
-            _ if self.is_of_files => return Ok(()),
+            _ if self.tool.is_of_files() => return Ok(()),
             _ => {}
         }
         self.length += text.len();
@@ -184,7 +182,11 @@ impl Collector<'_> {
             mention.open = Some(String::new());
         }
         let name = text.trim_start_matches("**/");
-        if self.reads && !name.contains("**") { self.add(name, self.touch, false) } else { Ok(()) }
+        if self.tool.is("grep") && !name.contains("**") {
+            self.add(name, self.touch, false)
+        } else {
+            Ok(())
+        }
     }
 
     /// Adds the files of a patch, and returns whether it names some.

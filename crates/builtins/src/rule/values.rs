@@ -4,8 +4,7 @@
 use super::expand::UNKNOWN;
 use super::part::braces;
 use super::place::{Place, Places, Scene};
-use crate::calls::names::OTHER_SHELLS;
-use crate::calls::{Certainty, Hidden, SimpleCommand, Word, is_shell};
+use crate::calls::{Certainty, Hidden, SimpleCommand, Word};
 use crate::shell::next_expansion;
 use hookexec_files::text::name_length;
 
@@ -19,11 +18,8 @@ pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<
     let fetches = commands.iter().any(SimpleCommand::fetches);
     let mut found = Vec::new();
     for command in commands {
-        let mut wrappers = command.frame.wrappers.iter();
         let mut words = command.assignments.iter().chain(&command.words);
-        if words.all(Word::is_known)
-            || wrappers.any(|name| is_shell(name) || OTHER_SHELLS.contains(&name.as_str()))
-        {
+        if command.frame.other_shell || words.all(Word::is_known) {
             found.push(command.clone());
             continue;
         }

@@ -1,7 +1,7 @@
 //! Redirections and here-documents.
 
 use super::word::Building;
-use super::{Frame, Read, Reader, Unread};
+use super::{Read, Reader, Unread};
 use crate::calls::command::Redirection;
 
 /// Operators of redirections; one that begins with another stands before it.
@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a redirection, which begins here; `None` if it is not to or from a file.
-    pub(super) fn redirection(&mut self, frame: &Frame) -> Read<Option<Redirection>> {
+    pub(super) fn redirection(&mut self) -> Read<Option<Redirection>> {
         if self.peek().is_some_and(|digit| digit.is_ascii_digit()) {
             self.at += 1;
             // A descriptor other than that of the standard input.
@@ -47,12 +47,12 @@ impl Reader<'_, '_> {
         }
         self.blanks()?;
         if operator.starts_with("<<") && *operator != "<<<" {
-            return self.document(*operator == "<<-", frame).map(Some);
+            return self.document(*operator == "<<-").map(Some);
         }
         if matches!(self.peek(), Some(b'!' | b'&' | b'|')) {
             return Err(Unread);
         }
-        let word = self.word(frame)?;
+        let word = self.word()?;
         // Bash takes a word behind `>&` for a number, and evaluates it: `>& 'a[$(x)]'`.
         if operator.ends_with('&') && (word.quoted || !word.is_known()) {
             return Err(Unread);
@@ -61,7 +61,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads the delimiter of a here-document, and its body, which begins behind the line.
-    fn document(&mut self, strips_tabs: bool, frame: &Frame) -> Read<Redirection> {
+    fn document(&mut self, strips_tabs: bool) -> Read<Redirection> {
         let length = self.rest().find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
         let written = &self.rest()[..length.ok_or(Unread)?];
         let delimiter = unquoted(written);
@@ -76,12 +76,12 @@ impl Reader<'_, '_> {
         self.documents = Some(line_end..self.at);
         self.at = back;
         // Shells of old read the quotes and brackets of a body in a substitution.
-        self.found.is_doubtful |= frame.substituted;
+        self.found.is_doubtful |= self.frame.substituted;
         let mut word = Building::new();
         if delimiter.len() == written.len() {
-            let mut reader = Reader::new(&body, self.found);
+            let mut reader = Reader::new(&body, &self.frame, self.found);
             reader.depth = self.depth + 1;
-            reader.double_quoted(&mut word, false, frame)?;
+            reader.double_quoted(&mut word, false)?;
         } else {
             body.chars().for_each(|letter| self.quoted_letter(letter));
             word.text.push_str(&body);

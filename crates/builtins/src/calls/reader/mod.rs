@@ -82,7 +82,7 @@ impl Found {
         if text.contains('\0') {
             return Err(Unread);
         }
-        Reader::new(text, self).all(frame)
+        Reader::new(text, frame, self).all()
     }
 
     /// Adds the commands of a whole text, or one that stands for them if it can't be read.
@@ -134,16 +134,18 @@ struct Reader<'t, 'f> {
     depth: usize,
     /// The end of the line in which here-documents begin, and that of their bodies.
     documents: Option<Range<usize>>,
+    /// That of the commands that are read now.
+    frame: Frame,
     found: &'f mut Found,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
-    fn new(text: &'t str, found: &'f mut Found) -> Self {
-        Self { text, at: 0, depth: 0, documents: None, found }
+    fn new(text: &'t str, frame: &Frame, found: &'f mut Found) -> Self {
+        Self { text, at: 0, depth: 0, documents: None, frame: frame.clone(), found }
     }
 
-    fn all(&mut self, frame: &Frame) -> Read<()> {
-        self.list(frame)?;
+    fn all(&mut self) -> Read<()> {
+        self.list()?;
         if self.at < self.text.len() || self.documents.is_some() { Err(Unread) } else { Ok(()) }
     }
 

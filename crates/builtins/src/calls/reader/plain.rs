@@ -1,28 +1,28 @@
 //! Simple commands and assignments.
 
-use super::{Frame, Read, Reader, Unread, Word, name_length};
+use super::{Read, Reader, Unread, Word, name_length};
 use crate::calls::names::{BEGINNINGS, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::with_expansions_as;
 
 impl Reader<'_, '_> {
-    pub(super) fn simple(&mut self, frame: &Frame) -> Read<()> {
-        let mut simple = self.found.begun(frame);
+    pub(super) fn simple(&mut self) -> Read<()> {
+        let mut simple = self.found.begun(&self.frame);
         let mut is_ended = false;
         loop {
             self.blanks()?;
             if self.is_at_redirection() {
                 // A shell that does not know `&>` ends the command here.
                 is_ended |= self.has("&>");
-                simple.redirections.extend(self.redirection(frame)?);
+                simple.redirections.extend(self.redirection()?);
             } else if self.is_at_end_of_word() && !self.has("<(") && !self.has(">(") {
                 break;
             } else if is_ended {
                 return Err(Unread);
             } else if simple.words.is_empty() && self.is_at_assignment() {
-                simple.assignments.push(self.word(frame)?);
+                simple.assignments.push(self.word()?);
             } else {
                 let start = self.at;
-                let word = self.word(frame)?;
+                let word = self.word()?;
                 if simple.words.is_empty() {
                     check_program(&word, &self.text[start..self.at])?;
                 }
