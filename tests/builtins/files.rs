@@ -602,7 +602,7 @@ fn a_patch_is_read_as_a_patch() {
         }
     }
     for diff in [
-        "--- a/x\n+++ \"b/.\\145nv\"\n",
+        "--- a/x\n+++ \"b/.env\"\n",
         "Index: .env\n",
         "*** .env\t2026-01-01\n--- .env\t2026-01-02\n***************\n*** 1,4 ****\n",
         "diff --git a/.env b/.env\nold mode 100644\nnew mode 100755\n",

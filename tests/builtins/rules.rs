@@ -161,6 +161,22 @@ async fn what_is_unknown_is_asked_about_once() {
 }
 
 #[tokio::test]
+async fn a_rule_fails_on_a_text_that_is_too_long_to_be_read() {
+    let machine = Machine::new();
+    let rule = "{ type: rule, deny: no, uncertain: none, commands: ['git push'] }";
+    let nested = format!("{}git push{}", "( ".repeat(40), " )".repeat(40));
+    let inner = format!("sh -c 'git push {}'", "x".repeat(50_000));
+    for text in ["x; ".repeat(20_000), ":;".repeat(5_000), format!("{nested} $x"), inner] {
+        assert_eq!(machine.said(rule, &text).await, "deny", "{}", &text[..40]);
+    }
+    for text in ["x; ".repeat(1_000), "git push '".to_owned()] {
+        assert_eq!(machine.said(rule, &text).await, "-", "{text}");
+    }
+    let call = Input::call("mcp__a__b").arg("command", "x $y; ".repeat(10_000));
+    assert_eq!(machine.decision(rule, call).await.0, "deny");
+}
+
+#[tokio::test]
 async fn targets_are_what_a_command_deletes_or_changes() {
     check(
         "{ type: rule, deny: no, uncertain: none, commands: ['rm -r', 'find -delete'], targets: ['@home', '@project'] }

@@ -134,7 +134,8 @@ pub fn read_script(text: &str) -> Script {
             words: command.assignments.iter().chain(&command.words).map(plain).collect(),
             inputs: files.map(|one| plain(&one.word)).collect(),
             hides: command.hidden != Hidden::Nothing && program.is_none_or(calls::Word::is_known),
-            runs_next: next.is_some_and(|next| next.wrappers.len() > command.wrappers.len()),
+            runs_next: next
+                .is_some_and(|next| next.frame.wrappers.len() > command.frame.wrappers.len()),
         });
     }
     script

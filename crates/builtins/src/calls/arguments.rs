@@ -4,31 +4,18 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::command::{SimpleCommand, Word};
+use super::command::{Frame, SimpleCommand, Word};
+use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS};
 use super::powershell::commands_of_powershell;
-use super::reader::{Found, Frame, commands_of_text};
-use super::simple::Simple;
+use super::reader::{Found, commands_of_text};
 use crate::tools::{Role, Roles, Special, TOOL_KINDS, kinds_anywhere, special};
 use hookexec::wire::{Input, JsonObject};
-
-/// Arguments that say nothing about what a shell runs. Any other argument makes it uncertain.
-const HARMLESS: [&str; 20] = [
-    "description", "timeout", "timeout_ms", "timeoutMs", "run_in_background", "is_background",
-    "isBackground", "background", "yield_time_ms", "max_output_tokens", "explanation",
-    "justification", "requireUserApproval", "summary", "session_id", "shellId", "initial_wait",
-    "mode", "tty", "yieldMs",
-];
-/// Arguments that name the directory in which a command runs.
-const DIRECTORIES: [&str; 8] = [
-    "workdir", "cwd", "dir_path", "directory", "working_directory", "workingDirectory", "Cwd",
-    "working_dir",
-];
 
 /// The arguments of one call.
 pub(super) struct Arguments<'i> {
     pub(super) input: &'i Input,
     values: &'i JsonObject,
-    pub(super) roles: Roles,
+    roles: Roles,
     pub(super) kinds: Vec<String>,
     pub(super) special: Special,
 }
@@ -47,7 +34,7 @@ impl<'i> Arguments<'i> {
         self.kinds.iter().any(|known| known == kind)
     }
 
-    fn role(&self, key: &str) -> Option<Role> {
+    pub(super) fn role(&self, key: &str) -> Option<Role> {
         self.roles.get(key).map(|(role, _)| role)
     }
 
@@ -105,7 +92,9 @@ impl<'i> Arguments<'i> {
     /// Returns every text among the arguments that is not for people, behind the name of the shell.
     fn all_text(&self) -> String {
         let mut text = self.other_shell().map(|shell| format!("{shell} ")).unwrap_or_default();
-        for (_, value) in self.values.iter().filter(|(key, _)| !HARMLESS.contains(&key.as_str())) {
+        for (_, value) in
+            self.values.iter().filter(|(key, _)| !HARMLESS_ARGUMENTS.contains(&key.as_str()))
+        {
             let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             for part in items.iter().filter_map(Value::as_str) {
                 text.push_str(part);
@@ -132,7 +121,7 @@ impl<'i> Arguments<'i> {
     pub(super) fn unknown_argument(&self) -> Option<&'i str> {
         for (key, value) in self.values {
             let is_plain = matches!(self.role(key), Some(Role::Command | Role::Words))
-                || HARMLESS.contains(&key.as_str())
+                || HARMLESS_ARGUMENTS.contains(&key.as_str())
                 || DIRECTORIES.contains(&key.as_str())
                 || matches!(value, Value::Null | Value::Bool(false));
             if !is_plain {
@@ -147,7 +136,7 @@ impl<'i> Arguments<'i> {
 pub(crate) fn directory(input: &Input) -> PathBuf {
     let directory = Path::new(&input.cwd);
     for key in DIRECTORIES {
-        let named = input.tool_input.as_ref().and_then(|arguments| arguments.get(key));
+        let named = input.tool_input.as_ref().and_then(|arguments| arguments.get(*key));
         if let Some(named) = named.and_then(Value::as_str) {
             return directory.join(named);
         }
@@ -185,7 +174,7 @@ fn commands_of_words(argv: &[Value]) -> Vec<SimpleCommand> {
         return vec![SimpleCommand::unreadable("")];
     };
     let mut found = Found::default();
-    let frame = Frame { pipeline: 1, ..Frame::default() };
-    found.simple(Simple { words, ..Simple::default() }, &frame);
+    let command = found.begun(&Frame { pipeline: 1, ..Frame::default() });
+    found.simple(SimpleCommand { words, ..command });
     found.finished()
 }

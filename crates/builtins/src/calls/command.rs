@@ -1,6 +1,7 @@
 //! One reading of a call: a list of commands whose words know how far they are known.
 
 use super::history::History;
+use super::reader::LONGEST;
 use crate::shell::unquoted;
 use hookexec::describe;
 use hookexec_files::text::is_invisible;
@@ -181,6 +182,32 @@ fn may_be_in_name(letter: char) -> bool {
     letter.is_alphanumeric() || "_-./".contains(letter)
 }
 
+/// Facts that hold for all commands of a part of a text.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frame {
+    /// The pipeline of the call that it belongs to, counted from 1.
+    pub(crate) pipeline: usize,
+    /// Whether it reads the output of another command through a pipe.
+    pub(crate) piped: bool,
+    /// The base names of the programs that run it, the outermost first.
+    pub(crate) wrappers: Vec<String>,
+    /// Whether words that are not known are added at its end, as by `xargs`.
+    pub(crate) more: bool,
+    /// Whether another shell reads it, which may not have the variables of the first.
+    pub(crate) other_shell: bool,
+    /// Whether a substitution stands around it.
+    pub(super) substituted: bool,
+}
+
+impl Frame {
+    /// Returns the frame of what a program runs.
+    pub(super) fn within(&self, program: &str) -> Self {
+        let mut inner = self.clone();
+        inner.wrappers.push(program.to_owned());
+        inner
+    }
+}
+
 /// One simple command of a call, such as `grep -n x file` in `grep -n x file | head`.
 ///
 /// A command that runs another one, such as `sudo rm x`, is followed by the command that it runs.
@@ -197,18 +224,13 @@ pub(crate) struct SimpleCommand {
     /// The assignments before the program, such as `LANG=C`.
     pub(crate) assignments: Vec<Word>,
     pub(crate) redirections: Vec<Redirection>,
-    /// The base names of the programs that run it, the outermost first.
-    pub(crate) wrappers: Vec<String>,
+    pub(crate) frame: Frame,
     /// The steps of its shell before it.
     pub(crate) history: History,
-    /// Which pipeline of the call it belongs to, counted from 1.
-    pub(crate) pipeline: usize,
-    /// Whether it reads the output of another command through a pipe.
-    pub(crate) piped: bool,
-    /// Whether words that are not known are added at its end, as by `xargs`.
-    pub(crate) more: bool,
     /// Whether every shell reads it alike, and its words alone say what runs.
     pub(crate) is_certain: bool,
+    /// Whether the text of the call is too long to be read to its end.
+    pub(crate) is_too_long: bool,
     pub(crate) hidden: Hidden,
     /// The variables that it sets, if they may change what this or another command does.
     pub(crate) sets: Vec<String>,
@@ -217,7 +239,9 @@ pub(crate) struct SimpleCommand {
 impl SimpleCommand {
     /// Returns the command of a text that can't be read.
     pub(super) fn unreadable(text: &str) -> Self {
-        Self { hidden: Hidden::words_of(text), pipeline: 1, ..Self::default() }
+        let (hidden, is_too_long) = (Hidden::words_of(text), text.len() > LONGEST);
+        let frame = Frame { pipeline: 1, ..Frame::default() };
+        Self { frame, hidden, is_too_long, ..Self::default() }
     }
 
     /// Returns the command as data for conditions and hooks.
@@ -228,14 +252,14 @@ impl SimpleCommand {
         describe::Command {
             program: words.next().unwrap_or_default(),
             args: words.collect(),
-            pipeline: self.pipeline,
-            piped: self.piped,
+            pipeline: self.frame.pipeline,
+            piped: self.frame.piped,
             redirections: redirections.map(Redirection::described).collect(),
             assignments: self.assignments.iter().map(|word| word.text.clone()).collect(),
-            wrappers: self.wrappers.clone(),
+            wrappers: self.frame.wrappers.clone(),
             uncertain: !self.is_certain
                 || self.redirections.iter().any(|redirection| !redirection.word.is_known())
-                || self.more
+                || self.frame.more
                 || self.assignments.is_empty() && !self.sets.is_empty()
                 || varies
                 || self.hidden != Hidden::Nothing,

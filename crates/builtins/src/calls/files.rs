@@ -3,12 +3,10 @@
 use serde_json::Value;
 
 use super::arguments::{Arguments, directory};
+use super::shells::is_shell;
 use crate::tools::{Role, Special, patch};
 use hookexec::describe::{Command, Touched, TouchedFile};
 use hookexec_files::paths::lexical;
-
-/// Programs that may run a command in another directory.
-const MOVERS: [&str; 7] = ["env", "genv", "sudo", "doas", "find", "gfind", "bfs"];
 
 /// Returns the files of a call, each once.
 pub(super) fn of_call(call: &Arguments<'_>, commands: &[Command]) -> Vec<TouchedFile> {
@@ -46,11 +44,10 @@ impl Files<'_> {
     /// Adds the files in the arguments of a tool that runs no command.
     fn named(&mut self) {
         let call = self.call;
-        let touched = touched(call);
         for patch in call.with_role(Role::Patch).filter_map(Value::as_str) {
             self.patch(patch);
         }
-        let Some(touched) = touched else { return };
+        let Some(touched) = touched(call) else { return };
         for role in [Role::Path, Role::Paths] {
             for value in call.with_role(role) {
                 self.value(value, touched);
@@ -62,16 +59,12 @@ impl Files<'_> {
     fn value(&mut self, value: &Value, touched: Touched) {
         match value {
             Value::String(path) => self.add(path, touched, true),
-            Value::Array(items) => {
-                for item in items {
-                    self.value(item, touched);
-                }
-            }
+            Value::Array(items) => items.iter().for_each(|item| self.value(item, touched)),
             Value::Object(object) => {
-                for (key, value) in object {
-                    if self.call.roles.get(key).is_some_and(|(role, _)| role == Role::Path) {
-                        self.value(value, touched);
-                    }
+                for (_, value) in
+                    object.iter().filter(|(key, _)| self.call.role(key) == Some(Role::Path))
+                {
+                    self.value(value, touched);
                 }
             }
             _ => {}
@@ -102,17 +95,15 @@ impl Files<'_> {
             command.hides || matches!(&*command.program, "cd" | "pushd" | "popd" | "shopt")
         });
         for command in commands {
-            let strays =
-                strays || command.wrappers.iter().any(|wrapper| MOVERS.contains(&&**wrapper));
-            let moved_root = command.wrappers.iter().any(|wrapper| wrapper == "chroot");
+            // A program that runs it may have gone to another directory, or have another root.
+            let is_sure = command.wrappers.iter().all(|name| is_shell(name));
             for redirection in &command.redirections {
                 let touched = match &*redirection.operator {
                     "<" | "<&" => Touched::Read,
                     _ => Touched::Write,
                 };
-                let certain = redirection.certain
-                    && !moved_root
-                    && (!strays || redirection.file.starts_with('/'));
+                let is_absolute = redirection.file.starts_with('/');
+                let certain = redirection.certain && is_sure && (!strays || is_absolute);
                 self.add(&redirection.file, touched, certain);
             }
         }

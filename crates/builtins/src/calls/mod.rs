@@ -7,7 +7,7 @@ mod arguments;
 mod command;
 mod files;
 mod history;
-mod names;
+pub(crate) mod names;
 mod powershell;
 mod reader;
 mod shells;

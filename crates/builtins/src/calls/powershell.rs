@@ -8,16 +8,15 @@ use super::reader::commands_of_text;
 /// block, or a letter that PowerShell takes for a quote.
 pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
     let mut commands = Vec::new();
-    for command in commands_of_text(&as_posix(text)?) {
-        if command.wrappers.is_empty() {
+    for mut command in commands_of_text(&as_posix(text)?) {
+        if command.frame.wrappers.is_empty() {
             let mut words = vec![Word::known("powershell")];
             words.extend(command.words.iter().cloned());
             // PowerShell may know a function or an alias of this name: nothing is allowed for certain.
             commands.push(SimpleCommand { words, is_certain: false, ..command.clone() });
         }
-        let mut wrappers = vec!["powershell".to_owned()];
-        wrappers.extend(command.wrappers.iter().cloned());
-        commands.push(SimpleCommand { wrappers, ..command });
+        command.frame.wrappers.insert(0, "powershell".to_owned());
+        commands.push(command);
     }
     Some(commands)
 }

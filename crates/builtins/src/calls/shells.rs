@@ -2,33 +2,11 @@
 
 use super::command::{Certainty, Word};
 use super::names::{
-    CODE_OPTIONS, COUNTERS, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, SETTERS,
-    SHELLS, SPECIAL_VARIABLES,
+    CODE_OPTIONS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS,
+    SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
+use super::wrappers::Inner;
 use hookexec_files::text::name_length;
-
-/// Variables that a shell evaluates, or that change what a command is.
-const EVALUATED: [&str; 8] = [
-    "PS4", "BASH_ALIASES", "BASH_CMDS", "BASH_ENV", "PROMPT_COMMAND", "aliases[", "functions[",
-    "commands[",
-];
-
-/// Code that a program runs beside the words of its own command.
-pub(super) enum Code<'w> {
-    Nothing,
-    /// The commands in its input.
-    Input,
-    /// Something that is not known.
-    Unknown,
-    /// The commands in this file.
-    File(&'w Word),
-    /// The commands in this text.
-    Text(String),
-    /// The commands in this text, in which not all is known.
-    Open(String),
-    /// Settings that a program prints for a shell.
-    Settings,
-}
 
 /// Returns whether a program is a shell whose text is read.
 pub(crate) fn is_shell(program: &str) -> bool {
@@ -52,20 +30,13 @@ pub(super) fn takes_code(name: &str) -> bool {
 pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
     match without_version(name) {
         shell if SHELLS.contains(&shell) => {
-            matches!(shell_code(words), Code::Text(_) | Code::File(_))
+            matches!(shell_code(words), Inner::Text(_) | Inner::File(_))
         }
-        "php" if is_php_check(words) => true,
         program if INTERPRETERS.contains(&program) => {
             words.iter().rev().skip(1).any(|word| CODE_OPTIONS.contains(&&*word.text))
         }
         _ => false,
     }
-}
-
-/// Returns whether PHP only checks files.
-fn is_php_check(words: &[Word]) -> bool {
-    let Some((first, files)) = words.split_first() else { return false };
-    first.text == "-l" && files.iter().all(|word| word.is_known() && !word.text.starts_with('-'))
 }
 
 fn without_version(name: &str) -> &str {
@@ -175,11 +146,12 @@ fn is_plain_setting(text: &str) -> bool {
     }
 }
 
-/// Returns what a call of the program `name` runs.
-pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code<'w> {
+/// Returns the code that a call of the program `name` runs, if it is a shell, one of its builtins or an
+/// interpreter.
+pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inner<'w> {
     let mut indices = words.iter().filter(|word| word.text.contains('['));
     if EVALUATORS.contains(&name) && indices.any(|word| word.text.contains(['$', '`'])) {
-        return Code::Unknown;
+        return Inner::Unknown;
     }
     match name {
         "eval" => match words {
@@ -188,37 +160,36 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Code
         },
         "trap" => match words {
             [action, ..] if action.is_known() && !action.text.starts_with('-') => {
-                Code::Text(action.text.clone())
+                Inner::Text(action.text.clone())
             }
-            [option, ..] if option.text == "-" => Code::Nothing,
-            _ => Code::Unknown,
+            [option, ..] if option.text == "-" => Inner::Nothing,
+            _ => Inner::Unknown,
         },
         "source" | "." => match words.first() {
-            Some(script) if is_settings(script) => Code::Settings,
+            Some(script) if is_settings(script) => Inner::Nothing,
             Some(script) => file(script, true),
-            None => Code::Nothing,
+            None => Inner::Nothing,
         },
         "shopt" if words.iter().any(|word| !word.is_known() || word.text == "expand_aliases") => {
-            Code::Unknown
+            Inner::Unknown
         }
         _ => match without_version(name) {
             shell if SHELLS.contains(&shell) => shell_code(words),
-            "php" if is_php_check(words) => Code::Nothing,
             program if INTERPRETERS.contains(&program) => interpreter(words, reads_input),
-            _ => Code::Nothing,
+            _ => Inner::Nothing,
         },
     }
 }
 
-fn joined(words: &[Word]) -> Code<'_> {
+fn joined(words: &[Word]) -> Inner<'_> {
     if let [word] = words
         && is_settings(word)
     {
-        return Code::Settings;
+        return Inner::Nothing;
     }
     let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
     let text = texts.join(" ");
-    if words.iter().all(Word::is_known) { Code::Text(text) } else { Code::Open(text) }
+    if words.iter().all(Word::is_known) { Inner::Text(text) } else { Inner::Open(text) }
 }
 
 /// Returns whether a word is the output of a program that prints settings: `$(ssh-agent -s)`,
@@ -237,48 +208,48 @@ fn has_option(words: &[Word]) -> bool {
 }
 
 /// Returns what a shell runs: the text behind `-c`, a file, or its input.
-fn shell_code(words: &[Word]) -> Code<'_> {
+fn shell_code(words: &[Word]) -> Inner<'_> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if !word.is_known() {
             return file(word, false);
         }
         match &*word.text {
-            "--version" | "--help" => return Code::Nothing,
+            "--version" | "--help" => return Inner::Nothing,
             "--" | "-" => break,
             "--norc" | "--noprofile" | "--posix" | "--login" => {}
-            option if option.starts_with("--") => return Code::Unknown,
+            option if option.starts_with("--") => return Inner::Unknown,
             option if option.starts_with(['-', '+']) => {
                 match (option.contains('c'), option.contains(['o', 'O', 's'])) {
                     (true, false) => return text_of_c(words.as_slice()),
                     // A text that is only checked.
                     (false, false) if option == "-n" && !has_option(words.as_slice()) => {
-                        return Code::Nothing;
+                        return Inner::Nothing;
                     }
                     (false, false) => {}
-                    (false, true) if option == "-s" => return Code::Input,
+                    (false, true) if option == "-s" => return Inner::Input,
                     // `-euo pipefail`
                     (false, true) if option.ends_with('o') && !option.contains(['O', 's']) => {
                         words.next();
                     }
-                    _ => return Code::Unknown,
+                    _ => return Inner::Unknown,
                 }
             }
             _ => return file(word, false),
         }
     }
-    words.next().map_or(Code::Input, |word| file(word, false))
+    words.next().map_or(Inner::Input, |word| file(word, false))
 }
 
 /// Returns what an interpreter runs.
-fn interpreter(words: &[Word], reads_input: bool) -> Code<'_> {
+fn interpreter(words: &[Word], reads_input: bool) -> Inner<'_> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let is_code = CODE_OPTIONS.contains(&&*word.text);
         if is_code || word.text.starts_with("--eval=") {
             let code = if is_code { words.next() } else { Some(word) };
             let is_known = code.is_some_and(|code| !is_substituted(code));
-            return if is_known { Code::Nothing } else { Code::Unknown };
+            return if is_known { Inner::Nothing } else { Inner::Unknown };
         }
         if word.text == "-" {
             break;
@@ -287,7 +258,7 @@ fn interpreter(words: &[Word], reads_input: bool) -> Code<'_> {
             return file(word, false);
         }
     }
-    if reads_input { Code::Unknown } else { Code::Nothing }
+    if reads_input { Inner::Unknown } else { Inner::Nothing }
 }
 
 /// Returns whether the output of a command is a part of a word.
@@ -297,11 +268,11 @@ fn is_substituted(word: &Word) -> bool {
 
 /// A script may do what it wants, like every other program, but it must be a file. It is surely no option
 /// if the program has none: `lacks_options`.
-fn file(script: &Word, lacks_options: bool) -> Code<'_> {
+fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
     let is_device = ["/dev", "/proc"].iter().any(|place| script.text.starts_with(place));
     let is_path = lacks_options || !script.may_be_option() || names_only_places(&script.text);
     let is_file = !is_device && !is_substituted(script) && is_path;
-    if is_file { Code::File(script) } else { Code::Unknown }
+    if is_file { Inner::File(script) } else { Inner::Unknown }
 }
 
 /// Returns whether a text has no other expansions than those of the home and the directory, which the
@@ -319,17 +290,17 @@ fn begins_with_place(text: &str) -> bool {
 }
 
 /// Returns the text behind `-c`; further options may stand before it.
-fn text_of_c(words: &[Word]) -> Code<'_> {
+pub(super) fn text_of_c(words: &[Word]) -> Inner<'_> {
     match words.first() {
         Some(text) if text.is_known() && !text.text.starts_with(['-', '+']) => {
-            Code::Text(text.text.clone())
+            Inner::Text(text.text.clone())
         }
         Some(text) if text.certainty == Certainty::OneWord => {
             let is_expanded = text.text[text.known..].starts_with('$');
             let is_known = is_expanded && names_only_places(&text.text);
             let text = text.text.clone();
-            if is_known { Code::Text(text) } else { Code::Open(text) }
+            if is_known { Inner::Text(text) } else { Inner::Open(text) }
         }
-        _ => Code::Unknown,
+        _ => Inner::Unknown,
     }
 }

@@ -1,29 +1,12 @@
 //! One simple command, and the commands that it runs.
 
-use super::command::{Hidden, Redirection, SimpleCommand, Word};
+use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word};
 use super::history::Change;
-use super::names::FETCHERS;
+use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
-use super::reader::{Found, Frame};
-use super::shells::{self, Code};
-use super::wrappers::{self, Inner};
-
-/// A simple command before it is known what it runs.
-#[derive(Debug, Default)]
-pub(super) struct Simple {
-    pub(super) assignments: Vec<Word>,
-    pub(super) words: Vec<Word>,
-    pub(super) redirections: Vec<Redirection>,
-}
-
-impl Simple {
-    pub(super) fn is_empty(&self) -> bool {
-        self.assignments.is_empty() && self.words.is_empty() && self.redirections.is_empty()
-    }
-}
-
-/// Programs that run a command in the shell itself.
-const STAYING: [&str; 3] = ["eval", "command", "builtin"];
+use super::reader::Found;
+use super::shells;
+use super::wrappers::{self, Inner, Run};
 
 impl SimpleCommand {
     /// Returns whether the command gets files from the network.
@@ -37,9 +20,9 @@ impl SimpleCommand {
 
 impl Found {
     /// Adds a command, and what it runs.
-    pub(super) fn simple(&mut self, simple: Simple, frame: &Frame) {
-        let Simple { assignments, words, redirections } = simple;
-        let mut command = SimpleCommand { redirections, ..self.begun(frame) };
+    pub(super) fn simple(&mut self, mut command: SimpleCommand) {
+        let (assignments, words) = (command.assignments.clone(), command.words.clone());
+        let frame = command.frame.clone();
         command.sets = shells::variables(&assignments, &words);
         if assignments.iter().chain(&words).any(shells::names_evaluated) {
             command.hidden = Hidden::Anything;
@@ -53,8 +36,6 @@ impl Found {
             command.is_certain = name != "[[";
             let is_fetched = self.is_fetched(program)
                 || self.has_cloned && program.text.contains('/') && !is_installed(program);
-            command.assignments.clone_from(&assignments);
-            command.words.clone_from(&words);
             let mut inputs = Vec::new();
             for input in command.redirections.iter().filter(|one| one.is_input()) {
                 if shells::is_interpreter(&name) && !input.is_file() {
@@ -82,7 +63,7 @@ impl Found {
             } else if let Some(text) = script.filter(|text| is_for_shell(text)) {
                 self.inner_text(&text, frame.within(&name))
             } else {
-                self.inner(&name, arguments, &inputs, frame)
+                self.inner(&name, arguments, &inputs, &frame)
             };
             // All but these run their command in another process.
             if !STAYING.contains(&&*name) {
@@ -94,7 +75,6 @@ impl Found {
             }
         } else {
             self.history.note(&assignments, &[]);
-            command.assignments = assignments;
             self.commands.push(command);
         }
     }
@@ -113,44 +93,28 @@ impl Found {
         if inner.wrappers.len() > 8 {
             return Hidden::Anything;
         }
-        match shells::code(name, words, reads_input) {
-            Code::Nothing => {}
-            Code::Input => return self.input(inputs, inner),
-            Code::Unknown => return Hidden::Anything,
-            Code::File(file) => {
-                let is_fetched = self.is_fetched(file) || self.has_cloned && !is_installed(file);
-                if is_fetched {
-                    return Hidden::Anything;
-                }
-                let Some(text) = self.written(file) else { return Hidden::Nothing };
-                if !shells::is_interpreter(name) || shells::is_shell(name) {
-                    return self.inner_text(&text, inner);
-                }
-                self.inner_code(name, &text, &inner);
-                return Hidden::Nothing;
-            }
-            Code::Text(text) if name == "trap" => {
-                self.at_exit.push((text, inner));
-                return Hidden::Nothing;
-            }
-            Code::Text(text) => return self.inner_text(&text, inner),
-            Code::Open(text) => {
-                // What is known of it is read, too.
-                self.inner_text(&text, inner);
-                self.is_doubtful = true;
-                return Hidden::Anything;
-            }
-            Code::Settings => {
-                if let Some(command) = self.commands.last_mut() {
-                    command.is_certain = false;
-                }
-                return Hidden::Nothing;
-            }
-        }
-        match wrappers::inner(name, words) {
+        let found = match shells::code(name, words, reads_input) {
+            Inner::Nothing => wrappers::inner(name, words),
+            found => found,
+        };
+        match found {
             // Without a command it runs a shell.
             Inner::Nothing if name == "ssh" && reads_input => self.input(inputs, inner),
             Inner::Nothing => Hidden::Nothing,
+            Inner::Input => self.input(inputs, inner),
+            Inner::Unknown => Hidden::Anything,
+            Inner::File(file) => self.file(name, file, inner),
+            Inner::Text(text) if name == "trap" => {
+                self.at_exit.push((text, inner));
+                Hidden::Nothing
+            }
+            Inner::Text(text) => self.inner_text(&text, inner),
+            Inner::Open(text) => {
+                // What is known of it is read, too.
+                self.inner_text(&text, inner);
+                self.is_doubtful = true;
+                Hidden::Anything
+            }
             Inner::Unread => {
                 if let Some(commands) = commands_behind_powershell(name, words) {
                     self.commands.extend(commands);
@@ -161,49 +125,65 @@ impl Found {
                 Hidden::of_words(&all, frame.more || reads_input)
             }
             Inner::Shown(words) => Hidden::of_words(words, frame.more),
-            Inner::Text(text) => self.inner_text(&text, inner),
             Inner::Commands(runs) => {
-                for run in runs {
-                    self.inner_words += run.words.len();
-                    // Each of them is copied: 20 ms.
-                    if self.inner_words > 64 << 10 {
-                        return Hidden::Anything;
-                    }
-                    let more = frame.more || run.more;
-                    let Some(first) = run.words.first() else {
-                        // The words to come are the command, but `xargs` alone runs `echo`.
-                        if frame.more {
-                            return Hidden::Anything;
-                        }
-                        continue;
-                    };
-                    // Words that come later may be the text that a shell runs, or name the program.
-                    let name = base_name(&first.text);
-                    let takes_code = shells::takes_code(&name);
-                    let mut words = run.words.iter().filter(|word| word.text != "{}");
-                    if run.replaces(&first.text)
-                        || takes_code && words.any(|word| run.replaces(&word.text))
-                        || takes_code && more && !shells::has_code(&name, &run.words[1..])
-                    {
-                        return Hidden::Anything;
-                    }
-                    let frame = Frame { more, ..inner.clone() };
-                    let words = run.given_words();
-                    let Run { assignments, directory, .. } = run;
-                    let before = self.history.clone();
-                    let moves = directory.is_some();
-                    if moves {
-                        self.history.add(Change::Went { to: directory, is_sure: true });
-                    }
-                    let redirections = inputs.to_vec();
-                    self.simple(Simple { assignments, words, redirections }, &frame);
-                    if moves {
-                        self.history = before;
-                    }
-                }
-                Hidden::Nothing
+                let is_known = runs.into_iter().all(|run| self.run(run, inputs, &inner));
+                if is_known { Hidden::Nothing } else { Hidden::Anything }
             }
         }
+    }
+
+    /// Adds a command in the words of another, and returns whether it can be known.
+    fn run(&mut self, run: Run, inputs: &[Redirection], inner: &Frame) -> bool {
+        self.inner_words += run.words.len();
+        // The words to come are the command, but `xargs` alone runs `echo`.
+        let Some(first) = run.words.first() else { return !inner.more };
+        let more = inner.more || run.more;
+        // Words that come later may be the text that a shell runs, or name the program.
+        let name = base_name(&first.text);
+        let takes_code = shells::takes_code(&name);
+        let mut words = run.words.iter().filter(|word| word.text != "{}");
+        // Each of the words is copied: 20 ms.
+        if self.inner_words > 64 << 10
+            || run.replaces(&first.text)
+            || takes_code && words.any(|word| run.replaces(&word.text))
+            || takes_code && more && !shells::has_code(&name, &run.words[1..])
+        {
+            return false;
+        }
+        let words = run.given_words();
+        let before = self.history.clone();
+        let moves = run.directory.is_some();
+        if moves {
+            self.history.add(Change::Went { to: run.directory, is_sure: true });
+        }
+        let command = self.begun(&Frame { more, ..inner.clone() });
+        let (assignments, redirections) = (run.assignments, inputs.to_vec());
+        self.simple(SimpleCommand { assignments, words, redirections, ..command });
+        if moves {
+            self.history = before;
+        }
+        true
+    }
+
+    /// Adds the commands of a file that a program runs, if the call wrote it.
+    fn file(&mut self, name: &str, file: &Word, inner: Frame) -> Hidden {
+        if self.is_fetched(file) || self.has_cloned && !is_installed(file) {
+            return Hidden::Anything;
+        }
+        let Some(text) = self.written(file) else { return Hidden::Nothing };
+        if !shells::is_interpreter(name) || shells::is_shell(name) {
+            return self.inner_text(&text, inner);
+        }
+        // Its code is a word, as if it stood in the call.
+        let option = match name {
+            "php" => "-r",
+            _ if name.starts_with("py") => "-c",
+            _ => "-e",
+        };
+        let words = [name, option, &text].map(Word::known).to_vec();
+        let command = self.begun(&inner);
+        self.commands.push(SimpleCommand { words, is_certain: false, ..command });
+        Hidden::Nothing
     }
 
     /// Adds the commands that a shell reads from its input, if that is one text.
@@ -216,21 +196,10 @@ impl Found {
         }
     }
 
-    /// Adds the code of a file that an interpreter runs, as if it were one of its words.
-    fn inner_code(&mut self, name: &str, text: &str, inner: &Frame) {
-        let option = match name {
-            "php" => "-r",
-            _ if name.starts_with("py") => "-c",
-            _ => "-e",
-        };
-        let words = [name, option, text].map(Word::known).to_vec();
-        let command = self.begun(inner);
-        self.commands.push(SimpleCommand { words, is_certain: false, ..command });
-    }
-
     /// Adds the commands of a text that a program runs.
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
-        let frame = Frame { more: false, ..inner };
+        let stays = inner.wrappers.last().is_some_and(|name| STAYING.contains(&&**name));
+        let frame = Frame { more: false, other_shell: inner.other_shell || !stays, ..inner };
         if self.text(text, &frame).is_ok() {
             return Hidden::Nothing;
         }
@@ -252,8 +221,10 @@ impl Found {
         match (&*base_name(&command.words.first()?.text), document) {
             ("cat" | "tee", Some(document)) => Some(document.word.text.clone()),
             ("tee", None) => {
-                let mut pipeline =
-                    self.commands.iter().filter(|other| other.pipeline == command.pipeline);
+                let mut pipeline = self
+                    .commands
+                    .iter()
+                    .filter(|other| other.frame.pipeline == command.frame.pipeline);
                 printed(pipeline.next()?)
             }
             _ => printed(command),
@@ -273,8 +244,6 @@ impl Found {
         self.fetched.iter().any(|fetched| fetched == name)
     }
 }
-
-pub(super) use wrappers::Run;
 
 /// Returns what a command prints, if it is `echo` or `printf`.
 fn printed(command: &SimpleCommand) -> Option<String> {

@@ -256,7 +256,7 @@ fn each_word_knows_how_far_it_is_known() {
             "git commit -m Don't push (yet)",
         ),
         ("[ $? -eq 0 ] && echo ok", "[ $?° -eq 0 ] | echo ok"),
-        ("eval \"$(ssh-agent -s)\"", "ssh-agent -s | eval $(ssh-agent -s)° ~"),
+        ("eval \"$(ssh-agent -s)\"", "ssh-agent -s | eval $(ssh-agent -s)°"),
         ("python3 -m json.tool < f", "python3 -m json.tool"),
         ("cat x | python3 -c 'print(1)'", "cat x | python3 -c print(1)"),
     ] {

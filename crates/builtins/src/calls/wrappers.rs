@@ -1,19 +1,28 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::command::Word;
+use super::shells::text_of_c;
 use crate::shell::SUBSTITUTED;
 
-/// The rows of the table; the head of the file describes their form.
-const TABLE: &str = include_str!("../../data/wrappers.txt");
+include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
-/// Commands in the words of another.
+/// What a program runs beside itself.
 pub(super) enum Inner<'w> {
     Nothing,
-    /// It runs commands of its words or of its input, in a way that is not read.
+    /// The commands in its input.
+    Input,
+    /// Something that is not known.
+    Unknown,
+    /// The commands in this file.
+    File(&'w Word),
+    /// The commands in this text.
+    Text(String),
+    /// The commands in this text, in which not all is known.
+    Open(String),
+    /// Commands of its words or of its input, in a way that is not read.
     Unread,
     /// These words are or hold a command that can't be found.
     Shown(&'w [Word]),
-    Text(String),
     Commands(Vec<Run>),
 }
 
@@ -48,94 +57,80 @@ impl Run {
     }
 }
 
-/// One row of the table.
+/// One row of the table; the head of its file describes the form.
 struct Row {
-    begin: &'static str,
+    programs: &'static [&'static str],
+    /// The words before the command, each with its alternatives.
+    subcommands: &'static [&'static [&'static str]],
+    begin: Begin,
+    /// The options behind which the command stands.
+    options: &'static [&'static str],
     /// How many words stand between the options and the command.
     skip: Option<usize>,
-    flags: &'static str,
-    value: &'static str,
-    shows: &'static str,
-    moves: &'static str,
+    flags: &'static [&'static str],
+    value: &'static [&'static str],
+    shows: &'static [&'static str],
+    moves: &'static [&'static str],
 }
 
-/// Returns the rows of a program: the words behind its name, and the row.
-///
-/// Each start of hookexec may ask for one row, so no other row is read.
-fn rows(name: &str) -> impl Iterator<Item = (&'static str, Row)> {
-    TABLE.lines().filter_map(move |line| {
-        let length = line.bytes().position(|byte| matches!(byte, b' ' | b':'))?;
-        let programs = &line[..length];
-        let has_several = programs.as_bytes().contains(&b'|');
-        if programs != name && !(has_several && programs.split('|').any(|one| one == name)) {
-            return None;
-        }
-        let (subcommand, row) = line[programs.len()..].split_once(": ")?;
-        Some((subcommand.trim_start(), parse(row)))
-    })
-}
-
-fn parse(text: &'static str) -> Row {
-    let mut row = Row { begin: "", skip: None, flags: "", value: "", shows: "", moves: "" };
-    for part in text.split(" ; ") {
-        let (key, rest) = part.split_once(' ').unwrap_or((part, ""));
-        match key {
-            "flags" => row.flags = rest,
-            "value" => row.value = rest,
-            "shows" => row.shows = rest,
-            "moves" => row.moves = rest,
-            "skip" => row.skip = rest.parse().ok(),
-            _ => row.begin = part,
-        }
-    }
-    row
+/// How the command of a row begins.
+#[derive(Clone, Copy, PartialEq)]
+enum Begin {
+    Next,
+    Assigns,
+    Adds,
+    Dashes,
+    Text,
+    Joined,
+    Search,
+    Unread,
 }
 
 /// Returns the commands that a call of the program `name` runs, by the first row that says it.
 pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
-    for (subcommand, row) in rows(name) {
-        let mut behind = words;
-        let mut fits = true;
-        for part in subcommand.split_whitespace() {
-            // Options may stand before a subcommand.
-            let place =
-                behind.iter().position(|word| part.split('|').any(|name| name == word.text));
-            fits = place.is_some_and(|place| {
-                let before = &behind[..place];
-                behind = &behind[place + 1..];
-                before.first().is_none_or(|word| word.text.starts_with('-'))
-            });
-            if !fits {
-                break;
-            }
-        }
-        if fits && let Some(found) = by_row(&row, behind) {
+    for row in ROWS.iter().filter(|row| row.programs.contains(&name)) {
+        if let Some(behind) = behind_subcommands(row, words)
+            && let Some(found) = by_row(row, behind)
+        {
             return found;
         }
     }
     Inner::Nothing
 }
 
+/// Returns the words behind the subcommands of a row, before which options may stand.
+fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]> {
+    for names in row.subcommands {
+        let place = words.iter().position(|word| names.contains(&&*word.text))?;
+        if place > 0 && !words[0].text.starts_with('-') {
+            return None;
+        }
+        words = &words[place + 1..];
+    }
+    Some(words)
+}
+
 fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
-    let (begin, options) = row.begin.split_once(' ').unwrap_or((row.begin, ""));
-    match begin {
-        "unread" => return Some(Inner::Unread),
-        "search" => return Some(searched(options, words)),
-        "dashes" => {
+    match row.begin {
+        Begin::Unread => return Some(Inner::Unread),
+        Begin::Search => return Some(searched(row.options, words)),
+        Begin::Dashes => {
             let Some(place) = words.iter().position(|word| word.text == "--") else {
                 return Some(Inner::Shown(words));
             };
             return Some(command(row, words, &words[place + 1..]));
         }
-        "text" => match words.iter().position(|word| ends_with_option(options, &word.text)) {
-            Some(place) => return Some(text_behind(&words[place..])),
-            None if row.skip.is_none() => return None,
-            None => {}
-        },
+        Begin::Text => {
+            match words.iter().position(|word| ends_with_option(row.options, &word.text)) {
+                Some(place) => return Some(text_behind(&words[place..])),
+                None if row.skip.is_none() => return None,
+                None => {}
+            }
+        }
         _ => {}
     }
     Some(match behind_options(row, words) {
-        Ok(rest) if begin == "joined" => joined(row, rest),
+        Ok(rest) if row.begin == Begin::Joined => joined(row, rest),
         Ok(rest) => command(row, words, rest),
         Err(inner) => inner,
     })
@@ -161,17 +156,16 @@ fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
 
 /// Returns the text that stands in an option or behind it.
 fn text_behind(words: &[Word]) -> Inner<'_> {
-    let attached = words[0].text.split_once('=').map(|(_, text)| text.to_owned());
-    match (attached, words.get(1)) {
-        (Some(text), _) if words[0].is_known() => Inner::Text(text),
-        (None, Some(text)) if text.is_known() => Inner::Text(text.text.clone()),
-        _ => Inner::Unread,
+    match words[0].text.split_once('=') {
+        Some((_, text)) if words[0].is_known() => Inner::Text(text.to_owned()),
+        Some(_) => Inner::Unknown,
+        None => text_of_c(&words[1..]),
     }
 }
 
 fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
     let mut assignments = Vec::new();
-    if row.begin == "assigns" {
+    if row.begin == Begin::Assigns {
         while let Some((word, behind)) = rest.split_first() {
             if word.text.split_once('=').is_none_or(|(name, _)| name.is_empty()) {
                 break;
@@ -186,7 +180,7 @@ fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
         None => return Inner::Shown(rest),
     };
     let before = &all[..all.len() - words.len()];
-    let more = row.begin == "adds";
+    let more = row.begin == Begin::Adds;
     let directory = directory(row, before);
     let mut marks = String::new();
     if more && before.iter().any(has_mark_option) {
@@ -211,7 +205,7 @@ fn directory(row: &Row, before: &[Word]) -> Option<Word> {
     }
 }
 
-fn searched<'w>(options: &str, words: &'w [Word]) -> Inner<'w> {
+fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
     let mut runs = Vec::new();
     let count = words.iter().filter(|word| has_option(options, &word.text)).count();
     // The words of each are copied.
@@ -305,14 +299,13 @@ fn read_option(row: &Row, word: &Word) -> Takes {
 }
 
 /// Returns whether a word is an option of a list, or several of one letter of which it is the last.
-fn ends_with_option(list: &str, word: &str) -> bool {
+fn ends_with_option(list: &[&str], word: &str) -> bool {
     let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
     let end = letters.and_then(|letters| letters.chars().last());
     has_option(list, word) || end.is_some_and(|letter| has_option(list, &format!("-{letter}")))
 }
 
 /// Returns whether a list of the table has an option.
-fn has_option(list: &str, option: &str) -> bool {
-    let name = option.split('=').next().unwrap_or(option);
-    list.split_whitespace().any(|known| known == name)
+fn has_option(list: &[&str], option: &str) -> bool {
+    list.contains(&option.split('=').next().unwrap_or(option))
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
-use super::call::{CallReading, real_names};
+use super::call::CallReading;
 use super::fit::{Fit, shown};
-use super::judge::{Conditions, Rule};
+use super::judge::{Case, Conditions, Told};
 use super::keys::Otherwise;
 use super::mentions::Mention;
-use super::paths::{Here, PathPattern, hold};
+use super::paths::{Here, PathPattern, hold, names};
 use super::pattern::PatternWord;
 use super::uses::Touch;
 use crate::calls::{Hidden, SimpleCommand};
@@ -16,14 +16,38 @@ use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
 
-impl Rule {
-    pub(super) fn allowed(&self, read: &CallReading<'_>) -> Result<Option<Output>, BuiltinError> {
-        let reason = match self.refusal(read)? {
-            Refusal::Allowed => return Ok(Some(Output::allow())),
-            Refusal::Unconcerned => return Ok(None),
-            Refusal::Refused(reason) => reason,
+/// The reason for a text that can't be read.
+const UNREADABLE: &str =
+    "the command can't be read: it has a syntax error, is too long or is not for a POSIX shell";
+
+/// Why an allow does not allow a call.
+enum Refusal {
+    /// The call is none of those that the rule is about.
+    Unconcerned,
+    /// It says so, for this reason.
+    Refused(String),
+    Failed(BuiltinError),
+}
+
+impl From<BuiltinError> for Refusal {
+    fn from(error: BuiltinError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn refused(reason: impl Into<String>) -> Result<(), Refusal> {
+    Err(Refusal::Refused(reason.into()))
+}
+
+impl Case<'_> {
+    pub(super) fn allowed(&self) -> Told<Option<Output>> {
+        let reason = match self.check() {
+            Ok(()) => return Ok(Some(Output::allow())),
+            Err(Refusal::Unconcerned) => return Ok(None),
+            Err(Refusal::Failed(error)) => return Err(error),
+            Err(Refusal::Refused(reason)) => reason,
         };
-        Ok(Some(match self.otherwise {
+        Ok(Some(match self.rule.otherwise {
             Some(Otherwise::Ask) => Output::ask(reason),
             Some(Otherwise::Deny) => Output::deny(reason),
             // It has no opinion, and `explain` says why.
@@ -35,164 +59,134 @@ impl Rule {
         }))
     }
 
-    fn refusal(&self, read: &CallReading<'_>) -> Result<Refusal, BuiltinError> {
-        let mut sets: Vec<&Conditions> = self.sets.iter().collect();
+    fn check(&self) -> Result<(), Refusal> {
+        let (read, except) = (self.read, &self.rule.except);
+        let mut sets: Vec<&Conditions> = self.rule.sets.iter().collect();
         sets.retain(|set| concerns(set, read));
         if sets.is_empty() {
-            return Ok(Refusal::Unconcerned);
+            return Err(Refusal::Unconcerned);
         }
-        if !self.except.tools.is_empty() && read.tool.is_one_of(&self.except.tools) {
-            return Ok(Refusal::Refused("the tool is excepted".to_owned()));
+        if !except.tools.is_empty() && read.tool.is_one_of(&except.tools) {
+            return refused("the tool is excepted");
         }
         sets.retain(|set| set.tools.is_empty() || read.tool.is_certainly_one_of(&set.tools));
         if sets.is_empty() {
-            let reason = "the tool is not on the list of allowed tools";
-            return Ok(Refusal::Refused(reason.to_owned()));
+            return refused("the tool is not on the list of allowed tools");
         }
         if sets.iter().any(|set| set.commands.is_empty() && !set.names_files()) {
-            return self.excepted_parts(read);
-        }
-        let reason = if sets.iter().all(|set| set.commands.is_empty()) {
-            self.files_refused(read, &sets)?
-        } else {
-            sets.retain(|set| !set.commands.is_empty());
-            self.commands_refused(read, &sets)?
-        };
-        Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
-    }
-
-    /// Returns whether a part of a call whose tool is allowed is excepted.
-    fn excepted_parts(&self, read: &CallReading<'_>) -> Result<Refusal, BuiltinError> {
-        for given in &read.commands {
-            if self.is_excepted_from_allow(given) {
-                return Ok(Refusal::Refused(format!("{} is excepted", name_of(given))));
+            for given in &read.commands {
+                self.check_exceptions(given)?;
             }
+            return self.check_excepted_files(self.mentions()?.iter());
         }
-        let reason = self.excepted_file(read, self.mentions(read)?.iter())?;
-        Ok(reason.map_or(Refusal::Allowed, Refusal::Refused))
-    }
-
-    fn files_refused(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[&Conditions],
-    ) -> Result<Option<String>, BuiltinError> {
-        if !read.tool.is_of_files() {
-            return Ok(Some("the tool may do more than use files".to_owned()));
+        if sets.iter().all(|set| set.commands.is_empty()) {
+            return self.check_files(&sets);
         }
-        let mentions = self.mentions(read)?;
-        if mentions.is_empty() {
-            return Ok(Some("the call names no file".to_owned()));
-        }
-        if let Some(reason) = self.excepted_file(read, mentions.iter())? {
-            return Ok(Some(reason));
-        }
-        for mention in mentions {
-            if !sets.iter().any(|set| file_is_listed(read, set, mention)) {
-                return Ok(Some(unlisted(mention)));
-            }
-        }
-        Ok(None)
-    }
-
-    fn commands_refused(
-        &self,
-        read: &CallReading<'_>,
-        sets: &[&Conditions],
-    ) -> Result<Option<String>, BuiltinError> {
         if read.commands.is_empty() {
-            return Ok(Some("the call names no command".to_owned()));
+            return refused("the call names no command");
         }
-        let all = self.mentions(read)?;
-        for (at, given) in read.commands.iter().enumerate() {
-            if let Some(reason) = doubt(given) {
-                return Ok(Some(reason));
+        sets.retain(|set| !set.commands.is_empty());
+        for at in 0..read.commands.len() {
+            self.check_command(&sets, at)?;
+        }
+        Ok(())
+    }
+
+    fn check_files(&self, sets: &[&Conditions]) -> Result<(), Refusal> {
+        if !self.read.tool.is_of_files() {
+            return refused("the tool may do more than use files");
+        }
+        let mentions = self.mentions()?;
+        if mentions.is_empty() {
+            return refused("the call names no file");
+        }
+        self.check_excepted_files(mentions.iter())?;
+        for mention in mentions {
+            if !sets.iter().any(|set| file_is_listed(self.read, set, mention)) {
+                return refused(unlisted(mention));
             }
-            if self.is_excepted_from_allow(given) {
-                return Ok(Some(format!("{} is excepted", name_of(given))));
-            }
-            let mentions: Vec<&Mention> =
-                all.iter().filter(|mention| mention.command == Some(at)).collect();
-            let mut reason = format!("{} is not listed", name_of(given));
-            let mut is_listed = false;
-            for set in sets {
-                let refused = match command_is_listed(set, given) {
-                    Ok(true) => {
-                        let file = mentions.iter().find(|one| !file_is_listed(read, set, one));
-                        file.map(|file| unlisted(file))
+        }
+        Ok(())
+    }
+
+    fn check_command(&self, sets: &[&Conditions], at: usize) -> Result<(), Refusal> {
+        let given = &self.read.commands[at];
+        if let Some(reason) = doubt(given) {
+            return refused(reason);
+        }
+        self.check_exceptions(given)?;
+        let mentions = self.mentions_of(at)?;
+        self.check_listed(sets, given, &mentions)?;
+        if let Some(reason) = uncertain(given, self.read) {
+            return refused(reason);
+        }
+        if goes_anywhere(sets, given) && self.leaves_project(at)? {
+            return refused(format!("{} leaves the project", name_of(given)));
+        }
+        self.check_excepted_files(mentions.into_iter())
+    }
+
+    /// Checks that one set lists a command and its files.
+    fn check_listed(
+        &self,
+        sets: &[&Conditions],
+        given: &Arguments<'_>,
+        mentions: &[&Mention],
+    ) -> Result<(), Refusal> {
+        let mut reason = format!("{} is not listed", name_of(given));
+        for set in sets {
+            match command_is_listed(set, given) {
+                Ok(false) => {}
+                Ok(true) => {
+                    match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
+                        None => return Ok(()),
+                        Some(file) => reason = unlisted(file),
                     }
-                    Ok(false) => continue,
-                    Err(reason) => Some(reason),
-                };
-                match refused {
-                    None => is_listed = true,
-                    Some(refused) => reason = refused,
                 }
-            }
-            if !is_listed {
-                return Ok(Some(reason));
-            }
-            if let Some(reason) = uncertain(given, read) {
-                return Ok(Some(reason));
-            }
-            if goes_anywhere(sets, given) && self.leaves_project(read, at)? {
-                return Ok(Some(format!("{} leaves the project", name_of(given))));
-            }
-            if let Some(reason) = self.excepted_file(read, mentions.into_iter())? {
-                return Ok(Some(reason));
+                Err(refused) => reason = refused,
             }
         }
-        Ok(None)
+        refused(reason)
     }
 
     /// Returns whether a command may go to a directory outside of the project: programs that run there
     /// read the settings of another one.
-    fn leaves_project(&self, read: &CallReading<'_>, at: usize) -> Result<bool, BuiltinError> {
-        let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.machine)
-            .map_err(|(message, _)| BuiltinError::from(message))?;
-        for directory in read.directories_behind(at)? {
-            let names = directory.map(|directory| real_names(&directory));
-            if !names.is_some_and(|names| names.iter().all(|name| hold(&project, name))) {
+    fn leaves_project(&self, at: usize) -> Told<bool> {
+        let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.rule.machine);
+        let project = project.map_err(|(message, _)| message)?;
+        for directory in self.read.directories_behind(at)? {
+            let Some(directory) = directory else { return Ok(true) };
+            if !names(&directory).iter().all(|name| hold(&project, name)) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn is_excepted_from_allow(&self, given: &Arguments<'_>) -> bool {
-        self.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No)
+    fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
+        if self.rule.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No) {
+            return refused(format!("{} is excepted", name_of(given)));
+        }
+        Ok(())
     }
 
-    /// Returns what is said of the first file that is or may be excepted.
-    fn excepted_file<'m>(
+    /// Refuses the first file that is or may be excepted. What is only listed is not touched.
+    fn check_excepted_files<'m>(
         &self,
-        read: &CallReading<'_>,
         mentions: impl Iterator<Item = &'m Mention>,
-    ) -> Result<Option<String>, BuiltinError> {
-        if self.except.files.is_empty() {
-            return Ok(None);
+    ) -> Result<(), Refusal> {
+        let excepted = &self.rule.except.files;
+        if excepted.is_empty() {
+            return Ok(());
         }
-        let here = Here::of(&self.except.files, read);
-        for mention in mentions {
-            // What is only listed is not touched.
-            if mention.touch == Touch::NONE {
-                continue;
-            }
-            if mention.open.is_some() || read.fits(mention, &here, &|_| false)?.is_some() {
-                return Ok(Some(format!("`{}` is or may be excepted", cut(&mention.shown))));
+        let here = Here::of(excepted, self.read);
+        for mention in mentions.filter(|mention| mention.touch != Touch::NONE) {
+            if mention.open.is_some() || self.read.fits(mention, &here, &|_| false)?.is_some() {
+                return refused(format!("`{}` is or may be excepted", cut(&mention.shown)));
             }
         }
-        Ok(None)
+        Ok(())
     }
-}
-
-/// Whether a rule allows a call.
-enum Refusal {
-    Allowed,
-    /// The call is none of those that the rule is about.
-    Unconcerned,
-    /// It does not allow it, for this reason.
-    Refused(String),
 }
 
 /// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are
@@ -244,9 +238,12 @@ fn goes_anywhere(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
     if !matches!(given.program.as_deref(), Some("cd" | "chdir" | "pushd")) {
         return false;
     }
-    let patterns = sets.iter().flat_map(|one| &one.commands);
-    let mut listing = patterns.filter(|pattern| pattern.lists(given) == Ok(true));
-    listing.all(|pattern| pattern.words.iter().all(PatternWord::is_any))
+    for pattern in sets.iter().flat_map(|set| &set.commands) {
+        if pattern.lists(given) == Ok(true) && !pattern.words.iter().all(PatternWord::is_any) {
+            return false;
+        }
+    }
+    true
 }
 
 fn unlisted(mention: &Mention) -> String {
@@ -256,18 +253,13 @@ fn unlisted(mention: &Mention) -> String {
 /// Returns what no pattern lists.
 fn doubt(given: &Arguments<'_>) -> Option<String> {
     let command = given.command;
-    if command.words.is_empty() && command.hidden != Hidden::Nothing {
-        return Some(
-            "the command can't be read: it has a syntax error, is too long or is not for a POSIX \
-             shell"
-                .to_owned(),
-        );
+    let (name, hides) = (name_of(given), command.hidden != Hidden::Nothing);
+    match (hides, command.words.is_empty()) {
+        (true, true) => Some(UNREADABLE.to_owned()),
+        (true, false) => Some(format!("{name} runs what can't be known")),
+        (false, true) => addition(command),
+        (false, false) => Some(format!("{name} has {}", addition(command)?)),
     }
-    if command.hidden != Hidden::Nothing {
-        return Some(format!("{} runs what can't be known", name_of(given)));
-    }
-    let what = addition(command)?;
-    Some(if command.words.is_empty() { what } else { format!("{} has {what}", name_of(given)) })
 }
 
 /// Returns an assignment or a redirection that no pattern lists.
@@ -278,13 +270,12 @@ fn addition(command: &SimpleCommand) -> Option<String> {
         return Some(format!("an assignment: `{}`", cut(&assignment)));
     }
     for redirection in command.redirections.iter().filter(|redirection| redirection.is_file()) {
-        let is_known = redirection.word.is_known();
-        let reads = matches!(&*redirection.operator, "<" | "<&");
-        if is_known && redirection.word.text == "/dev/null" {
-            continue;
+        let word = &redirection.word;
+        if !word.is_known() || word.text != "/dev/null" {
+            let reads = matches!(&*redirection.operator, "<" | "<&");
+            let direction = if reads { "from" } else { "to" };
+            return Some(format!("a redirection {direction} `{}`", cut(&word.text)));
         }
-        let direction = if reads { "from" } else { "to" };
-        return Some(format!("a redirection {direction} `{}`", cut(&redirection.word.text)));
     }
     None
 }
@@ -294,14 +285,13 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
     let unknown = format!("{} can't be known before it runs", name_of(given));
     let words = command.words.iter().chain(&command.assignments);
     let texts = command.redirections.iter().map(|redirection| &redirection.word);
-    let word = words.chain(texts).find(|word| word.may_vary());
-    if let Some(word) = word {
+    if let Some(word) = words.chain(texts).find(|word| word.may_vary()) {
         return Some(format!("{unknown}: `{}`", cut(&word.text)));
     }
-    if let Some(argument) = read.unknown_argument {
+    if let Some(argument) = &read.reading.unknown_argument {
         return Some(format!("the argument `{}` of the call is not known", cut(argument)));
     }
-    if command.more || !command.is_certain { Some(unknown) } else { None }
+    if command.frame.more || !command.is_certain { Some(unknown) } else { None }
 }
 
 /// Returns what a message calls a command of which not everything is known.

@@ -1,14 +1,14 @@
 //! One reading of a call: its tool, its commands, and the files that it mentions.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsString;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
+use super::judge::{Told, quoted};
 use super::mentions::{self, Mention};
 use super::paths::{Here, Machine, PathPattern, names, real, take_away};
 use super::place::{Place, Places, Scene};
@@ -17,7 +17,6 @@ use super::tool_files;
 use super::tools::CalledTool;
 use super::wildcards::{Finder, has_wildcard};
 use crate::calls::{Reading, SimpleCommand, Word};
-use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 use hookexec_files::locks::locked;
 use hookexec_files::platform::Platform;
@@ -29,14 +28,12 @@ const MOST_PATHS: usize = 20_000;
 pub(super) struct CallReading<'c> {
     pub(super) tool: CalledTool,
     pub(super) commands: Vec<Arguments<'c>>,
-    pub(super) unknown_argument: Option<&'c str>,
-    /// Where the directories and files of patterns really lie.
-    reals: &'c Mutex<HashMap<OsString, Option<PathBuf>>>,
+    pub(super) reading: &'c Reading,
     input: &'c Input,
     machine: &'c Machine,
-    scene: Scene<'c>,
+    scene: &'c Scene<'c>,
     /// Its files, once a rule asked for them.
-    files: OnceCell<Files>,
+    files: OnceCell<Files<'c>>,
     finder: RefCell<Finder>,
     /// Whether wildcards fit names that begin with a dot: `shopt -s dotglob`.
     dots: bool,
@@ -45,12 +42,12 @@ pub(super) struct CallReading<'c> {
 }
 
 /// The files of a call, and where its commands run.
-struct Files {
+struct Files<'c> {
     mentions: Vec<Mention>,
     /// The directories that the arguments of the tool name, each with its text.
     named: Vec<(String, PathBuf)>,
-    places: Vec<Arc<Place>>,
-    beginning: Place,
+    places: Vec<Arc<Place<'c>>>,
+    beginning: Place<'c>,
 }
 
 impl<'c> CallReading<'c> {
@@ -59,15 +56,14 @@ impl<'c> CallReading<'c> {
         commands: &'c [SimpleCommand],
         reading: &'c Reading,
         machine: &'c Machine,
-        scene: Scene<'c>,
+        scene: &'c Scene<'c>,
     ) -> Self {
         let mut words = commands.iter().flat_map(|command| &command.words);
         let dots = words.any(|word| word.text.contains("glob"));
         Self {
             tool: CalledTool::of(input),
             commands: commands.iter().map(Arguments::of).collect(),
-            unknown_argument: reading.unknown_argument.as_deref(),
-            reals: &reading.reals,
+            reading,
             input,
             machine,
             finder: RefCell::new(Finder::new()),
@@ -78,29 +74,34 @@ impl<'c> CallReading<'c> {
         }
     }
 
+    /// Returns whether a text of the call is too long to be read to its end.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.commands.iter().any(|given| given.command.is_too_long)
+    }
+
     /// Returns the files that the call mentions.
-    pub(super) fn mentions(&self) -> Result<&[Mention], BuiltinError> {
+    pub(super) fn mentions(&self) -> Told<&[Mention]> {
         Ok(&self.files()?.mentions)
     }
 
-    fn files(&self) -> Result<&Files, BuiltinError> {
+    fn files(&self) -> Told<&Files<'c>> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
-        let mut known = Places::default();
-        let mut places: Vec<Arc<Place>> = Vec::new();
+        let mut known = Places::of(self.scene);
+        let mut places: Vec<Arc<Place<'_>>> = Vec::new();
         for given in &self.commands {
-            let mut place = known.after(&given.command.history, &self.scene);
+            let mut place = known.after(&given.command.history);
             if let Some(to) = moved_to(given) {
-                Arc::make_mut(&mut place).go(Some(&to), true, &self.scene);
+                Arc::make_mut(&mut place).go(Some(&to), true);
             }
             places.push(place);
         }
         let beginning = self.scene.beginning();
         let mut named = Vec::new();
-        let mut mentions = mentions::of_commands(&self.commands, &places, &self.scene)?;
+        let mut mentions = mentions::of_commands(&self.commands, &places)?;
         if !self.tool.is("shell") {
-            let of_tool = tool_files::of_tool(self.input, &self.tool, &self.scene)?;
+            let of_tool = tool_files::of_tool(self.input, &self.tool, self.scene)?;
             // A text of a tool may lie in the directory that another one names.
             named = self.named(&of_tool, &self.directories(&beginning))?;
             mentions.extend(of_tool);
@@ -109,21 +110,18 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the directories that `cd` may go to; `None` is one that is not known.
-    pub(super) fn directories_behind(
-        &self,
-        at: usize,
-    ) -> Result<Vec<Option<PathBuf>>, BuiltinError> {
+    pub(super) fn directories_behind(&self, at: usize) -> Told<Vec<Option<PathBuf>>> {
         let to = self.commands[at].operands.first().copied();
         if to.is_some_and(|to| to.text == "-") {
             return Ok(vec![None]);
         }
         let mut place = (*self.files()?.places[at]).clone();
-        place.go(to, true, &self.scene);
+        place.go(to, true);
         Ok(place.directories)
     }
 
     /// Counts paths that are looked at.
-    fn look(&self, count: usize) -> Result<(), BuiltinError> {
+    fn look(&self, count: usize) -> Told<()> {
         self.looked_at.set(self.looked_at.get().saturating_add(count));
         if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY.into()) } else { Ok(()) }
     }
@@ -133,14 +131,20 @@ impl<'c> CallReading<'c> {
     pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
         let mut all = Vec::new();
         for path in &mention.paths {
-            all.extend(real_names(path));
-            if let Some(text) = path.to_str().filter(|text| has_wildcard(text)) {
-                for found in self.finder.borrow_mut().find(text, true).ok()? {
-                    all.extend(real_names(&found));
-                }
+            all.extend(names(path));
+            for found in self.found(path, true).ok()? {
+                all.extend(names(&found));
             }
         }
         Some(all)
+    }
+
+    /// Returns the files that a path with wildcards stands for now.
+    fn found(&self, path: &Path, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
+        match path.to_str().filter(|text| has_wildcard(text)) {
+            Some(text) => self.finder.borrow_mut().find(text, dots),
+            None => Ok(Vec::new()),
+        }
     }
 
     pub(super) fn home(&self) -> Option<PathBuf> {
@@ -150,7 +154,7 @@ impl<'c> CallReading<'c> {
     /// Returns where the directory or file of a pattern really lies, if that is elsewhere. Patterns share
     /// most directories, and rules most patterns, so each is looked at once for a call.
     pub(super) fn elsewhere(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(known) = locked(self.reals).get(path.as_os_str()) {
+        if let Some(known) = locked(&self.reading.reals).get(path.as_os_str()) {
             return known.clone();
         }
         let (parent, name) = (path.parent()?, path.file_name()?);
@@ -159,7 +163,7 @@ impl<'c> CallReading<'c> {
         if Platform::HERE.has_drives || Platform::HERE.native(named).is_symlink() {
             place = Some(real(named)).filter(|place| place != path);
         }
-        locked(self.reals).insert(path.into(), place.clone());
+        locked(&self.reading.reals).insert(path.into(), place.clone());
         place
     }
 
@@ -169,7 +173,7 @@ impl<'c> CallReading<'c> {
         mention: &Mention,
         here: &Here<'_>,
         excepted: &dyn Fn(&Path) -> bool,
-    ) -> Result<Option<String>, BuiltinError> {
+    ) -> Told<Option<String>> {
         if let Some(pattern) = here.address(&mention.texts, excepted) {
             return Ok(Some(format!("is in `{}`", pattern.written)));
         }
@@ -220,46 +224,45 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
-    fn meant(&self, path: &str, text: &str) -> Result<Vec<PathBuf>, BuiltinError> {
+    fn meant(&self, path: &str, text: &str) -> Told<Vec<PathBuf>> {
         let mut meant = vec![PathBuf::from(path)];
+        let Ok(found) = self.found(&meant[0], self.dots) else {
+            return Err(format!("`{}` matches more files than can be checked", shown(text)).into());
+        };
         if has_wildcard(path) {
             // `.env*` is `.env`, too, even if there is none yet.
             meant.push(PathBuf::from(path.trim_end_matches('*')));
-            let found = self.finder.borrow_mut().find(path, self.dots);
-            let found = found
-                .map_err(|_| format!("`{}` matches more files than can be checked", shown(text)))?;
-            meant.extend(found);
         }
+        meant.extend(found);
         Ok(meant)
     }
 
     /// Returns whether a target is one of those that patterns name.
-    pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> (Fit, String) {
+    pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> Fit {
         for path in &mention.paths {
             let mut names = names(path);
-            let is_deep = path.iter().any(|part| part == "**");
-            if !is_deep && path.to_str().is_some_and(has_wildcard) {
+            if !path.iter().any(|part| part == "**") {
                 // What it stands for now; if that is too much, the pattern alone counts.
-                let found = self.finder.borrow_mut().find(&path.to_string_lossy(), false);
-                names.extend(found.unwrap_or_default());
+                names.extend(self.found(path, false).unwrap_or_default());
             }
             names.retain(|name| !take_away(patterns, name));
             for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
                 if names.iter().any(|name| pattern.is_at_stake(name)) {
-                    return (Fit::Yes, pattern.written.clone());
+                    let shown = quoted(&mention.shown);
+                    return Fit::Yes(format!("{shown} is in `{}`", pattern.written));
                 }
             }
         }
         if let Some(last) = &mention.open
             && patterns.iter().any(|pattern| pattern.may_be_at_stake(last))
         {
-            return (Fit::Unknown(mention.shown.clone()), String::new());
+            return Fit::Unknown(mention.shown.clone());
         }
-        (Fit::No, String::new())
+        Fit::No
     }
 
     /// Returns the directories that a command may run in, or that of the call if none is known.
-    fn directories(&self, place: &Place) -> BTreeSet<PathBuf> {
+    fn directories(&self, place: &Place<'_>) -> BTreeSet<PathBuf> {
         let known: BTreeSet<PathBuf> = place.directories.iter().flatten().cloned().collect();
         if known.is_empty() { BTreeSet::from([self.scene.start.clone()]) } else { known }
     }
@@ -269,7 +272,7 @@ impl<'c> CallReading<'c> {
         &self,
         mentions: &[Mention],
         from: &BTreeSet<PathBuf>,
-    ) -> Result<Vec<(String, PathBuf)>, BuiltinError> {
+    ) -> Told<Vec<(String, PathBuf)>> {
         let mut named = Vec::new();
         for text in mentions.iter().flat_map(|mention| mention.texts.iter()) {
             self.look(from.len())?;
@@ -303,14 +306,6 @@ impl<'c> CallReading<'c> {
         // A tool that does not know `~` takes it for a name.
         at(&homes, rest).chain(at(bases, text)).collect()
     }
-}
-
-/// Returns the names of the file that a path leads to; an address has one.
-pub(super) fn real_names(path: &Path) -> Vec<PathBuf> {
-    if path.to_str().is_some_and(|text| text.contains("://")) {
-        return vec![path.to_owned()];
-    }
-    names(path)
 }
 
 /// Returns the drives that a path such as `\x` may be on.

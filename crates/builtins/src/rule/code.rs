@@ -3,8 +3,16 @@
 
 use crate::shell::quoted;
 
-/// The table of functions; its head describes the rows.
-const FUNCTIONS: &str = include_str!("../../data/functions.txt");
+include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+
+/// A row of the table of functions; its head describes the form.
+struct Function {
+    command: &'static str,
+    /// The word without which a code does not mean these functions.
+    module: &'static str,
+    names: &'static [&'static str],
+}
+
 /// The command of texts that are statements of SQL.
 pub(super) const STATEMENT: &str = "sql";
 /// The text behind the name of a function that is called without brackets: `unlink "x"`.
@@ -13,16 +21,11 @@ const ARGUMENTS: [&str; 6] = [" \"", " '", " $", " <", " @", " glob"];
 /// Returns the texts that code runs: of each the command before it, and the text.
 pub(super) fn texts(code: &str) -> Vec<(&'static str, String)> {
     let mut texts = Vec::new();
-    for row in FUNCTIONS.lines().filter(|row| !row.starts_with('#')) {
-        let Some((mut command, functions)) = row.split_once(": ") else { continue };
-        if let Some(module) = command.strip_prefix("of ") {
-            if !code.contains(module) {
-                continue;
+    for Function { command, module, names } in FUNCTIONS {
+        if code.contains(module) {
+            for name in *names {
+                add_calls(code, command, name, &mut texts);
             }
-            command = "";
-        }
-        for function in functions.split(", ") {
-            add_calls(code, command, function, &mut texts);
         }
     }
     // A line of a notebook for its shell.

@@ -1,7 +1,7 @@
 //! The texts that a word may stand for once a shell expanded it.
 
 use super::part::braces;
-use super::place::{Place, Scene};
+use super::place::Place;
 use crate::calls::Word;
 use crate::shell::{next_expansion, with_expansions_as, with_outputs_as};
 use hookexec_files::text::name_length;
@@ -16,28 +16,6 @@ const LONGEST_TEXT: usize = 4096;
 /// How deep a default in `${a:-${b:-c}}` is followed.
 const DEEPEST: usize = 4;
 
-/// Returns the texts that a word may stand for.
-pub(super) fn expansions(word: &Word, place: &Place, scene: &Scene<'_>) -> Vec<String> {
-    if word.is_known() {
-        return vec![word.text.clone()];
-    }
-    let mut texts = Vec::new();
-    for text in braces(&word.text) {
-        texts.extend(Expansion { place, scene, depth: 0 }.texts(&with_home(&text, scene)));
-    }
-    texts
-}
-
-/// Returns the texts that a text may stand for. Variables of the environment may also be unknown, as
-/// that of the shell may be another one.
-pub(super) fn versions(text: &str, place: &Place, scene: &Scene<'_>) -> Vec<String> {
-    let mut texts = Expansion { place, scene, depth: 0 }.texts(text);
-    if text.contains('$') {
-        texts.push(hidden(text));
-    }
-    texts
-}
-
 /// Returns a text with the mark of what is not known for each expansion in it.
 pub(super) fn hidden(text: &str) -> String {
     with_expansions_as("\0", text)
@@ -48,19 +26,41 @@ pub(super) fn without_outputs(text: &str) -> String {
     with_outputs_as("\0", text)
 }
 
-/// Returns a text with the home for the `~` that it begins with.
-fn with_home(text: &str, scene: &Scene<'_>) -> String {
-    let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
-    let home = scene.home().filter(|_| is_rest_of_path(rest));
-    format!("{}{rest}", home.unwrap_or("\0"))
-}
-
 /// Returns whether a text ends a path, or goes on with the next part of it.
 pub(super) fn is_rest_of_path(text: &str) -> bool {
     text.is_empty() || text.starts_with('/')
 }
 
-impl Place {
+impl Place<'_> {
+    /// Returns the texts that a word may stand for.
+    pub(super) fn expansions(&self, word: &Word) -> Vec<String> {
+        if word.is_known() {
+            return vec![word.text.clone()];
+        }
+        let mut texts = Vec::new();
+        for text in braces(&word.text) {
+            texts.extend(self.texts(&self.with_home(&text), 0));
+        }
+        texts
+    }
+
+    /// Returns the texts that a text may stand for. Variables of the environment may also be unknown, as
+    /// that of the shell may be another one.
+    pub(super) fn versions(&self, text: &str) -> Vec<String> {
+        let mut texts = self.texts(text, 0);
+        if text.contains('$') {
+            texts.push(hidden(text));
+        }
+        texts
+    }
+
+    /// Returns a text with the home for the `~` that it begins with.
+    fn with_home(&self, text: &str) -> String {
+        let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
+        let home = self.scene.home().filter(|_| is_rest_of_path(rest));
+        format!("{}{rest}", home.unwrap_or("\0"))
+    }
+
     /// Returns the directory of the shell as a text.
     fn directory(&self) -> String {
         let directory = match &self.directories[..] {
@@ -69,20 +69,13 @@ impl Place {
         };
         directory.unwrap_or("\0").to_owned()
     }
-}
 
-struct Expansion<'e> {
-    place: &'e Place,
-    scene: &'e Scene<'e>,
-    depth: usize,
-}
-
-impl Expansion<'_> {
-    fn texts(&self, text: &str) -> Vec<String> {
+    /// Returns what a text may stand for that stands so deep in others.
+    fn texts(&self, text: &str, depth: usize) -> Vec<String> {
         let mut texts = vec![String::new()];
         let mut rest = text;
         while let Some((before, expansion, behind)) = next_expansion(rest) {
-            let mut values = self.values(expansion);
+            let mut values = self.values(expansion, depth);
             let longest = values.iter().map(String::len).max().unwrap_or(0);
             let length = longest + texts.iter().map(String::len).max().unwrap_or(0);
             let are_many = values.len() * texts.len() > MOST_TEXTS || length > LONGEST_TEXT;
@@ -105,7 +98,7 @@ impl Expansion<'_> {
     }
 
     /// Returns what an expansion may stand for; nothing if that is not known.
-    fn values(&self, expansion: &str) -> Vec<String> {
+    fn values(&self, expansion: &str, depth: usize) -> Vec<String> {
         let inside = &expansion[1..];
         if inside.is_empty() {
             return vec!["$".to_owned()];
@@ -114,7 +107,7 @@ impl Expansion<'_> {
             return self.output(command.trim());
         }
         if let Some(parameter) = between(inside, '{', '}') {
-            return self.parameter(parameter);
+            return self.parameter(parameter, depth);
         }
         if let Some(text) = between(inside, '\'', '\'') {
             return if text.contains('\\') { Vec::new() } else { vec![text.to_owned()] };
@@ -123,9 +116,9 @@ impl Expansion<'_> {
     }
 
     fn variable(&self, name: &str) -> Vec<String> {
-        match self.place.variables.get(name) {
+        match self.variables.get(name) {
             Some(values) => values.clone(),
-            None if name == "PWD" => vec![self.place.directory()],
+            None if name == "PWD" => vec![self.directory()],
             None if name == "OLDPWD" => Vec::new(),
             None => self.scene.variable(name).into_iter().collect(),
         }
@@ -137,11 +130,11 @@ impl Expansion<'_> {
         if command.split("||").all(is_mktemp) {
             return vec![format!("{}/mktemp", self.scene.surroundings.temp_dir().display())];
         }
-        if command == "pwd" { vec![self.place.directory()] } else { Vec::new() }
+        if command == "pwd" { vec![self.directory()] } else { Vec::new() }
     }
 
     /// Returns what `${...}` stands for, with a default.
-    fn parameter(&self, inside: &str) -> Vec<String> {
+    fn parameter(&self, inside: &str, depth: usize) -> Vec<String> {
         let (name, operator) = inside.split_at(name_length(inside));
         if name.is_empty() {
             return Vec::new();
@@ -150,17 +143,14 @@ impl Expansion<'_> {
         let rest = operator.strip_prefix(':').unwrap_or(operator);
         match rest.chars().next() {
             None if operator.is_empty() => {}
-            Some('-' | '=') if self.depth < DEEPEST => {
-                let inner = Expansion { depth: self.depth + 1, ..*self };
-                let text = rest[1..].trim_matches(['"', '\'']);
-                values.extend(inner.texts(&with_home(text, self.scene)));
-            }
             Some('?') => {}
-            // It is the text, or nothing if the variable is empty.
-            Some('+') if self.depth < DEEPEST => {
-                let inner = Expansion { depth: self.depth + 1, ..*self };
-                values = inner.texts(rest[1..].trim_matches(['"', '\'']));
-                values.push(String::new());
+            Some(letter @ ('-' | '=' | '+')) if depth < DEEPEST => {
+                if letter == '+' {
+                    // It is the text, or nothing if the variable is empty.
+                    values = vec![String::new()];
+                }
+                let text = rest[1..].trim_matches(['"', '\'']);
+                values.extend(self.texts(&self.with_home(text), depth + 1));
             }
             _ => return Vec::new(),
         }

@@ -7,11 +7,14 @@ use super::pattern::{Alternative, Pattern, PatternWord, base};
 use super::table::Row;
 use crate::calls::{Certainty, Hidden, Word};
 use crate::shell::unquoted;
+use hookexec_files::plain::line;
+use hookexec_files::text::shortened;
 
 /// Whether something fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fit {
-    Yes,
+    /// It does, and so a person reads it.
+    Yes(String),
     No,
     /// It can't be known, because of this part of the call.
     Unknown(String),
@@ -20,18 +23,24 @@ pub(super) enum Fit {
 impl Fit {
     /// Returns what holds for both of two conditions.
     pub(super) fn and(self, other: Self) -> Self {
-        match (&self, &other) {
-            (Self::Yes, _) | (Self::Unknown(_), Self::No) => other,
-            _ => self,
+        match (self, other) {
+            (Self::Yes(one), Self::Yes(two)) => Self::Yes(format!("{one} and {two}")),
+            (Self::Yes(_) | Self::Unknown(_), Self::No) => Self::No,
+            (Self::Yes(_), other) => other,
+            (own, _) => own,
         }
     }
 
     /// Returns what holds for one of two conditions.
     pub(super) fn or(self, other: Self) -> Self {
         match (&self, &other) {
-            (Self::No, _) | (Self::Unknown(_), Self::Yes) => other,
+            (Self::No, _) | (Self::Unknown(_), Self::Yes(_)) => other,
             _ => self,
         }
+    }
+
+    pub(super) fn is_yes(&self) -> bool {
+        matches!(self, Self::Yes(_))
     }
 }
 
@@ -44,29 +53,23 @@ impl Pattern {
             (Some(_), _) | (None, None) => Fit::No,
             (None, Some(word)) => self.may_be_program(word, given),
         };
-        if own == Fit::Yes {
-            return own;
-        }
-        let hidden = match &command.hidden {
+        let may_hide = match &command.hidden {
             // A program that is not known was looked at.
-            Hidden::Anything if command.words.first().is_some_and(|word| !word.is_known()) => {
-                Fit::No
-            }
-            Hidden::Anything => Fit::Unknown(shown(given)),
-            Hidden::Words(words) if self.stands_in(words) => Fit::Unknown(shown(given)),
-            Hidden::Nothing | Hidden::Words(_) => Fit::No,
+            Hidden::Anything => command.words.first().is_none_or(Word::is_known),
+            Hidden::Words(words) => self.stands_in(words),
+            Hidden::Nothing => false,
         };
-        if own == Fit::No { hidden } else { own }
+        if own == Fit::No && may_hide { Fit::Unknown(shown(given)) } else { own }
     }
 
     /// Returns whether a command certainly has the words of the pattern, for an exception.
     pub(super) fn certainly_finds(&self, given: &Arguments<'_>) -> bool {
         let command = given.command;
-        let is_known = command.hidden == Hidden::Nothing && !command.more;
+        let is_known = command.hidden == Hidden::Nothing && !command.frame.more;
         is_known
             && given.program.as_ref().is_some_and(|program| self.is_for(program))
             && self.words.iter().all(|word| certainly_has(word, given))
-            && self.finds_words(given) == Fit::Yes
+            && self.finds_words(given).is_yes()
     }
 
     /// Returns whether a command has a word that the pattern must not find. `!*` is about the operands
@@ -101,14 +104,11 @@ impl Pattern {
             }
             let is_first = self.words[..at].iter().all(|word| !word.is_operand() && !word.is_any());
             if is_first {
-                let (fit, at) = first_operand(word, given);
-                match fit {
-                    Fit::Unknown(_) if self.is_for_many() => return Fit::No,
-                    Fit::No => return Fit::No,
-                    Fit::Yes => {}
-                    Fit::Unknown(part) => unknown = Some(part),
+                let Some((at, part)) = first_operand(word, given) else { return Fit::No };
+                if part.is_some() && self.is_for_many() {
+                    return Fit::No;
                 }
-                next = at + 1;
+                (next, unknown) = (at + 1, part);
                 continue;
             }
             // Behind a `*` the first operand counts, too.
@@ -126,7 +126,10 @@ impl Pattern {
             };
             next = from + found + 1;
         }
-        unknown.map_or(Fit::Yes, Fit::Unknown)
+        match unknown {
+            Some(part) => Fit::Unknown(part),
+            None => Fit::Yes(format!("fits `{}`", shortened(&line(&self.written), 100))),
+        }
     }
 
     /// Returns whether a program that is not known may be one of the pattern, with its other words.
@@ -157,36 +160,39 @@ impl Alternative {
     }
 }
 
+impl PatternWord {
+    /// Returns whether a word of which these parts are known may become one of the alternatives.
+    fn may_become(&self, known: &str) -> bool {
+        self.alternatives.iter().any(|one| match one {
+            Alternative::Word(text) => one.is_plain() && glob_any_case(known, text),
+            _ => false,
+        })
+    }
+}
+
 /// Returns the words of a command for people.
 pub(super) fn shown(given: &Arguments<'_>) -> String {
     let words: Vec<&str> = given.command.words.iter().map(|word| word.text.as_str()).collect();
     words.join(" ")
 }
 
-/// Returns whether the first operand is a word of the pattern, and which operand that is.
-fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> (Fit, usize) {
+/// Returns which operand is the first word of the pattern, and the part of it that is not known.
+fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> Option<(usize, Option<String>)> {
     let firsts = given.first_operands();
-    if firsts.is_empty() {
-        // Words that another program adds come at the end.
-        let may_come = given.command.more && word.alternatives.iter().any(Alternative::is_plain);
-        return if may_come { (Fit::Unknown(shown(given)), 0) } else { (Fit::No, 0) };
+    // Words that another program adds come at the end.
+    let may_come = given.command.frame.more && word.alternatives.iter().any(Alternative::is_plain);
+    if firsts.is_empty() && may_come {
+        return Some((0, Some(shown(given))));
     }
     for (at, first) in firsts.iter().enumerate() {
         if word_fits(word, first) {
-            return (Fit::Yes, at);
+            return Some((at, None));
         }
-        let known = known_parts(&first.text);
-        for one in &word.alternatives {
-            if let Alternative::Word(text) = one
-                && one.is_plain()
-                && !first.is_known()
-                && glob_any_case(&known, text)
-            {
-                return (Fit::Unknown(first.text.clone()), at);
-            }
+        if !first.is_known() && word.may_become(&known_parts(&first.text)) {
+            return Some((at, Some(first.text.clone())));
         }
     }
-    (Fit::No, 0)
+    None
 }
 
 /// Returns the pattern of the texts that a word may become: `*` for each part that is not known.
@@ -203,7 +209,7 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
     word.alternatives.iter().any(|one| match one {
         Alternative::Any => !given.operands.is_empty(),
         // `xargs` adds words that are not known.
-        Alternative::Variable(name) if name == "*" && given.command.more => true,
+        Alternative::Variable(name) if name == "*" && given.command.frame.more => true,
         Alternative::Word(_) | Alternative::Variable(_) => {
             let mut words = given.operands.iter().copied().chain(&given.command.assignments);
             words.any(|word| fits(one, word))

@@ -2,37 +2,39 @@
 
 /// Returns whether a pattern, in which `*` stands for any letters, fits the whole of a text.
 pub(super) fn glob(pattern: &str, text: &str) -> bool {
-    let Some((first, mut rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(first) else { return false };
-    while let Some((part, after)) = rest.split_once('*') {
-        let Some(at) = text.find(part) else { return false };
-        text = &text[at + part.len()..];
-        rest = after;
+    if pattern.contains('*') {
+        like(pattern, text, |own, letter| own == letter)
+    } else {
+        pattern == text
     }
-    text.len() >= rest.len() && text.ends_with(rest)
 }
 
 /// Returns whether a pattern fits a text in any case of the letters from a to z.
 pub(super) fn glob_any_case(pattern: &str, text: &str) -> bool {
-    let (mut pattern, mut text) = (pattern.as_bytes(), text.as_bytes());
+    like(pattern, text, |own, letter| own.eq_ignore_ascii_case(&letter))
+}
+
+/// Returns whether a pattern fits the whole of a text, where letters are compared by `fits`.
+pub(super) fn like(pattern: &str, text: &str, fits: fn(char, char) -> bool) -> bool {
+    let (mut pattern, mut text) = (pattern.chars(), text.chars());
     // The part of the pattern behind its last `*`, and the text that it was last compared with.
     let mut last = None;
     loop {
-        match (pattern.split_first(), text.split_first()) {
-            (Some((b'*', rest)), _) => {
-                last = Some((rest, text));
-                pattern = rest;
+        let rest = text.clone();
+        match (pattern.next(), text.next()) {
+            (Some('*'), _) => {
+                last = Some((pattern.clone(), rest.clone()));
+                text = rest;
             }
-            (Some((wanted, rest)), Some((letter, others)))
-                if wanted.eq_ignore_ascii_case(letter) =>
-            {
-                (pattern, text) = (rest, others);
-            }
+            (Some(own), Some(letter)) if fits(own, letter) => {}
             (None, None) => return true,
             _ => {
-                let Some((behind, [_, next @ ..])) = last else { return false };
-                last = Some((behind, next));
-                (pattern, text) = (behind, next);
+                let Some((start, mut next)) = last else { return false };
+                if next.next().is_none() {
+                    return false;
+                }
+                (pattern, text) = (start.clone(), next.clone());
+                last = Some((start, next));
             }
         }
     }

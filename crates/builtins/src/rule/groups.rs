@@ -1,16 +1,16 @@
 //! Groups of words and paths, which patterns name as `@name`.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 use hookexec_files::suggest;
 
 use super::pattern::Mistake;
-use super::rows::rows;
 use hookexec::config::Groups as OwnGroups;
 
 /// The groups that come with the program, one a row.
 pub const GROUPS: &str = include_str!("../../data/groups.txt");
+
+include!(concat!(env!("OUT_DIR"), "/groups.rs"));
 
 /// How deep groups may stand in groups.
 const DEEPEST: usize = 4;
@@ -45,7 +45,7 @@ impl Groups<'_> {
         }
         let Some(shipped) = shipped(text) else {
             let mut known: Vec<String> = self.0.names().map(str::to_owned).collect();
-            known.extend(names().map(str::to_owned));
+            known.extend(SHIPPED.iter().map(|(name, _)| (*name).to_owned()));
             let known = known.iter().map(String::as_str);
             let hint = suggest::hint_or_list(text, known, "known groups:");
             return Err((format!("unknown group `{text}`"), hint));
@@ -68,16 +68,8 @@ pub(super) fn is_group(text: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
 }
 
-/// The groups that come with the program, each with its items in one line.
-static SHIPPED: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| rows(GROUPS));
-
-/// Returns the names of the groups that come with the program.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    SHIPPED.iter().map(|(name, _)| *name)
-}
-
 /// Returns the items of a group that comes with the program.
-pub(super) fn shipped(name: &str) -> Option<impl Iterator<Item = &'static str>> {
+pub(super) fn shipped(name: &str) -> Option<&'static [&'static str]> {
     let (_, items) = SHIPPED.iter().find(|(known, _)| *known == name)?;
-    Some(items.split(", "))
+    Some(items)
 }

@@ -9,6 +9,7 @@ use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
 use super::uses::{Touch, uses};
+use crate::calls::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
 use crate::shell::quoted_words;
 use hookexec::wire::{Input, JsonObject};
@@ -27,36 +28,55 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
         if is_interpreter(&name) || is_awk(&name) {
             implied.extend(commands_in_code(&name, &Arguments::of(command)));
         }
-        if !is_database(&name) {
-            continue;
-        }
-        let is_other =
-            |before: &&SimpleCommand| program_of(before).as_ref() != command.wrappers.last();
-        let before = commands[..at].iter().rfind(is_other);
-        let piped = before.filter(|before| is_pipe(before, command));
-        let client = with_input(command, piped);
-        let given = Arguments::of(&client);
-        for word in given.operands.iter().filter(|word| word.text.contains(char::is_whitespace)) {
-            implied.extend(statements_of(&hidden(&word.text), &words_beside(command, &word.text)));
-        }
-        for option in &given.options {
-            let Some((word, text)) = option.value else { continue };
-            let beside = words_beside(command, &word.text);
-            let text = hidden(text);
-            let is_code = matches!(&*option.name, "-c" | "-e");
-            if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
-                implied.push(unknown_statement(word, &beside));
-            } else if text.contains(char::is_whitespace) {
-                implied.extend(statements_of(&text, &beside));
-            }
-        }
-        if client.words.len() > command.words.len() {
-            implied.push(client);
+        if is_database(&name) {
+            add_statements(command, source_of(&commands[..at], command), &mut implied);
         }
     }
     implied.extend(emptied(&commands));
     commands.extend(implied);
     commands
+}
+
+/// Returns the command whose output a client of a database reads: not one that runs the client.
+fn source_of<'c>(before: &'c [SimpleCommand], client: &SimpleCommand) -> Option<&'c SimpleCommand> {
+    let runner = client.frame.wrappers.last();
+    let source = before.iter().rfind(|before| program_of(before).as_ref() != runner)?;
+    if client.frame.piped && source.frame.pipeline == client.frame.pipeline {
+        Some(source)
+    } else {
+        None
+    }
+}
+
+/// Adds the statements that a client of a database runs: those in its words and in its input.
+fn add_statements(
+    command: &SimpleCommand,
+    source: Option<&SimpleCommand>,
+    found: &mut Vec<SimpleCommand>,
+) {
+    let client = with_input(command, source);
+    let given = Arguments::of(&client);
+    let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
+    texts.extend(given.operands.iter().map(|word| (*word, &*word.text, false)));
+    for option in &given.options {
+        if let Some((word, text)) = option.value {
+            texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
+        }
+    }
+    for (word, text, is_code) in texts {
+        let beside = words_beside(command, &word.text);
+        let text = hidden(text);
+        if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
+            // Of the statement nothing is known.
+            let words = vec![Word::known("sql"), Word::unknown(&word.text)];
+            found.push(SimpleCommand { words, assignments: beside, ..Default::default() });
+        } else if text.contains(char::is_whitespace) {
+            found.extend(statements_of(&text, &beside));
+        }
+    }
+    if client.words.len() > command.words.len() {
+        found.push(client);
+    }
 }
 
 /// Returns a client of a database with the texts of its input as words: those of its here-documents, and
@@ -77,10 +97,11 @@ fn with_input(client: &SimpleCommand, piped: Option<&SimpleCommand>) -> SimpleCo
 
 /// Returns the commands in the arguments of a tool other than a shell.
 fn commands_of_arguments(input: &Input) -> Vec<SimpleCommand> {
+    let tool = input.tool().to_lowercase();
     let mut commands = Vec::new();
     for (key, value) in input.tool_input.iter().flatten() {
         for text in texts_of(value) {
-            commands.extend(commands_of_argument(input.tool(), key, &text));
+            commands.extend(commands_of_argument(&tool, key, &text));
         }
     }
     if input.tool().starts_with("mcp__")
@@ -101,19 +122,14 @@ fn command_of(arguments: &JsonObject) -> Option<String> {
     Some(format!("{program} {}", quoted_words(words.iter().filter_map(Value::as_str))))
 }
 
-/// Returns whether an argument of a tool of an MCP server is read like a text for a shell.
-fn is_command_of_server(tool: &str, argument: &str) -> bool {
-    const COMMANDS: [&str; 7] = ["command", "commands", "Command", "cmd", "script", "args", "argv"];
-    tool.starts_with("mcp__") && COMMANDS.iter().any(|end| argument.ends_with(end))
-}
-
 /// Returns `: > file` for each file that a pipeline reads and, before that, empties: `sort x > x`.
 fn emptied(commands: &[SimpleCommand]) -> Vec<SimpleCommand> {
     let mut found = Vec::new();
     for command in commands {
         for redirection in command.redirections.iter().filter(|one| &*one.operator == ">") {
             let file = &redirection.word.text;
-            let mut readers = commands.iter().filter(|other| other.pipeline == command.pipeline);
+            let mut readers =
+                commands.iter().filter(|other| other.frame.pipeline == command.frame.pipeline);
             if readers.any(|reader| reads(reader, file)) {
                 let words = vec![Word::known(":")];
                 let redirections = vec![redirection.clone()];
@@ -147,44 +163,38 @@ fn texts_of(value: &Value) -> Vec<String> {
     texts
 }
 
-/// Returns the commands in an argument of a tool other than a shell.
+/// Returns the commands in an argument of a tool other than a shell, whose name is in small letters.
 fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
-    const SERVERS: [&str; 9] = [
-        "sql", "query", "postgres", "database", "db", "supabase", "clickhouse", "snowflake",
-        "mcp__pg",
-    ];
-    /// Parts of the names of tools that run code.
-    const RUNNING: [&str; 3] = ["run", "exec", "eval"];
-    let tool = tool.to_lowercase();
-    match key {
-        _ if key.contains("sql") || key.starts_with("statement") => statements_of(text, &[]),
-        "query" if SERVERS.iter().any(|name| tool.contains(name)) => statements_of(text, &[]),
-        _ if is_command_of_server(&tool, key) => commands_of_text(text),
-        _ if key.ends_with("code") && RUNNING.iter().any(|name| tool.contains(name)) => {
-            let words = ["python3", "-c", text].map(Word::known).to_vec();
-            vec![SimpleCommand { words, ..Default::default() }]
-        }
-        _ => Vec::new(),
+    if key.contains("sql") || key.starts_with("statement") {
+        return statements_of(text, &[]);
     }
+    if key == "query" && SQL_TOOLS.iter().any(|name| tool.contains(name)) {
+        return statements_of(text, &[]);
+    }
+    if tool.starts_with("mcp__") && COMMAND_ARGUMENTS.iter().any(|end| key.ends_with(end)) {
+        return commands_of_text(text);
+    }
+    if key.ends_with("code") && RUNNING_TOOLS.iter().any(|name| tool.contains(name)) {
+        let words = ["python3", "-c", text].map(Word::known).to_vec();
+        return vec![SimpleCommand { words, ..Default::default() }];
+    }
+    Vec::new()
 }
 
 /// Gives each command the assignments of the program that runs it.
 fn pass_assignments(commands: &mut [SimpleCommand]) {
     for at in 1..commands.len() {
-        let depth = commands[at].wrappers.len();
+        let depth = commands[at].frame.wrappers.len();
         if depth == 0 {
             continue;
         }
-        let outer = commands[..at].iter().rfind(|outer| outer.wrappers.len() + 1 == depth);
+        let outer = commands[..at].iter().rfind(|outer| outer.frame.wrappers.len() + 1 == depth);
         if let Some(outer) = outer {
             let assignments = outer.assignments.clone();
             commands[at].assignments.extend(assignments);
         }
     }
 }
-
-/// Programs of which an operand is a program that they run.
-const RUNNERS: [&str; 3] = ["pnpm", "yarn", "bun"];
 
 /// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
 /// `pnpm prisma`.
@@ -226,7 +236,7 @@ fn commands_in_code(name: &str, given: &Arguments<'_>) -> Vec<SimpleCommand> {
         for mut inner in commands_of_text(&format!("{command} {text}")) {
             if inner.words.first().is_some_and(Word::is_known) {
                 inner.hidden = Hidden::Nothing;
-                inner.wrappers.insert(0, name.to_owned());
+                inner.frame.wrappers.insert(0, name.to_owned());
                 inner.history = given.command.history.clone();
                 commands.push(inner);
             }
@@ -243,23 +253,16 @@ fn program_of(command: &SimpleCommand) -> Option<String> {
     program_name(command.words.first()?)
 }
 
-/// Returns whether a command reads the output of the one before it.
-fn is_pipe(before: &SimpleCommand, command: &SimpleCommand) -> bool {
-    command.piped && before.pipeline == command.pipeline
-}
-
 /// Returns whether a program runs statements of SQL.
 fn is_database(name: &str) -> bool {
-    shipped("@databases").into_iter().flatten().any(|known| glob(known, name))
+    shipped("@databases").unwrap_or_default().iter().any(|known| glob(known, name))
 }
 
 /// Returns the words of a client that name its database, each as an assignment: `CLIENT=app_test`.
 fn words_beside(client: &SimpleCommand, statements: &str) -> Vec<Word> {
-    const NAMES: [&str; 9] =
-        ["-d", "-h", "-D", "-S", "--dbname", "--database", "--host", "--uri", "--url"];
     let given = Arguments::of(client);
     let mut words = given.operands.clone();
-    for option in given.options.iter().filter(|option| NAMES.contains(&&*option.name)) {
+    for option in given.options.iter().filter(|option| DATABASE_OPTIONS.contains(&&*option.name)) {
         words.extend(option.value.map(|(word, _)| word));
     }
     words.retain(|word| word.text != statements);
@@ -299,10 +302,4 @@ fn without_comments(text: &str) -> String {
         }
     }
     plain
-}
-
-/// Returns a statement of which nothing is known.
-fn unknown_statement(word: &Word, program: &[Word]) -> SimpleCommand {
-    let words = vec![Word::known("sql"), Word::unknown(&word.text)];
-    SimpleCommand { words, assignments: program.to_vec(), ..Default::default() }
 }

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::arguments::Arguments;
-use super::call::{CallReading, real_names};
+use super::call::CallReading;
 use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
 use super::mentions::Mention;
-use super::paths::{Here, Machine, PathPattern, hold};
+use super::paths::{Here, Machine, PathPattern, hold, names};
 use super::pattern::Pattern;
 use super::place::Scene;
 use super::uses::Touch;
@@ -17,7 +17,6 @@ use crate::calls::{Hidden, Reading};
 use hookexec::handler::Call;
 use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, Output};
-use hookexec_files::plain;
 use hookexec_files::text::shortened;
 
 /// A rule.
@@ -61,34 +60,19 @@ impl Conditions {
     }
 }
 
-/// Why a rule applies, or may: for people.
-struct Finding {
-    fit: Fit,
-    text: String,
-}
+/// Why a call can't be checked by a rule that says nothing about what it can't read.
+const TOO_LONG: &str = "the text of the call is too long to be checked: write it in shorter calls";
 
-const NOTHING: Finding = Finding { fit: Fit::No, text: String::new() };
-
-impl Finding {
-    fn better(self, other: Self) -> Self {
-        match (&self.fit, &other.fit) {
-            (Fit::Yes, _) | (Fit::Unknown(_), Fit::No | Fit::Unknown(_)) => self,
-            _ => other,
-        }
-    }
-}
+/// Whether something can be told of a call; there may be too much to look at.
+pub(super) type Told<T> = Result<T, BuiltinError>;
 
 impl Rule {
     /// Returns the rule's answer to a call.
-    pub(super) fn judge(&self, call: &Call<'_>) -> Result<Option<Output>, BuiltinError> {
+    pub(super) fn judge(&self, call: &Call<'_>) -> Told<Option<Output>> {
         self.answer_to(call.input, &Reading::of(call))
     }
 
-    pub(super) fn answer_to(
-        &self,
-        input: &Input,
-        reading: &Reading,
-    ) -> Result<Option<Output>, BuiltinError> {
+    pub(super) fn answer_to(&self, input: &Input, reading: &Reading) -> Told<Option<Output>> {
         let scene = Scene::of(input, &self.machine.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
@@ -96,198 +80,167 @@ impl Rule {
                 .implied
                 .get_or_init(|| with_implied(input, with_values(&reading.commands, &scene))),
         };
-        let read = CallReading::of(input, commands, reading, &self.machine, scene);
+        let read = CallReading::of(input, commands, reading, &self.machine, &scene);
+        let case = Case { rule: self, read: &read };
         match &self.answer {
-            Answer::Allow => self.allowed(&read),
-            Answer::Deny(reason) => self.stopped(&read, reason, Output::deny),
-            Answer::Ask(reason) => self.stopped(&read, reason, Output::ask),
+            Answer::Allow => case.allowed(),
+            Answer::Deny(reason) => case.stopped(reason, Output::deny),
+            Answer::Ask(reason) => case.stopped(reason, Output::ask),
         }
     }
+}
 
-    fn stopped(
-        &self,
-        read: &CallReading<'_>,
-        reason: &str,
-        decide: fn(String) -> Output,
-    ) -> Result<Option<Output>, BuiltinError> {
-        let mut best = NOTHING;
-        for set in &self.sets {
-            best = best.better(self.finding(read, set)?);
+/// A rule, and a call that it judges.
+pub(super) struct Case<'c> {
+    pub(super) rule: &'c Rule,
+    pub(super) read: &'c CallReading<'c>,
+}
+
+impl<'c> Case<'c> {
+    fn stopped(&self, reason: &str, decide: fn(String) -> Output) -> Told<Option<Output>> {
+        let mut best = Fit::No;
+        for set in &self.rule.sets {
+            best = best.or(self.set(set)?);
         }
-        Ok(match best.fit {
-            Fit::No => None,
-            Fit::Yes => Some(decide(format!("{reason}: {}", best.text))),
-            Fit::Unknown(part) => {
-                let part = shortened(&part, 200);
-                let unknown = if part.is_empty() {
-                    "what the text runs can't be known; write plain commands of a POSIX shell"
-                        .to_owned()
-                } else {
-                    format!("`{part}` can't be known before it runs; write it out")
-                };
-                let reason = format!("{unknown} ({reason})");
-                match self.uncertain {
-                    Uncertain::None => None,
-                    Uncertain::Ask => Some(Output::ask(reason)),
-                    Uncertain::Deny => Some(Output::deny(reason)),
-                }
-            }
+        let part = match best {
+            Fit::No => return Ok(None),
+            Fit::Yes(text) => return Ok(Some(decide(format!("{reason}: {text}")))),
+            Fit::Unknown(part) => part,
+        };
+        let unknown = if part.is_empty() {
+            "what the text runs can't be known; write plain commands of a POSIX shell".to_owned()
+        } else {
+            format!("`{}` can't be known before it runs; write it out", shortened(&part, 200))
+        };
+        let reason = format!("{unknown} ({reason})");
+        Ok(match self.rule.uncertain {
+            Uncertain::None if self.read.is_too_long() => return Err(TOO_LONG.into()),
+            Uncertain::None => None,
+            Uncertain::Ask => Some(Output::ask(reason)),
+            Uncertain::Deny => Some(Output::deny(reason)),
         })
     }
 
     /// Returns whether all conditions of a set hold together.
-    fn finding(&self, read: &CallReading<'_>, set: &Conditions) -> Result<Finding, BuiltinError> {
-        let excepted =
-            !self.except.tools.is_empty() && read.tool.is_certainly_one_of(&self.except.tools);
-        if excepted || !set.tools.is_empty() && !read.tool.is_one_of(&set.tools) {
-            return Ok(NOTHING);
+    fn set(&self, set: &Conditions) -> Told<Fit> {
+        let (tool, excepted) = (&self.read.tool, &self.rule.except.tools);
+        if !excepted.is_empty() && tool.is_certainly_one_of(excepted)
+            || !set.tools.is_empty() && !tool.is_one_of(&set.tools)
+        {
+            return Ok(Fit::No);
         }
-        if !set.commands.is_empty() || !set.targets.is_empty() {
-            let mut best = NOTHING;
-            for at in 0..read.commands.len() {
-                best = best.better(self.command(read, set, at)?);
-                if best.fit == Fit::Yes {
-                    break;
-                }
+        if set.commands.is_empty() && set.targets.is_empty() {
+            if set.names_files() {
+                return self.files(set, None);
             }
-            return Ok(best);
+            return Ok(Fit::Yes("the tool".to_owned()));
         }
-        if set.names_files() {
-            return self.files(read, set, None);
-        }
-        Ok(Finding { fit: Fit::Yes, text: "the tool".to_owned() })
-    }
-
-    /// Returns whether the conditions hold for one command.
-    fn command(
-        &self,
-        read: &CallReading<'_>,
-        set: &Conditions,
-        at: usize,
-    ) -> Result<Finding, BuiltinError> {
-        let given = &read.commands[at];
-        let mut fit = if set.commands.is_empty() { Fit::Yes } else { Fit::No };
-        let mut notes = vec![quoted(&shown(given))];
-        for pattern in &set.commands {
-            let found = pattern.finds(given);
-            if found == Fit::Yes {
-                notes.push(format!("fits `{}`", shortened(&plain::line(&pattern.written), 100)));
-            }
-            fit = fit.or(found);
-            if fit == Fit::Yes {
+        let mut best = Fit::No;
+        for at in 0..self.read.commands.len() {
+            best = best.or(self.command(set, at)?);
+            if best.is_yes() {
                 break;
             }
         }
+        Ok(best)
+    }
+
+    /// Returns whether the conditions hold for one command.
+    fn command(&self, set: &Conditions, at: usize) -> Told<Fit> {
+        let given = &self.read.commands[at];
+        let mut fit = fitting_pattern(set, given);
         if fit == Fit::No || self.is_excepted(given) {
-            return Ok(NOTHING);
+            return Ok(Fit::No);
         }
-        let mentions: Vec<&Mention> =
-            self.mentions(read)?.iter().filter(|mention| mention.command == Some(at)).collect();
+        let mentions = self.mentions_of(at)?;
         if !set.targets.is_empty() {
-            let mut best = if given.command.more { Fit::Unknown(shown(given)) } else { Fit::No };
-            if given.command.hidden != Hidden::Nothing && fit != Fit::Yes {
-                best = Fit::Unknown(shown(given));
-            }
+            let may_be = given.command.frame.more
+                || given.command.hidden != Hidden::Nothing && !fit.is_yes();
+            let mut best = if may_be { Fit::Unknown(shown(given)) } else { Fit::No };
             for mention in &mentions {
-                if !mention.is_target || !mention.touch.meets(set.touches()) {
-                    continue;
+                if mention.is_target && mention.touch.meets(set.touches()) {
+                    best = best.or(self.read.target(mention, &set.targets));
                 }
-                let (found, written) = read.target(mention, &set.targets);
-                if found == Fit::Yes {
-                    notes.push(format!("and {} is in `{written}`", quoted(&mention.shown)));
-                }
-                best = best.or(found);
             }
             fit = fit.and(best);
         }
         if fit == Fit::No {
-            return Ok(NOTHING);
+            return Ok(Fit::No);
         }
         if set.names_files() {
-            let found = self.files(read, set, Some(at))?;
-            if found.fit == Fit::No {
-                return Ok(NOTHING);
-            }
-            fit = fit.and(found.fit);
-            notes.push(format!("and {}", found.text));
-        } else if !self.except.files.is_empty() || !self.except.targets.is_empty() {
-            match self.lies_in_exceptions(given, &mentions) {
-                Fit::Yes => return Ok(NOTHING),
-                Fit::Unknown(part) if fit == Fit::Yes => fit = Fit::Unknown(part),
-                _ => {}
-            }
+            return Ok(fit.and(self.files(set, Some(at))?));
         }
-        Ok(Finding { fit, text: notes.join(" ") })
+        Ok(match self.lies_in_exceptions(given, &mentions) {
+            Fit::Yes(_) => Fit::No,
+            Fit::Unknown(part) if fit.is_yes() => Fit::Unknown(part),
+            _ => fit,
+        })
     }
 
     /// Returns the files of a call, or none if no condition is about files.
-    pub(super) fn mentions<'r>(
-        &self,
-        read: &'r CallReading<'_>,
-    ) -> Result<&'r [Mention], BuiltinError> {
-        let mut sets = self.sets.iter().chain([&self.except]);
+    pub(super) fn mentions(&self) -> Told<&'c [Mention]> {
+        let mut sets = self.rule.sets.iter().chain([&self.rule.except]);
         if sets.any(|set| set.names_files() || !set.targets.is_empty()) {
-            return read.mentions();
+            return self.read.mentions();
         }
         Ok(&[])
     }
 
+    /// Returns the files of one command.
+    pub(super) fn mentions_of(&self, command: usize) -> Told<Vec<&'c Mention>> {
+        let all = self.mentions()?.iter();
+        Ok(all.filter(|mention| mention.command == Some(command)).collect())
+    }
+
     fn is_excepted(&self, given: &Arguments<'_>) -> bool {
-        self.except.commands.iter().any(|pattern| pattern.certainly_finds(given))
+        self.rule.except.commands.iter().any(|pattern| pattern.certainly_finds(given))
     }
 
     /// Returns whether all targets of a command are excepted. What else it touches says nothing of what
     /// it does: `git push -f 2>/tmp/x`.
     fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
-        let mut targets = mentions.iter().filter(|mention| mention.is_target).peekable();
-        if targets.peek().is_none() || given.command.more {
+        let Conditions { files, targets, .. } = &self.rule.except;
+        let is_target = mentions.iter().any(|mention| mention.is_target);
+        if files.is_empty() && targets.is_empty() || !is_target || given.command.frame.more {
             return Fit::No;
         }
-        let mut unknown = None;
-        for mention in targets {
+        let mut fit = Fit::Yes(String::new());
+        for mention in mentions.iter().filter(|mention| mention.is_target) {
             if mention.paths.is_empty() && mention.open.is_none() {
                 return Fit::No;
             }
-            let names = mention.paths.iter().flat_map(|path| real_names(path));
-            for name in names {
-                if !hold(&self.except.files, &name) && !hold(&self.except.targets, &name) {
+            for name in mention.paths.iter().flat_map(|path| names(path)) {
+                if !hold(files, &name) && !hold(targets, &name) {
                     return Fit::No;
                 }
             }
             if let Some(last) = &mention.open {
-                let mut patterns = self.except.files.iter().chain(&self.except.targets);
-                if !patterns.any(|pattern| pattern.may_be_at_stake(last)) {
+                if !files.iter().chain(targets).any(|pattern| pattern.may_be_at_stake(last)) {
                     return Fit::No;
                 }
-                unknown = Some(mention.shown.clone());
+                fit = Fit::Unknown(mention.shown.clone());
             }
         }
-        unknown.map_or(Fit::Yes, Fit::Unknown)
+        fit
     }
 
     /// Returns whether a file of the call, or of one command, fits.
-    fn files(
-        &self,
-        read: &CallReading<'_>,
-        set: &Conditions,
-        command: Option<usize>,
-    ) -> Result<Finding, BuiltinError> {
-        let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
-        mentions.retain(|one| command.is_none() || one.command == command);
-        mentions.retain(|one| one.touch.meets(set.touches()));
+    fn files(&self, set: &Conditions, command: Option<usize>) -> Told<Fit> {
+        let read = self.read;
         let asked = match command {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,
         };
         // A text that can't be read may name any file.
-        let mut best = NOTHING;
-        if let Some(given) = asked.iter().rfind(|given| is_unreadable(given)) {
-            best = Finding { fit: Fit::Unknown(shown(given)), text: String::new() };
-        }
+        let unreadable = asked.iter().rfind(|given| is_unreadable(given));
+        let mut best = unreadable.map_or(Fit::No, |given| Fit::Unknown(shown(given)));
+        let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
+        mentions.retain(|one| command.is_none() || one.command == command);
+        mentions.retain(|one| one.touch.meets(set.touches()));
         if mentions.is_empty() {
             return Ok(best);
         }
-        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.except.files, path);
+        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.rule.except.files, path);
         let here = Here::of(&set.files, read);
         for mention in mentions {
             if command.is_none()
@@ -300,22 +253,33 @@ impl Rule {
             if found.is_none() && !set.files.is_empty() {
                 continue;
             }
-            let fit = if mention.unsure { Fit::Unknown(mention.shown.clone()) } else { Fit::Yes };
-            let mut text = quoted(&mention.shown);
-            if let Some(how) = found {
-                text = format!("{text} {how}");
+            if !mention.unsure {
+                let how = found.map(|how| format!(" {how}")).unwrap_or_default();
+                return Ok(Fit::Yes(quoted(&mention.shown) + &how));
             }
-            best = best.better(Finding { fit, text });
-            if best.fit == Fit::Yes {
-                break;
-            }
+            best = best.or(Fit::Unknown(mention.shown.clone()));
         }
         Ok(best)
     }
 }
 
+/// Returns whether a command fits one of the patterns of a set, if it has some.
+fn fitting_pattern(set: &Conditions, given: &Arguments<'_>) -> Fit {
+    if set.commands.is_empty() {
+        return Fit::Yes(quoted(&shown(given)));
+    }
+    let mut best = Fit::No;
+    for pattern in &set.commands {
+        match pattern.finds(given) {
+            Fit::Yes(how) => return Fit::Yes(format!("{} {how}", quoted(&shown(given)))),
+            other => best = best.or(other),
+        }
+    }
+    best
+}
+
 /// Returns a part of a call in backticks, which it can't end itself.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("`{}`", shortened(&text.replace('`', "'"), 200))
 }
 

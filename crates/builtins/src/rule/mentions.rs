@@ -5,17 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::arguments::Arguments;
-use super::expand::{expansions, versions, without_outputs};
 use super::implied::is_awk;
-use super::part::braces;
-use super::place::{Place, Scene};
+use super::judge::Told;
+use super::place::Place;
 use super::search::searched;
 use super::texts::Texts;
-use super::uses::{Touch, uses};
-use super::words::{add_words, without_range};
+use super::uses::{Touch, UsedWord, uses};
+use super::words::add_words;
 use crate::calls::{Hidden, Word, is_interpreter};
 use crate::tools::patch;
-use hookexec::registry::BuiltinError;
 use hookexec_files::platform::Platform;
 
 /// A word of a call that may be a file.
@@ -43,19 +41,19 @@ pub(super) struct Mention {
 /// Returns the files that commands mention.
 pub(super) fn of_commands(
     commands: &[Arguments<'_>],
-    places: &[Arc<Place>],
-    scene: &Scene<'_>,
-) -> Result<Vec<Mention>, BuiltinError> {
+    places: &[Arc<Place<'_>>],
+) -> Told<Vec<Mention>> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
-        let is_searched = given.command.wrappers.last().is_some_and(|name| name == "find");
+        let is_searched = given.command.frame.wrappers.last().is_some_and(|name| name == "find");
         let mut before = commands[..at].iter().rev();
         let found = before.find(|given| given.program.as_deref() == Some("find"));
         let search = found.filter(|_| is_searched);
-        let pipeline = given.command.pipeline;
-        let piped = found.filter(|found| given.command.more && found.command.pipeline == pipeline);
+        let pipeline = given.command.frame.pipeline;
+        let piped = found
+            .filter(|found| given.command.frame.more && found.command.frame.pipeline == pipeline);
         let place = &places[at];
-        let mut found = Finder { search, piped, given, at, place, scene, mentions: &mut mentions };
+        let mut found = Finder { search, piped, given, at, place, mentions: &mut mentions };
         found.all()?;
     }
     Ok(mentions)
@@ -64,29 +62,23 @@ pub(super) fn of_commands(
 struct Finder<'f, 'c> {
     given: &'f Arguments<'c>,
     at: usize,
-    place: &'f Place,
+    place: &'f Place<'f>,
     /// The `find` that runs the command.
     search: Option<&'f Arguments<'c>>,
     /// The `find` from which `xargs` gets words for the command.
     piped: Option<&'f Arguments<'c>>,
-    scene: &'f Scene<'f>,
     mentions: &'f mut Vec<Mention>,
 }
 
 impl Mention {
     /// Returns what a word may be as a file; `words` are the texts in it that may be one.
-    pub(super) fn of(
-        word: &Word,
-        words: &BTreeSet<String>,
-        place: &Place,
-        scene: &Scene<'_>,
-    ) -> Result<Self, BuiltinError> {
+    pub(super) fn of(word: &Word, words: &BTreeSet<String>, place: &Place<'_>) -> Told<Self> {
         let mut texts = Texts::default();
         for one in words {
-            add_versions(one, place, scene, &mut texts)?;
+            texts.add_versions(one, place)?;
         }
-        let expanded = expansions(word, place, scene);
-        scene.make(expanded.len())?;
+        let expanded = place.expansions(word);
+        place.scene.make(expanded.len())?;
         let (mut paths, mut open) = place.named(&expanded);
         // An address is in no directory.
         if word.text.contains("://") {
@@ -99,7 +91,7 @@ impl Mention {
 }
 
 impl Finder<'_, '_> {
-    fn all(&mut self) -> Result<(), BuiltinError> {
+    fn all(&mut self) -> Told<()> {
         let command = self.given.command;
         let program = self.given.program.as_deref().unwrap_or_default();
         // Any text in code may be a file.
@@ -107,20 +99,17 @@ impl Finder<'_, '_> {
         if let Some(word) = command.words.first()
             && word.text.contains('/')
         {
-            self.add(word, &word.text, Touch::READ, false, false)?;
+            self.add(&UsedWord::of(word, Touch::READ), false)?;
         }
-        for used in uses(self.given) {
+        for mut used in uses(self.given) {
             match self.search {
-                Some(search) if used.text == "{}" => {
-                    self.add_found(search, "", used.word, used.touch, used.is_target)?;
-                }
-                _ if used.is_target && program == "find" => {
-                    self.add_found(self.given, &used.text, used.word, used.touch, true)?;
-                }
+                Some(search) if used.text == "{}" => self.add_found(search, &used.with_text(""))?,
+                _ if used.is_target && program == "find" => self.add_found(self.given, &used)?,
                 _ => {
-                    let code = if is_code { touch_of_code(&used.text) } else { Touch::NONE };
-                    let touch = used.touch.with(code);
-                    self.add(used.word, &used.text, touch, used.is_target, is_code)?;
+                    if is_code {
+                        used.touch = used.touch.with(touch_of_code(&used.text));
+                    }
+                    self.add(&used, is_code)?;
                 }
             }
         }
@@ -129,14 +118,15 @@ impl Finder<'_, '_> {
             && self.given.operands.is_empty()
             && let Some(word) = command.words.first()
         {
-            self.add_found(self.given, ".", word, Touch::DELETE, true)?;
+            let used = UsedWord { is_target: true, ..UsedWord::of(word, Touch::DELETE) };
+            self.add_found(self.given, &used.with_text("."))?;
         }
         if let Some(search) = self.piped {
             // `xargs` adds what was found at the end.
             let mut whole = command.clone();
             whole.words.push(Word::unknown("{}"));
             for used in uses(&Arguments::of(&whole)).iter().filter(|used| used.text == "{}") {
-                self.add_found(search, "", used.word, used.touch, used.is_target)?;
+                self.add_found(search, &used.with_text(""))?;
             }
         }
         if program == "apply_patch" {
@@ -146,20 +136,17 @@ impl Finder<'_, '_> {
         for redirection in &command.redirections {
             let word = &redirection.word;
             match &*redirection.operator {
-                "<" | "<&" => self.add(word, &word.text, Touch::READ, false, false)?,
+                "<" | "<&" => self.add(&UsedWord::of(word, Touch::READ), false)?,
                 operator if !operator.starts_with("<<") => {
-                    self.add(word, &word.text, Touch::WRITE, false, false)?;
+                    self.add(&UsedWord::of(word, Touch::WRITE), false)?;
                 }
-                _ if is_code => {
-                    self.add(word, &word.text, touch_of_code(&word.text), false, true)?;
-                }
+                _ if is_code => self.add(&UsedWord::of(word, touch_of_code(&word.text)), true)?,
                 _ => {}
             }
         }
         if let Hidden::Words(words) = &command.hidden {
             for text in words {
-                let word = Word::known(text);
-                self.add(&word, text, Touch::ANY, false, true)?;
+                self.add(&UsedWord::of(&Word::known(text), Touch::ANY), true)?;
                 if let Some(last) = self.mentions.last_mut() {
                     last.unsure = true;
                 }
@@ -169,14 +156,14 @@ impl Finder<'_, '_> {
     }
 
     /// Adds the files of patches, which stand in an operand or a here-document.
-    fn patches(&mut self) -> Result<(), BuiltinError> {
+    fn patches(&mut self) -> Told<()> {
         let documents = self.given.command.redirections.iter().filter(|one| !one.is_file());
         let mut texts: Vec<&Word> = documents.map(|one| &one.word).collect();
         texts.extend(&self.given.operands);
         for text in texts {
             for edit in patch::edits(&text.text).unwrap_or_default() {
                 let word = Word::known(&edit.path);
-                self.add(&word, &edit.path, Touch::of_patch(edit.kind), false, false)?;
+                self.add(&UsedWord::of(&word, Touch::of_patch(edit.kind)), false)?;
             }
         }
         Ok(())
@@ -184,22 +171,23 @@ impl Finder<'_, '_> {
 
     /// Adds the files that no word names: the directory of a search without one, and what a copy is
     /// called in a directory.
-    fn implied(&mut self) -> Result<(), BuiltinError> {
+    fn implied(&mut self) -> Told<()> {
         let (given, command) = (self.given, self.given.command);
         let program = given.program.as_deref().unwrap_or_default();
         let Some(first) = command.words.first() else { return Ok(()) };
         let searches =
             matches!(program, "rg" | "ag" | "ack") || given.has("-r") && program == "grep";
         let has_pattern = given.has("-e") || given.has("-f");
-        if searches && !command.piped && given.operands.len() + usize::from(has_pattern) < 2 {
-            self.add(first, ".", Touch::READ, false, false)?;
+        if searches && !command.frame.piped && given.operands.len() + usize::from(has_pattern) < 2 {
+            self.add(&UsedWord::of(first, Touch::READ).with_text("."), false)?;
         }
         if let ("cp" | "mv" | "install" | "ln", [sources @ .., to]) = (program, &*given.operands)
             && self.is_directory(&to.text)
         {
             for source in sources {
                 let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-                self.add(to, &format!("{}/{name}", to.text), Touch::WRITE, false, false)?;
+                let copy = format!("{}/{name}", to.text);
+                self.add(&UsedWord::of(to, Touch::WRITE).with_text(copy), false)?;
             }
         }
         Ok(())
@@ -210,22 +198,17 @@ impl Finder<'_, '_> {
         text.ends_with('/') || paths.any(|path| Platform::HERE.native(&path).is_dir())
     }
 
-    /// Adds the files that `find` finds: below `start`, or below all its operands. Where they lie is not
-    /// known, so only the start and the name count as files.
-    fn add_found(
-        &mut self,
-        search: &Arguments<'_>,
-        start: &str,
-        word: &Word,
-        touch: Touch,
-        is_target: bool,
-    ) -> Result<(), BuiltinError> {
-        for (start, pattern) in searched(search, start) {
-            let open = Word::unknown(&word.text);
-            self.add(&open, &format!("{start}/{pattern}"), touch, is_target, false)?;
+    /// Adds the files that `find` finds: below the text of a use, or below all its operands if that is
+    /// empty. Where they lie is not known, so only the start and the name count as files.
+    fn add_found(&mut self, search: &Arguments<'_>, used: &UsedWord<'_>) -> Told<()> {
+        for (start, pattern) in searched(search, &used.text) {
+            let open = Word::unknown(&used.word.text);
+            let found =
+                UsedWord { word: &open, text: format!("{start}/{pattern}").into(), ..*used };
+            self.add(&found, false)?;
             let Some(mention) = self.mentions.last_mut() else { continue };
             mention.texts = Texts::default();
-            add_versions(&start, self.place, self.scene, &mut mention.texts)?;
+            mention.texts.add_versions(&start, self.place)?;
             let name = pattern.rsplit('/').next().unwrap_or_default();
             if name != "*" {
                 mention.texts.add_pieces(name)?;
@@ -237,14 +220,9 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        word: &Word,
-        text: &str,
-        touch: Touch,
-        is_target: bool,
-        is_code: bool,
-    ) -> Result<(), BuiltinError> {
+    /// Adds a file, or the files in code.
+    fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Told<()> {
+        let text = &*used.text;
         if text.is_empty() {
             return Ok(());
         }
@@ -262,8 +240,8 @@ impl Finder<'_, '_> {
         } else {
             words.retain(|word| !word.contains('\n'));
         }
-        let meant = Word { text: text.to_owned(), ..word.clone() };
-        let mut mention = Mention::of(&meant, &words, self.place, self.scene)?;
+        let meant = Word { text: text.to_owned(), ..used.word.clone() };
+        let mut mention = Mention::of(&meant, &words, self.place)?;
         if divides {
             mention.texts.remove("/");
             mention.texts.remove("//");
@@ -271,8 +249,8 @@ impl Finder<'_, '_> {
         if !is_path {
             (mention.paths, mention.open) = (Vec::new(), None);
         }
-        mention.shown.clone_from(&word.text);
-        (mention.touch, mention.is_target) = (touch, is_target);
+        mention.shown.clone_from(&used.word.text);
+        (mention.touch, mention.is_target) = (used.touch, used.is_target);
         mention.command = Some(self.at);
         mention.descends = descends(self.given) || is_code && text.contains("tree(");
         self.mentions.push(mention);
@@ -287,25 +265,6 @@ fn touch_of_code(code: &str) -> Touch {
         "truncate", "copy", "move", "save", "dump", "chmod", "> \"",
     ];
     if CHANGING.iter().any(|word| code.contains(word)) { Touch::ANY } else { Touch::READ }
-}
-
-/// Adds everything that a text may mean with its variables replaced.
-pub(super) fn add_versions(
-    text: &str,
-    place: &Place,
-    scene: &Scene<'_>,
-    texts: &mut Texts,
-) -> Result<(), BuiltinError> {
-    texts.add_pieces(&without_outputs(text))?;
-    for version in versions(text, place, scene) {
-        let lists = braces(&version);
-        scene.make(lists.len())?;
-        for version in lists {
-            texts.add_pieces(&version)?;
-            texts.add_pieces(&without_range(&version))?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns whether a command goes through the directories that it names.

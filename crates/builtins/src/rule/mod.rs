@@ -19,7 +19,6 @@ mod part;
 mod paths;
 mod pattern;
 mod place;
-mod rows;
 mod search;
 mod table;
 mod texts;

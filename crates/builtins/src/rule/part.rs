@@ -1,6 +1,7 @@
 //! Parts of the patterns of paths, compared with the parts of a path.
 
 use super::expand::UNKNOWN;
+use super::glob::like;
 
 /// The most patterns that the braces of one may stand for.
 const MOST_BRACES: usize = 64;
@@ -8,24 +9,24 @@ const MOST_BRACES: usize = 64;
 /// A part of a path between two `/`.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
-    letters: Vec<char>,
+    text: String,
     /// Whether `*` and `?` stand for others.
     is_wild: bool,
 }
 
 impl Part {
     pub(super) fn literal(name: &str) -> Self {
-        Self { letters: name.chars().collect(), is_wild: false }
+        Self { text: name.to_owned(), is_wild: false }
     }
 
     pub(super) fn of(written: &str) -> Self {
-        let letters = simplified(written);
-        let is_wild = letters.contains(&'*') || letters.contains(&'?');
-        Self { letters, is_wild }
+        let text = simplified(written).replace(UNKNOWN, "*");
+        let is_wild = text.contains(['*', '?']);
+        Self { text, is_wild }
     }
 
     pub(super) fn is_deep(&self) -> bool {
-        self.is_wild && self.letters == ['*', '*']
+        self.is_wild && self.text == "**"
     }
 
     pub(super) fn is_wild(&self) -> bool {
@@ -33,69 +34,53 @@ impl Part {
     }
 
     /// Returns the name that it is, if it has no wildcard.
-    pub(super) fn name(&self) -> String {
-        self.letters.iter().collect()
+    pub(super) fn name(&self) -> &str {
+        &self.text
     }
 
     pub(super) fn fits(&self, name: &str, same_case: bool) -> bool {
-        if !self.is_wild {
-            let mut own = self.letters.iter();
-            let mut letters = name.chars();
-            return letters
-                .all(|letter| own.next().is_some_and(|one| is_same(*one, letter, same_case)))
-                && own.next().is_none();
-        }
-        name_fits(&self.letters, name, same_case)
-    }
-}
-
-/// Returns the letters of a part, in which only `*` and `?` stand for others: a set such as `[a-z]` may
-/// be any letter.
-fn simplified(part: &str) -> Vec<char> {
-    let mut letters = Vec::new();
-    let mut rest = part.chars();
-    while let Some(letter) = rest.next() {
-        let set = rest.as_str().char_indices().skip(1).find(|(_, end)| *end == ']');
-        match (letter, set) {
-            ('[', Some((end, _))) => {
-                letters.push('?');
-                rest = rest.as_str()[end + 1..].chars();
+        match (self.is_wild, same_case) {
+            (true, true) => like(&self.text, name, |own, letter| own == '?' || own == letter),
+            (true, false) => like(&self.text, name, |own, letter| own == '?' || alike(own, letter)),
+            (false, true) => self.text == name,
+            (false, false) => {
+                let mut own = self.text.chars();
+                name.chars().all(|letter| own.next().is_some_and(|one| alike(one, letter)))
+                    && own.next().is_none()
             }
-            (UNKNOWN, _) => letters.push('*'),
-            _ => letters.push(letter),
         }
     }
-    letters
 }
 
-/// Returns whether a name is like a part with wildcards.
-fn name_fits(part: &[char], name: &str, same_case: bool) -> bool {
-    let (mut at, mut rest) = (0, name);
-    // Behind the last `*`: where the part goes on, and the letters to try next.
-    let mut retry = None;
+/// Returns a pattern that fits at least what `pattern` does, in which only `*` and `?` stand for others:
+/// a set such as `[a-z]` may be any letter, and more than two `*` are two.
+pub(super) fn simplified(pattern: &str) -> String {
+    let mut simple = String::new();
+    let mut rest = pattern;
     while let Some(letter) = rest.chars().next() {
-        let behind = &rest[letter.len_utf8()..];
-        if part.get(at) == Some(&'*') {
-            at += 1;
-            retry = Some((at, behind));
-        } else if part.get(at).is_some_and(|own| *own == '?' || is_same(*own, letter, same_case)) {
-            (at, rest) = (at + 1, behind);
-        } else if let Some((back, next)) = retry {
-            (at, rest) = (back, next);
-            let skipped = next.chars().next().map_or(0, char::len_utf8);
-            retry = Some((back, &next[skipped..]));
-        } else {
-            return false;
+        let set = if letter == '[' { length_of_set(rest) } else { None };
+        rest = &rest[set.unwrap_or(letter.len_utf8())..];
+        if set.is_some() {
+            simple.push('?');
+        } else if letter != '*' || !simple.ends_with("**") {
+            simple.push(letter);
         }
     }
-    part[at..].iter().all(|letter| *letter == '*')
+    simple
 }
 
-fn is_same(letter: char, other: char, same_case: bool) -> bool {
-    if letter.is_ascii() && other.is_ascii() {
-        return letter == other || !same_case && letter.eq_ignore_ascii_case(&other);
-    }
-    letter == other || !same_case && letter.to_lowercase().eq(other.to_lowercase())
+/// Returns how long the set is that a text begins with: `[a]`, `[]a]`.
+fn length_of_set(text: &str) -> Option<usize> {
+    let first = text[1..].chars().next()?;
+    let inside = 1 + first.len_utf8();
+    let end = inside + text[inside..].find(']')?;
+    if text[..end].contains('/') { None } else { Some(end + 1) }
+}
+
+fn alike(letter: char, other: char) -> bool {
+    letter == other
+        || letter.eq_ignore_ascii_case(&other)
+        || !letter.is_ascii() && letter.to_lowercase().eq(other.to_lowercase())
 }
 
 /// Returns whether a pattern fits the beginning of a path.

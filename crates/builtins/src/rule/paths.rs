@@ -252,9 +252,9 @@ pub(super) fn take_away(patterns: &[PathPattern], file: &Path) -> bool {
     patterns.iter().any(|pattern| pattern.negated && pattern.may_hold(file))
 }
 
-/// Returns the address that a file is.
+/// Returns the address that a file is. It is in no directory.
 fn address_of(file: &Path) -> Option<&str> {
-    file.to_str().filter(|text| text.contains("://"))
+    file.to_str().filter(|text| text.contains("://") && !text.starts_with('/'))
 }
 
 /// Returns the rest of a path that begins with one of these names.
@@ -282,9 +282,9 @@ impl Compiled {
             parts.pop();
         }
         let root_parts = parts.iter().take_while(|part| !part.is_wild()).count();
-        let names = parts[..root_parts].iter().map(Part::name);
-        let root = Path::new("/").join(names.collect::<PathBuf>());
-        let root = Some(root).filter(|_| is_absolute);
+        let mut root = PathBuf::from("/");
+        root.extend(parts[..root_parts].iter().map(Part::name));
+        let root = if is_absolute { Some(root) } else { None };
         Self { parts, root, root_parts }
     }
 }
@@ -383,8 +383,11 @@ pub(super) fn rooted(path: &Path) -> PathBuf {
     }
 }
 
-/// Returns the names of the file that `path` leads to.
+/// Returns the names of the file that `path` leads to; an address has one.
 pub(super) fn names(path: &Path) -> Vec<PathBuf> {
+    if address_of(path).is_some() {
+        return vec![path.to_owned()];
+    }
     let mut names = vec![lexical(path), real(path)];
     names.dedup();
     let first: Vec<PathBuf> =

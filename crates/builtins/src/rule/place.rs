@@ -1,16 +1,16 @@
 //! Where a command runs, and the variables that it sees, as far as the call tells.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::expand::{UNKNOWN, expansions};
+use super::expand::UNKNOWN;
+use super::judge::Told;
 use super::paths::rooted;
 use super::texts::TOO_MANY;
 use crate::builtins::Surroundings;
 use crate::calls::{Change, History, Word, directory};
-use hookexec::registry::BuiltinError;
 use hookexec::wire::Input;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
@@ -31,7 +31,7 @@ pub(super) struct Scene<'w> {
 }
 
 impl<'w> Scene<'w> {
-    pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Result<Self, BuiltinError> {
+    pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Told<Self> {
         let mut start = rooted(&directory(input));
         if !start.starts_with("/") {
             start = rooted(&std::env::current_dir()?).join(start);
@@ -58,15 +58,16 @@ impl<'w> Scene<'w> {
     }
 
     /// Returns the place in which the call begins.
-    pub(super) fn beginning(&self) -> Place {
+    pub(super) fn beginning(&self) -> Place<'_> {
         let directories = vec![Some(self.start.clone())];
-        Place { directories, variables: BTreeMap::new() }
+        Place { scene: self, directories, variables: BTreeMap::new() }
     }
 }
 
 /// The directories that a command may run in, and the values that variables may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+#[derive(Clone)]
+pub(super) struct Place<'s> {
+    pub(super) scene: &'s Scene<'s>,
     /// `None` is a directory that is not known.
     pub(super) directories: Vec<Option<PathBuf>>,
     /// The variables that the call sets.
@@ -74,18 +75,24 @@ pub(super) struct Place {
 }
 
 /// The places of the commands of one call.
-#[derive(Default)]
-pub(super) struct Places(HashMap<*const (), Arc<Place>>);
+pub(super) struct Places<'s> {
+    scene: &'s Scene<'s>,
+    known: HashMap<*const (), Arc<Place<'s>>>,
+}
 
-impl Places {
+impl<'s> Places<'s> {
+    pub(super) fn of(scene: &'s Scene<'s>) -> Self {
+        Self { scene, known: HashMap::new() }
+    }
+
     /// Returns the place after these steps.
-    pub(super) fn after(&mut self, history: &History, scene: &Scene<'_>) -> Arc<Place> {
+    pub(super) fn after(&mut self, history: &History) -> Arc<Place<'s>> {
         // The steps from the first that is not known yet; each stands on the one before it.
         let mut steps = Vec::new();
         let mut next = history;
-        let mut place = Arc::new(scene.beginning());
+        let mut place = Arc::new(self.scene.beginning());
         while let Some(step) = next.last() {
-            if let Some(known) = self.0.get(&Arc::as_ptr(step).cast()) {
+            if let Some(known) = self.known.get(&Arc::as_ptr(step).cast()) {
                 place = Arc::clone(known);
                 break;
             }
@@ -95,22 +102,22 @@ impl Places {
         for step in steps.into_iter().rev() {
             let mut changed = (*place).clone();
             match &step.change {
-                Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure, scene),
+                Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure),
                 Change::Strayed => changed.directories = vec![None],
-                Change::Set(word) => changed.set(word, scene),
-                Change::MayBe(before) => changed.add(&self.after(before, scene), scene),
+                Change::Set(word) => changed.set(word),
+                Change::MayBe(before) => changed.add(&self.after(before)),
             }
             place = Arc::new(changed);
-            self.0.insert(Arc::as_ptr(step).cast(), Arc::clone(&place));
+            self.known.insert(Arc::as_ptr(step).cast(), Arc::clone(&place));
         }
         place
     }
 }
 
-impl Place {
-    pub(super) fn go(&mut self, to: Option<&Word>, is_sure: bool, scene: &Scene<'_>) {
-        let texts = match (to, scene.home()) {
-            (Some(word), _) => expansions(word, self, scene),
+impl Place<'_> {
+    pub(super) fn go(&mut self, to: Option<&Word>, is_sure: bool) {
+        let texts = match (to, self.scene.home()) {
+            (Some(word), _) => self.expansions(word),
             (None, Some(home)) => vec![home.to_owned()],
             (None, None) => vec![UNKNOWN.to_string()],
         };
@@ -163,7 +170,7 @@ impl Place {
         (named, open)
     }
 
-    fn set(&mut self, word: &Word, scene: &Scene<'_>) {
+    fn set(&mut self, word: &Word) {
         let Some((name, value)) = word.text.split_once('=') else { return };
         let (plain, operator) = name.split_at(name_length(name));
         if plain.is_empty() {
@@ -172,12 +179,11 @@ impl Place {
         let mut values = vec![UNKNOWN.to_string()];
         // An array is not followed.
         if matches!(operator, "" | "+") && !value.starts_with('(') {
-            values = bounded(expansions(&word.ending(value), self, scene), UNKNOWN.to_string());
+            values = bounded(self.expansions(&word.ending(value)), UNKNOWN.to_string());
         }
         if operator == "+" {
-            let before = self.variables.remove(plain).unwrap_or_else(|| vec![unset(plain, scene)]);
             let mut longer = Vec::new();
-            for before in &before {
+            for before in &self.values_of(plain) {
                 longer.extend(values.iter().map(|value| format!("{before}{value}")));
             }
             values = bounded(longer, UNKNOWN.to_string());
@@ -186,26 +192,28 @@ impl Place {
     }
 
     /// Adds what holds in another place.
-    fn add(&mut self, other: &Self, scene: &Scene<'_>) {
+    fn add(&mut self, other: &Self) {
         let mut directories = std::mem::take(&mut self.directories);
         directories.extend(other.directories.iter().cloned());
         self.directories = bounded(directories, None);
-        for name in other.variables.keys() {
-            self.variables.entry(name.clone()).or_insert_with(|| vec![unset(name, scene)]);
-        }
-        for (name, own) in &mut self.variables {
-            match other.variables.get(name) {
-                Some(values) => own.extend(values.iter().cloned()),
-                None => own.push(unset(name, scene)),
-            }
-            *own = bounded(std::mem::take(own), UNKNOWN.to_string());
+        let names: BTreeSet<String> =
+            self.variables.keys().chain(other.variables.keys()).cloned().collect();
+        for name in names {
+            let mut values = self.values_of(&name);
+            values.extend(other.values_of(&name));
+            self.variables.insert(name, bounded(values, UNKNOWN.to_string()));
         }
     }
-}
 
-/// Returns the value of a variable that the call does not set.
-fn unset(name: &str, scene: &Scene<'_>) -> String {
-    scene.variable(name).unwrap_or_default()
+    /// Returns the values that a variable may have.
+    fn values_of(&self, name: &str) -> Vec<String> {
+        self.variables.get(name).cloned().unwrap_or_else(|| vec![self.unset(name)])
+    }
+
+    /// Returns the value of a variable that the call does not set.
+    fn unset(&self, name: &str) -> String {
+        self.scene.variable(name).unwrap_or_default()
+    }
 }
 
 /// Returns items, each once; `last` stands for those that are too many.

@@ -1,23 +1,37 @@
 //! The table of options: twins, options that take a value, and the files that a program touches.
 //!
-//! The data is `options.txt`, whose head describes the rows. It is read when a command or a pattern is
-//! first looked up in it, and each row when a command has its program.
+//! The data is `options.txt`, whose head describes the rows. The build makes a table of it, and a
+//! command joins the lines of its program.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use super::glob::{glob, glob_any_case};
-use super::rows::rows;
-use super::uses::Use;
+use super::uses::{Touch, Use, Which};
+
+include!(concat!(env!("OUT_DIR"), "/options.rs"));
 
 /// The table of options, one program a row.
 pub const OPTIONS: &str = include_str!("../../data/options.txt");
+
+/// One line of the table.
+struct Line {
+    /// The subcommands that it is for; all if there are none.
+    subcommands: &'static [&'static str],
+    flags: &'static [&'static str],
+    twins: &'static [&'static [&'static str]],
+    values: &'static [&'static str],
+    uses: &'static [Use],
+    hazards: &'static [&'static str],
+    /// Programs whose hazards count, too.
+    like: &'static [&'static str],
+    known_subcommands: &'static [&'static str],
+}
 
 /// The rows of one program and subcommand, joined.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Row {
     /// The names of one option each; the first one stands for all of them.
-    twins: Vec<Vec<&'static str>>,
+    twins: Vec<&'static [&'static str]>,
     /// Whether one dash with several letters is one option.
     pub(super) long: bool,
     /// Whether the program goes through the directories that it names.
@@ -27,7 +41,7 @@ pub(super) struct Row {
     /// Whether an allow takes one operand at most behind those that it names.
     pub(super) one: bool,
     values: Vec<&'static str>,
-    pub(super) uses: Vec<Use>,
+    pub(super) uses: Vec<&'static Use>,
     /// The words that the final `*` of an allow does not take.
     pub(super) hazards: Vec<&'static str>,
     /// Subcommands for which a misspelled one is probably meant.
@@ -38,108 +52,48 @@ pub(super) struct Row {
     pub(super) has_subcommands: bool,
 }
 
-/// One line of the table.
-struct Line {
-    /// The subcommands that it is for; all if there are none.
-    subcommands: Vec<&'static str>,
-    body: String,
-    /// The body with each `-abc` in a list written as `-a,-b,-c`.
-    spelled: OnceLock<String>,
-}
-
-static LINES: LazyLock<HashMap<&'static str, Vec<&'static Line>>> = LazyLock::new(|| {
-    let mut lines: HashMap<&str, Vec<&Line>> = HashMap::new();
-    for (head, body) in rows(OPTIONS) {
-        let (programs, subcommands) = head.split_once(' ').unwrap_or((head, ""));
-        let subcommands = subcommands.split('|').filter(|name| !name.is_empty()).collect();
-        let line: &'static Line =
-            Box::leak(Box::new(Line { subcommands, body, spelled: OnceLock::new() }));
-        for program in programs.split('|').filter(|name| !name.is_empty()) {
-            lines.entry(program).or_default().push(line);
-        }
-    }
-    lines
-});
-
 /// The row for all programs. It counts for an option that no row of the program names.
 static OTHERS: LazyLock<Row> = LazyLock::new(|| Row::of("*", None));
 
-/// Returns the body of a row with each `-abc` in a list written as `-a,-b,-c`.
-fn spelled(body: &str) -> String {
-    if body.split([';', ' ']).any(|part| part == "long") {
-        return body.to_owned();
-    }
-    let mut text = String::new();
-    for part in body.split(';') {
-        let (kind, list) = part.split_once(": ").unwrap_or(("", part));
-        if kind.is_empty() {
-            text.push_str(part);
-        } else {
-            text.push_str(kind);
-            text.push(':');
-            for word in list.split([',', ' ']) {
-                let letters = word.strip_prefix('-').filter(|rest| !rest.contains(['-', '=']));
-                match letters.filter(|letters| letters.len() > 1) {
-                    Some(letters) => letters.chars().for_each(|one| text.extend([' ', '-', one])),
-                    None => text.extend([" ", word]),
-                }
-            }
-        }
-        text.push(';');
-    }
-    text
-}
-
-/// Returns the items of a list with commas or blanks between them.
-pub(super) fn items(list: &'static str) -> impl Iterator<Item = &'static str> {
-    list.split([',', ' ']).filter(|item| !item.is_empty())
+/// Returns the numbers of the lines of a program.
+fn lines_of(program: &str) -> Option<&'static [usize]> {
+    let at = PROGRAMS.binary_search_by_key(&program, |(name, _)| name).ok()?;
+    Some(PROGRAMS[at].1)
 }
 
 impl Row {
-    /// Returns what the table says of a program, and of its subcommand.
+    /// Returns what the table says of a program, and of its subcommand. A version may stand behind its
+    /// name.
     pub(super) fn of(program: &str, subcommand: Option<&str>) -> Self {
         let mut row = Self::default();
-        let lines = LINES.get(program).or_else(|| {
-            let plain =
-                program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-            let plain = plain.trim_end_matches('-');
-            if plain == program { None } else { LINES.get(plain) }
-        });
-        for line in lines.into_iter().flatten() {
+        let plain =
+            program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let lines = lines_of(program).or_else(|| lines_of(plain.trim_end_matches('-')));
+        for at in lines.unwrap_or_default() {
+            let line = &LINES[*at];
             row.is_known = true;
             row.has_subcommands |= !line.subcommands.is_empty();
             let is_here = subcommand.is_some_and(|name| line.subcommands.contains(&name));
             if line.subcommands.is_empty() || is_here {
-                row.add(line.spelled.get_or_init(|| spelled(&line.body)));
+                row.add(line);
             }
         }
         row
     }
 
-    fn add(&mut self, body: &'static str) {
-        for part in body.split(';').map(str::trim) {
-            let (kind, list) = part.split_once(':').unwrap_or(("", part));
-            match kind {
-                "value" => self.values.extend(items(list)),
-                "x" => self.hazards.extend(items(list)),
-                "like" => self.hazards.extend(Self::of(list.trim(), None).hazards),
-                "sub" => self.subcommands.extend(items(list)),
-                _ if kind.is_empty() || kind.starts_with('-') => self.add_twins(part),
-                _ => self.uses.extend(Use::parse(kind, list)),
-            }
+    fn add(&mut self, line: &'static Line) {
+        self.long |= line.flags.contains(&"long");
+        self.deep |= line.flags.contains(&"deep");
+        self.tasks |= line.flags.contains(&"tasks");
+        self.one |= line.flags.contains(&"one");
+        self.twins.extend(line.twins);
+        self.values.extend(line.values);
+        self.uses.extend(line.uses);
+        self.hazards.extend(line.hazards);
+        for program in line.like {
+            self.hazards.extend(Self::of(program, None).hazards);
         }
-    }
-
-    fn add_twins(&mut self, part: &'static str) {
-        for item in part.split_whitespace() {
-            match item {
-                "long" => self.long = true,
-                "deep" => self.deep = true,
-                "tasks" => self.tasks = true,
-                "one" => self.one = true,
-                _ => self.twins.push(item.split('=').collect()),
-            }
-        }
+        self.subcommands.extend(line.known_subcommands);
     }
 
     /// Returns the first name of an option.
@@ -170,13 +124,13 @@ impl Row {
 
     /// Returns whether a row says something of an option.
     pub(super) fn names(&self, option: &str) -> bool {
-        let mut names = self.twins.iter().flatten().chain(&self.values);
+        let mut names = self.twins.iter().copied().flatten().chain(&self.values);
         names.any(|name| glob(name, option))
     }
 
     /// Returns the only long option that begins with `beginning`, if there is only one.
     pub(super) fn completed(&self, beginning: &str) -> Option<&'static str> {
-        let names = self.twins.iter().flatten().chain(&self.values).copied();
+        let names = self.twins.iter().copied().flatten().chain(&self.values).copied();
         let mut found = names.filter(|name| name.starts_with("--") && name.starts_with(beginning));
         let first = found.next()?;
         let name = self.first_name(first);
@@ -228,13 +182,11 @@ impl Row {
         }
         let option = option.to_ascii_lowercase();
         // A short option of a program in the table is known; in another, several letters may be a name.
-        let may_be_short = !self.is_known;
-        let mut names = vec![option.clone()];
-        if (self.long || may_be_short && option.len() > 2) && !option.starts_with("--") {
-            names.push(format!("-{option}"));
-        }
-        let mut hazards = OTHERS.hazards.iter().filter(|one| one.starts_with("--") || may_be_short);
-        hazards.any(|hazard| names.iter().any(|name| glob(hazard, name)))
+        let long = if option.len() > 2 { format!("-{option}") } else { option.clone() };
+        OTHERS.hazards.iter().any(|hazard| {
+            let may_be = hazard.starts_with("--") || !self.is_known;
+            may_be && (glob(hazard, &option) || glob(hazard, &long))
+        })
     }
 
     /// Returns whether a word is written like an option that the final `*` of an allow does not take.

@@ -3,6 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::expand::without_outputs;
+use super::part::{braces, simplified};
+use super::place::Place;
+use super::words::without_range;
 use hookexec_files::paths::lexical;
 
 /// How many bytes the texts of one call may have together, each with its share of the map.
@@ -31,6 +35,24 @@ impl Texts {
 
     pub(super) fn remove(&mut self, text: &str) {
         self.found.remove(text);
+    }
+
+    /// Adds everything that a text may mean with its variables replaced.
+    pub(super) fn add_versions(
+        &mut self,
+        text: &str,
+        place: &Place<'_>,
+    ) -> Result<(), &'static str> {
+        self.add_pieces(&without_outputs(text))?;
+        for version in place.versions(text) {
+            let lists = braces(&version);
+            place.scene.make(lists.len())?;
+            for version in lists {
+                self.add_pieces(&version)?;
+                self.add_pieces(&without_range(&version))?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
@@ -81,25 +103,6 @@ impl Texts {
         self.found.insert(text.to_owned());
         Ok(())
     }
-}
-
-/// Returns a pattern that matches at least what `pattern` does: a set such as `[a-z]` becomes `?`,
-/// and more than two `*` become two.
-pub(super) fn simplified(pattern: &str) -> String {
-    let mut simple = String::new();
-    let mut rest = pattern;
-    let behind_sets = pattern.rfind(']').map_or(pattern.len(), |last| pattern.len() - last);
-    while let Some(letter) = rest.chars().next() {
-        let part = rest.char_indices().take_while(|(_, letter)| *letter != '/');
-        let mut ends = part.skip(2).filter(|(_, end)| *end == ']');
-        let is_set = letter == '[' && rest.len() > behind_sets;
-        let set = if is_set { ends.next() } else { None };
-        rest = &rest[set.map_or(letter.len_utf8(), |(end, _)| end + 1)..];
-        if letter != '*' || !simple.ends_with("**") {
-            simple.push(if set.is_some() { '?' } else { letter });
-        }
-    }
-    simple
 }
 
 fn percent_decoded(text: &str) -> String {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::judge::Told;
 use super::mentions::Mention;
 use super::place::{Place, Scene};
 use super::tools::CalledTool;
@@ -11,42 +12,33 @@ use super::uses::Touch;
 use super::words::add_words;
 use crate::builtins::tool::{only_reads, only_writes};
 use crate::calls::Word;
+use crate::calls::names::DESCENDING_TOOLS;
 use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
-use hookexec::registry::BuiltinError;
 use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 use hookexec_files::platform::Platform;
 
 /// How long the texts of a call that are read may be together.
 const LONGEST: usize = 64 << 10;
-/// Parts of a tool's name that say that it goes through a directory and all below it.
-const DESCENDING_TOOLS: [&str; 9] =
-    ["grep", "search", "delete", "remove", "move", "rename", "copy", "archive", "zip"];
 
 /// Returns the files that the arguments of a tool name.
-pub(super) fn of_tool(
-    input: &Input,
-    tool: &CalledTool,
-    scene: &Scene<'_>,
-) -> Result<Vec<Mention>, BuiltinError> {
+pub(super) fn of_tool(input: &Input, tool: &CalledTool, scene: &Scene<'_>) -> Told<Vec<Mention>> {
     let name = input.tool().to_lowercase();
     let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
     let roles = Roles::of(input.tool(), &crate::calls::kinds(input));
+    let is_search = tool.is("grep") || tool.is("glob");
     let mut found = Collector {
         has_command: has_command(input, &roles),
         roles,
         touch: touch(input, tool),
-        is_of_files: tool.is_of_files(),
-        is_search: tool.is("grep") || tool.is("glob"),
-        reads: tool.is("grep"),
+        tool,
         place: scene.beginning(),
-        scene,
         length: 0,
         mentions: Vec::new(),
     };
     if let Some(arguments) = &input.tool_input {
         found.object(arguments)?;
     }
-    if found.is_search && found.mentions.is_empty() {
+    if is_search && found.mentions.is_empty() {
         found.add(".", Touch::READ, false)?;
     }
     for mention in &mut found.mentions {
@@ -83,22 +75,16 @@ struct Collector<'c> {
     touch: Touch,
     /// Whether a command is among the arguments.
     has_command: bool,
-    /// Whether it is certain which arguments are files.
-    is_of_files: bool,
-    /// Whether it looks for files or texts.
-    is_search: bool,
-    /// Whether it looks into files.
-    reads: bool,
-    place: Place,
-    scene: &'c Scene<'c>,
+    tool: &'c CalledTool,
+    place: Place<'c>,
     length: usize,
     mentions: Vec<Mention>,
 }
 
 impl Collector<'_> {
-    fn object(&mut self, object: &JsonObject) -> Result<(), BuiltinError> {
+    fn object(&mut self, object: &JsonObject) -> Told<()> {
         for (key, value) in object {
-            if !self.is_of_files {
+            if !self.tool.is_of_files() {
                 self.add(key, self.touch, false)?;
             }
             self.value(key, value)?;
@@ -106,7 +92,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    fn value(&mut self, key: &str, value: &Value) -> Result<(), BuiltinError> {
+    fn value(&mut self, key: &str, value: &Value) -> Told<()> {
         match value {
             Value::String(text) => self.text(key, text),
             Value::Array(items) => items.iter().try_for_each(|item| self.value(key, item)),
@@ -115,67 +101,79 @@ impl Collector<'_> {
         }
     }
 
-    fn text(&mut self, key: &str, text: &str) -> Result<(), BuiltinError> {
+    fn text(&mut self, key: &str, text: &str) -> Told<()> {
+        use Role::{
+            Command, Content, Edits, Glob, New, Old, Patch, Path, Paths, Pattern, Prose, Query,
+            Url, Words,
+        };
         let role = self.roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
-        if role == Some(Role::Patch) && self.patch(text)? {
-            return Ok(());
-        }
-        let is_wildcard = role == Some(Role::Glob) || role == Some(Role::Pattern) && !self.reads;
-        if self.is_search && is_wildcard {
-            return self.wildcard(text);
-        }
-        // Prose does not run.
-        let is_text = matches!(
-            role,
-            Some(Role::Content | Role::Old | Role::New | Role::Pattern | Role::Glob | Role::Query)
-        );
-        let is_file =
-            matches!(role, Some(Role::Path | Role::Paths | Role::Edits | Role::Url | Role::Patch));
-        let is_other = role.is_some() || !is_path(text) || text.contains(char::is_whitespace);
-        if is_text || self.is_of_files && !is_file && is_other {
-            return Ok(());
+        match role {
+            Some(Patch) if self.patch(text)? => return Ok(()),
+            Some(Glob) if self.tool.is("grep") || self.tool.is("glob") => {
+                return self.wildcard(text);
+            }
+            Some(Pattern) if self.tool.is("glob") && !self.tool.is("grep") => {
+                return self.wildcard(text);
+            }
+            Some(Content | Old | New | Pattern | Glob | Query) => return Ok(()),
+            Some(Path | Paths | Edits | Url | Patch) => {}
+            None if is_path(text) && !text.contains(char::is_whitespace) => {}
+            _ if self.tool.is_of_files() => return Ok(()),
+            _ => {}
         }
         self.length += text.len();
         if self.length > LONGEST {
             return Err(format!("`{key}` is too long to be checked ({} KiB)", LONGEST >> 10).into());
         }
-        if role.is_none()
-            && let Some(value) = json(text)
-                .map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?
-        {
+        match role {
+            None => self.unknown(key, text),
+            // Prose does not run.
+            Some(Prose) => Ok(()),
+            Some(Command | Words) => self.add(text, self.touch, true),
+            Some(role) => {
+                for line in text.lines() {
+                    self.add(line.trim(), self.touch, false)?;
+                }
+                // A part of a patch may be a command.
+                if matches!(role, Patch | Edits) {
+                    self.add(text, self.touch, true)
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Adds the files in an argument outside of the table, which may also be a command.
+    fn unknown(&mut self, key: &str, text: &str) -> Told<()> {
+        let object = json(text);
+        let object =
+            object.map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?;
+        if let Some(value) = object {
             return self.value(key, &value);
         }
-        let is_prose = role.is_none() && text.trim().contains('\n');
-        if is_prose {
+        let line = text.trim();
+        if line.contains('\n') {
             self.patch(text)?;
             return Ok(());
         }
-        let is_command = matches!(role, Some(Role::Command | Role::Words));
-        // In a sentence only a word with a `/`, or with a `.` before it, is a file.
-        let is_sentence =
-            role.is_none() && !self.has_command && text.trim().contains(char::is_whitespace);
-        if !is_command && role != Some(Role::Prose) {
-            for line in text.lines().filter(|line| !is_sentence || is_path(line.trim())) {
-                self.add(line.trim(), self.touch, false)?;
-            }
+        let is_sentence = !self.has_command && line.contains(char::is_whitespace);
+        if !is_sentence {
+            self.add(line, self.touch, false)?;
+            return self.add(text, self.touch, true);
         }
-        // An argument outside of the table may be a command.
-        if is_command || matches!(role, None | Some(Role::Patch | Role::Edits)) {
-            if !is_sentence {
-                return self.add(text, self.touch, true);
-            }
-            let mut words = BTreeSet::new();
-            add_words(text, &mut words);
-            for word in words.iter().filter(|word| is_path(word)) {
-                self.add(word, self.touch, false)?;
-            }
+        // In a sentence only a word with a `/`, or with a `.` before it, is a file.
+        let mut words = BTreeSet::from([line.to_owned()]);
+        add_words(text, &mut words);
+        for word in words.iter().filter(|word| is_path(word)) {
+            self.add(word, self.touch, false)?;
         }
         Ok(())
     }
 
     /// Adds what a search names by a wildcard: a name, or a path from elsewhere. What it finds below its
     /// directory are files of that directory.
-    fn wildcard(&mut self, text: &str) -> Result<(), BuiltinError> {
+    fn wildcard(&mut self, text: &str) -> Told<()> {
         // An allow looks at where it leads, and nothing else at what is only listed.
         self.add(text, Touch::NONE, false)?;
         if (text.trim() != text || text.split('/').any(is_odd))
@@ -184,11 +182,15 @@ impl Collector<'_> {
             mention.open = Some(String::new());
         }
         let name = text.trim_start_matches("**/");
-        if self.reads && !name.contains("**") { self.add(name, self.touch, false) } else { Ok(()) }
+        if self.tool.is("grep") && !name.contains("**") {
+            self.add(name, self.touch, false)
+        } else {
+            Ok(())
+        }
     }
 
     /// Adds the files of a patch, and returns whether it names some.
-    fn patch(&mut self, text: &str) -> Result<bool, BuiltinError> {
+    fn patch(&mut self, text: &str) -> Told<bool> {
         let edits = patch::edits(text).unwrap_or_default();
         for edit in &edits {
             self.add(&edit.path, Touch::of_patch(edit.kind), false)?;
@@ -201,7 +203,7 @@ impl Collector<'_> {
     }
 
     /// Adds what a text may mean.
-    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Result<(), BuiltinError> {
+    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Told<()> {
         let mut words = BTreeSet::new();
         if text.is_empty() {
             return Ok(());
@@ -215,7 +217,7 @@ impl Collector<'_> {
             add_words(&text.replace('\\', "/"), &mut words);
         }
         let word = Word::unknown(text);
-        let mention = Mention::of(&word, &words, &self.place, self.scene)?;
+        let mention = Mention::of(&word, &words, &self.place)?;
         self.mentions.push(Mention { touch, ..mention });
         Ok(())
     }

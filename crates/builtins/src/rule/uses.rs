@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
-use super::table::items;
 use crate::calls::Word;
 use crate::tools::patch;
 
@@ -46,12 +45,12 @@ impl Touch {
 /// A part of a row: some words of a command, and what the program does with them.
 #[derive(Debug, Clone)]
 pub(super) struct Use {
-    touch: Touch,
+    pub(super) touch: Touch,
     /// Whether the program deletes or changes what was there: it is a target.
-    is_target: bool,
-    which: Which,
+    pub(super) is_target: bool,
+    pub(super) which: Which,
     /// The options of which one must be there.
-    condition: Vec<&'static str>,
+    pub(super) condition: &'static [&'static str],
 }
 
 /// The words of a command that a use is for.
@@ -66,36 +65,6 @@ pub(super) enum Which {
     Value(&'static str),
     /// The rest of an operand behind such a beginning: `of=`.
     Behind(&'static str),
-}
-
-impl Use {
-    /// Reads a part of a row, such as `edit:rest if -i`.
-    pub(super) fn parse(kind: &str, list: &'static str) -> Vec<Self> {
-        let (touch, is_target) = match kind.trim() {
-            "read" => (Touch::READ, false),
-            "write" => (Touch::WRITE, true),
-            "into" => (Touch::WRITE, false),
-            "edit" => (Touch::EDIT, true),
-            "delete" => (Touch::DELETE, true),
-            _ => (Touch::NONE, false),
-        };
-        let (list, condition) = list.split_once(" if ").unwrap_or((list, ""));
-        let condition: Vec<&str> = items(condition).collect();
-        let mut uses = Vec::new();
-        for item in items(list) {
-            let which = match item {
-                "all" => Which::All,
-                "first" => Which::First,
-                "last" => Which::Last,
-                "butlast" => Which::ButLast,
-                "rest" => Which::Rest,
-                option if option.starts_with('-') => Which::Value(option),
-                beginning => Which::Behind(beginning),
-            };
-            uses.push(Self { touch, is_target, which, condition: condition.clone() });
-        }
-        uses
-    }
 }
 
 impl Use {
@@ -114,11 +83,24 @@ pub(super) struct UsedWord<'c> {
     pub(super) is_target: bool,
 }
 
+impl<'c> UsedWord<'c> {
+    /// Returns a word that is used as a whole, and is no target.
+    pub(super) fn of(word: &'c Word, touch: Touch) -> Self {
+        Self { word, text: Cow::Borrowed(&word.text), touch, is_target: false }
+    }
+
+    /// Returns this use of a part of the word, or of what it stands for.
+    pub(super) fn with_text(&self, text: impl Into<Cow<'c, str>>) -> Self {
+        Self { text: text.into(), ..*self }
+    }
+}
+
 /// Returns the words of a command that may be paths. The last row that is for a word counts; a word
 /// that no row is for is read.
 pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let mut words = Vec::new();
-    let rows: Vec<&Use> = arguments.row.uses.iter().filter(|one| one.holds(arguments)).collect();
+    let mut rows = arguments.row.uses.clone();
+    rows.retain(|one| one.holds(arguments));
     let operands = arguments.file_operands();
     let is_fetcher = matches!(arguments.program.as_deref(), Some("curl" | "wget"));
     // `-e SCRIPT` and `-f FILE` stand for the first operand of a filter.
@@ -126,7 +108,7 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let has_first = !valued.any(|option| matches!(&*option.name, "-e" | "-f"));
     let last = operands.len().saturating_sub(1);
     for (at, word) in operands.iter().enumerate() {
-        let (mut text, mut touch, mut is_target) = (&*word.text, Touch::READ, false);
+        let mut used = UsedWord::of(word, Touch::READ);
         for one in &rows {
             let is_for = match one.which {
                 Which::All => true,
@@ -134,31 +116,25 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
                 Which::Last => at == last,
                 Which::ButLast => at < last || operands.len() == 1 || arguments.has("-t"),
                 Which::Rest => at > 0 || !has_first,
-                Which::Behind(beginning) => match word.text.strip_prefix(beginning) {
-                    Some(rest) => {
-                        text = rest;
-                        true
-                    }
-                    None => false,
-                },
+                Which::Behind(beginning) => word.text.starts_with(beginning),
                 Which::Value(_) => false,
             };
             if is_for {
-                (touch, is_target) = (one.touch, one.is_target);
+                (used.touch, used.is_target) = (one.touch, one.is_target);
+                if let Which::Behind(beginning) = one.which {
+                    used.text = Cow::Borrowed(&word.text[beginning.len()..]);
+                }
             }
         }
-        let mut text = Cow::Borrowed(text);
         // To `curl`, `a.b/c` is an address.
-        if is_fetcher && word.is_known() && !text.contains("://") {
-            text = Cow::Owned(format!("http://{text}"));
+        if is_fetcher && word.is_known() && !used.text.contains("://") {
+            used.text = Cow::Owned(format!("http://{}", used.text));
         }
-        if touch != Touch::NONE {
-            words.push(UsedWord { word, text, touch, is_target });
-        }
+        words.push(used);
     }
     for option in &arguments.options {
         let Some((word, text)) = option.value else { continue };
-        let (mut touch, mut is_target) = (Touch::READ, false);
+        let mut used = UsedWord::of(word, Touch::READ).with_text(text);
         for one in &rows {
             let is_for = match one.which {
                 Which::Value(name) => arguments.row.first_name(name) == option.name,
@@ -166,16 +142,15 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
                 _ => false,
             };
             if is_for {
-                (touch, is_target) = (one.touch, one.is_target);
+                (used.touch, used.is_target) = (one.touch, one.is_target);
             }
         }
         // `-d @FILE` is the text in the file.
-        if touch == Touch::NONE && text.starts_with('@') && text.len() > 1 {
-            touch = Touch::READ;
+        if used.touch == Touch::NONE && text.starts_with('@') && text.len() > 1 {
+            used.touch = Touch::READ;
         }
-        if touch != Touch::NONE {
-            words.push(UsedWord { word, text: Cow::Borrowed(text), touch, is_target });
-        }
+        words.push(used);
     }
+    words.retain(|used| used.touch != Touch::NONE);
     words
 }

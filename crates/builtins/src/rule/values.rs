@@ -1,10 +1,10 @@
 //! Words that the call itself sets: `V=-rf; rm $V x` is `rm -rf x`, and `rm -{r,f} x`, too. A word that
 //! may have several values makes a command of each.
 
-use super::expand::{UNKNOWN, expansions};
+use super::expand::UNKNOWN;
 use super::part::braces;
 use super::place::{Place, Places, Scene};
-use crate::calls::{Certainty, Hidden, SimpleCommand, Word, is_shell};
+use crate::calls::{Certainty, Hidden, SimpleCommand, Word};
 use crate::shell::next_expansion;
 use hookexec_files::text::name_length;
 
@@ -13,24 +13,20 @@ const MOST_COMMANDS: usize = 16;
 
 /// Puts the values of words into commands. Another shell, as in `bash -c`, may not have the variables.
 pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleCommand> {
-    const OTHER_SHELLS: [&str; 6] = ["ssh", "su", "runuser", "script", "watch", "adb"];
-    let mut places = Places::default();
+    let mut places = Places::of(scene);
     // Whether a program is a fetched file is known only where the call is read.
     let fetches = commands.iter().any(SimpleCommand::fetches);
     let mut found = Vec::new();
     for command in commands {
-        let mut wrappers = command.wrappers.iter();
         let mut words = command.assignments.iter().chain(&command.words);
-        if words.all(Word::is_known)
-            || wrappers.any(|name| is_shell(name) || OTHER_SHELLS.contains(&name.as_str()))
-        {
+        if command.frame.other_shell || words.all(Word::is_known) {
             found.push(command.clone());
             continue;
         }
-        let place = places.after(&command.history, scene);
+        let place = places.after(&command.history);
         let mut command = command.clone();
         for word in &mut command.assignments {
-            if let [words] = &values(word, &place, scene)[..]
+            if let [words] = &values(word, &place)[..]
                 && let [value] = &words[..]
             {
                 *word = value.clone();
@@ -38,7 +34,7 @@ pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<
         }
         let mut lists = vec![Vec::new()];
         for word in &command.words {
-            let mut values = values(word, &place, scene);
+            let mut values = values(word, &place);
             if lists.len() * values.len() > MOST_COMMANDS {
                 values = vec![vec![word.clone()]];
             }
@@ -59,14 +55,14 @@ pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<
 }
 
 /// Returns the lists of words of which a word becomes one; itself if the call does not tell them.
-fn values(word: &Word, place: &Place, scene: &Scene<'_>) -> Vec<Vec<Word>> {
+fn values(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     let own = vec![vec![word.clone()]];
     if word.is_known() || !is_told(&word.text, place) {
         return own;
     }
     let mut lists = Vec::new();
     let is_list = !word.text.contains('$');
-    let texts = if is_list { braces(&word.text) } else { expansions(word, place, scene) };
+    let texts = if is_list { braces(&word.text) } else { place.expansions(word) };
     for text in texts {
         let mut words = Vec::new();
         let parts: Vec<&str> =
@@ -92,7 +88,7 @@ fn put(value: &str) -> Word {
 }
 
 /// Returns whether the call sets each variable of a text. `${NAME:+x}` is `x` or nothing for any name.
-fn is_told(text: &str, place: &Place) -> bool {
+fn is_told(text: &str, place: &Place<'_>) -> bool {
     let mut rest = text;
     while let Some((_, expansion, behind)) = next_expansion(rest) {
         let inside = expansion[1..].trim_start_matches('{');

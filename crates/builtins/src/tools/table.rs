@@ -4,6 +4,7 @@
 use super::{Role, Special, Toolset};
 
 include!(concat!(env!("OUT_DIR"), "/tools.rs"));
+include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
 
 /// One tool under one or more names.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Redirections and here-documents.
 
 use super::word::Building;
-use super::{Frame, Read, Reader, Unread};
+use super::{Read, Reader, Unread};
 use crate::calls::command::Redirection;
 
 /// Operators of redirections; one that begins with another stands before it.
@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a redirection, which begins here; `None` if it is not to or from a file.
-    pub(super) fn redirection(&mut self, frame: &Frame) -> Read<Option<Redirection>> {
+    pub(super) fn redirection(&mut self) -> Read<Option<Redirection>> {
         if self.peek().is_some_and(|digit| digit.is_ascii_digit()) {
             self.at += 1;
             // A descriptor other than that of the standard input.
@@ -47,12 +47,12 @@ impl Reader<'_, '_> {
         }
         self.blanks()?;
         if operator.starts_with("<<") && *operator != "<<<" {
-            return self.document(*operator == "<<-", frame).map(Some);
+            return self.document(*operator == "<<-").map(Some);
         }
         if matches!(self.peek(), Some(b'!' | b'&' | b'|')) {
             return Err(Unread);
         }
-        let word = self.word(frame)?;
+        let word = self.word()?;
         // Bash takes a word behind `>&` for a number, and evaluates it: `>& 'a[$(x)]'`.
         if operator.ends_with('&') && (word.quoted || !word.is_known()) {
             return Err(Unread);
@@ -61,7 +61,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads the delimiter of a here-document, and its body, which begins behind the line.
-    fn document(&mut self, strips_tabs: bool, frame: &Frame) -> Read<Redirection> {
+    fn document(&mut self, strips_tabs: bool) -> Read<Redirection> {
         let length = self.rest().find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
         let written = &self.rest()[..length.ok_or(Unread)?];
         let delimiter = unquoted(written);
@@ -75,15 +75,13 @@ impl Reader<'_, '_> {
         let body = self.body(delimiter, strips_tabs)?;
         self.documents = Some(line_end..self.at);
         self.at = back;
-        if frame.substituted && !is_quiet(&body) {
-            // Shells of old read the quotes and brackets of a body in a substitution.
-            self.found.is_doubtful = true;
-        }
+        // Shells of old read the quotes and brackets of a body in a substitution.
+        self.found.is_doubtful |= self.frame.substituted;
         let mut word = Building::new();
         if delimiter.len() == written.len() {
-            let mut reader = Reader::new(&body, self.found);
+            let mut reader = Reader::new(&body, &self.frame, self.found);
             reader.depth = self.depth + 1;
-            reader.double_quoted(&mut word, false, frame)?;
+            reader.double_quoted(&mut word, false)?;
         } else {
             body.chars().for_each(|letter| self.quoted_letter(letter));
             word.text.push_str(&body);
@@ -131,22 +129,4 @@ fn is_plain_delimiter(delimiter: &str) -> bool {
     let mut letters = delimiter.chars();
     !delimiter.is_empty()
         && letters.all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
-}
-
-/// Returns whether no quote and no bracket of a body could end or begin something outside of it.
-fn is_quiet(body: &str) -> bool {
-    let mut open = 0_usize;
-    for letter in body.chars() {
-        match letter {
-            '(' => open += 1,
-            ')' if open == 0 => return !body.contains(['"', '`', '$', '\\']),
-            ')' => open -= 1,
-            _ => {}
-        }
-    }
-    let double = body.matches('"').count();
-    let single = body.matches('\'').count();
-    double.is_multiple_of(2)
-        && !body.contains(['`', '\\'])
-        && (single.is_multiple_of(2) || !body.contains(['"', '$']))
 }

@@ -1,22 +1,17 @@
 //! Expansions: variables, substitutions and arithmetic.
 
 use super::word::Building;
-use super::{Certainty, Frame, Read, Reader, Unread, name_length};
+use super::{Certainty, Read, Reader, Unread, name_length};
 
 impl Reader<'_, '_> {
     /// Reads what begins with `$`.
-    pub(super) fn expansion(
-        &mut self,
-        word: &mut Building,
-        quoted: bool,
-        frame: &Frame,
-    ) -> Read<()> {
+    pub(super) fn expansion(&mut self, word: &mut Building, quoted: bool) -> Read<()> {
         let start = self.at;
         self.at += 1;
         let many = if quoted { Certainty::OneWord } else { Certainty::Unknown };
         let certainty = match self.peek() {
             Some(b'(') if self.has("((") => {
-                self.arithmetic(frame)?;
+                self.arithmetic()?;
                 Certainty::OneWord
             }
             Some(b'(')
@@ -33,7 +28,7 @@ impl Reader<'_, '_> {
             }
             Some(b'(') => {
                 self.at += 1;
-                self.substituted(frame)?;
+                self.substituted()?;
                 many
             }
             Some(b'{') => self.parameter(quoted)?,
@@ -82,11 +77,14 @@ impl Reader<'_, '_> {
     }
 
     /// Reads the commands of a substitution up to its `)`.
-    pub(super) fn substituted(&mut self, frame: &Frame) -> Read<()> {
+    pub(super) fn substituted(&mut self) -> Read<()> {
         let waiting = self.documents.take();
         let before = self.at;
         let history = self.found.history.clone();
-        self.list(&Frame { substituted: true, ..frame.clone() })?;
+        let outer = self.frame.clone();
+        self.frame.substituted = true;
+        self.list()?;
+        self.frame = outer;
         self.found.history = history;
         // A here-document of the substitution ends in it, and none of the line outside begins in it.
         let is_many_lines = self.text[before..self.at].contains('\n');
@@ -98,12 +96,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads a text in backquotes, in which nothing may need a backslash.
-    pub(super) fn backquoted(
-        &mut self,
-        word: &mut Building,
-        quoted: bool,
-        frame: &Frame,
-    ) -> Read<()> {
+    pub(super) fn backquoted(&mut self, word: &mut Building, quoted: bool) -> Read<()> {
         let inside = &self.rest()[1..];
         let length = inside.find('`').ok_or(Unread)?;
         let inside = &inside[..length];
@@ -111,9 +104,10 @@ impl Reader<'_, '_> {
             return Err(Unread);
         }
         let history = self.found.history.clone();
-        let mut reader = Reader::new(inside, self.found);
+        let mut reader = Reader::new(inside, &self.frame, self.found);
         reader.depth = self.depth + 1;
-        reader.all(&Frame { substituted: true, ..frame.clone() })?;
+        reader.frame.substituted = true;
+        reader.all()?;
         self.found.history = history;
         let end = self.at + length + 2;
         let certainty = if quoted { Certainty::OneWord } else { Certainty::Unknown };
@@ -123,12 +117,12 @@ impl Reader<'_, '_> {
     }
 
     /// Reads `((...))` behind `$`. It may only have numbers, names, operators and expansions.
-    fn arithmetic(&mut self, frame: &Frame) -> Read<()> {
+    fn arithmetic(&mut self) -> Read<()> {
         let start = self.at;
         self.at += 2;
         while !self.eat("))") {
             match self.peek().ok_or(Unread)? {
-                b'$' => self.expansion(&mut Building::new(), true, frame)?,
+                b'$' => self.expansion(&mut Building::new(), true)?,
                 letter
                     if letter.is_ascii_alphanumeric()
                         || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) =>

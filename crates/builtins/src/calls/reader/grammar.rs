@@ -1,32 +1,26 @@
 //! Lists, pipelines and compound commands.
 
-use super::{DEEPEST, Frame, Hidden, Read, Reader, SimpleCommand, Unread, Word, name_length};
+use super::{
+    DEEPEST, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
+};
 use crate::calls::history::Change;
+use crate::calls::names::{LEAVING, LIST_ENDS, UNREAD_WORDS};
 use crate::calls::shells::{is_plain_variable, names_evaluated};
-
-/// Words that end a list of commands.
-pub(super) const ENDS: [&str; 7] = ["then", "do", "done", "fi", "elif", "else", "}"];
-/// Words that begin something that is not read.
-pub(super) const UNREAD: [&str; 8] =
-    ["case", "select", "function", "foreach", "end", "!", "in", "always"];
-
-/// Programs behind `||` after which the shell runs nothing that follows.
-const LEAVING: [&str; 4] = ["exit", "return", "break", "continue"];
 
 impl<'t> Reader<'t, '_> {
     /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
-    pub(super) fn list(&mut self, frame: &Frame) -> Read<()> {
+    pub(super) fn list(&mut self) -> Read<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(Unread);
+            return Err(self.found.too_long());
         }
         loop {
             self.newlines()?;
-            if matches!(self.peek(), None | Some(b')')) || ENDS.contains(&self.keyword()) {
+            if matches!(self.peek(), None | Some(b')')) || LIST_ENDS.contains(&self.keyword()) {
                 break;
             }
             let before = self.found.history.clone();
-            self.and_or(frame)?;
+            self.and_or()?;
             self.blanks()?;
             match self.peek() {
                 Some(b';') if !self.has(";;") && !self.has(";&") && !self.has(";|") => self.at += 1,
@@ -55,8 +49,8 @@ impl<'t> Reader<'t, '_> {
         if self.keyword() == keyword { self.expect(keyword) } else { Err(Unread) }
     }
 
-    fn and_or(&mut self, frame: &Frame) -> Read<()> {
-        self.pipeline(frame)?;
+    fn and_or(&mut self) -> Read<()> {
+        self.pipeline()?;
         // What the shell did if it does not go on to the next pipeline.
         let mut ends = Vec::new();
         loop {
@@ -70,12 +64,12 @@ impl<'t> Reader<'t, '_> {
             if is_and {
                 self.found.history.confirm();
                 ends.push(before);
-                self.pipeline(frame)?;
+                self.pipeline()?;
                 continue;
             }
             let leaves = LEAVING.contains(&self.keyword());
             self.found.history.join(ends.clone());
-            self.pipeline(frame)?;
+            self.pipeline()?;
             if leaves {
                 // What follows only runs if the shell did not leave.
                 self.found.history = before;
@@ -89,9 +83,10 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    fn pipeline(&mut self, outer: &Frame) -> Read<()> {
+    fn pipeline(&mut self) -> Read<()> {
+        let outer = self.frame.clone();
         self.found.pipelines += 1;
-        let mut frame = Frame { pipeline: self.found.pipelines, ..outer.clone() };
+        self.frame.pipeline = self.found.pipelines;
         if self.keyword() == "!" {
             self.at += 1;
             self.blanks()?;
@@ -107,65 +102,65 @@ impl<'t> Reader<'t, '_> {
         }
         let before = self.found.history.clone();
         loop {
-            self.command(&frame)?;
+            self.command()?;
             self.blanks()?;
             if self.has("||") || !self.eat("|&") && !self.eat("|") {
-                if frame.piped {
+                if self.frame.piped {
                     // Some shells run the last command of a pipeline themselves.
                     self.found.history.may_be(&before);
                 }
+                self.frame = outer;
                 return Ok(());
             }
-            frame.piped = true;
+            self.frame.piped = true;
             self.found.history = before.clone();
             self.newlines()?;
         }
     }
 
-    pub(super) fn command(&mut self, frame: &Frame) -> Read<()> {
+    pub(super) fn command(&mut self) -> Read<()> {
         let start = self.found.commands.len();
-        // Loops are read twice, so a short text may have many.
-        if start > 4_000 || self.found.history.is_full() {
-            return Err(Unread);
+        if start > MOST_COMMANDS || self.found.history.is_full() {
+            return Err(self.found.too_long());
         }
         let before = self.found.history.clone();
         match self.keyword() {
             "{" => {
                 self.at += 1;
-                self.list(frame)?;
+                self.list()?;
                 self.expect_keyword("}")?;
             }
             // Some shells evaluate `((...))`, others run the commands in the brackets.
             "" if self.has("((") => return Err(Unread),
             "" if self.eat("(") => {
-                self.list(frame)?;
+                self.list()?;
                 self.expect(")")?;
                 self.found.history = before;
             }
-            "if" => self.if_command(frame)?,
+            "if" => self.if_command()?,
             "while" | "until" => {
                 self.at += 5;
-                self.list(frame)?;
-                self.do_body(frame)?;
+                self.list()?;
+                self.do_body()?;
             }
-            "for" => self.for_command(frame)?,
-            word if UNREAD.contains(&word)
-                || ENDS.contains(&word)
+            "for" => self.for_command()?,
+            word if UNREAD_WORDS.contains(&word)
+                || LIST_ENDS.contains(&word)
                 || word.starts_with(['{', '}', '!', '%']) =>
             {
                 return Err(Unread);
             }
-            _ => return self.simple(frame),
+            _ => return self.simple(),
         }
         self.blanks()?;
         while self.is_at_redirection() {
-            let Some(redirection) = self.redirection(frame)? else {
+            let Some(redirection) = self.redirection()? else {
                 self.blanks()?;
                 continue;
             };
             let mut is_taken = false;
             for command in &mut self.found.commands[start..] {
-                if command.wrappers.len() == frame.wrappers.len() {
+                if command.frame.wrappers.len() == self.frame.wrappers.len() {
                     command.redirections.push(redirection.clone());
                     is_taken = true;
                 }
@@ -173,7 +168,7 @@ impl<'t> Reader<'t, '_> {
             if !is_taken {
                 // Without a command in it, the shell opens the file all the same.
                 let redirections = vec![redirection];
-                let command = SimpleCommand { redirections, ..self.found.begun(frame) };
+                let command = SimpleCommand { redirections, ..self.found.begun(&self.frame) };
                 self.found.commands.push(command);
             }
             self.blanks()?;
@@ -182,33 +177,33 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Reads `do`, commands and `done`; once more if a second round may begin elsewhere.
-    fn do_body(&mut self, frame: &Frame) -> Read<()> {
+    fn do_body(&mut self) -> Read<()> {
         self.expect_keyword("do")?;
         let (start, before) = (self.at, self.found.history.clone());
         let documents = self.documents.clone();
-        self.list(frame)?;
+        self.list()?;
         if self.found.history.may_be(&before) {
             self.at = start;
             self.documents = documents;
-            self.list(frame)?;
+            self.list()?;
         }
         self.expect_keyword("done")
     }
 
-    fn if_command(&mut self, frame: &Frame) -> Read<()> {
+    fn if_command(&mut self) -> Read<()> {
         self.at += 2;
         let mut branches = Vec::new();
         loop {
-            self.list(frame)?;
+            self.list()?;
             let otherwise = self.found.history.clone();
             self.expect_keyword("then")?;
-            self.list(frame)?;
+            self.list()?;
             branches.push(std::mem::replace(&mut self.found.history, otherwise));
             match self.keyword() {
                 "elif" => self.at += 4,
                 "else" => {
                     self.at += 4;
-                    self.list(frame)?;
+                    self.list()?;
                     break;
                 }
                 _ => break,
@@ -218,7 +213,7 @@ impl<'t> Reader<'t, '_> {
         self.expect_keyword("fi")
     }
 
-    fn for_command(&mut self, frame: &Frame) -> Read<()> {
+    fn for_command(&mut self) -> Read<()> {
         self.at += 3;
         self.blanks()?;
         let variable = &self.rest()[..name_length(self.rest())];
@@ -226,22 +221,22 @@ impl<'t> Reader<'t, '_> {
         if variable.is_empty() || !self.is_at_end_of_word() {
             return Err(Unread);
         }
-        self.loop_over(variable, frame)?;
+        self.loop_over(variable)?;
         self.blanks()?;
         self.eat(";");
         self.newlines()?;
-        self.do_body(frame)
+        self.do_body()
     }
 
     /// Reads the words of a loop, which are assigned to its variable.
-    fn loop_over(&mut self, variable: &str, frame: &Frame) -> Read<()> {
+    fn loop_over(&mut self, variable: &str) -> Read<()> {
         self.newlines()?;
         let mut assignments = Vec::new();
         if self.keyword() == "in" {
             self.at += 2;
             self.blanks()?;
             while !matches!(self.peek(), Some(b';' | b'\n') | None) {
-                assignments.push(self.word(frame)?.behind(&format!("{variable}=")));
+                assignments.push(self.word()?.behind(&format!("{variable}=")));
                 self.blanks()?;
             }
         } else {
@@ -255,7 +250,7 @@ impl<'t> Reader<'t, '_> {
             }
         }
         let sets = if is_plain_variable(variable) { Vec::new() } else { vec![variable.to_owned()] };
-        let mut simple = SimpleCommand { sets, ..self.found.begun(frame) };
+        let mut simple = SimpleCommand { sets, ..self.found.begun(&self.frame) };
         if assignments.iter().any(names_evaluated) {
             simple.hidden = Hidden::Anything;
         }

@@ -9,41 +9,23 @@ mod grammar;
 mod plain;
 mod word;
 
-use super::command::{Certainty, Hidden, SimpleCommand, Word};
+use super::command::{Certainty, Frame, Hidden, SimpleCommand, Word};
 use super::history::History;
-use super::simple::Simple;
 use hookexec_files::text::name_length;
 use std::ops::Range;
 
 /// How deep compound commands and substitutions may nest in a text.
 const DEEPEST: usize = 32;
+/// How long a text may be: longer ones are data, or hostile.
+pub(super) const LONGEST: usize = 48 << 10;
+/// How many commands a text may have. Loops are read twice, so a short text may have many.
+const MOST_COMMANDS: usize = 4_000;
 
 /// The failure of a text that shells may read in different ways, or not at all.
 #[derive(Debug)]
 pub(super) struct Unread;
 
 pub(super) type Read<T> = Result<T, Unread>;
-
-/// Facts that hold for all commands of a part of a text.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Frame {
-    pub(super) pipeline: usize,
-    pub(super) piped: bool,
-    pub(super) wrappers: Vec<String>,
-    /// Whether words that are not known are added to the command.
-    pub(super) more: bool,
-    /// Whether a substitution stands around it.
-    pub(super) substituted: bool,
-}
-
-impl Frame {
-    /// Returns the frame of what a program runs.
-    pub(super) fn within(&self, program: &str) -> Self {
-        let mut inner = self.clone();
-        inner.wrappers.push(program.to_owned());
-        inner
-    }
-}
 
 /// The commands that were found so far in a call.
 #[derive(Debug, Default)]
@@ -54,6 +36,8 @@ pub(super) struct Found {
     pipelines: usize,
     /// Whether something decides what runs that the words of the commands do not show.
     pub(super) is_doubtful: bool,
+    /// Whether a text was too long to be read to its end.
+    is_too_long: bool,
     /// Whether a shell evaluates as arithmetic what a variable holds: `a[$(rm x)]` runs `rm`.
     pub(super) evaluates: bool,
     /// Whether quoted letters could be such a value.
@@ -82,15 +66,9 @@ impl SimpleCommand {
     /// Returns the command with other words, and what it runs then.
     pub(crate) fn with_words(&self, words: Vec<Word>) -> Vec<Self> {
         let mut found = Found { history: self.history.clone(), ..Found::default() };
-        let frame = Frame {
-            pipeline: self.pipeline,
-            piped: self.piped,
-            wrappers: self.wrappers.clone(),
-            more: self.more,
-            substituted: false,
-        };
+        let command = found.begun(&self.frame);
         let (assignments, redirections) = (self.assignments.clone(), self.redirections.clone());
-        found.simple(Simple { assignments, words, redirections }, &frame);
+        found.simple(Self { assignments, words, redirections, ..command });
         found.finished()
     }
 }
@@ -98,11 +76,13 @@ impl SimpleCommand {
 impl Found {
     /// Adds the commands of a text that `frame` runs.
     pub(super) fn text(&mut self, text: &str, frame: &Frame) -> Read<()> {
-        // Longer texts are data, or hostile.
-        if text.len() > 48 << 10 || text.contains('\0') {
+        if text.len() > LONGEST {
+            return Err(self.too_long());
+        }
+        if text.contains('\0') {
             return Err(Unread);
         }
-        Reader::new(text, self).all(frame)
+        Reader::new(text, frame, self).all()
     }
 
     /// Adds the commands of a whole text, or one that stands for them if it can't be read.
@@ -124,8 +104,15 @@ impl Found {
         let is_doubtful = self.is_doubtful || self.evaluates;
         for command in &mut self.commands {
             command.is_certain &= !is_doubtful;
+            command.is_too_long |= self.is_too_long;
         }
         self.commands
+    }
+
+    /// Notes that a text is too long, or nests too deep.
+    fn too_long(&mut self) -> Unread {
+        self.is_too_long = true;
+        Unread
     }
 
     /// Adds a command that stands for some of which nothing is known.
@@ -135,15 +122,8 @@ impl Found {
 
     /// Returns a command that has nothing of its own yet.
     pub(super) fn begun(&self, frame: &Frame) -> SimpleCommand {
-        SimpleCommand {
-            history: self.history.clone(),
-            pipeline: frame.pipeline,
-            piped: frame.piped,
-            wrappers: frame.wrappers.clone(),
-            more: frame.more,
-            is_certain: true,
-            ..SimpleCommand::default()
-        }
+        let (history, frame) = (self.history.clone(), frame.clone());
+        SimpleCommand { history, frame, is_certain: true, ..SimpleCommand::default() }
     }
 }
 
@@ -154,16 +134,18 @@ struct Reader<'t, 'f> {
     depth: usize,
     /// The end of the line in which here-documents begin, and that of their bodies.
     documents: Option<Range<usize>>,
+    /// That of the commands that are read now.
+    frame: Frame,
     found: &'f mut Found,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
-    fn new(text: &'t str, found: &'f mut Found) -> Self {
-        Self { text, at: 0, depth: 0, documents: None, found }
+    fn new(text: &'t str, frame: &Frame, found: &'f mut Found) -> Self {
+        Self { text, at: 0, depth: 0, documents: None, frame: frame.clone(), found }
     }
 
-    fn all(&mut self, frame: &Frame) -> Read<()> {
-        self.list(frame)?;
+    fn all(&mut self) -> Read<()> {
+        self.list()?;
         if self.at < self.text.len() || self.documents.is_some() { Err(Unread) } else { Ok(()) }
     }
 

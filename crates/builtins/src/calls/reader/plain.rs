@@ -1,32 +1,28 @@
 //! Simple commands and assignments.
 
-use super::grammar::{ENDS, UNREAD};
-use super::{Frame, Read, Reader, Unread, Word, name_length};
-use crate::calls::simple::Simple;
+use super::{Read, Reader, Unread, Word, name_length};
+use crate::calls::names::{BEGINNINGS, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::with_expansions_as;
 
-/// Words with a meaning of their own in the place of a program.
-const BEGINNINGS: [&str; 7] = ["if", "while", "until", "for", "{", "time", "coproc"];
-
 impl Reader<'_, '_> {
-    pub(super) fn simple(&mut self, frame: &Frame) -> Read<()> {
-        let mut simple = Simple::default();
+    pub(super) fn simple(&mut self) -> Read<()> {
+        let mut simple = self.found.begun(&self.frame);
         let mut is_ended = false;
         loop {
             self.blanks()?;
             if self.is_at_redirection() {
                 // A shell that does not know `&>` ends the command here.
                 is_ended |= self.has("&>");
-                simple.redirections.extend(self.redirection(frame)?);
+                simple.redirections.extend(self.redirection()?);
             } else if self.is_at_end_of_word() && !self.has("<(") && !self.has(">(") {
                 break;
             } else if is_ended {
                 return Err(Unread);
             } else if simple.words.is_empty() && self.is_at_assignment() {
-                simple.assignments.push(self.word(frame)?);
+                simple.assignments.push(self.word()?);
             } else {
                 let start = self.at;
-                let word = self.word(frame)?;
+                let word = self.word()?;
                 if simple.words.is_empty() {
                     check_program(&word, &self.text[start..self.at])?;
                 }
@@ -34,10 +30,13 @@ impl Reader<'_, '_> {
             }
         }
         // A function may have the name of any program.
-        if self.has("(") || simple.is_empty() {
+        let is_empty = simple.words.is_empty()
+            && simple.assignments.is_empty()
+            && simple.redirections.is_empty();
+        if self.has("(") || is_empty {
             return Err(Unread);
         }
-        self.found.simple(simple, frame);
+        self.found.simple(simple);
         Ok(())
     }
 
@@ -51,7 +50,8 @@ impl Reader<'_, '_> {
 /// Refuses a program that a shell takes for something else once lines are joined.
 fn check_program(word: &Word, raw: &str) -> Read<()> {
     let text = &*word.text;
-    let is_special = ENDS.contains(&text) || UNREAD.contains(&text) || BEGINNINGS.contains(&text);
+    let is_special =
+        LIST_ENDS.contains(&text) || UNREAD_WORDS.contains(&text) || BEGINNINGS.contains(&text);
     let is_joined = raw.contains("\\\n") && (is_special || text.contains('='));
     // Zsh also assigns to `1`, and behind it any quotes may stand.
     let is_assignment =

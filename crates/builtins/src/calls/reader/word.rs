@@ -1,6 +1,6 @@
 //! Words and quotes.
 
-use super::{Certainty, Frame, Read, Reader, Unread, Word};
+use super::{Certainty, Read, Reader, Unread, Word};
 use crate::calls::command::is_printable;
 
 /// A word that is being read.
@@ -48,12 +48,12 @@ impl Building {
 
 impl Reader<'_, '_> {
     /// Reads a word, which begins here.
-    pub(super) fn word(&mut self, frame: &Frame) -> Read<Word> {
+    pub(super) fn word(&mut self) -> Read<Word> {
         let start = self.at;
         let mut word = Building::new();
         if self.has("<(") || self.has(">(") {
             self.at += 2;
-            self.substituted(frame)?;
+            self.substituted()?;
             word.unknown(&self.text[start..self.at], Certainty::Unknown);
         }
         // A shell that does not know it runs a program of this name.
@@ -69,11 +69,11 @@ impl Reader<'_, '_> {
                 '"' => {
                     self.at += 1;
                     word.quoted = true;
-                    self.double_quoted(&mut word, true, frame)?;
+                    self.double_quoted(&mut word, true)?;
                 }
                 '\\' => self.escaped(&mut word)?,
-                '$' => self.expansion(&mut word, false, frame)?,
-                '`' => self.backquoted(&mut word, false, frame)?,
+                '$' => self.expansion(&mut word, false)?,
+                '`' => self.backquoted(&mut word, false)?,
                 _ => {
                     self.at += letter.len_utf8();
                     self.plain(letter, self.at - letter.len_utf8() == start, &mut word)?;
@@ -160,12 +160,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads to the next `"`, or to the end of a here-document.
-    pub(super) fn double_quoted(
-        &mut self,
-        word: &mut Building,
-        ends: bool,
-        frame: &Frame,
-    ) -> Read<()> {
+    pub(super) fn double_quoted(&mut self, word: &mut Building, ends: bool) -> Read<()> {
         while let Some(letter) = self.rest().chars().next() {
             match letter {
                 '"' if ends => {
@@ -190,8 +185,8 @@ impl Reader<'_, '_> {
                     self.quoted_letter(next);
                     self.at += next.len_utf8();
                 }
-                '$' => self.expansion(word, true, frame)?,
-                '`' => self.backquoted(word, true, frame)?,
+                '$' => self.expansion(word, true)?,
+                '`' => self.backquoted(word, true)?,
                 _ => {
                     self.quoted_letter(letter);
                     word.text.push(letter);
