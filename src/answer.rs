@@ -69,7 +69,7 @@ impl Stdout {
                            alone, and everything else to stderr";
             return Self::Malformed(problem.to_owned());
         }
-        if suspect == Suspect::Json && text.starts_with(['[', '"']) && parse_strict(&text).is_ok() {
+        if is_suspect_json(&text, suspect) {
             let problem = "its output is JSON but not an object; print the answer as one object";
             return Self::Malformed(problem.to_owned());
         }
@@ -117,6 +117,28 @@ fn has_suspect_line(text: &str, suspect: Suspect) -> bool {
         rest = &rest[line.len()..];
     }
     false
+}
+
+/// Returns whether a text is JSON other than an object that the text is suspect for: any JSON, or an
+/// array that holds a denial.
+fn is_suspect_json(text: &str, suspect: Suspect) -> bool {
+    let Ok(value) = serde_json::from_str(text) else { return false };
+    match suspect {
+        Suspect::Nothing => false,
+        Suspect::Denial => holds_denial(&value),
+        Suspect::Json => true,
+    }
+}
+
+/// Returns whether JSON other than an object holds an answer that denies: `[{"decision": "deny"}]`.
+fn holds_denial(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => {
+            items.iter().any(|item| item.is_object() && denies(&item.to_string()))
+        }
+        Value::String(text) => text.starts_with('{') && denies(text),
+        _ => false,
+    }
 }
 
 /// Returns whether a text begins with an answer that denies, asks or stops, or that has an error.
@@ -176,7 +198,13 @@ mod tests {
             assert!(matches!(read(Suspect::Json), Stdout::Malformed(_)), "{text}");
             assert!(matches!(read(Suspect::Nothing), Stdout::Text(_)), "{text}");
         }
-        for text in ["[ok] checked", "\"quoted\" words", "a {b}", "17"] {
+        for text in ["false", "null", "42", "\"text\"", "[]", " true \n"] {
+            let read = Stdout::read(text.as_bytes(), Suspect::Json);
+            assert!(matches!(read, Stdout::Malformed(_)), "{text}");
+            let read = Stdout::read(text.as_bytes(), Suspect::Denial);
+            assert!(matches!(read, Stdout::Text(_)), "{text}");
+        }
+        for text in ["[ok] checked", "\"quoted\" words", "a {b}", "17 files", "nullified"] {
             let read = Stdout::read(text.as_bytes(), Suspect::Json);
             assert!(matches!(read, Stdout::Text(_)), "{text}");
         }
@@ -191,6 +219,8 @@ mod tests {
             "a\n{\"decision\":\"blok\"}",
             "\u{1b}[1;39m{\u{1b}[0m\"decision\": \"deny\"}",
             "{a}\n{\"decision\":\"deny\"}".trim_start_matches('{'),
+            r#"[{"a":1},{"decision":"deny"}]"#,
+            r#""{\"decision\":\"deny\"}""#,
         ] {
             let read = Stdout::read(text.as_bytes(), Suspect::Denial);
             assert!(matches!(read, Stdout::Malformed(_)), "{text}");
