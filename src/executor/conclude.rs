@@ -17,6 +17,8 @@ use crate::wire::{Input, Verdict};
 
 const BECAME_REWRITER: &str = "it rewrote the input without `mutates: true`, so it was made to take \
                                turns with the other rewriters; set `mutates: true`";
+const HAD_NO_TURN: &str = "it rewrote the input without `mutates: true`, and its rewrite is ignored: a hook \
+                           denied before its turn came; set `mutates: true`";
 const MAY_NOT_REWRITE: &str = "its rewrite is ignored, because it has `mutates: false`; set \
                                `mutates: true` or let it leave the input alone";
 const HAD_ITS_TURN: &str =
@@ -166,7 +168,7 @@ impl Evaluation<'_> {
     /// Returns what is reported of a rewrite.
     fn remark(&self, hook: HookId, made: Option<usize>, outcome: &Outcome) -> Option<&'static str> {
         if self.became_rewriters.contains(&hook) {
-            return Some(BECAME_REWRITER);
+            return Some(if self.has_turn(hook) { BECAME_REWRITER } else { HAD_NO_TURN });
         }
         if made.is_some() || !self.may_remark(hook, outcome) {
             return None;

@@ -340,6 +340,11 @@ impl<'e> Evaluation<'e> {
         turn.is_some_and(|turn| turn.got == got && turn.left == self.judged())
     }
 
+    /// Returns whether a hook took its turn in the last round.
+    pub(super) fn has_turn(&self, hook: HookId) -> bool {
+        self.turns.iter().any(|turn| turn.hook == hook)
+    }
+
     /// Returns whether a hook was called before.
     fn was_called(&self, hook: HookId) -> bool {
         self.answers.iter().any(|answer| answer.hook == hook)

@@ -128,6 +128,22 @@ async fn a_rewrite_by_a_guard_makes_the_others_judge_again() {
 }
 
 #[tokio::test]
+async fn a_rewrite_that_a_denial_cost_its_turn_is_told() {
+    let answer = json!({"hook_specific_output": {"updated_tool_response": "clean"}});
+    let denial = json!({"decision": "block", "reason": "no"});
+    let input = Input { tool_response: Some("secret".into()), ..call("ls") };
+    for (mutates, response) in [(false, None), (true, Some(json!("clean")))] {
+        let phase = if mutates { Phase::Mutate } else { Phase::Validate };
+        let redactor = Hook { phase, ..say(PostToolUse, &answer) };
+        let verdict = verdict(vec![redactor, say(PostToolUse, &denial)], PostToolUse, &input).await;
+        assert_eq!(verdict.decision, Some(Decision::Deny));
+        assert_eq!(verdict.updated_tool_response, response);
+        let told = verdict.system_message.unwrap_or_default();
+        assert_eq!(told.contains("its rewrite is ignored: a hook denied"), !mutates, "{told}");
+    }
+}
+
+#[tokio::test]
 async fn judges_that_rewrite_take_turns_in_the_next_round() {
     let settle =
         |key: &str| say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {key: 1}}}));
