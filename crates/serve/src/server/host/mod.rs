@@ -39,9 +39,13 @@ pub(super) fn check(method: &str, params: &Params) -> Result<(), Refusal> {
     if let Some((_, known)) = METHODS.iter().find(|(name, _)| *name == method) {
         return params.check(known);
     }
+    Err(unknown(method))
+}
+
+fn unknown(method: &str) -> Refusal {
     let known = METHODS.map(|(name, _)| name).join(", ");
     let message = format!("unknown method `{method}`; known are dispatch, ping, {known}");
-    Err(Refusal::new(ErrorCode::MethodNotFound, message))
+    Refusal::new(ErrorCode::MethodNotFound, message)
 }
 
 /// The host at the other end of a connection.
@@ -108,10 +112,11 @@ impl Host {
                 let call = OpenCall::tool(&session, turn, params, deadline)?;
                 Ok(self.proceed(self.new_id(), call).await)
             }
-            _ => {
+            "model.begin" => {
                 let call = OpenCall::model(&session, turn, params, deadline)?;
                 Ok(self.proceed(self.new_id(), call).await)
             }
+            _ => Err(unknown(method)),
         }
     }
 
