@@ -86,6 +86,8 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     }
     if native.event == Some(Event::Stop) {
         input.reason = text(payload, &["status"]);
+    }
+    if let Some(Event::Stop | Event::SubagentStop) = native.event {
         let again = payload.get("loop_count").and_then(Value::as_u64) > Some(0);
         input.extra.insert("stop_hook_active".to_owned(), json!(again));
     }
