@@ -2,7 +2,7 @@
 //! commands in [`FOR_A_PERSON`] are denied.
 //!
 //! The guard is a rule: a call with the word `hookexec` in it is denied if one of its commands is one of
-//! these, or can't be known. It does not see aliases, scripts, and copies under another name. The
+//! these, or can't be known, as in a text of more than 48 KiB. It does not see aliases, scripts, and copies under another name. The
 //! commands refuse to run where they see an agent's variables.
 
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::read::NativeCall;
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, Verdict};
-use hookexec_builtins::may_run;
 use hookexec_builtins::shell::unquoted;
+use hookexec_builtins::{may_run, names_a_command};
 
 /// The commands that only a person may run: each subcommand, and the words of which one must follow;
 /// without such words the subcommand as a whole.
@@ -33,10 +33,6 @@ const CHANGES_OF_INIT: &[&str] = &[
     "force-push", "format", "log", "main-branch", "mcp-allow-list", "notify", "read-only",
     "secrets", "subagents", "team", "tests-before-stop", "never", "loss", "outside", "machine",
 ];
-
-/// The ends of names of arguments that a tool of a server may run.
-const RUN: [&str; 9] =
-    ["command", "Command", "cmd", "script", "args", "argv", "keys", "input", "code"];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
                        `hookexec trust add`, `trust remove`, `policy refresh`, `install`, \
@@ -88,10 +84,24 @@ fn changes_hooks(input: &Input) -> bool {
     if may_run(input, &patterns) {
         return true;
     }
-    // A tool of a server may run what it is given.
-    arguments.iter().any(|(key, value)| {
-        RUN.iter().any(|end| key.ends_with(end)) && may_run(&shell_call(value), &patterns)
-    })
+    arguments.iter().any(|(name, value)| runs_one(name, value, &patterns))
+}
+
+/// Returns whether a tool of a server may run a command that fits, by its argument `name` or by one in
+/// it.
+fn runs_one(name: &str, value: &Value, patterns: &[String]) -> bool {
+    // What a terminal or an interpreter takes.
+    let is_typed = ["keys", "input", "code"].iter().any(|end| name.ends_with(end));
+    if (is_typed || names_a_command(name)) && may_run(&shell_call(value), patterns) {
+        return true;
+    }
+    match value {
+        Value::Object(inner) => inner.iter().any(|(name, value)| runs_one(name, value, patterns)),
+        Value::Array(items) => {
+            items.iter().any(|item| item.is_object() && runs_one("", item, patterns))
+        }
+        _ => false,
+    }
 }
 
 /// Returns a call of a shell with an argument as its command.
@@ -208,6 +218,9 @@ mod tests {
             "sudo hookexec trust $a",
             "sh -c \"hookexec $a\"",
             "npx hookexec $a",
+            "pipx run hookexec trust add",
+            "uvx hookexec trust add",
+            "script typescript hookexec trust add",
             "hookexec --color $a trust",
             "h=hookexec; $h trust add",
             "h=hookexec; $h $a",
@@ -236,6 +249,9 @@ mod tests {
             ("shell___run", "shellCommand", "cd x; hookexec uninstall codex", true),
             ("mcp__tmux__send_keys", "keys", "hookexec init --user", true),
             ("mcp__python__run", "code", "os.system('hookexec install codex')", true),
+            ("mcp__x__run", "commandLine", "hookexec trust add", true),
+            ("mcp__x__run", "command_line", "hookexec trust add", true),
+            ("mcp__x__job", "run", "hookexec trust add", true),
             ("mcp__x__run", "command", "hookexec check", false),
             ("mcp__github__create_issue", "body", "run `hookexec install codex`", false),
             ("Write", "content", "hookexec install codex", false),
@@ -244,6 +260,8 @@ mod tests {
             input.tool_name = Some(tool.to_owned());
             input.tool_input = json!({ key: text }).as_object().cloned();
             assert_eq!(changes_hooks(&input), denied, "{tool} {text}");
+            input.tool_input = json!({ "steps": [{ "with": { key: text } }] }).as_object().cloned();
+            assert_eq!(changes_hooks(&input), denied, "nested: {tool} {text}");
         }
     }
 

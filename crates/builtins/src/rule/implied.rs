@@ -122,6 +122,15 @@ fn command_of(arguments: &JsonObject) -> Option<String> {
     Some(format!("{program} {}", quoted_words(words.iter().filter_map(Value::as_str))))
 }
 
+/// Returns whether an argument with this name holds a text for a shell, or the words of a command.
+pub fn names_a_command(argument: &str) -> bool {
+    let argument = argument.as_bytes();
+    COMMAND_ARGUMENTS.iter().any(|end| {
+        let start = argument.len().saturating_sub(end.len());
+        argument[start..].eq_ignore_ascii_case(end.as_bytes())
+    })
+}
+
 /// Returns `: > file` for each file that a pipeline reads and, before that, empties: `sort x > x`.
 fn emptied(commands: &[SimpleCommand]) -> Vec<SimpleCommand> {
     let mut found = Vec::new();
@@ -171,7 +180,7 @@ fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand>
     if key == "query" && SQL_TOOLS.iter().any(|name| tool.contains(name)) {
         return statements_of(text, &[]);
     }
-    if tool.starts_with("mcp__") && COMMAND_ARGUMENTS.iter().any(|end| key.ends_with(end)) {
+    if tool.starts_with("mcp__") && names_a_command(key) {
         return commands_of_text(text);
     }
     if key.ends_with("code") && RUNNING_TOOLS.iter().any(|name| tool.contains(name)) {

@@ -31,6 +31,7 @@ mod wildcards;
 mod words;
 
 pub use groups::GROUPS;
+pub use implied::names_a_command;
 pub use table::OPTIONS;
 
 /// Examples of the two, for tests and readers: what fits and what does not.
