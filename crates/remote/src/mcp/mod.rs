@@ -16,7 +16,7 @@ use hookexec::handler::{
     BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
 };
 use hookexec::registry::{CalledProcess, HandlerEnv, Words};
-use hookexec::wire::{JsonObject, WireError, parse_strict};
+use hookexec::wire::{JsonObject, parse_strict};
 use hookexec_files::template;
 use serde::Deserialize;
 use serde_json::Value;
@@ -159,8 +159,9 @@ pub(super) fn call_params(tool: &str, arguments: &str) -> Vec<u8> {
 /// # Errors
 /// When the tool failed, or gave no single answer. A denial in the text of a failed tool counts.
 pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerError> {
-    let result = match object(text) {
-        Ok(result) => result,
+    let result = match parse_strict(text) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) => return Err(unusable(from, "it is not an object")),
         Err(problem) => return Err(unusable(from, &problem.to_string())),
     };
     if result.get("resultType").is_some_and(|kind| kind != "complete") {
@@ -168,9 +169,7 @@ pub(super) fn read_result(from: &str, text: &str) -> Result<Vec<u8>, HandlerErro
     }
     let answer = answer(&result);
     match result.get("isError") {
-        None | Some(Value::Bool(false)) => {
-            answer.map_err(|problem| unusable(from, &problem.to_string()))
-        }
+        None | Some(Value::Bool(false)) => answer.map_err(|problem| unusable(from, problem)),
         Some(Value::Bool(true)) => {
             let answer = answer.unwrap_or_default();
             let said = String::from_utf8_lossy(&answer);
@@ -186,41 +185,20 @@ fn unusable(from: &str, problem: &str) -> HandlerError {
     HandlerError::new(Failure::Protocol, message)
 }
 
-/// Why the result of a call is not an answer.
-#[derive(Debug, thiserror::Error)]
-enum ResultError {
-    #[error(transparent)]
-    Json(#[from] WireError),
-    #[error("it is not an object")]
-    NotAnObject,
-    #[error("it has neither `structuredContent` nor `content`")]
-    Nothing,
-    #[error("its `content` is not a list")]
-    ContentNotAList,
-    #[error("its text is another answer than its `structuredContent`")]
-    TwoAnswers,
-    #[error("its text is missing")]
-    NoText,
-    #[error("it is not one text")]
-    NotOneText,
-}
-
 /// Returns the structured content of a result, else its only content, if that is a text.
 ///
 /// Servers repeat a structured content as a text. One that says something else there has given two
 /// answers.
-fn answer(result: &JsonObject) -> Result<Vec<u8>, ResultError> {
+fn answer(result: &JsonObject) -> Result<Vec<u8>, &'static str> {
     let structured = match result.get("structuredContent") {
         None | Some(Value::Null) => None,
         Some(content) => Some(unwrapped(content)),
     };
     let content = match (result.get("content"), structured) {
         (Some(Value::Array(content)), _) => content,
-        (Some(_), _) => return Err(ResultError::ContentNotAList),
+        (Some(_), _) => return Err("its `content` is not a list"),
         (None, Some(structured)) => return Ok(written(structured)),
-        (None, None) => {
-            return Err(ResultError::Nothing);
-        }
+        (None, None) => return Err("it has neither `structuredContent` nor `content`"),
     };
     if let Some(structured) = structured {
         for block in content {
@@ -229,7 +207,7 @@ fn answer(result: &JsonObject) -> Result<Vec<u8>, ResultError> {
                 && structured != text
                 && parse_strict(text).ok().as_ref() != Some(structured)
             {
-                return Err(ResultError::TwoAnswers);
+                return Err("its text is another answer than its `structuredContent`");
             }
         }
         return Ok(written(structured));
@@ -238,9 +216,9 @@ fn answer(result: &JsonObject) -> Result<Vec<u8>, ResultError> {
         [] => Ok(Vec::new()),
         [only] if only["type"] == "text" => match only["text"].as_str() {
             Some(text) => Ok(text.as_bytes().to_vec()),
-            None => Err(ResultError::NoText),
+            None => Err("its text is missing"),
         },
-        _ => Err(ResultError::NotOneText),
+        _ => Err("it is not one text"),
     }
 }
 
@@ -258,14 +236,6 @@ fn written(answer: &Value) -> Vec<u8> {
         Value::Null => Vec::new(),
         Value::String(text) => text.as_bytes().to_vec(),
         answer => answer.to_string().into_bytes(),
-    }
-}
-
-fn object(text: &str) -> Result<JsonObject, ResultError> {
-    match parse_strict(text) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(ResultError::NotAnObject),
-        Err(error) => Err(error.into()),
     }
 }
 
