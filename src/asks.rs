@@ -68,7 +68,7 @@ impl Asks {
     }
 
     /// Adds an ask of the host itself, which is one of the user's layer.
-    pub(crate) fn add_host(&mut self) {
+    fn add_host(&mut self) {
         self.0.push(Ask { rank: Layer::User.rank(), event: Event::PermissionRequest });
     }
 
@@ -94,7 +94,7 @@ impl Asks {
     }
 
     /// Returns the rank of the highest layer that asks.
-    pub(crate) fn highest(&self) -> Option<usize> {
+    fn highest(&self) -> Option<usize> {
         self.0.iter().map(|ask| ask.rank).min()
     }
 }
@@ -143,8 +143,9 @@ impl Executor {
         verdict
     }
 
-    /// Like [`approve`](Self::approve), for the verdict of a moment.
-    pub async fn settle(&self, verdict: &mut Verdict, judged: &Judged<'_>) {
+    /// Like [`approve`](Self::approve), for the verdict of a moment. Returns the verdict of each event
+    /// whose hooks were asked.
+    pub async fn settle(&self, verdict: &mut Verdict, judged: &Judged<'_>) -> Vec<Verdict> {
         let Judged { event, input, .. } = *judged;
         let host_asks = judged.host_asks.is_some()
             && event.contract().permission == Permission::Decides
@@ -153,8 +154,9 @@ impl Executor {
             verdict.decision = Some(Decision::Ask);
             verdict.allowed = false;
         }
+        let mut answers = Vec::new();
         if !is_left(event, verdict) {
-            return;
+            return answers;
         }
         let is_asked = verdict.decision == Some(Decision::Ask);
         let has_channel = judged.asks_person && self.has_channel(input);
@@ -185,9 +187,10 @@ impl Executor {
             let (answer, verdicts) = Box::pin(asking).await;
             asks.settle(&verdicts);
             take_answer(verdict, answer, asks.are_settled());
+            answers.extend(verdicts);
         }
         if asks.are_settled() || verdict.decision == Some(Decision::Deny) {
-            return;
+            return answers;
         }
         // A hook of `permission_request` may have rewritten the call: a person is asked about the result.
         let last = self.final_call(input, verdict);
@@ -201,7 +204,9 @@ impl Executor {
             let (answer, verdicts) = Box::pin(self.ask(Event::Approval, judged, &asks)).await;
             asks.settle(&verdicts);
             take_answer(verdict, answer, asks.are_settled());
+            answers.extend(verdicts);
         }
+        answers
     }
 
     /// Asks the hooks before the tool once more about a call that `permission_request` allows: their
@@ -214,12 +219,7 @@ impl Executor {
     /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and
     /// returns the verdict of all events and that of each. If a hook of `permission_request` approves
     /// the call with other arguments, all hooks before the tool judge these.
-    pub(crate) async fn ask(
-        &self,
-        event: Event,
-        judged: &Judged<'_>,
-        asks: &Asks,
-    ) -> (Verdict, Vec<Verdict>) {
+    async fn ask(&self, event: Event, judged: &Judged<'_>, asks: &Asks) -> (Verdict, Vec<Verdict>) {
         if self.plan(event).matching(judged.input).is_empty() {
             return (Verdict::no_opinion(event), Vec::new());
         }

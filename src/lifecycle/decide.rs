@@ -10,7 +10,7 @@ use super::cancel::Cancellation;
 use super::outcome::{DeniedBy, ToolEnd, Trail, reason};
 use super::scope::Scope;
 use super::tool_call::{ToolCall, ToolFacts};
-use crate::asks::{Asks, Judged};
+use crate::asks::Judged;
 use crate::event::Event;
 use crate::executor::{BEFORE_TOOL, DispatchOptions};
 use crate::wire::{Decision, Input, JsonObject, Verdict, metadata_of};
@@ -130,41 +130,56 @@ impl Decider<'_> {
         }
     }
 
-    /// Obtains approval for the call as it stands, and returns who gave it.
+    /// Obtains approval for the call as it stands, and returns who gave it: hooks, or else the host.
     async fn approve(&mut self, asked: bool) -> Result<String, ToolEnd> {
-        let session_id = self.scope.session.common.session_id.clone();
-        let mut asks = Asks::default();
-        asks.add(self.trail.verdicts());
-        if !asked {
-            asks.add_host();
+        let mut verdict = Verdict::no_opinion(Event::PreToolUse);
+        if asked {
+            (verdict.decision, verdict.allowed) = (Some(Decision::Ask), false);
         }
-        let firing = self.scope.fire_with(Event::PermissionRequest, |input| self.call.fill(input));
-        let verdict = self.cancel.or_end(firing).await?;
-        self.trail.push(verdict.clone());
-        end_of(&verdict)?;
-        asks.settle(std::slice::from_ref(&verdict));
+        let mut input = Input::default();
+        self.call.fill(&mut input);
+        self.scope.fill(&mut input);
+        let mut original = input.clone();
+        original.tool_input = self.original.clone().or(original.tool_input);
+        let judged = Judged {
+            event: Event::PreToolUse,
+            verdicts: self.trail.verdicts(),
+            original: &original,
+            input: &input,
+            options: self.scope.options(),
+            consults: true,
+            host_asks: self.asks.as_deref(),
+            asks_person: true,
+        };
+        let executor = self.scope.session.executor();
+        let asking = Box::pin(executor.settle(&mut verdict, &judged));
+        let answers = self.cancel.or_end(asking).await?;
         let mut reasons = Vec::new();
-        if verdict.decision == Some(Decision::Ask) {
-            reasons.push((Some(Event::PermissionRequest), reason(&verdict)));
-        }
-        // Within one layer the earlier event has the last word, as the mandatory guard has.
-        let metadata = metadata_of(self.trail.verdicts().iter().rev());
-        if asks.are_settled() {
-            return Ok(Event::PermissionRequest.name().to_owned());
-        }
-
-        if let Some(answer) = self.ask_person(&asks).await? {
-            asks.settle(std::slice::from_ref(&answer));
-            if asks.are_settled() {
-                return Ok(Event::Approval.name().to_owned());
+        let mut by = Event::PermissionRequest;
+        for answer in answers {
+            self.scope.note_stop(&answer);
+            self.rewrite(&answer);
+            self.trail.push(answer.clone());
+            end_of(&answer)?;
+            if answer.decision == Some(Decision::Ask) {
+                reasons.push((Some(answer.event), reason(&answer)));
             }
-            reasons.extend(answer.message.map(|why| (Some(Event::Approval), why)));
+            if answer.event == Event::Approval {
+                by = answer.event;
+            }
+        }
+        if verdict.decision == Some(Decision::Allow) {
+            return Ok(by.name().to_owned());
         }
         reasons.extend(self.asks.clone().map(|why| (None, why)));
         for event in ASKING {
             reasons.extend(self.question_of(event).map(|why| (Some(event), why)));
         }
+        self.ask_host(reasons).await
+    }
 
+    /// Has the host's approver answer, and returns who approved.
+    async fn ask_host(&mut self, reasons: Vec<(Option<Event>, String)>) -> Result<String, ToolEnd> {
         let Some(approver) = self.approver.take() else {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
             let why = why.join("\n");
@@ -172,6 +187,9 @@ impl Decider<'_> {
             let message = format!("approval is needed and no one can be asked: {why}");
             return Err(ToolEnd::Denied { by, message });
         };
+        let session_id = self.scope.session.common.session_id.clone();
+        // Within one layer the earlier event has the last word, as the mandatory guard has.
+        let metadata = metadata_of(self.trail.verdicts().iter().rev());
         let (session, call) = (session_id.clone(), self.call.clone());
         let request = ApprovalRequest { session_id: session, call, reasons, metadata };
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
@@ -184,36 +202,6 @@ impl Decider<'_> {
             Err(_) => (DeniedBy::NobodyToAsk, "approval is needed, and asking for it failed"),
         };
         Err(ToolEnd::Denied { by, message: message.to_owned() })
-    }
-
-    /// Has the hooks of `approval` ask a person, if one is for the call: a denial or a stop ends the
-    /// call, and so does cancelling.
-    async fn ask_person(&mut self, asks: &Asks) -> Result<Option<Verdict>, ToolEnd> {
-        let mut input = Input::default();
-        self.call.fill(&mut input);
-        self.scope.fill(&mut input);
-        let executor = self.scope.session.executor();
-        if !executor.has_channel(&input) {
-            return Ok(None);
-        }
-        let mut original = input.clone();
-        original.tool_input = self.original.clone().or(original.tool_input);
-        let judged = Judged {
-            event: Event::PreToolUse,
-            verdicts: self.trail.verdicts(),
-            original: &original,
-            input: &input,
-            options: self.scope.options(),
-            consults: false,
-            host_asks: self.asks.as_deref(),
-            asks_person: true,
-        };
-        let asking = Box::pin(executor.ask(Event::Approval, &judged, asks));
-        let (answer, _) = self.cancel.or_end(asking).await?;
-        self.scope.note_stop(&answer);
-        self.trail.push(answer.clone());
-        end_of(&answer)?;
-        Ok(Some(answer))
     }
 
     /// Fires the event with the decision on the call.
