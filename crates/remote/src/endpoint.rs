@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::http::{Ask, Client, Reply};
 use hookexec::config::Hook;
-use hookexec::handler::{BuildError, Call, Failure, HandlerError};
+use hookexec::handler::{BuildError, Failure, HandlerError};
 use hookexec::registry::HandlerEnv;
 
 /// A server, the headers of each request to it, and the limit of its replies.
@@ -90,13 +90,4 @@ impl Endpoint {
 
 fn wrong(problem: &str, example: &str) -> BuildError {
     BuildError::new(problem).at("with").hint(example)
-}
-
-/// Runs work that blocks on a thread of its own. If the call is given up, the work goes on until the
-/// deadline that it is given, and keeps the seat of the hook.
-pub(super) async fn on_thread<T: Send + 'static>(
-    call: &Call<'_>,
-    work: impl FnOnce(Instant) -> Result<T, HandlerError> + Send + 'static,
-) -> Result<T, HandlerError> {
-    call.blocking(move |call| work(call.deadline)).await?
 }

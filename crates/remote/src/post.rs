@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use sha2::Sha256;
 
-use crate::endpoint::{Endpoint, on_thread};
+use crate::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
 use crate::request::{excerpt, like_stdout};
 
@@ -91,7 +91,7 @@ impl HttpHandler {
     ) -> Result<Reply, HandlerError> {
         let (endpoint, key) = (Arc::clone(&self.endpoint), self.key.clone());
         let id = call.input.approval.as_ref().map(|asked| asked.id.clone());
-        on_thread(call, move |deadline| {
+        call.blocking(move |call| {
             let mut signed = Vec::new();
             if let Some(key) = key {
                 let id = match id {
@@ -109,9 +109,9 @@ impl HttpHandler {
                 Some(url) => Ask::Get(url),
                 None => Ask::Post(body.as_deref().unwrap_or_default()),
             };
-            endpoint.ask(ask, &headers, deadline)
+            endpoint.ask(ask, &headers, call.deadline)
         })
-        .await
+        .await?
     }
 
     async fn post(&self, call: &Call<'_>, body: Arc<[u8]>) -> Result<Exited, HandlerError> {

@@ -136,10 +136,8 @@ impl McpHandler {
             #[cfg(feature = "http")]
             Server::Remote(server) => {
                 let (place, server) = (server.host().to_owned(), Arc::clone(server));
-                let asked = crate::endpoint::on_thread(call, move |deadline| {
-                    server.call(&params, deadline)
-                });
-                (place, asked.await?)
+                let asked = call.blocking(move |call| server.call(&params, call.deadline));
+                (place, asked.await??)
             }
         };
         let from = format!("the tool `{}` of {place}", self.tool);

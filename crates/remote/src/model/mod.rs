@@ -12,7 +12,7 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::endpoint::{Endpoint, on_thread};
+use crate::endpoint::Endpoint;
 use crate::http::Ask;
 use crate::request::excerpt;
 use api::Api;
@@ -202,7 +202,9 @@ impl Handler for ModelHandler {
     fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         let (judge, input) = (Arc::clone(&self.0), call.json());
         let session = call.input.session_id.clone();
-        Box::pin(on_thread(call, move |until| judge.judge(&session, &input, until)))
+        Box::pin(async move {
+            call.blocking(move |call| judge.judge(&session, &input, call.deadline)).await?
+        })
     }
 }
 
