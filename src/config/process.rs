@@ -93,20 +93,59 @@ impl Kind<'_> for Argv {
     }
 }
 
-/// The stages that may be intercepted, the event each corresponds to, and whether it may rewrite.
-pub(crate) const STAGES: [(&str, Stage); 5] = [
-    ("before_llm", Stage { event: Event::BeforeLlmCall, mutates: true }),
-    ("after_llm", Stage { event: Event::AfterLlmCall, mutates: true }),
-    ("before_tool", Stage { event: Event::PreToolUse, mutates: true }),
-    ("after_tool", Stage { event: Event::PostToolUse, mutates: true }),
-    ("approve_tool", Stage { event: Event::PermissionRequest, mutates: false }),
-];
-
-/// A stage that a process intercepts.
-#[derive(Clone, Copy)]
+/// An event that PicoClaw has a method of its own for, under the name by which a process intercepts it.
+/// Every other event is `hook.<event>`, with the input as params and an answer of ours as result.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Stage {
     pub(crate) event: Event,
-    mutates: bool,
+    pub(crate) method: &'static str,
+    /// The mode that the handshake announces it with.
+    pub(crate) mode: &'static str,
+    pub(crate) trace_path: &'static str,
+    /// The keys of its answer; the last one names the part that may be changed.
+    pub(crate) keys: &'static [&'static str],
+    /// The actions that a process may answer with.
+    pub(crate) actions: &'static [&'static str],
+}
+
+/// Declares the stages: each has its name, its event, its mode, its path in a trace, and what an
+/// answer may have: keys and actions.
+macro_rules! stages {
+    ($($name:literal $event:ident $mode:literal $trace:literal: $keys:expr, $actions:expr;)*) => {
+        pub(crate) const STAGES: [(&str, Stage); 5] = [$(($name, Stage {
+            event: Event::$event,
+            method: concat!("hook.", $name),
+            mode: $mode,
+            trace_path: $trace,
+            keys: &$keys,
+            actions: &$actions,
+        })),*];
+    };
+}
+
+const CHANGES: [&str; 4] = ["continue", "modify", "abort_turn", "hard_abort"];
+const DECISIONS: [&str; 6] =
+    ["continue", "modify", "respond", "deny_tool", "abort_turn", "hard_abort"];
+
+stages! {
+    "before_llm" BeforeLlmCall "llm" "turn.llm.request": ["action", "reason", "request"], CHANGES;
+    "after_llm" AfterLlmCall "llm" "turn.llm.response": ["action", "reason", "response"], CHANGES;
+    "before_tool" PreToolUse "tool" "turn.tool.before":
+        ["action", "reason", "result", "call"], DECISIONS;
+    "after_tool" PostToolUse "tool" "turn.tool.after": ["action", "reason", "result"], CHANGES;
+    "approve_tool" PermissionRequest "approve" "turn.tool.approve": ["approved", "reason"], [];
+}
+
+impl Stage {
+    /// Returns PicoClaw's stage for `event`, if it has one.
+    pub(crate) fn of(event: Event) -> Option<Self> {
+        STAGES.into_iter().map(|(_, stage)| stage).find(|stage| stage.event == event)
+    }
+
+    /// Returns whether it is the one at which a process answers in the user's place.
+    pub(crate) fn approves(self) -> bool {
+        self.event == Event::PermissionRequest
+    }
 }
 
 /// The runtime events that have one of ours, under both of their names.
@@ -213,22 +252,21 @@ impl Shorthand {
     ) -> Vec<Hook> {
         let stated = process.timeout.or(defaults.timeout);
         let mut hooks = Vec::new();
-        for (_, Stage { event, mutates }) in STAGES {
-            if !self.stages.contains(&event) {
+        for (_, stage) in STAGES {
+            if !self.stages.contains(&stage.event) {
                 continue;
             }
-            let mut hook = process_hook(process, event);
-            if mutates {
-                hook.phase = Phase::Mutate;
-                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.interceptor, 5_000));
-            } else {
+            let mut hook = process_hook(process, stage.event);
+            if stage.approves() {
                 hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.approval, 60_000));
-            }
-            if event == Event::PermissionRequest {
                 // A broken approver denies, as in PicoClaw.
                 hook.on_error = Some(OnError::Block);
-            } else if let Some(wanted) = &defaults.on_error {
-                hook.default_on_error(wanted.0);
+            } else {
+                hook.phase = Phase::Mutate;
+                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.interceptor, 5_000));
+                if let Some(wanted) = &defaults.on_error {
+                    hook.default_on_error(wanted.0);
+                }
             }
             hooks.push(hook);
         }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Processes;
-use super::picoclaw::{self, Stage};
+use super::picoclaw;
 use super::processes::Entry;
+use crate::config::process::Stage;
 use crate::config::{Command, EventMethod, Hook, Protocol};
+use crate::event::Event;
 use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
 use crate::suggest;
 use crate::wire::{Input, Output};
@@ -33,7 +35,7 @@ pub(crate) fn build(
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
     if hook.enabled {
-        let mode = if observes { Some("observe") } else { stage.map(Stage::mode) };
+        let mode = if observes { Some("observe") } else { stage.map(|stage| stage.mode) };
         process.roles().add(mode, hook.event);
     }
     let role = match stage {
@@ -142,11 +144,11 @@ impl Handler for ProcessHandler {
                 Role::Observe(method) => return Ok(self.notify(*method, call)),
                 Role::Stage(stage) => {
                     let params = stage.params(call.input, call.description());
-                    let reply = self.callee.ask(stage.method(), &params, call).await?;
+                    let reply = self.callee.ask(stage.method, &params, call).await?;
                     let output = stage
                         .read(&reply, call.input)
-                        .map_err(|problem| self.misread(stage.method(), &problem))?;
-                    if *stage == Stage::BeforeLlm {
+                        .map_err(|problem| self.misread(stage.method, &problem))?;
+                    if stage.event == Event::BeforeLlmCall {
                         self.note_tools(call, &output);
                     }
                     output

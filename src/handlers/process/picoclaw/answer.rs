@@ -6,7 +6,9 @@
 use serde_json::Value;
 
 use super::params::ECHOED;
-use super::{Stage, rewrite};
+use super::rewrite;
+use crate::config::process::Stage;
+use crate::event::Event;
 use crate::suggest;
 use crate::wire::{Input, JsonObject, Output, Present, Stop, StopScope, UnknownKey, widest};
 use hookexec_files::json::parse_object;
@@ -37,16 +39,16 @@ impl Stage {
         input: &Input,
     ) -> Result<Output, Misread> {
         let answer = object(text)?.unwrap_or_default();
-        if answer.is_empty() && self != Self::ApproveTool {
+        if answer.is_empty() && !self.approves() {
             return Ok(Output::default());
         }
-        if answer.keys().all(|key| self.keys().contains(&key.as_str())) {
+        if answer.keys().all(|key| self.keys.contains(&key.as_str())) {
             return self.picoclaw(answer, input);
         }
         // A reason is a word of both languages.
         let has_reason = answer.contains_key("reason");
         let is_mixed =
-            answer.keys().any(|key| key != "reason" && self.keys().contains(&key.as_str()));
+            answer.keys().any(|key| key != "reason" && self.keys.contains(&key.as_str()));
         let own = own_words(answer.clone());
         if is_mixed {
             let picoclaw = self.picoclaw(answer, input);
@@ -59,7 +61,7 @@ impl Stage {
         if own.unknown_keys.len() + usize::from(has_reason) >= answer.len() {
             return self.picoclaw(answer, input);
         }
-        if self == Self::ApproveTool && own.decision.is_none() && own.stop.is_none() {
+        if self.approves() && own.decision.is_none() && own.stop.is_none() {
             return Err("`approved` is missing".to_owned());
         }
         checked(own)
@@ -71,22 +73,22 @@ impl Stage {
             return Ok(denial);
         }
         let mut part = Part::new("", answer);
-        if self == Self::ApproveTool {
-            return approval(part);
+        if self.approves() {
+            return approval(part, self.keys);
         }
         let action = part.get::<String>("action")?.unwrap_or_default();
-        if !action.is_empty() && !self.actions().contains(&action.as_str()) {
-            let method = self.method();
-            let hint = suggest::hint_or_list(&action, self.actions().iter().copied(), "use one of");
+        if !action.is_empty() && !self.actions.contains(&action.as_str()) {
+            let method = self.method;
+            let hint = suggest::hint_or_list(&action, self.actions.iter().copied(), "use one of");
             return Err(format!("`{action}` is not an action of `{method}`; {hint}"));
         }
-        part.refuse_unknown_keys(self.keys())?;
+        part.refuse_unknown_keys(self.keys)?;
         let has_reason = part.get::<String>("reason")?.is_some_and(|reason| !reason.is_empty());
-        let result = match self {
-            Self::BeforeTool => part.get("result")?,
+        let result = match self.event {
+            Event::PreToolUse => part.get("result")?,
             _ => None,
         };
-        let name = self.keys().last().copied().unwrap_or_default();
+        let name = self.keys.last().copied().unwrap_or_default();
         let body = part.get(name)?;
         if action == "respond" {
             return rewrite::respond(result, body);
@@ -101,7 +103,7 @@ impl Stage {
                 Err(format!("`modify` needs `{name}`: give the changed {name}, or say `continue`"))
             }
             None if action.is_empty() && has_reason => {
-                let actions = self.actions().join("`, `");
+                let actions = self.actions.join("`, `");
                 Err(format!("a reason without an action; add `action`: `{actions}`"))
             }
             None => Ok(Output::default()),
@@ -113,25 +115,27 @@ impl Stage {
     fn denial(self, answer: &JsonObject) -> Option<Output> {
         let mut output = Output::default();
         let reason = answer.get("reason").and_then(Value::as_str).unwrap_or_default();
-        match (self, answer.get("action").and_then(Value::as_str)) {
-            (Self::ApproveTool, _) if answer.get("approved") == Some(&Value::Bool(false)) => {
+        match (self.event, answer.get("action").and_then(Value::as_str)) {
+            (Event::PermissionRequest, _)
+                if answer.get("approved") == Some(&Value::Bool(false)) =>
+            {
                 output = Output::deny(reason);
             }
-            (Self::ApproveTool, _) => return None,
-            (Self::BeforeTool, Some("deny_tool")) => output = Output::deny(reason),
+            (Event::PermissionRequest, _) => return None,
+            (Event::PreToolUse, Some("deny_tool")) => output = Output::deny(reason),
             (_, Some("abort_turn")) => output.stop = Some(Stop::new(StopScope::Turn, reason)),
             (_, Some("hard_abort")) => output.stop = Some(Stop::new(StopScope::Session, reason)),
             _ => return None,
         }
         output.reason = if reason.is_empty() { None } else { Some(reason.to_owned()) };
-        output.unknown_keys = unknown_keys("", answer, self.keys(), &[]);
+        output.unknown_keys = unknown_keys("", answer, self.keys, &[]);
         Some(output)
     }
 }
 
 /// Reads an approval that is not a denial.
-fn approval(mut part: Part) -> Result<Output, Misread> {
-    part.refuse_unknown_keys(Stage::ApproveTool.keys())?;
+fn approval(mut part: Part, keys: &'static [&'static str]) -> Result<Output, Misread> {
+    part.refuse_unknown_keys(keys)?;
     let reason = part.get::<String>("reason")?.filter(|reason| !reason.is_empty());
     match part.get::<bool>("approved")? {
         Some(_) => Ok(Output { reason, ..Output::allow() }),

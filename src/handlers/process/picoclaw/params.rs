@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
-use super::Stage;
-use crate::config::{EventMethod, process};
+use crate::config::EventMethod;
+use crate::config::process::{self, Stage};
 use crate::describe::{self, CallDescription, TouchedFile};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
@@ -63,7 +63,7 @@ impl Stage {
         described: &CallDescription,
     ) -> Vec<u8> {
         let mut params = Params {
-            meta: Meta::new(input, self.trace_path()),
+            meta: Meta::new(input, self.trace_path),
             context: input.extra.get("context"),
             channel: input.extra.get("channel"),
             chat_id: input.extra.get("chat_id"),
@@ -71,40 +71,30 @@ impl Stage {
             repeated: input.repeated,
             ..Params::default()
         };
-        if matches!(self, Self::BeforeLlm | Self::AfterLlm) {
-            params.model = Some(input.model_id.as_deref().unwrap_or_default());
-        } else {
+        if self.event.contract().tool_matched {
             params.tool = Some(input.tool());
             params.arguments = input.tool_input.as_ref().filter(|arguments| !arguments.is_empty());
             params.tool_call_id = input.tool_use_id.as_deref();
             params.tool_kinds = &input.tool_kinds;
             (params.commands, params.files) = (&described.commands, &described.files);
+        } else {
+            params.model = Some(input.model_id.as_deref().unwrap_or_default());
         }
-        match self {
-            Self::BeforeLlm => {
+        match self.event {
+            Event::BeforeLlmCall => {
                 params.messages = input.messages.as_deref().filter(|messages| !messages.is_empty());
                 params.tools = input.tools.as_deref().filter(|tools| !tools.is_empty());
                 params.options = input.options.as_ref().filter(|options| !options.is_empty());
                 params.graceful_terminal = input.extra.get("graceful_terminal");
             }
-            Self::AfterLlm => params.response = model_response(input),
-            Self::AfterTool => {
+            Event::AfterLlmCall => params.response = model_response(input),
+            Event::PostToolUse => {
                 params.result = tool_result(input);
                 params.duration = Some(nanoseconds(input));
             }
-            Self::BeforeTool | Self::ApproveTool => {}
+            _ => {}
         }
         json_bytes(&params)
-    }
-
-    const fn trace_path(self) -> &'static str {
-        match self {
-            Self::BeforeLlm => "turn.llm.request",
-            Self::AfterLlm => "turn.llm.response",
-            Self::BeforeTool => "turn.tool.before",
-            Self::ApproveTool => "turn.tool.approve",
-            Self::AfterTool => "turn.tool.after",
-        }
     }
 }
 

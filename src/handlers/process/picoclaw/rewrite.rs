@@ -5,9 +5,10 @@
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::Stage;
 use super::answer::{Misread, Part};
 use super::params::{is_tool_result, text_result};
+use crate::config::process::Stage;
+use crate::event::Event;
 use crate::wire::{
     Input, InputChange, JsonObject, Output, Present, RequestChange, ToolResult, parse_strict,
     same_json,
@@ -29,12 +30,12 @@ const RESULT_KEYS: [&str; 8] = [
 impl Stage {
     /// Reads the part of an answer that may hold changes. Keys that are missing stay as they are.
     pub(super) fn changes(self, part: Part, input: &Input) -> Result<Output, Misread> {
-        match self {
-            Self::BeforeLlm => request(part, input),
-            Self::AfterLlm => response(part, input),
-            Self::BeforeTool => call(part, input),
-            Self::AfterTool => after_tool(part, input),
-            Self::ApproveTool => Ok(Output::default()),
+        match self.event {
+            Event::BeforeLlmCall => request(part, input),
+            Event::AfterLlmCall => response(part, input),
+            Event::PreToolUse => call(part, input),
+            Event::PostToolUse => after_tool(part, input),
+            _ => Ok(Output::default()),
         }
     }
 }
