@@ -29,8 +29,16 @@ pub(crate) struct Launch {
 /// Why a child could not be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LaunchError {
-    #[error(transparent)]
-    Program(#[from] ProgramError),
+    #[error(
+        "the program `{name}` was not found in PATH ({}): install it, or give its absolute path",
+        path.display()
+    )]
+    NotFound { name: String, path: OsString },
+    #[error(
+        "the program `{name}` was not found in PATH ({}); `{file}` may not be executed: run `chmod +x {file}`",
+        path.display(), file = file.display()
+    )]
+    NotExecutable { name: String, path: OsString, file: PathBuf },
     /// The system's error, with what it means here.
     #[error("{0}")]
     System(String),
@@ -75,21 +83,6 @@ pub(crate) struct Program {
     file: OnceLock<PathBuf>,
 }
 
-/// Why a program has no file.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ProgramError {
-    #[error(
-        "the program `{name}` was not found in PATH ({}): install it, or give its absolute path",
-        path.display()
-    )]
-    NotFound { name: String, path: OsString },
-    #[error(
-        "the program `{name}` was not found in PATH ({}); `{file}` may not be executed: run `chmod +x {file}`",
-        path.display(), file = file.display()
-    )]
-    NotExecutable { name: String, path: OsString, file: PathBuf },
-}
-
 impl Program {
     /// Returns the program called `name`, to be looked for in `path`, the `PATH` of the child.
     ///
@@ -109,7 +102,7 @@ impl Program {
     }
 
     /// Returns the absolute path of its file; an error when there is none.
-    pub(crate) fn file(&self) -> Result<&Path, ProgramError> {
+    pub(crate) fn file(&self) -> Result<&Path, LaunchError> {
         if let Some(file) = self.file.get() {
             return Ok(file);
         }
@@ -117,7 +110,7 @@ impl Program {
         Ok(self.file.get_or_init(|| found))
     }
 
-    fn find(&self) -> Result<PathBuf, ProgramError> {
+    fn find(&self) -> Result<PathBuf, LaunchError> {
         let mut barred = None;
         let files = files::programs(OsStr::new(&self.name), &self.path);
         for file in files.filter(|file| file.is_file()) {
@@ -128,8 +121,8 @@ impl Program {
         }
         let (name, path) = (self.name.clone(), self.path.clone());
         Err(match barred {
-            Some(file) => ProgramError::NotExecutable { name, path, file },
-            None => ProgramError::NotFound { name, path },
+            Some(file) => LaunchError::NotExecutable { name, path, file },
+            None => LaunchError::NotFound { name, path },
         })
     }
 }
