@@ -85,35 +85,7 @@ impl Executor {
     }
 
     fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {
-        let plan = &self.plans[event.index()];
-        let mut condition = None;
-        let memo = Memo::new(self.describer);
-        let index = plan.hooks.iter().position(|bound| Arc::ptr_eq(&bound.hook, hook));
-        let selection = if hook.event != event {
-            Selection::OtherEvent(hook.event)
-        } else if let Some(index) = index {
-            let identity = plan.hooks[index].identity;
-            let matched = plan.matching(input);
-            let twin = matched.iter().find(|other| plan.hooks[**other].identity == identity);
-            match twin {
-                Some(first) if *first < index && plan.matches(index, input) => {
-                    Selection::DuplicateOf(plan.hooks[*first].hook.location.to_string())
-                }
-                Some(first) if *first == index => {
-                    condition = hook.when.as_ref().map(|when| when.explain(input, &memo));
-                    match &condition {
-                        Some(trace) if !trace.holds => Selection::ConditionFails,
-                        _ => match &hook.untrusted {
-                            Some(why) => Selection::Untrusted(why.cause.to_string()),
-                            None => Selection::Runs,
-                        },
-                    }
-                }
-                _ => Selection::NotMatched,
-            }
-        } else {
-            Selection::Disabled
-        };
+        let (selection, condition) = self.select(hook, event, input);
         Explanation {
             name: hook.label(),
             kind: hook.kind.clone(),
@@ -128,6 +100,35 @@ impl Executor {
             selection,
             hook: Arc::clone(hook),
         }
+    }
+
+    /// Returns whether a hook would run, and its condition if that was evaluated.
+    fn select(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> (Selection, Option<Trace>) {
+        if hook.event != event {
+            return (Selection::OtherEvent(hook.event), None);
+        }
+        let plan = &self.plans[event.index()];
+        let Some(index) = plan.hooks.iter().position(|bound| Arc::ptr_eq(&bound.hook, hook)) else {
+            return (Selection::Disabled, None);
+        };
+        let identity = plan.hooks[index].identity;
+        let matched = plan.matching(input);
+        match matched.iter().find(|other| plan.hooks[**other].identity == identity) {
+            Some(first) if *first == index => {}
+            Some(first) if *first < index && plan.matches(index, input) => {
+                let place = plan.hooks[*first].hook.location.to_string();
+                return (Selection::DuplicateOf(place), None);
+            }
+            _ => return (Selection::NotMatched, None),
+        }
+        let memo = Memo::new(self.describer);
+        let condition = hook.when.as_ref().map(|when| when.explain(input, &memo));
+        let selection = match (&condition, &hook.untrusted) {
+            (Some(trace), _) if !trace.holds => Selection::ConditionFails,
+            (_, Some(why)) => Selection::Untrusted(why.cause.to_string()),
+            (_, None) => Selection::Runs,
+        };
+        (selection, condition)
     }
 }
 
