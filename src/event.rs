@@ -254,7 +254,7 @@ impl Contract {
     ///
     /// True for every event that may be blocked, and for `after_llm_call`, where PicoClaw's hooks
     /// abort.
-    pub const fn may_stop(&self) -> bool {
+    pub(crate) const fn may_stop(&self) -> bool {
         self.may_block || matches!(self.rewrite, Rewrite::Response)
     }
 

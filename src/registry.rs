@@ -187,7 +187,7 @@ impl Registry {
     }
 
     /// Returns what reads tool calls.
-    pub fn describer(&self) -> Option<&'static dyn DescribeCall> {
+    pub(crate) fn describer(&self) -> Option<&'static dyn DescribeCall> {
         self.describer
     }
 

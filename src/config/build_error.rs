@@ -25,7 +25,7 @@ impl BuildError {
     }
 
     /// Returns an error for several mistakes, each of which has its place.
-    pub fn of_problems(problems: impl IntoIterator<Item = Diagnostic>) -> Self {
+    pub(crate) fn of_problems(problems: impl IntoIterator<Item = Diagnostic>) -> Self {
         let problems: Vec<Diagnostic> = problems.into_iter().collect();
         let message = problems.first().map(|problem| problem.message.clone());
         Self { problems, ..Self::new(message.unwrap_or_default()) }

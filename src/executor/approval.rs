@@ -14,7 +14,7 @@ use crate::wire::{ApprovalReport, Decision, Input, Verdict, call_digest};
 
 impl Executor {
     /// Returns whether a hook of `approval` is for the call.
-    pub fn has_channel(&self, input: &Input) -> bool {
+    pub(crate) fn has_channel(&self, input: &Input) -> bool {
         let plan = self.plan(Event::Approval);
         !plan.hooks.is_empty() && !plan.matching(input).is_empty()
     }

@@ -236,7 +236,7 @@ fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
 
 impl Executor {
     /// Returns the tool call of `input` as the hooks of `verdict` rewrote it.
-    pub fn final_call(&self, input: &Input, verdict: &Verdict) -> Input {
+    pub(crate) fn final_call(&self, input: &Input, verdict: &Verdict) -> Input {
         let mut input = input.clone();
         let output = Output {
             updated_tool_name: verdict.updated_tool_name.clone(),

@@ -67,7 +67,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the input for a task that may outlive the call.
-    pub fn owned_input(&self) -> Arc<Input> {
+    pub(crate) fn owned_input(&self) -> Arc<Input> {
         self.shared().owned(self.input)
     }
 
