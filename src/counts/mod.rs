@@ -55,12 +55,6 @@ pub enum CountError {
     },
 }
 
-impl From<CountError> for String {
-    fn from(error: CountError) -> Self {
-        error.to_string()
-    }
-}
-
 /// Where counts are kept.
 #[derive(Debug)]
 pub(crate) enum Counts {
