@@ -39,36 +39,20 @@ const OF_PROGRAMS: &[&str] =
 
 /// Registers the hook types.
 pub fn register(registry: &mut Registry) {
-    registry.register("mcp", mcp_hooks());
-    registry.register("receiver", receiver_hooks());
-    registry.register("http", http_hooks());
-    registry.register("model", model_hooks());
-}
-
-fn mcp_hooks() -> HandlerFactory {
-    HandlerFactory::new(mcp::build)
-        .with_dialect()
-        .refusing(OF_PROGRAMS, "an mcp hook takes `with: { server: NAME, tool: NAME }`")
-}
-
-fn receiver_hooks() -> HandlerFactory {
-    HandlerFactory::new(|_, hook| receiver::build(hook)).refusing(
-        &["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts", "with"],
-        "a receiver takes nothing but a `timeout`",
-    )
-}
-
-fn http_hooks() -> HandlerFactory {
-    HandlerFactory::new(build_http)
-        .with_dialect()
-        .refusing(OF_PROGRAMS, "an http hook takes `with: { url: https://... }`")
-}
-
-fn model_hooks() -> HandlerFactory {
-    HandlerFactory::new(build_model).refusing(
-        OF_PROGRAMS,
-        "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`",
-    )
+    let mcp = HandlerFactory::new(mcp::build).with_dialect();
+    let hint = "an mcp hook takes `with: { server: NAME, tool: NAME }`";
+    registry.register("mcp", mcp.refusing(OF_PROGRAMS, hint));
+    let http = HandlerFactory::new(build_http).with_dialect();
+    let hint = "an http hook takes `with: { url: https://... }`";
+    registry.register("http", http.refusing(OF_PROGRAMS, hint));
+    let model = HandlerFactory::new(build_model);
+    let hint = "a model hook takes `with: { api: ..., url: ..., model: NAME, prompt: ... }`";
+    registry.register("model", model.refusing(OF_PROGRAMS, hint));
+    let receiver = HandlerFactory::new(|_, hook| receiver::build(hook));
+    let keys =
+        &["command", "args", "env", "inherit_env", "working_dir", "shell", "scripts", "with"];
+    registry
+        .register("receiver", receiver.refusing(keys, "a receiver takes nothing but a `timeout`"));
 }
 
 #[cfg(not(feature = "http"))]
