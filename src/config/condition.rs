@@ -14,47 +14,23 @@ use hookexec_files::pattern::{Pattern, PatternError};
 
 /// A condition on an event's input: what stands below `when:`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Condition(pub(super) Rule);
+pub struct Condition(pub(super) Form);
 
-impl Condition {
-    /// Returns whether `input` meets the condition. `memo` describes its tool call.
-    pub fn holds(&self, input: &Input, memo: &Memo) -> bool {
-        self.0.holds(input, memo)
-    }
-
-    /// Returns why `input` meets it, or does not.
-    pub fn explain(&self, input: &Input, memo: &Memo) -> Trace {
-        self.0.explain(input, memo)
-    }
-
-    /// Returns whether it looks at what a tool call does.
-    pub(crate) fn looks_at_calls(&self) -> bool {
-        self.0.looks_at_calls()
-    }
-}
-
-impl fmt::Display for Condition {
-    /// Shows the condition on one line, as it could be written.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, formatter)
-    }
-}
-
-/// A condition or a part of one.
+/// The form of a condition.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Rule {
+pub(super) enum Form {
     /// Every part holds.
-    All(Vec<Rule>),
+    All(Vec<Condition>),
     /// At least one part holds.
-    Any(Vec<Rule>),
+    Any(Vec<Condition>),
     /// The part does not hold.
-    Not(Box<Rule>),
+    Not(Box<Condition>),
     /// A field is as it should be.
     Leaf(Leaf),
     /// At least one item of a list meets the part.
-    AnyOf(List, Box<Rule>),
+    AnyOf(List, Box<Condition>),
     /// Every item of a list meets the part, and there is one.
-    AllOf(List, Box<Rule>),
+    AllOf(List, Box<Condition>),
     /// Something in a list can't be known.
     Uncertain(List),
 }
@@ -156,50 +132,50 @@ pub struct Trace {
     leaf: bool,
 }
 
-impl Rule {
-    /// Returns whether `input` meets it.
-    pub(super) fn holds(&self, input: &Input, memo: &Memo) -> bool {
-        match self {
-            Self::All(parts) => parts.iter().all(|part| part.holds(input, memo)),
-            Self::Any(parts) => parts.iter().any(|part| part.holds(input, memo)),
-            Self::Not(part) => !part.holds(input, memo),
-            Self::AnyOf(list, part) => {
+impl Condition {
+    /// Returns whether `input` meets the condition. `memo` describes its tool call.
+    pub fn holds(&self, input: &Input, memo: &Memo) -> bool {
+        match &self.0 {
+            Form::All(parts) => parts.iter().all(|part| part.holds(input, memo)),
+            Form::Any(parts) => parts.iter().any(|part| part.holds(input, memo)),
+            Form::Not(part) => !part.holds(input, memo),
+            Form::AnyOf(list, part) => {
                 let items = list.items(input, memo);
                 items.iter().any(|item| part.holds(item, &Memo::default()))
             }
-            Self::AllOf(list, part) => {
+            Form::AllOf(list, part) => {
                 let items = list.items(input, memo);
                 !items.is_empty() && items.iter().all(|item| part.holds(item, &Memo::default()))
             }
-            Self::Uncertain(list) => list.is_uncertain(input, memo),
-            Self::Leaf(leaf) => leaf.test.holds(leaf.field.lookup(input).as_deref()),
+            Form::Uncertain(list) => list.is_uncertain(input, memo),
+            Form::Leaf(leaf) => leaf.test.holds(leaf.field.lookup(input).as_deref()),
         }
     }
 
     /// Returns why `input` meets it, or does not.
-    pub(super) fn explain(&self, input: &Input, memo: &Memo) -> Trace {
+    pub fn explain(&self, input: &Input, memo: &Memo) -> Trace {
         let mut parts = Vec::new();
-        let condition = match self {
-            Self::All(all) | Self::Any(all) => {
+        let condition = match &self.0 {
+            Form::All(all) | Form::Any(all) => {
                 for part in all {
                     parts.push(part.explain(input, memo));
                 }
-                let is_all = matches!(self, Self::All(_));
+                let is_all = matches!(self.0, Form::All(_));
                 if is_all { "all".to_owned() } else { "any".to_owned() }
             }
-            Self::Not(part) => {
+            Form::Not(part) => {
                 parts.push(part.explain(input, memo));
                 "not".to_owned()
             }
-            Self::AnyOf(list, part) | Self::AllOf(list, part) => {
+            Form::AnyOf(list, part) | Form::AllOf(list, part) => {
                 for item in list.items(input, memo) {
                     parts.push(part.explain(&item, &Memo::default()));
                 }
-                let is_all = matches!(self, Self::AllOf(..));
+                let is_all = matches!(self.0, Form::AllOf(..));
                 format!("{} of the {}", if is_all { "all" } else { "any" }, list.name())
             }
-            Self::Uncertain(_) => self.to_string(),
-            Self::Leaf(leaf) => {
+            Form::Uncertain(_) => self.to_string(),
+            Form::Leaf(leaf) => {
                 let value = leaf.field.lookup(input).map(Cow::into_owned);
                 let holds = leaf.test.holds(value.as_ref());
                 let condition = leaf.to_string();
@@ -209,15 +185,14 @@ impl Rule {
         let holds = self.holds(input, memo);
         Trace { holds, condition, value: None, parts, leaf: false }
     }
-}
 
-impl Rule {
-    fn looks_at_calls(&self) -> bool {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::looks_at_calls),
-            Self::Not(part) => part.looks_at_calls(),
-            Self::AnyOf(..) | Self::AllOf(..) | Self::Uncertain(_) => true,
-            Self::Leaf(_) => false,
+    /// Returns whether it looks at what a tool call does.
+    pub(crate) fn looks_at_calls(&self) -> bool {
+        match &self.0 {
+            Form::All(parts) | Form::Any(parts) => parts.iter().any(Self::looks_at_calls),
+            Form::Not(part) => part.looks_at_calls(),
+            Form::AnyOf(..) | Form::AllOf(..) | Form::Uncertain(_) => true,
+            Form::Leaf(_) => false,
         }
     }
 }
@@ -301,20 +276,21 @@ impl fmt::Display for Leaf {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for Condition {
+    /// Shows the condition on one line, as it could be written.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, parts) = match self {
-            Self::All(parts) => ("all", parts.as_slice()),
-            Self::Any(parts) => ("any", parts.as_slice()),
-            Self::Not(part) => ("not", std::slice::from_ref(&**part)),
-            Self::Leaf(leaf) => return leaf.fmt(formatter),
-            Self::AnyOf(list, part) => {
+        let (name, parts) = match &self.0 {
+            Form::All(parts) => ("all", parts.as_slice()),
+            Form::Any(parts) => ("any", parts.as_slice()),
+            Form::Not(part) => ("not", std::slice::from_ref(&**part)),
+            Form::Leaf(leaf) => return leaf.fmt(formatter),
+            Form::AnyOf(list, part) => {
                 return write!(formatter, "any of the {}({part})", list.name());
             }
-            Self::AllOf(list, part) => {
+            Form::AllOf(list, part) => {
                 return write!(formatter, "all of the {}({part})", list.name());
             }
-            Self::Uncertain(list) => return write!(formatter, "uncertain {}", list.name()),
+            Form::Uncertain(list) => return write!(formatter, "uncertain {}", list.name()),
         };
         write!(formatter, "{name}(")?;
         for (index, part) in parts.iter().enumerate() {

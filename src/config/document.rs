@@ -12,7 +12,6 @@ use hookexec_files::source::{Location, SourceFile};
 use hookexec_files::yaml;
 
 use super::builder::FileConfig;
-use super::condition::Condition;
 use super::hook::{Place, read_hook};
 use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawDefaults, PicoclawKeys};
 use super::layer::{InLayer as _, Layer};
@@ -258,7 +257,7 @@ impl Document {
         let errors = self.reader.errors();
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
         place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
-        place.when = keys.when.map(|rule| Arc::new(Condition(rule)));
+        place.when = keys.when.map(Arc::new);
         if let Some(At { node, value: true }) = keys.preempt_yolo
             && event != Event::PreToolUse
         {

@@ -8,7 +8,7 @@ use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::{Fields, Reader};
 use hookexec_files::section::Kind;
 
-use super::condition::{Condition, Rule};
+use super::condition::{Condition, Form};
 use super::keys::{Defaults, HookKeys};
 use super::limit::RunLimit;
 use super::model::{Command, Hook, InheritEnv, KeyLocations, Limits, OnError, Phase};
@@ -188,13 +188,14 @@ fn key_locations(reader: &Reader, fields: &Fields<'_>) -> KeyLocations {
 }
 
 /// Joins the condition of a matcher entry with that of its hook.
-fn both(outer: Option<&Arc<Condition>>, inner: Option<Rule>) -> Option<Arc<Condition>> {
-    let rule = match (outer, inner) {
-        (Some(outer), Some(inner)) => Rule::All(vec![outer.0.clone(), inner]),
-        (None, Some(inner)) => inner,
-        (outer, None) => return outer.cloned(),
-    };
-    Some(Arc::new(Condition(rule)))
+fn both(outer: Option<&Arc<Condition>>, inner: Option<Condition>) -> Option<Arc<Condition>> {
+    match (outer, inner) {
+        (Some(outer), Some(inner)) => {
+            Some(Arc::new(Condition(Form::All(vec![Condition::clone(outer), inner]))))
+        }
+        (None, Some(inner)) => Some(Arc::new(inner)),
+        (outer, None) => outer.cloned(),
+    }
 }
 
 impl Kind<'_> for InheritEnv {

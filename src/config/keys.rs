@@ -12,7 +12,7 @@ use hookexec_files::{later, section, words};
 use serde_json::{Value as Json, json};
 
 use super::audit::{AuditEvents, AuditInput, AuditSettings};
-use super::condition::{Field, List, Rule};
+use super::condition::{Condition, Field, List};
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
@@ -71,7 +71,7 @@ section! {
     hooks "hooks": EntryHooks<'n>, "an error"
         ("a matcher entry needs `hooks`", "write `- matcher: \"shell\"` with the hook below `hooks:`"),
         "the hooks, in order; at least one";
-    when "when": Rule, "always", "the condition that the input must meet, for all of them";
+    when "when": Condition, "always", "the condition that the input must meet, for all of them";
     preempt_yolo "preempt_yolo": At<'n, bool>, "",
         "docker-agent's key; it has no effect, because `pre_tool_use` always runs before an \
          approval";
@@ -94,7 +94,7 @@ section! {
     timeout "timeout": Duration, "`defaults`, else 60 s", "how long it may take";
     on_error "on_error": OnError, "`defaults`, else the event decides",
         "what an error or a failure of the hook means ([on_error](configuration.md#on_error))";
-    when "when": Rule, "it always runs", "the condition that the input must meet";
+    when "when": Condition, "it always runs", "the condition that the input must meet";
     env "env": BTreeMap<String, String>, "none",
         "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
     inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`",
@@ -144,8 +144,8 @@ section! {
     any "any": Parts, "",
         "at least one holds; with `commands` or `files`: at least one item meets the \
          condition beside it";
-    not "not": Rule, "", "it does not hold";
-    part "where": Rule, "",
+    not "not": Condition, "", "it does not hold";
+    part "where": Condition, "",
         "what an item of the list must meet, when a field and an operator are not enough";
     uncertain "uncertain": List, "",
         "something in the list can't be known before the call runs";

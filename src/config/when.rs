@@ -7,7 +7,7 @@ use hookexec_files::reader::{Fields, Reader};
 use hookexec_files::section::Kind;
 use serde_json::{Value as Json, json};
 
-use super::condition::{Field, Leaf, List, Rule, Test};
+use super::condition::{Condition, Field, Form, Leaf, List, Test};
 use super::keys::ConditionKeys;
 use super::matcher::looks_around;
 use crate::suggest;
@@ -23,7 +23,7 @@ const HINT: &str =
 
 /// The value of `all` or `any`.
 pub(crate) enum Parts {
-    Conditions(Vec<Rule>),
+    Conditions(Vec<Condition>),
     Items,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Expression(Pattern);
 /// The pattern of `glob`.
 pub(crate) struct Glob(Test);
 
-impl Kind<'_> for Rule {
+impl Kind<'_> for Condition {
     const SCHEMA: &'static str = r##"{ "$ref": "#/definitions/condition" }"##;
 
     fn read(reader: &mut Reader, node: &Node, _: &str) -> Option<Self> {
@@ -82,8 +82,8 @@ impl Kind<'_> for Rule {
             if reader.errors() > errors {
                 return None;
             }
-            let of = if name == "all" { Self::AllOf } else { Self::AnyOf };
-            return Some(of(list, part));
+            let of = if name == "all" { Form::AllOf } else { Form::AnyOf };
+            return Some(Self(of(list, part)));
         }
         let joins = ["all", "any", "not", "uncertain"];
         let join = fields.iter().find(|(name, ..)| joins.contains(name));
@@ -98,25 +98,25 @@ impl Kind<'_> for Rule {
         let keys = ConditionKeys::of(reader, fields);
         let condition = if is_join {
             if let Some(Parts::Conditions(parts)) = keys.all {
-                Some(Self::All(parts))
+                Some(Form::All(parts))
             } else if let Some(Parts::Conditions(parts)) = keys.any {
-                Some(Self::Any(parts))
+                Some(Form::Any(parts))
             } else if let Some(part) = keys.not {
-                Some(Self::Not(Box::new(part)))
+                Some(Form::Not(Box::new(part)))
             } else {
-                keys.uncertain.map(Self::Uncertain)
+                keys.uncertain.map(Form::Uncertain)
             }
         } else if reader.errors() == errors {
-            leaf(reader, node, keys).map(Self::Leaf)
+            leaf(reader, node, keys).map(Form::Leaf)
         } else {
             None
         };
-        condition.filter(|_| reader.errors() == errors)
+        condition.filter(|_| reader.errors() == errors).map(Self)
     }
 }
 
 /// Reads what an item of `list` must meet: `where`, or a field and its operator.
-fn part_of(reader: &mut Reader, key: &Node, fields: Fields<'_>, list: List) -> Option<Rule> {
+fn part_of(reader: &mut Reader, key: &Node, fields: Fields<'_>, list: List) -> Option<Condition> {
     if reader.names.is_some() {
         return reader.refuse(key, "a condition on an item can't look at another list");
     }
@@ -131,7 +131,7 @@ fn part_of(reader: &mut Reader, key: &Node, fields: Fields<'_>, list: List) -> O
     let part = match keys.part {
         Some(part) => Some(part),
         None if has_part => None,
-        None => leaf(reader, key, keys).map(Rule::Leaf),
+        None => leaf(reader, key, keys).map(|leaf| Condition(Form::Leaf(leaf))),
     };
     reader.names = None;
     part

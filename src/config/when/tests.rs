@@ -11,8 +11,8 @@ use hookexec_files::yaml;
 fn read(text: &str) -> Result<Condition, String> {
     let file = Arc::new(SourceFile::new("when.yaml", text));
     let mut reader = Reader::new(Arc::clone(&file));
-    let condition = Rule::read(&mut reader, &yaml::parse(&file, |_| false).unwrap(), "");
-    condition.map(Condition).ok_or_else(|| reader.into_problems().to_string())
+    let condition = Condition::read(&mut reader, &yaml::parse(&file, |_| false).unwrap(), "");
+    condition.ok_or_else(|| reader.into_problems().to_string())
 }
 
 fn input() -> Input {
