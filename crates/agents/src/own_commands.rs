@@ -95,11 +95,13 @@ fn runs_one(name: &str, value: &Value, patterns: &[String]) -> bool {
     if (is_typed || names_a_command(name)) && may_run(&shell_call(value), patterns) {
         return true;
     }
+    // A list of texts is one command, unless its name says that it is several.
+    let is_several = name.to_ascii_lowercase().ends_with("commands");
     match value {
         Value::Object(inner) => inner.iter().any(|(name, value)| runs_one(name, value, patterns)),
-        Value::Array(items) => {
-            items.iter().any(|item| item.is_object() && runs_one("", item, patterns))
-        }
+        Value::Array(items) => items
+            .iter()
+            .any(|item| (is_several || !item.is_string()) && runs_one(name, item, patterns)),
         _ => false,
     }
 }
@@ -262,6 +264,20 @@ mod tests {
             assert_eq!(changes_hooks(&input), denied, "{tool} {text}");
             input.tool_input = json!({ "steps": [{ "with": { key: text } }] }).as_object().cloned();
             assert_eq!(changes_hooks(&input), denied, "nested: {tool} {text}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_one_command_or_several() {
+        for (arguments, denied) in [
+            (json!({ "commands": ["ls", "hookexec trust add"] }), true),
+            (json!({ "commands": [["ls"], ["hookexec", "trust", "add"]] }), true),
+            (json!({ "command": ["git", "commit", "-m", "hookexec install"] }), false),
+        ] {
+            let mut input = Input::default();
+            input.tool_name = Some("shell___run".to_owned());
+            input.tool_input = arguments.as_object().cloned();
+            assert_eq!(changes_hooks(&input), denied, "{arguments}");
         }
     }
 
