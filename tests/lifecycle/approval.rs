@@ -8,7 +8,7 @@ use hookexec::lifecycle::{
     Approval, ApprovalRequest, DeniedBy, Session, ToolCall, ToolEnd, ToolOutcome,
 };
 use hookexec::wire::ToolResult;
-use hookexec::{Event, Output};
+use hookexec::{Decision, Event, Output};
 use serde_json::json;
 
 use super::support::{Act, at, nothing, object, session, shell, silent, weather};
@@ -48,6 +48,33 @@ async fn a_hook_may_answer_in_the_users_place() {
     let source = log.of(Event::OnToolApprovalDecision).approval_source;
     assert_eq!(source.as_deref(), Some("permission_request"));
     session.end("exit").await;
+}
+
+#[tokio::test]
+async fn the_arguments_with_which_a_hook_approves_are_judged() {
+    for (new, denied) in [("ls -l", None), ("rm", Some(DeniedBy::Hooks(Event::PreToolUse)))] {
+        let script = move |event, input: &hookexec::Input| match event {
+            Event::PreToolUse if input.tool_input.as_ref().unwrap()["cmd"] == "rm" => {
+                Output::deny("no rm").into()
+            }
+            Event::PreToolUse => Output::ask("sure?").into(),
+            Event::PermissionRequest => {
+                let mut output = Output::patch_input(object(json!({ "cmd": new })));
+                output.decision = Some(Decision::Allow);
+                output.into()
+            }
+            _ => nothing(),
+        };
+        let (session, _) = session(script).await;
+        let running = session.tool_call(shell("ls")).approve_with(unasked).run(async |call| {
+            assert_eq!(call.arguments()["cmd"], "ls -l");
+            Ok("ok".into())
+        });
+        let outcome = running.await;
+        assert_eq!(denied_by(&outcome), denied, "{outcome:?}");
+        assert_eq!(outcome.call.arguments["cmd"], new);
+        session.end("exit").await;
+    }
 }
 
 #[tokio::test]
