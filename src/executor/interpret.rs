@@ -137,9 +137,8 @@ impl Interpreter<'_> {
                 "" => format!("exit code {code}: the program was not found or can't be run"),
                 line => format!("exit code {code}: {line}"),
             }),
-            (code, _) if signal(code).is_some() => self.failed(&format!(
-                "exit code {code}: a signal ended its program (number {})",
-                signal(code).unwrap_or_default()
+            (code, _) if let Some(number) = signal(code) => self.failed(&format!(
+                "exit code {code}: a signal ended its program (number {number})"
             )),
             (_, Stdout::Malformed(problem)) => self.failed_with_words(&problem),
             (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer(self.input) => {
