@@ -17,8 +17,8 @@ use crate::wire::{Input, Verdict};
 
 const BECAME_REWRITER: &str = "it rewrote the input without `mutates: true`, so it was made to take \
                                turns with the other rewriters; set `mutates: true`";
-const HAD_NO_TURN: &str = "it rewrote the input without `mutates: true`, and its rewrite is ignored: a hook \
-                           denied before its turn came; set `mutates: true`";
+const HAD_NO_TURN: &str = "it rewrote the input without `mutates: true`, and no turn came in which \
+                           its rewrite counts, as beside a denial; set `mutates: true`";
 const MAY_NOT_REWRITE: &str = "its rewrite is ignored, because it has `mutates: false`; set \
                                `mutates: true` or let it leave the input alone";
 const HAD_ITS_TURN: &str =

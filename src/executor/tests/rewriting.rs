@@ -139,7 +139,7 @@ async fn a_rewrite_that_a_denial_cost_its_turn_is_told() {
         assert_eq!(verdict.decision, Some(Decision::Deny));
         assert_eq!(verdict.updated_tool_response, response);
         let told = verdict.system_message.unwrap_or_default();
-        assert_eq!(told.contains("its rewrite is ignored: a hook denied"), !mutates, "{told}");
+        assert_eq!(told.contains("no turn came in which its rewrite counts"), !mutates, "{told}");
     }
 }
 
