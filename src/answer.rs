@@ -122,11 +122,12 @@ fn has_suspect_line(text: &str, suspect: Suspect) -> bool {
 /// Returns whether a text is JSON other than an object that the text is suspect for: any JSON, or an
 /// array that holds a denial.
 fn is_suspect_json(text: &str, suspect: Suspect) -> bool {
-    let Ok(value) = serde_json::from_str(text) else { return false };
-    match suspect {
-        Suspect::Nothing => false,
-        Suspect::Denial => holds_denial(&value),
-        Suspect::Json => true,
+    if suspect == Suspect::Nothing {
+        return false;
+    }
+    match serde_json::from_str(text) {
+        Ok(value) => suspect == Suspect::Json || holds_denial(&value),
+        Err(_) => false,
     }
 }
 
