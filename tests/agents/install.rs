@@ -290,6 +290,7 @@ fn an_entry_that_was_changed_by_hand_stays_and_is_named() {
         let entries = |text: &str| commands(&parsed(text)).len();
         assert_eq!(entries(&text), entries(&mine), "{agent}: nothing is called twice");
         let done = home.run(&["uninstall", agent]).exits(0);
+        assert!(done.stderr.contains("not wholly uninstalled from"), "{agent}: {}", done.stderr);
         assert!(
             done.stderr.contains("changed by hand and is still there"),
             "{agent}: {}",

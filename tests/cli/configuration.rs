@@ -131,7 +131,7 @@ fn every_problem_is_shown_at_once_with_its_line() {
     insta::assert_snapshot!(done.whole(), @r"
     exit 78
     -- stdout
-    0 hooks in 1 file: 3 errors, 1 warning
+    3 hooks in 1 file: 3 errors, 1 warning
     -- stderr
     warning: this file is not approved: its hooks fail
     --> [SANDBOX]/project/hooks.yaml
@@ -251,6 +251,12 @@ fn what_never_happens_is_warned_of() {
         ("{ type: rule, deny: no, any: [{ tools: [edti] }] }", "mean `edit`?"),
         ("stop: { type: command, command: 'true', limit: { times: 1, per: turn } }", turns),
         ("{ type: builtin, command: limit_calls, args: ['1', --per=turn] }", turns),
+        ("{ type: rule, deny: no, tools: [apply_patch] }", "are no tools of Gemini CLI"),
+        ("{ type: rule, deny: no, files: [secrets] }", "`secrets` is not the group `@secrets`"),
+        ("{ type: rule, deny: no, any: [{ commands: [sends] }] }", "write `\"@sends\"`"),
+        ("{ type: rule, deny: no, files: [secret] }", ""),
+        ("{ type: rule, deny: no, files: ['**/secrets'] }", ""),
+        ("{ type: rule, deny: no, except: { tools: [apply_patch] }, tools: ['*'] }", ""),
         ("{ type: rule, deny: no, tools: [bash, 'Ed*', mcp__bahs__x] }", ""),
         ("stop: { type: command, command: 'true', limit: 1 }", ""),
     ] {
@@ -276,6 +282,64 @@ fn warnings_are_no_errors() {
     let done = sandbox.hookexec(["check"]).run().exits(0);
     assert!(done.stdout.ends_with(": 0 errors, 1 warning\n"), "{}", done.stdout);
     assert!(done.stderr.contains("warning: no hook calls process `idle`"), "{}", done.stderr);
+}
+
+#[test]
+fn a_rule_that_says_nothing_or_everything_is_refused() {
+    let sandbox = Sandbox::new();
+    for (rule, said) in [
+        ("deny: no", "a rule needs a condition"),
+        ("deny: no, except: { commands: [ls] }", "a rule needs a condition"),
+        ("allow: true, otherwise: ask", "a rule needs a condition"),
+        ("deny: no, any: []", "`any` is empty"),
+        ("deny: no, any: [{ files: [a] }, {}]", "a set of conditions is empty"),
+        ("deny: true, commands: [rm]", "the value is the reason"),
+        ("ask: '', commands: [rm]", "the value is the reason"),
+        ("deny: no, files: ['!src', '!docs']", "a list of exceptions alone fits nothing"),
+        ("deny: no, tools: ['!edit']", "`tools` takes no `!`"),
+    ] {
+        sandbox.write(
+            "hooks.yaml",
+            &format!("pre_tool_use: [{{ hooks: [{{ type: rule, {rule} }}] }}]"),
+        );
+        let done = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(78);
+        assert!(done.stderr.contains(said), "{rule}: {done:?}");
+        assert_eq!(done.stdout, "1 hook in 1 file: 1 error, 0 warnings\n", "{rule}");
+    }
+    for event in ["post_tool_use", "tool_input_transform", "approval"] {
+        let rule = "{ type: rule, deny: no, commands: [rm] }";
+        sandbox.write("hooks.yaml", &format!("{event}: [{{ hooks: [{rule}] }}]"));
+        let done = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(78);
+        assert!(done.stderr.contains("move it to `pre_tool_use`"), "{event}: {done:?}");
+    }
+}
+
+#[test]
+fn a_group_in_the_place_of_a_shipped_one_is_warned_of() {
+    let sandbox = Sandbox::new();
+    for (name, is_shipped) in [("@secrets", true), ("@ours", false)] {
+        let rule = format!("{{ type: rule, deny: no, files: ['{name}'] }}");
+        let text = format!(
+            "groups: {{ '{name}': [x] }}\nhooks: {{ pre_tool_use: [{{ hooks: [{rule}] }}] }}"
+        );
+        sandbox.write("hooks.yaml", &text);
+        let done = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(0);
+        let said = done.stderr.contains("is the group of this file");
+        assert_eq!(said, is_shipped, "{done:?}");
+    }
+}
+
+#[test]
+fn check_knows_how_long_an_installed_agent_waits() {
+    let sandbox = Sandbox::new();
+    let hook = "{ type: command, command: 'true', timeout: 100, on_error: block }";
+    sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{hook}] }}]"));
+    let check = ["check", "hooks.yaml", "--host", "gemini"];
+    let done = sandbox.hookexec(check).run().exits(0);
+    assert!(done.stderr.contains("may take 100s"), "{done:?}");
+    let _ = sandbox.hookexec(["install", "gemini", "--timeout", "120"]).run().exits(0);
+    let done = sandbox.hookexec(check).run().exits(0);
+    assert!(!done.stderr.contains("may take"), "{done:?}");
 }
 
 #[test]

@@ -554,6 +554,19 @@ fn a_home_that_is_wherever_one_stands_is_none() {
     );
 }
 
+#[test]
+fn without_a_variable_the_home_of_the_account_counts_if_it_has_hooks() {
+    let sandbox = Sandbox::new();
+    let mut run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL);
+    for name in ["HOME", "XDG_CONFIG_HOME"] {
+        run = run.env(name, "");
+    }
+    let said = run.run().exits(2).stdout;
+    assert!(said.contains("no variable names the home directory"), "{said}");
+    let isolated = sandbox.hookexec(["run", "pre_tool_use", "--isolated"]).env("HOME", "");
+    let _ = isolated.env("XDG_CONFIG_HOME", "").stdin(CALL).run().exits(0);
+}
+
 /// Two clones with the same bytes, of which the first is approved.
 fn clones() -> Sandbox {
     let sandbox = Sandbox::new();

@@ -265,3 +265,22 @@ fn a_failed_case_says_why_a_list_of_commands_had_no_opinion() {
     let done = test(&sandbox, &[]).exits(0);
     assert!(!done.stdout.contains("no opinion:"), "{}", done.stdout);
 }
+
+#[test]
+fn a_rule_that_fitted_no_case_is_a_gap() {
+    let sandbox = Sandbox::new();
+    let rule = "{ type: rule, name: no-rm, deny: no, commands: [rm] }";
+    sandbox.write("hooks.yaml", &format!("hooks: {{ pre_tool_use: [{{ hooks: [{rule}] }}] }}"));
+    let case = |name: &str, command: &str| {
+        let input = format!("{{ tool_name: shell, tool_input: {{ cmd: {command} }} }}");
+        format!(
+            "  - {{ name: {name}, event: pre_tool_use, input: {input}, expect: {{ ran: [no-rm] }} }}\n"
+        )
+    };
+    sandbox.write("hooks.test.yaml", &format!("cases:\n{}", case("one", "ls")));
+    let done = test(&sandbox, &["--min-coverage", "100"]).exits(1);
+    assert!(done.stdout.contains("never fitted: no-rm hooks.yaml:1"), "{}", done.stdout);
+    let cases = format!("cases:\n{}{}", case("one", "ls"), case("two", "rm x"));
+    sandbox.write("hooks.test.yaml", &cases);
+    let _ = test(&sandbox, &["--min-coverage", "100"]).exits(0);
+}

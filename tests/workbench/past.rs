@@ -263,6 +263,15 @@ fn the_past_of_gemini_cli_is_judged_in_both_of_its_forms() {
 }
 
 #[test]
+fn a_file_that_waits_for_a_person_is_named_and_nothing_is_judged() {
+    let sandbox = claude_code();
+    let done = sandbox.hookexec(["test", "--past", "claude-code"]).run().exits(64);
+    assert!(done.stderr.contains("is not approved"), "{done:?}");
+    assert!(done.stderr.contains("would deny each call"), "{done:?}");
+    assert_eq!(done.stdout, "");
+}
+
+#[test]
 fn a_past_that_is_not_there_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);

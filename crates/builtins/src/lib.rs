@@ -19,7 +19,8 @@ pub mod tools;
 pub use builtins::{Argument, Prepared, Shipped, Surroundings, shipped};
 pub use calls::KnownTools;
 pub use rule::{
-    EXAMPLES, GROUPS, OPTIONS, answers_other_commands, listed_tools, may_run, names_a_command,
+    EXAMPLES, GROUPS, ListedTools, OPTIONS, answers_other_commands, doubts, listed_tools, may_run,
+    names_a_command,
 };
 
 use hookexec::Registry;

@@ -17,7 +17,7 @@ use crate::trust::ProjectFile;
 pub struct Check {
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,
-    /// The number of valid hooks, disabled ones included.
+    /// The number of hooks, broken and disabled ones included.
     pub hooks: usize,
     /// All errors and warnings, in the order of the files.
     pub problems: Diagnostics,
@@ -55,7 +55,8 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
     let options = &LoadOptions { only_show: true, ..options.clone() };
     let Loading { builder, project_files, policies, .. } = Loading::layers(options);
     let Draft { config, mut problems, broken_hooks, .. } = builder.draft();
-    let (files, configured) = (config.files.clone(), config.hooks.len());
+    let count = config.hooks.len() + broken_hooks.len();
+    let files = config.files.clone();
     let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
     let logs = config.audit.clone();
     problems.extend(project_files.iter().filter_map(ProjectFile::warning));
@@ -70,17 +71,7 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
         executor = executor.working_dir(directory);
     }
     let Inspection { hooks, problems: unbuilt, .. } = executor.inspect();
-    let broken = unbuilt.iter().count();
     problems.extend(unbuilt);
     problems.sort(&files);
-    Check {
-        files,
-        hooks: configured.saturating_sub(broken),
-        problems,
-        left_out,
-        failed,
-        logs,
-        policies,
-        configured: hooks,
-    }
+    Check { files, hooks: count, problems, left_out, failed, logs, policies, configured: hooks }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec_agents::{Agent, Response};
-use hookexec_builtins::listed_tools;
 use hookexec_builtins::tools::{self, TOOL_KINDS};
+use hookexec_builtins::{ListedTools, listed_tools};
 use hookexec_files::suggest;
 
 use crate::settings::inspect::{AgentFile, inspect};
@@ -18,12 +18,14 @@ pub fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 
 /// Returns warnings about a hook: its matcher fits no tool of these agents, or they drop what it redacts.
 pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
+    let ListedTools { needed, others } = listed_tools(hook);
     let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
-    for name in listed_tools(hook) {
+    found.extend(unlisted(hook, &needed, agents));
+    for name in needed.iter().chain(&others) {
         if !name.contains(['*', '@']) {
-            found.extend(misspelt(&name, "its tool"));
+            found.extend(misspelt(name, "its tool"));
         }
-        found.extend(server_alone(&name, "its tool", ["__*", "__.*"]));
+        found.extend(server_alone(name, "its tool", ["__*", "__.*"]));
     }
     for name in hook.matcher.as_str().split('|') {
         found.extend(server_alone(name, "its matcher", ["__.*", "__*"]));
@@ -67,6 +69,26 @@ fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
     };
     let what = format!("{title} replaces {which}: its redactions are lost there");
     Some(Diagnostic::warning(what).hint("deny the calls that read secrets, at `pre_tool_use`"))
+}
+
+/// Returns a warning about a rule whose `tools` certainly are no tools of these agents.
+fn unlisted(hook: &Hook, needed: &[String], agents: &[Agent]) -> Option<Diagnostic> {
+    if !hook.enabled || needed.is_empty() || needed.iter().any(|name| name.contains(['*', '@'])) {
+        return None;
+    }
+    let mut titles = Vec::new();
+    for agent in agents {
+        let tools = tools::of_agent(agent.name());
+        if needed.iter().all(|name| tools.certainly_lacks(name)) {
+            titles.push(agent.title());
+        }
+    }
+    if titles.is_empty() {
+        return None;
+    }
+    let (tools, titles) = (needed.join("|"), titles.join(", "));
+    let what = format!("its tools `{tools}` are no tools of {titles}: it never fits there");
+    Some(Diagnostic::warning(what).hint("write kinds of tools, which fit under every agent"))
 }
 
 /// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only

@@ -1,5 +1,6 @@
 //! How long agents wait for hookexec, and hookexec for its hooks.
 
+use std::path::Path;
 use std::time::Duration;
 
 use hookexec::Event;
@@ -7,6 +8,7 @@ use hookexec::config::Hook;
 use hookexec_agents::{Agent, NativeEvent};
 
 use crate::settings::entry::Entry;
+use crate::settings::inspect::inspect;
 
 /// How long the agents wait without `--timeout`, in seconds.
 pub const TIMEOUT: u64 = 60;
@@ -69,6 +71,22 @@ pub fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
         }
     }
     (timeout, within_of(timeout))
+}
+
+/// Returns within which time the answer comes at an event, in seconds: as the settings here say, or as
+/// `install` would write them.
+pub fn answered_within(agent: Agent, native: &NativeEvent, project: &Path) -> u64 {
+    let mut within = None;
+    for file in inspect(agent, project) {
+        for entry in file.ours() {
+            if let Some(call) = &entry.call
+                && call.native.name == native.name
+            {
+                within = Some(within.map_or(call.within, |other: u64| other.min(call.within)));
+            }
+        }
+    }
+    within.unwrap_or_else(|| limits(agent, native, TIMEOUT).1)
 }
 
 #[cfg(test)]

@@ -19,6 +19,11 @@ const DEEPEST: usize = 4;
 pub(super) struct Groups<'f>(pub(super) &'f OwnGroups);
 
 impl Groups<'_> {
+    /// Returns whether a group has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some() || shipped(name).is_some()
+    }
+
     /// Returns the items of a group, or `text` itself if it names none.
     pub(super) fn expanded(&self, text: &str) -> Result<Vec<Cow<'static, str>>, Mistake> {
         let mut items = Vec::new();

@@ -39,6 +39,14 @@ section! {
     tools "tools": Items<'n>, "all", "names and kinds of tools";
 }
 
+impl SetKeys<'_> {
+    /// Returns whether every call meets it.
+    pub(super) fn is_empty(&self) -> bool {
+        let paths = self.targets.is_some() || self.files.is_some() || self.touched.is_some();
+        self.commands.is_none() && self.tools.is_none() && !paths
+    }
+}
+
 /// A list of texts, or one.
 #[derive(Default, Clone)]
 pub(super) struct Items<'n>(pub(super) Vec<At<'n, String>>);
@@ -92,7 +100,25 @@ impl<'n> Kind<'n> for Items<'n> {
 impl<'n> Kind<'n> for Sets<'n> {
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
         let nodes = reader.list(node, what)?;
-        let sets: Vec<_> = nodes.iter().filter_map(|node| reader.value(node, what)).collect();
+        if nodes.is_empty() {
+            return reader.refuse_with_hint(
+                node,
+                format!("{what} is empty"),
+                "remove it, or add a set of conditions",
+            );
+        }
+        let mut sets = Vec::new();
+        for node in nodes {
+            let Some(set) = reader.value::<SetKeys<'_>>(node, what) else { continue };
+            if set.is_empty() {
+                reader.error_with_hint(
+                    node,
+                    "a set of conditions is empty",
+                    "remove it: every call would meet it",
+                );
+            }
+            sets.push(set);
+        }
         if sets.len() == nodes.len() { Some(Self(sets)) } else { None }
     }
 

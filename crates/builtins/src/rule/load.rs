@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use hookexec_files::kinds::At;
 use hookexec_files::node::Node;
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
@@ -81,6 +82,11 @@ impl Loading<'_> {
             tools: keys.tools,
             ..SetKeys::default()
         };
+        if own.is_empty() && keys.any.is_none() && self.reader.errors() == 0 {
+            let hint =
+                "add `commands`, `targets`, `files` or `tools`; `tools: [\"*\"]` is every call";
+            self.reader.error_with_hint(node, "a rule needs a condition", hint);
+        }
         let mut sets = Vec::new();
         for set in keys.any.map(|sets| sets.0).unwrap_or_default() {
             let joined = SetKeys {
@@ -129,8 +135,12 @@ impl Loading<'_> {
 
     fn answer(&mut self, keys: &RuleKeys<'_>, node: &Node<'_>) -> Option<Answer> {
         let mut answers = Vec::new();
-        answers.extend(keys.deny.as_ref().map(|reason| Answer::Deny(reason.value.clone())));
-        answers.extend(keys.ask.as_ref().map(|reason| Answer::Ask(reason.value.clone())));
+        if let Some(reason) = &keys.deny {
+            answers.push(Answer::Deny(self.reason(reason)));
+        }
+        if let Some(reason) = &keys.ask {
+            answers.push(Answer::Ask(self.reason(reason)));
+        }
         if let Some(allow) = &keys.allow {
             if !allow.value {
                 let hint = "write `deny: REASON` or `ask: REASON`, or leave the rule out";
@@ -144,6 +154,14 @@ impl Loading<'_> {
             self.reader.error_with_hint(node, "a rule needs one answer", hint);
         }
         answer
+    }
+
+    fn reason(&mut self, reason: &At<'_, String>) -> String {
+        if matches!(reason.value.trim(), "" | "true" | "false") {
+            let hint = "write why, for the model and its user";
+            self.reader.error_with_hint(reason.node, "the value is the reason", hint);
+        }
+        reason.value.clone()
     }
 
     fn conditions(&mut self, keys: SetKeys<'_>) -> Conditions {
@@ -161,6 +179,10 @@ impl Loading<'_> {
             conditions.touched = conditions.touched.with(touch.unwrap_or_default());
         }
         for item in keys.tools.unwrap_or_default().0 {
+            if item.value.starts_with('!') {
+                let hint = "write it without `!` into the `tools` of `except`";
+                self.reader.error_with_hint(item.node, "`tools` takes no `!`", hint);
+            }
             for name in item.value.split('|') {
                 match self.groups.expanded(name.trim()) {
                     Ok(names) => conditions.tools.extend(names.iter().map(|name| plain(name))),
@@ -173,11 +195,22 @@ impl Loading<'_> {
 
     fn paths(&mut self, items: Option<Items<'_>>) -> Vec<PathPattern> {
         let mut patterns = Vec::new();
-        for item in items.unwrap_or_default().0 {
+        let items = items.unwrap_or_default().0;
+        for item in &items {
             match self.paths_of(&item.value) {
                 Ok(read) => patterns.extend(read),
                 Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
             }
+        }
+        if let Some(first) = items.first()
+            && items.iter().all(|item| item.value.starts_with('!'))
+        {
+            let hint = "add what it takes away from, such as `\"/**\"`";
+            self.reader.error_with_hint(
+                first.node,
+                "a list of exceptions alone fits nothing",
+                hint,
+            );
         }
         patterns
     }

@@ -5,6 +5,7 @@ mod allow;
 mod arguments;
 mod call;
 mod code;
+mod doubts;
 mod expand;
 mod fit;
 mod glob;
@@ -30,6 +31,7 @@ mod values;
 mod wildcards;
 mod words;
 
+pub use doubts::doubts;
 pub use groups::GROUPS;
 pub use implied::names_a_command;
 pub use table::OPTIONS;
@@ -42,6 +44,7 @@ use std::sync::Arc;
 use crate::calls::{KnownTools, Reading};
 use hookexec::config::Hook;
 use hookexec::describe::DescribeCall as _;
+use hookexec::event::Event;
 use hookexec::handler::{
     BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
 };
@@ -49,7 +52,7 @@ use hookexec::registry::{BuildResult, HandlerEnv, HandlerFactory};
 use hookexec::wire::Input;
 use hookexec_files::section::Kind as _;
 use judge::Rule;
-use keys::RuleKeys;
+use keys::{Items, RuleKeys};
 
 /// Returns the factory of rules.
 pub(crate) fn factory() -> HandlerFactory {
@@ -62,8 +65,9 @@ pub(crate) fn factory() -> HandlerFactory {
 }
 
 fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
-    let contract = hook.event.contract();
-    if !contract.tool_matched || !contract.may_block {
+    let is_before_call =
+        matches!(hook.event, Event::PreToolUse | Event::ToolGuard | Event::PermissionRequest);
+    if !is_before_call {
         let message =
             format!("a rule is about tool calls that can be stopped, not `{}`", hook.event);
         return Err(BuildError::new(message).at("type").hint("move it to `pre_tool_use`"));
@@ -82,25 +86,38 @@ pub fn answers_other_commands(hook: &Hook) -> bool {
     hook.kind == "rule" && keys.contains(&"otherwise") && keys.contains(&"commands")
 }
 
-/// Returns the names of tools that a rule lists, as they are written.
-pub fn listed_tools(hook: &Hook) -> Vec<String> {
+/// The names of tools that a rule lists, as they are written.
+#[derive(Debug, Default)]
+pub struct ListedTools {
+    /// One of these is needed.
+    pub needed: Vec<String>,
+    /// Those of `any` and `except`.
+    pub others: Vec<String>,
+}
+
+/// Returns the names of tools that a rule lists; none of another hook.
+pub fn listed_tools(hook: &Hook) -> ListedTools {
     if hook.kind != "rule" {
-        return Vec::new();
+        return ListedTools::default();
     }
     let names = hook.read_own_keys(|reader, node| {
         let keys = RuleKeys::read(reader, node, "a rule")?;
-        let mut items = keys.tools.unwrap_or_default().0;
+        let mut listed = ListedTools { needed: names(keys.tools), others: Vec::new() };
         let sets = keys.any.map(|sets| sets.0).unwrap_or_default();
         for set in sets.into_iter().chain(keys.except) {
-            items.extend(set.tools.unwrap_or_default().0);
+            listed.others.extend(names(set.tools));
         }
-        let mut names = Vec::new();
-        for item in &items {
-            names.extend(item.value.split('|').map(|name| name.trim().to_owned()));
-        }
-        Some(names)
+        Some(listed)
     });
     names.unwrap_or_default()
+}
+
+fn names(items: Option<Items<'_>>) -> Vec<String> {
+    let mut names = Vec::new();
+    for item in items.unwrap_or_default().0 {
+        names.extend(item.value.split('|').map(|name| name.trim().to_owned()));
+    }
+    names
 }
 
 /// Returns whether a call runs a command that fits one of `patterns`, or one that can't be known.

@@ -7,13 +7,13 @@ use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec::executor::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec_agents::{Agent, Ask, events_of_host};
-use hookexec_builtins::answers_other_commands;
+use hookexec_builtins::{answers_other_commands, doubts};
 use hookexec_files::suggest::hint_or_list;
 use hookexec_files::template::collect_fields;
 use hookexec_project::Check;
 use hookexec_setup::matchers;
 use hookexec_setup::scripts::{echoed_input, found_from_here_alone, missing};
-use hookexec_setup::waits::{TIMEOUT, limits, timeout_for};
+use hookexec_setup::waits::{answered_within, timeout_for};
 use serde_json::{Value, json};
 
 use crate::commands::docs::fields::names;
@@ -98,12 +98,13 @@ impl Args {
             found.extend(found_from_here_alone(hook));
             problems.extend(found.into_iter().map(|problem| problem.at(place.clone())));
             problems.extend(absent_fields(hook));
+            problems.extend(doubts(hook));
             for mut warning in matchers::warnings(hook, &agents) {
                 warning.message = format!("`{}`: {}", hook.label(), warning.message);
                 problems.push(warning.at(hook.location.clone()));
             }
             if let Some(agent) = self.agent() {
-                let found = late(hook, agent).into_iter().chain(unasked(hook, agent));
+                let found = late(hook, agent, project).into_iter().chain(unasked(hook, agent));
                 problems.extend(found.map(|problem| problem.at(hook.location.clone())));
             }
         }
@@ -177,14 +178,13 @@ fn refusal(process: &ProcessCheck) -> Option<Diagnostic> {
 }
 
 /// Returns a warning of a hook that may answer after `agent` has given up.
-fn late(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
+fn late(hook: &Hook, agent: Agent, project: &Path) -> Option<Diagnostic> {
     if !hook.states_timeout() || !hook.phase.is_answered() {
         return None;
     }
     let natives = agent.events();
     let native = natives.iter().find(|native| native.fires(agent).contains(&hook.event))?;
-    let (_, within) = limits(agent, native, TIMEOUT);
-    let within = Duration::from_secs(within);
+    let within = Duration::from_secs(answered_within(agent, native, project));
     if hook.timeout <= within {
         return None;
     }

@@ -71,15 +71,15 @@ impl Args {
         written.or_internal(unwritable(path))?;
         backup.forget();
         forget_firings(file.agent);
-        if new.is_some() {
-            for entry in file.changed_by_hand() {
-                let command = &entry.command;
-                warn(&format!(
-                    "{shown}: `{command}` was changed by hand and is still there; remove it by hand"
-                ));
-            }
+        let left = if new.is_some() { file.changed_by_hand() } else { Vec::new() };
+        for entry in &left {
+            let command = &entry.command;
+            warn(&format!(
+                "{shown}: `{command}` was changed by hand and is still there; remove it by hand"
+            ));
         }
-        output::talk(&format!("{}: uninstalled from {shown}\n", file.agent.title()));
+        let done = if left.is_empty() { "uninstalled" } else { "not wholly uninstalled" };
+        output::talk(&format!("{}: {done} from {shown}\n", file.agent.title()));
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use super::options::{LoadOptions, Surroundings};
 use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::PROJECT_DIRECTORY;
 use hookexec_files::files::real;
+use hookexec_files::platform::Platform;
 
 impl Loading {
     /// Reads the files of all layers as far as they can be read.
@@ -53,16 +54,23 @@ impl Loading {
     /// Reads the user's files. A directory of theirs that is not known is a failure.
     fn user_files(&mut self, options: &LoadOptions, seen: &mut HashSet<PathBuf>) {
         let directories = options.user_directories();
+        let mut has_files = false;
         for directory in &directories {
             let found = self.directory_files(Layer::User, directory);
+            has_files |= !found.is_empty();
             self.files(Layer::User, &found, seen);
         }
-        if directories.is_empty() {
-            let problem = "no home directory is known, so the user's hooks can't be found";
-            let hint = "set HOME or XDG_CONFIG_HOME to an absolute path";
-            let problem = Diagnostic::error(problem).hint(hint);
-            self.builder.fail(Layer::User, Path::new("~/.config/hookexec"), [problem]);
-        }
+        let problem = if directories.is_empty() {
+            "no home directory is known, so the user's hooks can't be found"
+        } else if !has_files && !options.is_home_told() {
+            "no variable names the home directory, and that of the account has no hooks file"
+        } else {
+            return;
+        };
+        let hint =
+            format!("set {} or XDG_CONFIG_HOME to an absolute path", Platform::HERE.home_variable);
+        let problem = Diagnostic::error(problem).hint(hint);
+        self.builder.fail(Layer::User, Path::new("~/.config/hookexec"), [problem]);
     }
 
     /// Returns the hooks files of the project, the outermost first.

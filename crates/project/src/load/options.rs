@@ -8,7 +8,7 @@ use hookexec_files::directories::{
     self, DROP_INS, PROJECT_DIRECTORY, base_directory, directory_in_home, is_repository,
 };
 use hookexec_files::files::real;
-use hookexec_files::platform::{MANAGED_DIRECTORY, resolve};
+use hookexec_files::platform::{MANAGED_DIRECTORY, Platform, resolve};
 
 /// Options of a load.
 ///
@@ -104,6 +104,15 @@ impl LoadOptions {
         found.extend(chosen.map(|directory| directory.join("hookexec")));
         found.dedup();
         found
+    }
+
+    /// Returns whether the program or a variable says where the user's files are.
+    pub(super) fn is_home_told(&self) -> bool {
+        let mut is_told = self.user_dir.is_some() || self.home.is_some();
+        for variable in [Platform::HERE.home_variable, "XDG_CONFIG_HOME"] {
+            is_told |= std::env::var_os(variable).is_some_and(|value| !value.is_empty());
+        }
+        is_told
     }
 
     /// Returns the directories of the administrator's and the user's files, with links followed. One of

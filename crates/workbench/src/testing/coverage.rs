@@ -50,6 +50,8 @@ pub struct Gap {
 pub enum GapKind {
     /// Run the hook.
     HookNeverRan,
+    /// Fit the rule.
+    RuleNeverFitted,
     /// Meet the condition.
     ConditionNeverHeld,
     /// Fail the condition.
@@ -62,6 +64,7 @@ pub(super) struct Reached(Vec<ReachedHook>);
 struct ReachedHook {
     hook: Hook,
     ran: bool,
+    had_opinion: bool,
     held: bool,
     did_not_hold: bool,
 }
@@ -71,7 +74,13 @@ impl Reached {
         let mut reached = Vec::new();
         for hook in hooks {
             let hook = hook.clone();
-            reached.push(ReachedHook { hook, ran: false, held: false, did_not_hold: false });
+            reached.push(ReachedHook {
+                hook,
+                ran: false,
+                had_opinion: false,
+                held: false,
+                did_not_hold: false,
+            });
         }
         Self(reached)
     }
@@ -85,6 +94,7 @@ impl Reached {
             let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
             let holds = explanation.condition.as_ref().map(|trace| trace.holds);
             hook.ran |= ran || is_twin;
+            hook.had_opinion |= is_twin || report.is_some_and(|report| report.decision.is_some());
             hook.held |= ran || is_twin || holds == Some(true);
             hook.did_not_hold |= is_twin || holds == Some(false);
         }
@@ -95,6 +105,9 @@ impl Reached {
         let (mut total, mut gaps) = (0, Vec::new());
         for reached in self.0.iter().filter(|reached| reached.hook.enabled) {
             let mut goals = vec![(GapKind::HookNeverRan, reached.ran)];
+            if reached.ran && reached.hook.kind == "rule" {
+                goals = vec![(GapKind::RuleNeverFitted, reached.had_opinion)];
+            }
             if reached.hook.when.is_some() {
                 goals.push((GapKind::ConditionNeverHeld, reached.held));
                 goals.push((GapKind::ConditionAlwaysHeld, reached.did_not_hold));

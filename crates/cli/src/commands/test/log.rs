@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use hookexec::Config;
 use hookexec::config::Hook;
 use hookexec::event::Event;
 use hookexec_agents::Agent;
@@ -122,11 +123,9 @@ impl LogArgs {
         project: Option<&Path>,
         format: PlainFormat,
     ) -> Result<Exit, CommandError> {
-        let mut config = ConfigArgs::default().only(&self.config);
-        config.cwd = project.map(Path::to_owned);
-        let candidate = config.load(Purpose::Run)?.found.config;
+        let (candidate, project) = load_candidate(&self.config, project)?;
         let runs = if self.run_external { |_: &Hook| true } else { only_looks };
-        let replay = Replay::new(candidate, &config.project()?, registry::all(), runs)?;
+        let replay = Replay::new(candidate, &project, registry::all(), runs)?;
         let runtime = Runtime::new()?;
         let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);
         let read = records::read(log, |line| match line {
@@ -153,6 +152,28 @@ impl LogArgs {
         format.show(&summary, || text(&summary))?;
         Ok(if failed == 0 { Exit::Success } else { Exit::Negative })
     }
+}
+
+/// Loads these hooks files, else those that count in `project`, and returns them with its directory.
+///
+/// # Errors
+/// Also if a file fails at every event: nothing else would be seen.
+pub(super) fn load_candidate(
+    files: &[PathBuf],
+    project: Option<&Path>,
+) -> Result<(Config, PathBuf), CommandError> {
+    let mut arguments = ConfigArgs::default().only(files);
+    arguments.cwd = project.map(Path::to_owned);
+    let loaded = arguments.load(Purpose::Run)?;
+    loaded.notices.warn();
+    let config = loaded.found.config;
+    // A file that is gone is a warning at each event.
+    if config.failed.iter().any(|file| file.on_error.is_none()) {
+        let problem = "a hooks file would deny each call, since it can't be loaded";
+        let hint = "mend or approve it, or name the hooks files to try with `--config FILE`";
+        return Err(CommandError::usage(problem).hint(hint));
+    }
+    Ok((config, arguments.project()?))
 }
 
 impl Summary {

@@ -25,10 +25,10 @@ use hookexec_workbench::testing::{
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::log::load_candidate;
 use super::save;
 use crate::commands::log::page::Page;
 use crate::commands::log::{self, since};
-use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use crate::error::{CommandError, OrCommandError as _};
@@ -81,15 +81,11 @@ impl Survey {
             let problem = format!("the transcripts of {} can't be read", agent.title());
             return Err(CommandError::usage(problem).hint(hint));
         };
-        let mut config = ConfigArgs::default().only(files);
-        config.cwd = project.map(Path::to_owned);
-        let loaded = config.load(Purpose::Run)?;
-        loaded.notices.warn();
-        let project = config.project()?;
+        let (config, project) = load_candidate(files, project)?;
         Ok(Self {
             agent,
             transcripts,
-            config: loaded.found.config,
+            config,
             project,
             since,
             until: None,

@@ -57,6 +57,7 @@ fn gap_text(gap: &Gap) -> String {
             format!("never ran: {} (matcher `{matcher}`)", gap.name)
         }
         (GapKind::HookNeverRan, None) => format!("never ran: {}", gap.name),
+        (GapKind::RuleNeverFitted, _) => format!("never fitted: {}", gap.name),
         (GapKind::ConditionNeverHeld, _) => format!("never true: {condition} of {}", gap.name),
         (GapKind::ConditionAlwaysHeld, _) => format!("never false: {condition} of {}", gap.name),
     }

@@ -1,0 +1,48 @@
+//! Words of a rule that mean something else than their author may think.
+
+use hookexec::config::{Diagnostic, Groups as OwnGroups, Hook};
+use hookexec_files::kinds::At;
+use hookexec_files::section::Kind as _;
+
+use super::groups::{Groups, is_group, shipped};
+use super::keys::RuleKeys;
+
+/// Returns a warning for each word of a rule that is the name of a group without its `@`, and for each
+/// group that takes the place of a shipped one.
+pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
+    if hook.kind != "rule" {
+        return Vec::new();
+    }
+    let found = hook.read_own_keys(|reader, node| {
+        let keys = RuleKeys::read(reader, node, "a rule")?;
+        let mut lists = vec![keys.commands, keys.targets, keys.files, keys.tools];
+        for set in keys.any.map(|sets| sets.0).into_iter().flatten().chain(keys.except) {
+            lists.extend([set.commands, set.targets, set.files, set.tools]);
+        }
+        let mut found = Vec::new();
+        for item in lists.into_iter().flatten().flat_map(|list| list.0) {
+            if let Some(doubt) = doubt(&item, hook.groups()) {
+                found.push(doubt.at(reader.location(item.node)));
+            }
+        }
+        Some(found)
+    });
+    found.unwrap_or_default()
+}
+
+fn doubt(item: &At<'_, String>, own: &OwnGroups) -> Option<Diagnostic> {
+    for word in item.value.split([' ', '|', '!']) {
+        if is_group(word) && own.get(word).is_some() && shipped(word).is_some() {
+            let message =
+                format!("`{word}` is the group of this file, without what the shipped one has");
+            let hint = "give it another name, and list both";
+            return Some(Diagnostic::warning(message).hint(hint));
+        }
+    }
+    let group = format!("@{}", item.value);
+    if is_group(&group) && Groups(own).has(&group) {
+        let message = format!("`{}` is not the group `{group}`", item.value);
+        return Some(Diagnostic::warning(message).hint(format!("write `\"{group}\"`")));
+    }
+    None
+}
