@@ -1,7 +1,10 @@
 //! One reading of a call: a list of commands whose words know how far they are known.
 
 use super::history::History;
+use super::names::FETCHERS;
 use super::reader::LONGEST;
+use super::shells::takes_code;
+use super::simple::base_name;
 use crate::shell::unquoted;
 use hookexec::describe;
 use hookexec_files::text::is_invisible;
@@ -116,6 +119,11 @@ impl Hidden {
                 let parts = word.split(['=', ',']).filter(|part| !part.is_empty());
                 words.extend(parts.map(str::to_owned));
             }
+        }
+        // A shell may take what it runs from a pipe, a file or the network.
+        let is_runner = |word: &String| FETCHERS.contains(&&**word) || text.contains(['|', '<']);
+        if words.iter().any(|word| takes_code(&base_name(word))) && words.iter().any(is_runner) {
+            return Self::Anything;
         }
         // A mark that there are several commands.
         if text.trim().contains([';', '|', '&', '\n']) {

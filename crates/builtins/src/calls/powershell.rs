@@ -3,12 +3,22 @@
 use super::command::{SimpleCommand, Word};
 use super::reader::commands_of_text;
 
+/// Names by which PowerShell runs a text, or a program of its arguments.
+const RUNNERS: [&str; 10] = [
+    "iex", "invoke-expression", "start-process", "saps", "start", ".", "invoke-command", "icm",
+    "powershell", "pwsh",
+];
+
 /// Returns the commands of a text of plain words, quoted or not, with `;`, `|` and lines between them:
 /// each behind `powershell`, which runs it. `None` if the text has anything else, such as a variable, a
 /// block, or a letter that PowerShell takes for a quote.
 pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
     let mut commands = Vec::new();
     for mut command in commands_of_text(&as_posix(text)?) {
+        let program = command.words.first().map(|word| word.text.to_ascii_lowercase());
+        if program.is_some_and(|program| RUNNERS.contains(&&*program)) {
+            return None;
+        }
         if command.frame.wrappers.is_empty() {
             let mut words = vec![Word::known("powershell")];
             words.extend(command.words.iter().cloned());

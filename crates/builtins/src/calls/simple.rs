@@ -56,12 +56,11 @@ impl Found {
             self.commands.push(command);
             let before = self.history.clone();
             self.history.note(&assignments, &[]);
-            let is_path = program.text.contains('/');
-            let script = if is_path { self.written(program) } else { None };
             let hidden = if !program.is_known() || is_fetched {
                 Hidden::Anything
-            } else if let Some(text) = script.filter(|text| is_for_shell(text)) {
-                self.inner_text(&text, frame.within(&name))
+            } else if program.text.contains('/') && self.written(program) != Written::No {
+                let interpreter = self.interpreter_of(program);
+                self.file(&interpreter, program, frame.within(&name))
             } else {
                 self.inner(&name, arguments, &inputs, &frame)
             };
@@ -93,14 +92,18 @@ impl Found {
         if inner.wrappers.len() > 8 {
             return Hidden::Anything;
         }
-        let found = match shells::code(name, words, reads_input) {
-            Inner::Nothing => wrappers::inner(name, words),
+        // `bun x` runs a program, and `bun x.ts` a file.
+        let by_table = wrappers::inner(name, words);
+        let found = match by_table {
+            Inner::Nothing => shells::code(name, words, reads_input),
             found => found,
         };
         match found {
             // Without a command it runs a shell.
             Inner::Nothing if name == "ssh" && reads_input => self.input(inputs, inner),
             Inner::Nothing => Hidden::Nothing,
+            // Nothing stands in the input of a shell that is only started.
+            Inner::Input if !reads_input => Hidden::Nothing,
             Inner::Input => self.input(inputs, inner),
             Inner::Unknown => Hidden::Anything,
             Inner::File(file) => self.file(name, file, inner),
@@ -170,7 +173,11 @@ impl Found {
         if self.is_fetched(file) || self.has_cloned && !is_installed(file) {
             return Hidden::Anything;
         }
-        let Some(text) = self.written(file) else { return Hidden::Nothing };
+        let text = match self.written(file) {
+            Written::No => return Hidden::Nothing,
+            Written::Unknown => return Hidden::Anything,
+            Written::Text(text) => text,
+        };
         if !shells::is_interpreter(name) || shells::is_shell(name) {
             return self.inner_text(&text, inner);
         }
@@ -207,27 +214,36 @@ impl Found {
         Hidden::words_of(text)
     }
 
-    /// Returns the text that the call itself wrote to a file by `cat`, `tee`, `echo` or `printf`, if it is
-    /// known.
-    fn written(&self, file: &Word) -> Option<String> {
+    /// Returns what the call itself writes to a file: known is what one `cat`, `tee`, `echo` or `printf`
+    /// writes.
+    fn written(&self, file: &Word) -> Written {
         let name = file.text.trim_start_matches("./");
-        let command = self.commands.iter().rfind(|command| {
-            let mut outputs = command.redirections.iter().filter(|one| one.operator.contains('>'));
-            let is_tee = command.words.first().is_some_and(|word| word.text == "tee");
-            outputs.any(|output| is_named(&output.word, name))
-                || is_tee && command.words.iter().any(|word| is_named(word, name))
-        })?;
-        let document = command.redirections.iter().find(|one| one.operator == "<<");
-        match (&*base_name(&command.words.first()?.text), document) {
+        let mut writers = self.commands.iter().filter(|command| writes(command, name));
+        let Some(command) = writers.next() else { return Written::No };
+        if writers.next().is_some() {
+            return Written::Unknown;
+        }
+        let mut inputs = command.redirections.iter().filter(|one| !one.is_file());
+        let program = command.words.first().map(|word| base_name(&word.text)).unwrap_or_default();
+        let text = match (&*program, inputs.next()) {
             ("cat" | "tee", Some(document)) => Some(document.word.text.clone()),
             ("tee", None) => {
-                let mut pipeline = self
-                    .commands
-                    .iter()
-                    .filter(|other| other.frame.pipeline == command.frame.pipeline);
-                printed(pipeline.next()?)
+                let pipeline = command.frame.pipeline;
+                let mut all = self.commands.iter();
+                all.find(|other| other.frame.pipeline == pipeline).and_then(printed)
             }
             _ => printed(command),
+        };
+        text.map_or(Written::Unknown, Written::Text)
+    }
+
+    /// Returns the program that the first line of a script names, or a shell.
+    fn interpreter_of(&self, script: &Word) -> String {
+        let Written::Text(text) = self.written(script) else { return "sh".to_owned() };
+        let first = text.lines().next().unwrap_or_default();
+        match first.strip_prefix("#!").and_then(|line| line.split_whitespace().last()) {
+            Some(program) => base_name(program),
+            None => "sh".to_owned(),
         }
     }
 
@@ -245,25 +261,36 @@ impl Found {
     }
 }
 
+/// What a call writes to a file.
+#[derive(PartialEq)]
+enum Written {
+    No,
+    Text(String),
+    Unknown,
+}
+
+/// Returns whether a command writes a file of this name.
+fn writes(command: &SimpleCommand, name: &str) -> bool {
+    let mut outputs = command.redirections.iter().filter(|one| one.operator.contains('>'));
+    let is_tee = command.words.first().is_some_and(|word| word.text == "tee");
+    outputs.any(|output| is_named(&output.word, name))
+        || is_tee && command.words.iter().any(|word| is_named(word, name))
+}
+
 /// Returns what a command prints, if it is `echo` or `printf`.
 fn printed(command: &SimpleCommand) -> Option<String> {
     let (program, arguments) = command.words.split_first()?;
     if !matches!(&*base_name(&program.text), "echo" | "printf") {
         return None;
     }
-    let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
+    let arguments = arguments.iter().skip_while(|word| word.text.starts_with('-'));
+    let texts: Vec<&str> = arguments.map(|word| &*word.text).collect();
     Some(texts.join(" ").replace("\\n", "\n"))
 }
 
 /// Returns whether a word is a file of the current directory, with or without `./`.
 fn is_named(word: &Word, name: &str) -> bool {
     word.text.trim_start_matches("./") == name
-}
-
-/// Returns whether a script is not for another interpreter, by its first line.
-fn is_for_shell(text: &str) -> bool {
-    let first = text.lines().next().unwrap_or_default();
-    !first.starts_with("#!") || first.contains("sh")
 }
 
 /// Returns whether a file lies where the system keeps its programs.

@@ -100,6 +100,10 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
 
 /// Returns the words behind the subcommands of a row, before which options may stand.
 fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]> {
+    // `docker container exec` is `docker exec`.
+    if words.first().is_some_and(|word| word.text == "container") {
+        words = &words[1..];
+    }
     for names in row.subcommands {
         let place = words.iter().position(|word| names.contains(&&*word.text))?;
         if place > 0 && !words[0].text.starts_with('-') {
@@ -121,10 +125,13 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
             return Some(command(row, words, &words[place + 1..]));
         }
         Begin::Text => {
-            match words.iter().position(|word| ends_with_option(row.options, &word.text)) {
-                Some(place) => return Some(text_behind(&words[place..])),
-                None if row.skip.is_none() => return None,
-                None => {}
+            for (place, word) in words.iter().enumerate() {
+                if let Some(attached) = attached(row.options, &word.text) {
+                    return Some(text_behind(word, attached, &words[place + 1..]));
+                }
+            }
+            if row.skip.is_none() {
+                return None;
             }
         }
         _ => {}
@@ -138,12 +145,12 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
 
 /// Returns the shell text that the words behind the options are together.
 fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
-    let mut words = words.get(row.skip.unwrap_or(0)..).unwrap_or_default();
-    if let [dashes, rest @ ..] = words
-        && dashes.text == "--"
-    {
-        words = rest;
-    }
+    let words = words.get(row.skip.unwrap_or(0)..).unwrap_or_default();
+    // Options may stand behind the host, too.
+    let words = match behind_options(row, words) {
+        Ok(words) => words,
+        Err(inner) => return inner,
+    };
     if words.is_empty() {
         return Inner::Nothing;
     }
@@ -154,12 +161,12 @@ fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
     Inner::Text(texts.join(" "))
 }
 
-/// Returns the text that stands in an option or behind it.
-fn text_behind(words: &[Word]) -> Inner<'_> {
-    match words[0].text.split_once('=') {
-        Some((_, text)) if words[0].is_known() => Inner::Text(text.to_owned()),
-        Some(_) => Inner::Unknown,
-        None => text_of_c(&words[1..]),
+/// Returns the text that stands in a word with an option, or behind it.
+fn text_behind<'w>(word: &Word, attached: &str, behind: &'w [Word]) -> Inner<'w> {
+    match attached {
+        "" => text_of_c(behind),
+        text if word.is_known() => Inner::Text(text.to_owned()),
+        _ => Inner::Unknown,
     }
 }
 
@@ -228,7 +235,9 @@ fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
             let is_path = word.text.contains("{}") && !words.is_empty();
             words.push(if is_path { Word::path_of_search(&word.text) } else { word.clone() });
         }
-        runs.push(Run { words, more: !is_plain, ..Run::default() });
+        let is_there = word.text.ends_with("dir");
+        let directory = if is_there { Some(Word::unknown(SUBSTITUTED)) } else { None };
+        runs.push(Run { words, directory, more: !is_plain, ..Run::default() });
     }
     if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
 }
@@ -298,11 +307,20 @@ fn read_option(row: &Row, word: &Word) -> Takes {
     Takes::Nothing
 }
 
-/// Returns whether a word is an option of a list, or several of one letter of which it is the last.
-fn ends_with_option(list: &[&str], word: &str) -> bool {
-    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    let end = letters.and_then(|letters| letters.chars().last());
-    has_option(list, word) || end.is_some_and(|letter| has_option(list, &format!("-{letter}")))
+/// Returns what a word has behind an option of a list: `--command=TEXT`, `-qcTEXT`. Nothing stands behind
+/// `-c`.
+fn attached<'w>(list: &[&str], word: &'w str) -> Option<&'w str> {
+    if word.starts_with("--") {
+        let (name, text) = word.split_once('=').unwrap_or((word, ""));
+        let is_named = name.len() > 3 && list.iter().any(|option| option.starts_with(name));
+        return if is_named { Some(text) } else { None };
+    }
+    for (at, letter) in word.strip_prefix('-')?.char_indices() {
+        if list.contains(&&*format!("-{letter}")) {
+            return Some(&word[1 + at + letter.len_utf8()..]);
+        }
+    }
+    None
 }
 
 /// Returns whether a list of the table has an option.

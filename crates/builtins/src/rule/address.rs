@@ -15,24 +15,30 @@ impl AddressPattern {
     /// whole text.
     pub(super) fn fits(&self, address: &str) -> bool {
         let Some((scheme, rest)) = self.0.split_once("://") else { return false };
-        let Some((own_scheme, own)) = address.split_once("://") else { return false };
+        // Clients drop letters that can't be seen, and take one slash or three for two.
+        let visible: String = address.chars().filter(|letter| !letter.is_control()).collect();
+        let Some((own_scheme, own)) = visible.split_once(':') else { return false };
         let (host, path) = host_and_path(rest);
         if host.contains("**") {
             return glob_any_case(&self.0, address);
         }
+        let own = own.trim_start_matches(['/', '\\']);
         let (own_host, own_path) = host_and_path(own);
-        let own_host = own_host.rsplit('@').next().unwrap_or_default();
+        let own_host = own_host.rsplit('@').next().unwrap_or_default().trim_end_matches('.');
         let without_port = own_host.rsplit_once(':').map_or(own_host, |(host, _)| host);
         let fits_host = glob_any_case(host, own_host) || glob_any_case(host, without_port);
         glob_any_case(scheme, own_scheme) && fits_host && fits_path(path, own_path)
     }
 
-    /// Returns whether it fits for certain. Programs differ in how they read a backslash, a character that
-    /// can't be seen, and an escaped dot or slash, so an address with one of these never does.
+    /// Returns whether it fits for certain. Programs differ in how they read what is no plain ASCII, an
+    /// escaped dot, slash or mark, an empty part, and what `curl` takes for a list: an address with one of
+    /// these never does.
     pub(super) fn certainly_fits(&self, address: &str) -> bool {
         let lower = address.to_lowercase();
-        !lower.contains(|letter: char| letter == '\\' || letter.is_control())
-            && !["%2e", "%2f", "%5c"].iter().any(|escaped| lower.contains(escaped))
+        let behind = lower.split_once("://").map_or("", |(_, behind)| behind);
+        let is_plain = |letter: char| letter.is_ascii_graphic() && !"\\{}[];".contains(letter);
+        behind.chars().all(is_plain)
+            && !["%2e", "%2f", "%5c", "%23", "//"].iter().any(|part| behind.contains(part))
             && self.fits(address)
     }
 }

@@ -172,6 +172,19 @@ impl<'c> Arguments<'c> {
         }
     }
 
+    /// Returns whether a word may be the value of the option before it.
+    pub(super) fn is_value(&self, word: &Word) -> bool {
+        for option in &self.options {
+            if let Some((value, _)) = option.value
+                && std::ptr::eq(value, word)
+                && !std::ptr::eq(option.word, word)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     fn first_name(&self, name: &'c str) -> Cow<'c, str> {
         Cow::Borrowed(self.row.first_name(name))
     }

@@ -111,8 +111,10 @@ impl<'c> CallReading<'c> {
 
     /// Returns the directories that `cd` may go to; `None` is one that is not known.
     pub(super) fn directories_behind(&self, at: usize) -> Told<Vec<Option<PathBuf>>> {
-        let to = self.commands[at].operands.first().copied();
-        if to.is_some_and(|to| to.text == "-") {
+        let operands = &self.commands[at].operands;
+        let to = operands.first().copied();
+        // zsh goes to another directory for `cd A B`.
+        if operands.len() > 1 || to.is_some_and(|to| to.text == "-") {
             return Ok(vec![None]);
         }
         let mut place = (*self.files()?.places[at]).clone();
@@ -127,10 +129,13 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the names of all files that a mention stands for, those that its wildcards find among them;
-    /// `None` if they are too many.
+    /// `None` if they are too many, or if shells may find others.
     pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
         let mut all = Vec::new();
         for path in &mention.paths {
+            if path.iter().any(|part| part.to_str().is_none_or(may_find_more)) {
+                return None;
+            }
             all.extend(names(path));
             for found in self.found(path, true).ok()? {
                 all.extend(names(&found));
@@ -240,14 +245,16 @@ impl<'c> CallReading<'c> {
     /// Returns whether a target is one of those that patterns name.
     pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> Fit {
         for path in &mention.paths {
-            let mut names = names(path);
+            let mut all = names(path);
             if !path.iter().any(|part| part == "**") {
                 // What it stands for now; if that is too much, the pattern alone counts.
-                names.extend(self.found(path, false).unwrap_or_default());
+                for found in self.found(path, false).unwrap_or_default() {
+                    all.extend(names(&found));
+                }
             }
-            names.retain(|name| !take_away(patterns, name));
+            all.retain(|name| !take_away(patterns, name));
             for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
-                if names.iter().any(|name| pattern.is_at_stake(name)) {
+                if all.iter().any(|name| pattern.is_at_stake(name)) {
                     let shown = quoted(&mention.shown);
                     return Fit::Yes(format!("{shown} is in `{}`", pattern.written));
                 }
@@ -306,6 +313,12 @@ impl<'c> CallReading<'c> {
         // A tool that does not know `~` takes it for a name.
         at(&homes, rest).chain(at(bases, text)).collect()
     }
+}
+
+/// Returns whether some shell finds more for a part of a path than is looked for: `.?` may be `..`, and sets
+/// and ranges have forms of their own.
+fn may_find_more(part: &str) -> bool {
+    part.contains(['[', '{']) || part.starts_with('.') && has_wildcard(part)
 }
 
 /// Returns the drives that a path such as `\x` may be on.

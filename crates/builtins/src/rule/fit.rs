@@ -226,10 +226,7 @@ fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
         return words.all(|word| word.is_known() || are_options && !word.may_be_option());
     }
     word.alternatives.iter().any(|one| match one {
-        Alternative::Option(name, value) => {
-            let name = (&**name, given.row.first_name(name));
-            given.options.iter().any(|option| is_certainly(name, value.as_deref(), option))
-        }
+        Alternative::Option(name, value) => certainly_has_option(name, value.as_deref(), given),
         // An assignment is one only for a pattern of it, or where it names the database of SQL.
         Alternative::Word(text) if !text.contains('=') => {
             given.program.as_deref() == Some("sql")
@@ -239,13 +236,29 @@ fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
     })
 }
 
-/// Returns whether an option of the command is the one of a pattern, and not switched off; the name is
-/// that in the pattern, and the first one in the table.
-fn is_certainly(name: (&str, &str), wanted: Option<&str>, option: &GivenOption<'_>) -> bool {
-    let (written, first) = name;
-    if option.name != first && !glob(written, option.before_value()) {
-        return false;
+/// Returns whether a command has an option that no other one takes for its value or takes back, and has
+/// it each time with the value.
+fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>) -> bool {
+    let first = given.row.first_name(name);
+    let mut is_there = false;
+    for option in &given.options {
+        let opposite = option.name.strip_prefix("--no-");
+        if opposite.is_some_and(|rest| given.row.first_name(&format!("--{rest}")) == first) {
+            return false;
+        }
+        if option.name != first && !glob(name, option.before_value()) {
+            continue;
+        }
+        if given.is_value(option.word) || !is_certain(option, wanted) {
+            return false;
+        }
+        is_there = true;
     }
+    is_there
+}
+
+/// Returns whether an option has the wanted value, or is not switched off.
+fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>) -> bool {
     match (wanted, option.value) {
         (None, Some((_, given))) => !matches!(given, "false" | "none" | "no" | "0"),
         (None, None) => true,
@@ -360,8 +373,8 @@ fn may_be(name: &str, option: &GivenOption<'_>, row: &Row) -> bool {
     if !written.starts_with("--") {
         return false;
     }
-    written.len() > 3 && name.starts_with(written)
-        || row.completed(written).is_some_and(|whole| row.first_name(whole) == first)
+    let is_beginning = |form: &&str| form.starts_with(written);
+    written.len() > 3 && (name.starts_with(written) || row.forms(first).iter().any(is_beginning))
 }
 
 /// Returns whether a word is a cluster of letters with that of an option.

@@ -10,7 +10,7 @@ impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
     pub(super) fn lists(&self, given: &Arguments<'_>) -> Result<bool, String> {
         let Some(program) = given.command.words.first() else { return Ok(false) };
-        if !self.lists_program(&program.text, given.command.history.has_moved()) {
+        if !self.lists_program(&program.text, given) {
             return Ok(false);
         }
         let (mut wanted, mut words) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ impl Pattern {
             }
             // The table may be wrong about which options of this program take a value.
             if let Some((word, value)) = option.value
-                && !std::ptr::eq(word, option.word)
+                && (!std::ptr::eq(word, option.word) || !given.row.names(&option.name))
                 && (given.row.is_hazardous_value(value)
                     || takes_no_task && !value.starts_with('-') && value.parse::<f64>().is_err())
             {
@@ -84,22 +84,21 @@ impl Pattern {
         Ok(true)
     }
 
-    /// Returns whether the pattern lists a program; `has_moved`: whether the call changed its directory.
-    fn lists_program(&self, program: &str, has_moved: bool) -> bool {
+    /// Returns whether the pattern lists the program of a command.
+    fn lists_program(&self, program: &str, given: &Arguments<'_>) -> bool {
         let is_path = program.contains('/');
+        let has_moved = given.command.history.has_moved();
         // A relative path is another program in another directory.
         if is_path && !program.starts_with(['/', '~']) && has_moved {
             return false;
         }
         // For all programs but some, a path leads to an unknown one.
         if self.other {
-            return !is_path && !self.is_named(program);
+            let name = given.program.as_deref();
+            return !is_path && name.is_some_and(|name| !self.is_named(name));
         }
         for name in &self.programs {
-            if glob(name, program)
-                && !leads_elsewhere(name, program)
-                && (name.contains('/') || !is_path)
-            {
+            if is_text(name, program) && (name.contains('/') || !is_path) {
                 return true;
             }
         }
@@ -136,7 +135,7 @@ fn is_listed(word: &PatternWord, option: &GivenOption<'_>, given: &Arguments<'_>
     word.alternatives.iter().any(|one| match one {
         Alternative::Option(name, None) => given.row.first_name(name) == option.name,
         Alternative::Option(name, Some(wanted)) => {
-            let fits = option.value.is_some_and(|(_, value)| glob(wanted, value));
+            let fits = option.value.is_some_and(|(_, value)| is_text(wanted, value));
             given.row.first_name(name) == option.name && fits
         }
         _ => false,
@@ -155,16 +154,16 @@ fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
 
 fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
     word.alternatives.iter().any(|one| match one {
-        Alternative::Word(text) => {
-            fits(one, operand) && glob(text, &operand.text) && !leads_elsewhere(text, &operand.text)
-        }
+        Alternative::Word(text) => fits(one, operand) && is_text(text, &operand.text),
         _ => fits(one, operand),
     })
 }
 
-/// Returns whether a `*` would stand for `..`, `:` or `@`, behind which another place may be named:
-/// `src/../../x`, `feature/x:main`, `host@other`.
-fn leads_elsewhere(pattern: &str, text: &str) -> bool {
-    pattern.contains('*')
-        && ["..", ":", "@"].iter().any(|part| text.contains(part) && !pattern.contains(part))
+/// Returns whether a text fits a word of an allow. A `*` does not stand for `..`, for a wildcard that the
+/// shell may read as `..`, nor for `:` or `@`, behind which another place may be named: `src/../../x`,
+/// `src/.?/x`, `feature/x:main`, `host@other`.
+fn is_text(pattern: &str, text: &str) -> bool {
+    let leads = |part: &&str| text.contains(*part) && !pattern.contains(*part);
+    let leads_elsewhere = ["..", ".?", ".*", ".[", "[[", ":", "@"].iter().any(leads);
+    glob(pattern, text) && !(pattern.contains('*') && leads_elsewhere)
 }

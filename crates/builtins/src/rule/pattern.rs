@@ -242,7 +242,8 @@ fn check(written: &str) -> Result<(), Mistake> {
         let hint = "write the words of the command: `git log *` for `Bash(git log:*)`";
         return mistake(&format!("`{tool}(...)` is a permission rule of an agent"), hint);
     }
-    let bare = written.split_whitespace().filter(|word| !matches!(*word, "[" | "[[" | "]" | "]]"));
+    let words = written.split([' ', '\t', '\n', '|']);
+    let bare = words.filter(|word| !matches!(*word, "[" | "[[" | "]" | "]]"));
     let quote = bare.flat_map(str::chars).find(|letter| "\"'`\\;&<>[]{}".contains(*letter));
     if let Some(letter) = quote {
         let message = format!("no command fits a pattern with `{letter}` in it");

@@ -10,7 +10,8 @@ use super::judge::Told;
 use super::paths::rooted;
 use super::texts::TOO_MANY;
 use crate::builtins::Surroundings;
-use crate::calls::{Change, History, Word, directory};
+use super::wildcards::has_wildcard;
+use crate::calls::{Certainty, Change, History, Word, directory};
 use hookexec::wire::Input;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
@@ -117,6 +118,10 @@ impl<'s> Places<'s> {
 impl Place<'_> {
     pub(super) fn go(&mut self, to: Option<&Word>, is_sure: bool) {
         let texts = match (to, self.scene.home()) {
+            // A wildcard may lead through a link.
+            (Some(word), _) if word.certainty == Certainty::Paths && has_wildcard(&word.text) => {
+                vec![UNKNOWN.to_string()]
+            }
             (Some(word), _) => self.expansions(word),
             (None, Some(home)) => vec![home.to_owned()],
             (None, None) => vec![UNKNOWN.to_string()],

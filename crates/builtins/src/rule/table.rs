@@ -166,7 +166,7 @@ impl Row {
         if is_like(hazard, option) || first == self.first_name(option) {
             return true;
         }
-        if option.len() <= 2 || !option.starts_with("--") {
+        if option.len() <= 2 || !option.starts_with("--") || self.names(option) {
             return false;
         }
         let names = self.forms(first);

@@ -57,7 +57,8 @@ pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<
 /// Returns the lists of words of which a word becomes one; itself if the call does not tell them.
 fn values(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     let own = vec![vec![word.clone()]];
-    if word.is_known() || !is_told(&word.text, place) {
+    let is_told = word.text.contains(['$', '{']) && is_told(&word.text, place);
+    if word.is_known() || !is_told {
         return own;
     }
     let mut lists = Vec::new();
@@ -68,7 +69,8 @@ fn values(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
         let parts: Vec<&str> =
             if word.quoted { vec![&text] } else { text.split_whitespace().collect() };
         for part in parts {
-            if part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
+            // In zsh `=rm` is the path of `rm`.
+            if part.starts_with('=') || part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
                 return own;
             }
             words.push(put(part));

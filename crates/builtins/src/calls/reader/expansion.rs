@@ -144,10 +144,14 @@ impl Reader<'_, '_> {
         let inside = &self.rest()[1..length];
         self.at += length + 1;
         let name = inside.strip_prefix('#').unwrap_or(inside);
-        let operator = &name[name_length(name)..];
-        if operator.len() == name.len() {
+        let behind = &name[name_length(name)..];
+        if behind.len() == name.len() {
             return Err(Unread);
         }
+        // `${PIPESTATUS[0]}`: nothing is evaluated in a number.
+        let element = behind.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let (index, operator) = element.filter(|(index, _)| is_index(index)).unwrap_or(("", behind));
+        let is_one = quoted && index != "@";
         if inside.starts_with('#') {
             return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };
         }
@@ -163,8 +167,12 @@ impl Reader<'_, '_> {
         {
             return Err(Unread);
         }
-        Ok(if quoted { Certainty::OneWord } else { Certainty::Unknown })
+        Ok(if is_one { Certainty::OneWord } else { Certainty::Unknown })
     }
+}
+
+fn is_index(text: &str) -> bool {
+    matches!(text, "@" | "*") || !text.is_empty() && text.bytes().all(|one| one.is_ascii_digit())
 }
 
 /// Returns the length of `(cat <<'END'`, a text and its end, and the text, if every shell takes it as it

@@ -19,7 +19,14 @@ impl Reader<'_, '_> {
             } else if is_ended {
                 return Err(Unread);
             } else if simple.words.is_empty() && self.is_at_assignment() {
-                simple.assignments.push(self.word()?);
+                let start = self.at;
+                let mut word = self.word()?;
+                let is_array = self.has("(") && self.text[start..self.at].find('=').is_some_and(|at| start + at + 1 == self.at);
+                if is_array {
+                    self.elements()?;
+                    word = Word::unknown(&self.text[start..self.at]);
+                }
+                simple.assignments.push(word);
             } else {
                 let start = self.at;
                 let word = self.word()?;
@@ -40,6 +47,23 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
+    /// Reads the words of an array. What stands in brackets may be evaluated.
+    fn elements(&mut self) -> Read<()> {
+        self.at += 1;
+        loop {
+            while self.peek().is_some_and(|next| b" \t\n".contains(&next)) {
+                self.at += 1;
+            }
+            if self.eat(")") {
+                return Ok(());
+            }
+            if matches!(self.peek(), Some(b'[' | b'#')) {
+                return Err(Unread);
+            }
+            self.word()?;
+        }
+    }
+
     /// Returns whether an assignment begins here.
     fn is_at_assignment(&self) -> bool {
         let behind = &self.rest()[name_length(self.rest())..];
@@ -53,9 +77,9 @@ fn check_program(word: &Word, raw: &str) -> Read<()> {
     let is_special =
         LIST_ENDS.contains(&text) || UNREAD_WORDS.contains(&text) || BEGINNINGS.contains(&text);
     let is_joined = raw.contains("\\\n") && (is_special || text.contains('='));
-    // Zsh also assigns to `1`, and behind it any quotes may stand.
-    let is_assignment =
-        text.contains('=') && (word.is_known() || text.starts_with(char::is_numeric));
+    // Zsh also assigns to `1`, and behind it any quotes may stand; bash and zsh assign to `x[1]`.
+    let is_assignment = text.contains('=')
+        && (word.is_known() || text.starts_with(char::is_numeric) || text.contains("]"));
     let has_list = !word.quoted && with_expansions_as("", text).contains(['{', '}']);
     if is_joined || is_assignment || has_list {
         return Err(Unread);
