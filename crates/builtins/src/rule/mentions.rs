@@ -252,7 +252,9 @@ impl Finder<'_, '_> {
         mention.shown.clone_from(&used.word.text);
         (mention.touch, mention.is_target) = (used.touch, used.is_target);
         mention.command = Some(self.at);
-        mention.descends = descends(self.given) || is_code && text.contains("tree(");
+        let is_there = used.touch != Touch::WRITE && !is_remote(text);
+        mention.descends =
+            is_there && descends(self.given) || is_code && text.contains("tree(");
         self.mentions.push(mention);
         Ok(())
     }
@@ -265,6 +267,11 @@ fn touch_of_code(code: &str) -> Touch {
         "truncate", "copy", "move", "save", "dump", "chmod", "> \"",
     ];
     if CHANGING.iter().any(|word| code.contains(word)) { Touch::ANY } else { Touch::READ }
+}
+
+/// Returns whether a text is a path on another machine: `host:/x`.
+fn is_remote(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(host, _)| host.len() > 1 && !host.contains('/'))
 }
 
 /// Returns whether a command goes through the directories that it names.
