@@ -253,8 +253,7 @@ impl Finder<'_, '_> {
         (mention.touch, mention.is_target) = (used.touch, used.is_target);
         mention.command = Some(self.at);
         let is_there = used.touch != Touch::WRITE && !is_remote(text);
-        mention.descends =
-            is_there && descends(self.given) || is_code && text.contains("tree(");
+        mention.descends = is_there && descends(self.given) || is_code && text.contains("tree(");
         self.mentions.push(mention);
         Ok(())
     }

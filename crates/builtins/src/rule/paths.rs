@@ -352,7 +352,7 @@ impl<'p> Here<'p> {
         texts: &Texts,
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
-        for address in texts.iter().filter(|text| text.contains("://")) {
+        for address in texts.iter().filter(|text| text.contains(":/")) {
             let file = Path::new(address);
             if excepted(file) || self.all.iter().any(|one| one.negated && one.holds(file)) {
                 continue;

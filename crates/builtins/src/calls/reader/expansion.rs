@@ -150,7 +150,8 @@ impl Reader<'_, '_> {
         }
         // `${PIPESTATUS[0]}`: nothing is evaluated in a number.
         let element = behind.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        let (index, operator) = element.filter(|(index, _)| is_index(index)).unwrap_or(("", behind));
+        let (index, operator) =
+            element.filter(|(index, _)| is_index(index)).unwrap_or(("", behind));
         let is_one = quoted && index != "@";
         if inside.starts_with('#') {
             return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };

@@ -21,7 +21,10 @@ impl Reader<'_, '_> {
             } else if simple.words.is_empty() && self.is_at_assignment() {
                 let start = self.at;
                 let mut word = self.word()?;
-                let is_array = self.has("(") && self.text[start..self.at].find('=').is_some_and(|at| start + at + 1 == self.at);
+                let is_array = self.has("(")
+                    && self.text[start..self.at]
+                        .find('=')
+                        .is_some_and(|at| start + at + 1 == self.at);
                 if is_array {
                     self.elements()?;
                     word = Word::unknown(&self.text[start..self.at]);
