@@ -76,17 +76,9 @@ fn unlisted(hook: &Hook, needed: &[String], agents: &[Agent]) -> Option<Diagnost
     if !hook.enabled || needed.is_empty() || needed.iter().any(|name| name.contains(['*', '@'])) {
         return None;
     }
-    let mut titles = Vec::new();
-    for agent in agents {
-        let tools = tools::of_agent(agent.name());
-        if needed.iter().all(|name| tools.certainly_lacks(name)) {
-            titles.push(agent.title());
-        }
-    }
-    if titles.is_empty() {
-        return None;
-    }
-    let (tools, titles) = (needed.join("|"), titles.join(", "));
+    let names: Vec<&str> = needed.iter().map(String::as_str).collect();
+    let titles = lacking(&names, agents)?;
+    let tools = needed.join("|");
     let what = format!("its tools `{tools}` are no tools of {titles}: it never fits there");
     Some(Diagnostic::warning(what).hint("write kinds of tools, which fit under every agent"))
 }
@@ -106,20 +98,13 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
             return None;
         }
     }
-    let mut titles = Vec::new();
-    for agent in agents {
-        let tools = tools::of_agent(agent.name());
-        if names.iter().all(|name| tools.certainly_lacks(name)) {
-            titles.push(agent.title());
-        }
-    }
-    if titles.is_empty() {
+    let Some(titles) = lacking(&names, agents) else {
         return match names[..] {
             [name] if !agents.is_empty() => misspelt(name, "its matcher"),
             _ => None,
         };
-    }
-    let (matcher, titles) = (hook.matcher.as_str(), titles.join(", "));
+    };
+    let matcher = hook.matcher.as_str();
     let mut kinds: Vec<String> = Vec::new();
     for kind in names.iter().flat_map(|name| tools::kinds_anywhere(name)) {
         if TOOL_KINDS.iter().any(|(known, _)| *known == kind) && !kinds.contains(&kind) {
@@ -130,6 +115,18 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     let what = format!("its matcher `{matcher}` fits no tool of {titles}: it never runs there");
     let hint = format!("write kinds of tools, which fit under every agent{kinds}");
     Some(Diagnostic::warning(what).hint(hint))
+}
+
+/// Returns the titles of the agents that certainly have none of these tools; `None` if each may have one.
+fn lacking(names: &[&str], agents: &[Agent]) -> Option<String> {
+    let mut titles = Vec::new();
+    for agent in agents {
+        let tools = tools::of_agent(agent.name());
+        if names.iter().all(|name| tools.certainly_lacks(name)) {
+            titles.push(agent.title());
+        }
+    }
+    if titles.is_empty() { None } else { Some(titles.join(", ")) }
 }
 
 /// Returns a warning about a name that no tool has, and that is nearly the name of a kind or of a tool of

@@ -192,7 +192,7 @@ impl Work<'_> {
     async fn answer(&mut self, mut end: End) -> Answer {
         let call = match self.read_call(&mut end).await {
             Ok(call) => call,
-            Err(Unreadable { problem, native }) => {
+            Err((problem, native)) => {
                 let _ = self.load(self.config.clone(), &mut end).await;
                 let native = native.or_else(|| self.caller.native());
                 let problem = problem.to_string();
@@ -219,11 +219,14 @@ impl Work<'_> {
         let (agent, hint) = (self.agent, self.caller.hint.clone());
         let reading = spawn_blocking(move || payload(agent, hint.as_deref()));
         // In the rest of the time the hooks are loaded, which say what a missing payload means.
-        if let Ok(read) = end.before(timeout(self.within / 4 * 3, reading)).await? {
-            return read.unwrap_or_else(|panic| Err(died(&panic).into()));
+        match end.before(timeout(self.within / 4 * 3, reading)).await {
+            Ok(Ok(read)) => read.unwrap_or_else(|panic| Err((died(&panic), None))),
+            Ok(Err(_)) => {
+                let problem = format!("{}: the agent did not close standard input", end.late);
+                Err((CommandError::internal(problem), None))
+            }
+            Err(problem) => Err((problem, None)),
         }
-        let problem = format!("{}: the agent did not close standard input", end.late);
-        Err(CommandError::internal(problem).into())
     }
 
     /// Returns the verdict of the server that is named, or of the hooks, which run here.
@@ -339,27 +342,18 @@ fn died(panic: &JoinError) -> CommandError {
     CommandError::internal(panic.to_string())
 }
 
-/// A call that can't be read, and the agent's event as far as it is known.
-struct Unreadable {
-    problem: CommandError,
-    native: Option<&'static str>,
-}
-
-impl From<CommandError> for Unreadable {
-    fn from(problem: CommandError) -> Self {
-        Self { problem, native: None }
-    }
-}
+/// Why a call can't be read, and the agent's event as far as it is known.
+type Unreadable = (CommandError, Option<&'static str>);
 
 /// Reads the agent's call from stdin.
 fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
-    let stdin = input::read_stdin()?;
+    let stdin = match input::read_stdin() {
+        Ok(stdin) => stdin,
+        Err(problem) => return Err((problem, None)),
+    };
     match hookexec_agents::read(agent, hint, &stdin, |name| std::env::var(name).ok()) {
         Ok(call) => Ok(call),
-        Err(error) => {
-            let problem = CommandError::data(error.to_string());
-            Err(Unreadable { problem, native: error.native })
-        }
+        Err(error) => Err((CommandError::data(error.to_string()), error.native)),
     }
 }
 
