@@ -254,7 +254,7 @@ pub(super) fn take_away(patterns: &[PathPattern], file: &Path) -> bool {
 
 /// Returns the address that a file is. It is in no directory.
 fn address_of(file: &Path) -> Option<&str> {
-    file.to_str().filter(|text| text.contains("://") && !text.starts_with('/'))
+    file.to_str().filter(|text| text.contains(":/") && !text.starts_with('/'))
 }
 
 /// Returns the rest of a path that begins with one of these names.
