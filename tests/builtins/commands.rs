@@ -141,6 +141,7 @@ fn a_pattern_may_fit_a_text_for_another_shell_by_each_name_of_an_option() {
         ("npm test", "-"),
         ("npm install --index-url https://a.b", "-"),
         ("npm install -i https://a.b", "ask"),
+        ("NPM install -i https://a.b", "ask"),
         ("Stop-Service x", "ask"),
         ("Start-Service x", "-"),
     ] {

@@ -288,7 +288,7 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
     if let Some(word) = words.chain(texts).find(|word| word.may_vary()) {
         return Some(format!("{unknown}: `{}`", cut(&word.text)));
     }
-    if let Some(argument) = read.unknown_argument {
+    if let Some(argument) = &read.reading.unknown_argument {
         return Some(format!("the argument `{}` of the call is not known", cut(argument)));
     }
     if command.frame.more || !command.is_certain { Some(unknown) } else { None }

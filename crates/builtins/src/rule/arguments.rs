@@ -64,22 +64,17 @@ impl<'c> Arguments<'c> {
         // Code in a here-document is what it is behind an option.
         if arguments.program.as_deref().is_some_and(is_interpreter) {
             for text in command.redirections.iter().filter(|one| !one.is_file()) {
-                for name in ["-c", "-e"] {
-                    arguments.add(
-                        Cow::Borrowed(name),
-                        &text.word,
-                        Some((&text.word, &text.word.text)),
-                    );
-                }
+                let (word, code) = (&text.word, Some((&text.word, &*text.word.text)));
+                arguments.add(Cow::Borrowed("-c"), word, code);
+                arguments.add(Cow::Borrowed("-e"), word, code);
             }
         }
         // `python -m mypy` has the options of `mypy`.
-        if arguments.program.as_ref().is_some_and(|name| name.starts_with("python"))
-            && let Some(module) = arguments.options.iter().find(|option| option.name == "-m")
-            && let Some((_, name)) = module.value
-        {
-            let hazards = Row::of(name, None).hazards;
-            arguments.row.hazards.extend(hazards);
+        if arguments.program.as_ref().is_some_and(|name| name.starts_with("python")) {
+            let mut options = arguments.options.iter();
+            let module = options.find(|option| option.name == "-m").and_then(|option| option.value);
+            let name = module.map(|(_, name)| name).unwrap_or_default();
+            arguments.row.hazards.extend(Row::of(name, None).hazards);
         }
         arguments
     }

@@ -1,10 +1,9 @@
 //! One reading of a call: its tool, its commands, and the files that it mentions.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsString;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::expand::UNKNOWN;
@@ -29,9 +28,7 @@ const MOST_PATHS: usize = 20_000;
 pub(super) struct CallReading<'c> {
     pub(super) tool: CalledTool,
     pub(super) commands: Vec<Arguments<'c>>,
-    pub(super) unknown_argument: Option<&'c str>,
-    /// Where the directories and files of patterns really lie.
-    reals: &'c Mutex<HashMap<OsString, Option<PathBuf>>>,
+    pub(super) reading: &'c Reading,
     input: &'c Input,
     machine: &'c Machine,
     scene: &'c Scene<'c>,
@@ -66,8 +63,7 @@ impl<'c> CallReading<'c> {
         Self {
             tool: CalledTool::of(input),
             commands: commands.iter().map(Arguments::of).collect(),
-            unknown_argument: reading.unknown_argument.as_deref(),
-            reals: &reading.reals,
+            reading,
             input,
             machine,
             finder: RefCell::new(Finder::new()),
@@ -158,7 +154,7 @@ impl<'c> CallReading<'c> {
     /// Returns where the directory or file of a pattern really lies, if that is elsewhere. Patterns share
     /// most directories, and rules most patterns, so each is looked at once for a call.
     pub(super) fn elsewhere(&self, path: &Path) -> Option<PathBuf> {
-        if let Some(known) = locked(self.reals).get(path.as_os_str()) {
+        if let Some(known) = locked(&self.reading.reals).get(path.as_os_str()) {
             return known.clone();
         }
         let (parent, name) = (path.parent()?, path.file_name()?);
@@ -167,7 +163,7 @@ impl<'c> CallReading<'c> {
         if Platform::HERE.has_drives || Platform::HERE.native(named).is_symlink() {
             place = Some(real(named)).filter(|place| place != path);
         }
-        locked(self.reals).insert(path.into(), place.clone());
+        locked(&self.reading.reals).insert(path.into(), place.clone());
         place
     }
 

@@ -174,16 +174,19 @@ impl Loading<'_> {
     fn paths(&mut self, items: Option<Items<'_>>) -> Vec<PathPattern> {
         let mut patterns = Vec::new();
         for item in items.unwrap_or_default().0 {
-            let read = self.groups.expanded(&item.value).and_then(|paths| {
-                let read =
-                    paths.iter().map(|path| PathPattern::parse(&item.value, path, self.machine));
-                read.collect::<Result<Vec<_>, _>>()
-            });
-            match read {
-                Ok(read) => patterns.extend(read.into_iter().flatten()),
+            match self.paths_of(&item.value) {
+                Ok(read) => patterns.extend(read),
                 Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
             }
         }
         patterns
+    }
+
+    fn paths_of(&self, item: &str) -> Result<Vec<PathPattern>, Mistake> {
+        let mut patterns = Vec::new();
+        for path in self.groups.expanded(item)? {
+            patterns.extend(PathPattern::parse(item, &path, self.machine)?);
+        }
+        Ok(patterns)
     }
 }

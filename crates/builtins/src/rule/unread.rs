@@ -9,7 +9,8 @@ impl Pattern {
     /// Returns whether one alternative of each word stands among words that can't be read.
     pub(super) fn stands_in(&self, words: &[String]) -> bool {
         let mut names = words.iter().map(|word| base(word));
-        let program = names.find(|name| self.programs.iter().any(|own| glob(base(own), name)));
+        let program =
+            names.find(|name| self.programs.iter().any(|own| glob_any_case(base(own), name)));
         if program.is_none() && !self.is_for_many() {
             return false;
         }

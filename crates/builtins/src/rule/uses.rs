@@ -108,7 +108,7 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let has_first = !valued.any(|option| matches!(&*option.name, "-e" | "-f"));
     let last = operands.len().saturating_sub(1);
     for (at, word) in operands.iter().enumerate() {
-        let (mut text, mut touch, mut is_target) = (&*word.text, Touch::READ, false);
+        let mut used = UsedWord::of(word, Touch::READ);
         for one in &rows {
             let is_for = match one.which {
                 Which::All => true,
@@ -116,31 +116,25 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
                 Which::Last => at == last,
                 Which::ButLast => at < last || operands.len() == 1 || arguments.has("-t"),
                 Which::Rest => at > 0 || !has_first,
-                Which::Behind(beginning) => match word.text.strip_prefix(beginning) {
-                    Some(rest) => {
-                        text = rest;
-                        true
-                    }
-                    None => false,
-                },
+                Which::Behind(beginning) => word.text.starts_with(beginning),
                 Which::Value(_) => false,
             };
             if is_for {
-                (touch, is_target) = (one.touch, one.is_target);
+                (used.touch, used.is_target) = (one.touch, one.is_target);
+                if let Which::Behind(beginning) = one.which {
+                    used.text = Cow::Borrowed(&word.text[beginning.len()..]);
+                }
             }
         }
-        let mut text = Cow::Borrowed(text);
         // To `curl`, `a.b/c` is an address.
-        if is_fetcher && word.is_known() && !text.contains("://") {
-            text = Cow::Owned(format!("http://{text}"));
+        if is_fetcher && word.is_known() && !used.text.contains("://") {
+            used.text = Cow::Owned(format!("http://{}", used.text));
         }
-        if touch != Touch::NONE {
-            words.push(UsedWord { word, text, touch, is_target });
-        }
+        words.push(used);
     }
     for option in &arguments.options {
         let Some((word, text)) = option.value else { continue };
-        let (mut touch, mut is_target) = (Touch::READ, false);
+        let mut used = UsedWord::of(word, Touch::READ).with_text(text);
         for one in &rows {
             let is_for = match one.which {
                 Which::Value(name) => arguments.row.first_name(name) == option.name,
@@ -148,16 +142,15 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
                 _ => false,
             };
             if is_for {
-                (touch, is_target) = (one.touch, one.is_target);
+                (used.touch, used.is_target) = (one.touch, one.is_target);
             }
         }
         // `-d @FILE` is the text in the file.
-        if touch == Touch::NONE && text.starts_with('@') && text.len() > 1 {
-            touch = Touch::READ;
+        if used.touch == Touch::NONE && text.starts_with('@') && text.len() > 1 {
+            used.touch = Touch::READ;
         }
-        if touch != Touch::NONE {
-            words.push(UsedWord { word, text: Cow::Borrowed(text), touch, is_target });
-        }
+        words.push(used);
     }
+    words.retain(|used| used.touch != Touch::NONE);
     words
 }
