@@ -270,32 +270,32 @@ enum Takes {
 /// Reads a word that is one option, or several of one letter.
 fn read_option(row: &Row, word: &Word) -> Takes {
     let name = word.text.split('=').next().unwrap_or_default();
-    if has_option(row.shows, name) {
-        return Takes::Shows;
-    }
-    if has_option(row.value, name) {
-        return if name.len() < word.text.len() { Takes::Nothing } else { Takes::Word };
-    }
-    if has_option(row.flags, name) {
-        return Takes::Nothing;
-    }
-    if name.starts_with("--") || !word.is_known() {
-        return Takes::Unknown;
+    match takes(row, name) {
+        Takes::Word if name.len() < word.text.len() => return Takes::Nothing,
+        Takes::Unknown if !name.starts_with("--") && word.is_known() => {}
+        found => return found,
     }
     let mut letters = word.text[1..].chars();
     while let Some(letter) = letters.next() {
-        let option = format!("-{letter}");
-        if has_option(row.shows, &option) {
-            return Takes::Shows;
-        }
-        if has_option(row.value, &option) {
-            return if letters.as_str().is_empty() { Takes::Word } else { Takes::Nothing };
-        }
-        if !has_option(row.flags, &option) {
-            return Takes::Unknown;
+        match takes(row, &format!("-{letter}")) {
+            Takes::Nothing => {}
+            // The rest of the word is its value.
+            Takes::Word if !letters.as_str().is_empty() => return Takes::Nothing,
+            found => return found,
         }
     }
     Takes::Nothing
+}
+
+/// Returns what one option takes.
+fn takes(row: &Row, option: &str) -> Takes {
+    let lists = [(row.shows, Takes::Shows), (row.value, Takes::Word), (row.flags, Takes::Nothing)];
+    for (list, takes) in lists {
+        if list.contains(&option) {
+            return takes;
+        }
+    }
+    Takes::Unknown
 }
 
 /// Returns whether a word is an option of a list, or several of one letter of which it is the last.

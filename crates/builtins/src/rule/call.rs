@@ -66,11 +66,11 @@ impl<'c> CallReading<'c> {
             reading,
             input,
             machine,
-            finder: RefCell::new(Finder::new()),
+            finder: RefCell::default(),
             dots,
             scene,
             files: OnceCell::new(),
-            looked_at: Cell::new(0),
+            looked_at: Cell::default(),
         }
     }
 
