@@ -1,6 +1,6 @@
 //! One simple command, and the commands that it runs.
 
-use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word};
+use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word, line_of};
 use super::history::Change;
 use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
@@ -251,8 +251,7 @@ fn printed(command: &SimpleCommand) -> Option<String> {
     if !matches!(&*base_name(&program.text), "echo" | "printf") {
         return None;
     }
-    let texts: Vec<&str> = arguments.iter().map(|word| &*word.text).collect();
-    Some(texts.join(" ").replace("\\n", "\n"))
+    Some(line_of(arguments).replace("\\n", "\n"))
 }
 
 /// Returns whether a word is a file of the current directory, with or without `./`.

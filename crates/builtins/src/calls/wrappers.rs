@@ -1,7 +1,7 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::command::Word;
-use super::shells::text_of_c;
+use super::shells::{joined, text_of_c};
 use crate::shell::SUBSTITUTED;
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
@@ -130,28 +130,12 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
         _ => {}
     }
     Some(match behind_options(row, words) {
-        Ok(rest) if row.begin == Begin::Joined => joined(row, rest),
+        Ok(rest) if row.begin == Begin::Joined => {
+            joined(rest.get(row.skip.unwrap_or(0)..).unwrap_or_default())
+        }
         Ok(rest) => command(row, words, rest),
         Err(inner) => inner,
     })
-}
-
-/// Returns the shell text that the words behind the options are together.
-fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
-    let mut words = words.get(row.skip.unwrap_or(0)..).unwrap_or_default();
-    if let [dashes, rest @ ..] = words
-        && dashes.text == "--"
-    {
-        words = rest;
-    }
-    if words.is_empty() {
-        return Inner::Nothing;
-    }
-    if !words.iter().all(Word::is_known) {
-        return Inner::Shown(words);
-    }
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    Inner::Text(texts.join(" "))
 }
 
 /// Returns the text that stands in an option or behind it.

@@ -5,7 +5,7 @@ use super::expand::{UNKNOWN, hidden, without_outputs};
 use super::glob::{glob, glob_any_case};
 use super::pattern::{Alternative, Pattern, PatternWord, base};
 use super::table::Row;
-use crate::calls::{Certainty, Hidden, Word};
+use crate::calls::{Certainty, Hidden, Word, line_of};
 use crate::shell::unquoted;
 use hookexec_files::plain::line;
 use hookexec_files::text::shortened;
@@ -162,8 +162,7 @@ impl PatternWord {
 
 /// Returns the words of a command for people.
 pub(super) fn shown(given: &Arguments<'_>) -> String {
-    let words: Vec<&str> = given.command.words.iter().map(|word| word.text.as_str()).collect();
-    words.join(" ")
+    line_of(&given.command.words)
 }
 
 /// Returns which operand is the first word of the pattern, and the part of it that is not known.
