@@ -246,7 +246,7 @@ impl SimpleCommand {
     pub(super) fn unreadable(text: &str) -> Self {
         let (hidden, is_too_long) = (Hidden::words_of(text), text.len() > LONGEST);
         let frame = Frame { pipeline: 1, ..Frame::default() };
-        Self { frame, hidden, is_too_long, ..Self::default() }
+        Self { frame, is_too_long, hidden, ..Self::default() }
     }
 
     /// Returns the texts of its here-documents and here-strings.

@@ -158,7 +158,7 @@ impl Found {
         }
         let command = self.begun(&Frame { more, ..inner.clone() });
         let (assignments, redirections) = (run.assignments, inputs.to_vec());
-        self.simple(SimpleCommand { assignments, words, redirections, ..command });
+        self.simple(SimpleCommand { words, assignments, redirections, ..command });
         if moves {
             self.history = before;
         }

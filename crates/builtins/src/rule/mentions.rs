@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::arguments::Arguments;
 use super::implied::is_awk;
@@ -41,7 +41,7 @@ pub(super) struct Mention {
 /// Returns the files that commands mention.
 pub(super) fn of_commands(
     commands: &[Arguments<'_>],
-    places: &[Arc<Place<'_>>],
+    places: &[Rc<Place<'_>>],
 ) -> Told<Vec<Mention>> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
