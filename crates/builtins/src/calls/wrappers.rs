@@ -143,6 +143,8 @@ fn text_behind(words: &[Word]) -> Inner<'_> {
     match words[0].text.split_once('=') {
         Some((_, text)) if words[0].is_known() => Inner::Text(text.to_owned()),
         Some(_) => Inner::Unknown,
+        // It may be an option of what is run: `env ls -lS`.
+        None if words.len() == 1 => Inner::Unread,
         None => text_of_c(&words[1..]),
     }
 }
