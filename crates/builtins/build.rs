@@ -10,20 +10,19 @@ type Table = Result<String, Box<dyn Error>>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
-    let tables: [(&str, fn(&str) -> Table); 7] = [
-        ("tools", tools),
-        ("arguments", arguments),
-        ("options", options),
-        ("groups", groups),
-        ("wrappers", wrappers),
-        ("functions", functions),
-        ("names", names),
-    ];
+    write_table("tools", tools)?;
+    write_table("arguments", arguments)?;
+    write_table("options", options)?;
+    write_table("groups", groups)?;
+    write_table("wrappers", wrappers)?;
+    write_table("functions", functions)?;
+    write_table("names", names)
+}
+
+fn write_table(name: &str, table: fn(&str) -> Table) -> Result<(), Box<dyn Error>> {
+    let text = std::fs::read_to_string(format!("data/{name}.txt"))?;
     let directory = std::env::var("OUT_DIR")?;
-    for (name, table) in tables {
-        let text = std::fs::read_to_string(format!("data/{name}.txt"))?;
-        std::fs::write(Path::new(&directory).join(format!("{name}.rs")), table(&text)?)?;
-    }
+    std::fs::write(Path::new(&directory).join(format!("{name}.rs")), table(&text)?)?;
     Ok(())
 }
 

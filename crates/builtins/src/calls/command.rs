@@ -137,9 +137,14 @@ impl Hidden {
         if others || words.iter().any(|word| !word.is_known()) {
             return Self::Anything;
         }
-        let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        Self::words_of(&texts.join(" "))
+        Self::words_of(&line_of(words))
     }
+}
+
+/// Returns the texts of words as one line.
+pub(crate) fn line_of(words: &[Word]) -> String {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    texts.join(" ")
 }
 
 /// Returns whether a letter may be one of a word that stands in a text.
@@ -249,7 +254,13 @@ impl SimpleCommand {
     pub(super) fn unreadable(text: &str) -> Self {
         let (hidden, is_too_long) = (Hidden::words_of(text), text.len() > LONGEST);
         let frame = Frame { pipeline: 1, ..Frame::default() };
-        Self { frame, hidden, is_too_long, ..Self::default() }
+        Self { frame, is_too_long, hidden, ..Self::default() }
+    }
+
+    /// Returns the texts of its here-documents and here-strings.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &Word> {
+        let texts = self.redirections.iter().filter(|one| !one.is_file());
+        texts.map(|one| &one.word)
     }
 
     /// Returns the command as data for conditions and hooks.

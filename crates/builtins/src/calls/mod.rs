@@ -15,7 +15,7 @@ mod simple;
 mod wrappers;
 
 pub(crate) use arguments::{directory, kinds};
-pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word};
+pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word, line_of};
 pub(crate) use history::{Change, History};
 pub(crate) use reader::commands_of_text;
 pub(crate) use shells::{is_interpreter, is_shell};

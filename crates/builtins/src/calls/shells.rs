@@ -1,6 +1,6 @@
 //! Shells, their builtins and interpreters: programs that take a text and run it.
 
-use super::command::{Certainty, Word};
+use super::command::{Certainty, Word, line_of};
 use super::names::{
     CODE_OPTIONS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS,
     SETTERS, SHELLS, SPECIAL_VARIABLES,
@@ -155,7 +155,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inne
     }
     match name {
         "eval" => match words {
-            [end, words @ ..] if end.text == "--" => joined(words),
+            [word] if is_settings(word) => Inner::Nothing,
             _ => joined(words),
         },
         "trap" => match words {
@@ -181,14 +181,16 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inne
     }
 }
 
-fn joined(words: &[Word]) -> Inner<'_> {
-    if let [word] = words
-        && is_settings(word)
-    {
+/// Returns the shell text that words are together; a `--` may stand before them.
+pub(super) fn joined(words: &[Word]) -> Inner<'_> {
+    let words = match words {
+        [dashes, rest @ ..] if dashes.text == "--" => rest,
+        _ => words,
+    };
+    if words.is_empty() {
         return Inner::Nothing;
     }
-    let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
-    let text = texts.join(" ");
+    let text = line_of(words);
     if words.iter().all(Word::is_known) { Inner::Text(text) } else { Inner::Open(text) }
 }
 

@@ -1,6 +1,6 @@
 //! One simple command, and the commands that it runs.
 
-use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word};
+use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word, line_of};
 use super::history::Change;
 use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
@@ -161,7 +161,7 @@ impl Found {
         }
         let command = self.begun(&Frame { more, ..inner.clone() });
         let (assignments, redirections) = (run.assignments, inputs.to_vec());
-        self.simple(SimpleCommand { assignments, words, redirections, ..command });
+        self.simple(SimpleCommand { words, assignments, redirections, ..command });
         if moves {
             self.history = before;
         }
@@ -283,9 +283,8 @@ fn printed(command: &SimpleCommand) -> Option<String> {
     if !matches!(&*base_name(&program.text), "echo" | "printf") {
         return None;
     }
-    let arguments = arguments.iter().skip_while(|word| word.text.starts_with('-'));
-    let texts: Vec<&str> = arguments.map(|word| &*word.text).collect();
-    Some(texts.join(" ").replace("\\n", "\n"))
+    let options = arguments.iter().take_while(|word| word.text.starts_with('-')).count();
+    Some(line_of(&arguments[options..]).replace("\\n", "\n"))
 }
 
 /// Returns whether a word is a file of the current directory, with or without `./`.

@@ -1,7 +1,7 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::command::Word;
-use super::shells::text_of_c;
+use super::shells::{joined, text_of_c};
 use crate::shell::SUBSTITUTED;
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
@@ -125,10 +125,8 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
             return Some(command(row, words, &words[place + 1..]));
         }
         Begin::Text => {
-            for (place, word) in words.iter().enumerate() {
-                if let Some(attached) = attached(row.options, &word.text) {
-                    return Some(text_behind(word, attached, &words[place + 1..]));
-                }
+            if let Some(text) = text_of(row, words) {
+                return Some(text);
             }
             if row.skip.is_none() {
                 return None;
@@ -137,28 +135,30 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
         _ => {}
     }
     Some(match behind_options(row, words) {
-        Ok(rest) if row.begin == Begin::Joined => joined(row, rest),
+        Ok(rest) if row.begin == Begin::Joined => {
+            let rest = rest.get(row.skip.unwrap_or(0)..).unwrap_or_default();
+            // Options may stand behind the host, too.
+            behind_options(row, rest).map_or_else(|inner| inner, joined)
+        }
         Ok(rest) => command(row, words, rest),
         Err(inner) => inner,
     })
 }
 
-/// Returns the shell text that the words behind the options are together.
-fn joined<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
-    let words = words.get(row.skip.unwrap_or(0)..).unwrap_or_default();
-    // Options may stand behind the host, too.
-    let words = match behind_options(row, words) {
-        Ok(words) => words,
-        Err(inner) => return inner,
-    };
-    if words.is_empty() {
-        return Inner::Nothing;
+/// Returns the text of an option. Where the options of a row are known, it stands before the operands.
+fn text_of<'w>(row: &Row, mut words: &'w [Word]) -> Option<Inner<'w>> {
+    let is_leading = row.skip.is_none() && !row.value.is_empty();
+    while let Some((word, behind)) = words.split_first() {
+        if let Some(attached) = attached(row.options, &word.text) {
+            return Some(text_behind(word, attached, behind));
+        }
+        if is_leading && !word.text.starts_with('-') {
+            return None;
+        }
+        let takes_word = is_leading && matches!(read_option(row, word), Takes::Word);
+        words = &behind[usize::from(takes_word && !behind.is_empty())..];
     }
-    if !words.iter().all(Word::is_known) {
-        return Inner::Shown(words);
-    }
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    Inner::Text(texts.join(" "))
+    None
 }
 
 /// Returns the text that stands in a word with an option, or behind it.
@@ -279,32 +279,32 @@ enum Takes {
 /// Reads a word that is one option, or several of one letter.
 fn read_option(row: &Row, word: &Word) -> Takes {
     let name = word.text.split('=').next().unwrap_or_default();
-    if has_option(row.shows, name) {
-        return Takes::Shows;
-    }
-    if has_option(row.value, name) {
-        return if name.len() < word.text.len() { Takes::Nothing } else { Takes::Word };
-    }
-    if has_option(row.flags, name) {
-        return Takes::Nothing;
-    }
-    if name.starts_with("--") || !word.is_known() {
-        return Takes::Unknown;
+    match takes(row, name) {
+        Takes::Word if name.len() < word.text.len() => return Takes::Nothing,
+        Takes::Unknown if !name.starts_with("--") && word.is_known() => {}
+        found => return found,
     }
     let mut letters = word.text[1..].chars();
     while let Some(letter) = letters.next() {
-        let option = format!("-{letter}");
-        if has_option(row.shows, &option) {
-            return Takes::Shows;
-        }
-        if has_option(row.value, &option) {
-            return if letters.as_str().is_empty() { Takes::Word } else { Takes::Nothing };
-        }
-        if !has_option(row.flags, &option) {
-            return Takes::Unknown;
+        match takes(row, &format!("-{letter}")) {
+            Takes::Nothing => {}
+            // The rest of the word is its value.
+            Takes::Word if !letters.as_str().is_empty() => return Takes::Nothing,
+            found => return found,
         }
     }
     Takes::Nothing
+}
+
+/// Returns what one option takes.
+fn takes(row: &Row, option: &str) -> Takes {
+    let lists = [(row.shows, Takes::Shows), (row.value, Takes::Word), (row.flags, Takes::Nothing)];
+    for (list, takes) in lists {
+        if list.contains(&option) {
+            return takes;
+        }
+    }
+    Takes::Unknown
 }
 
 /// Returns what a word has behind an option of a list: `--command=TEXT`, `-qcTEXT`. Nothing stands behind

@@ -63,8 +63,8 @@ impl<'c> Arguments<'c> {
         }
         // Code in a here-document is what it is behind an option.
         if arguments.program.as_deref().is_some_and(is_interpreter) {
-            for text in command.redirections.iter().filter(|one| !one.is_file()) {
-                let (word, code) = (&text.word, Some((&text.word, &*text.word.text)));
+            for word in command.documents() {
+                let code = Some((word, &*word.text));
                 arguments.add(Cow::Borrowed("-c"), word, code);
                 arguments.add(Cow::Borrowed("-e"), word, code);
             }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::arguments::Arguments;
 use super::expand::UNKNOWN;
@@ -46,7 +46,7 @@ struct Files<'c> {
     mentions: Vec<Mention>,
     /// The directories that the arguments of the tool name, each with its text.
     named: Vec<(String, PathBuf)>,
-    places: Vec<Arc<Place<'c>>>,
+    places: Vec<Rc<Place<'c>>>,
     beginning: Place<'c>,
 }
 
@@ -66,11 +66,11 @@ impl<'c> CallReading<'c> {
             reading,
             input,
             machine,
-            finder: RefCell::new(Finder::new()),
+            finder: RefCell::default(),
             dots,
             scene,
             files: OnceCell::new(),
-            looked_at: Cell::new(0),
+            looked_at: Cell::default(),
         }
     }
 
@@ -89,11 +89,11 @@ impl<'c> CallReading<'c> {
             return Ok(files);
         }
         let mut known = Places::of(self.scene);
-        let mut places: Vec<Arc<Place<'_>>> = Vec::new();
+        let mut places: Vec<Rc<Place<'_>>> = Vec::new();
         for given in &self.commands {
             let mut place = known.after(&given.command.history);
             if let Some(to) = moved_to(given) {
-                Arc::make_mut(&mut place).go(Some(&to), true);
+                Rc::make_mut(&mut place).go(Some(&to), true);
             }
             places.push(place);
         }

@@ -5,7 +5,7 @@ use super::expand::{UNKNOWN, hidden, without_outputs};
 use super::glob::{glob, glob_any_case};
 use super::pattern::{Alternative, Pattern, PatternWord, base};
 use super::table::Row;
-use crate::calls::{Certainty, Hidden, Word};
+use crate::calls::{Certainty, Hidden, Word, line_of};
 use crate::shell::unquoted;
 use hookexec_files::plain::line;
 use hookexec_files::text::shortened;
@@ -84,47 +84,37 @@ impl Pattern {
 
     fn finds_words(&self, given: &Arguments<'_>) -> Fit {
         let mut unknown = None;
-        let mut next = 0;
-        for (at, word) in self.words.iter().enumerate() {
-            if word.negated {
-                if self.excludes(word, given) {
-                    return Fit::No;
-                }
-                continue;
-            }
-            if word.is_any() {
+        // Where the next operand may stand, and which words of the pattern came before.
+        let (mut next, mut seen_any, mut seen_operand) = (0, false, false);
+        for word in &self.words {
+            if word.negated && self.excludes(word, given) {
+                return Fit::No;
+            } else if word.is_any() {
+                seen_any = true;
                 next = next.max(1);
-                continue;
-            }
-            if !word.is_operand() {
-                if !has_any(word, given) {
+            } else if !word.is_operand() {
+                if !word.negated && !has_any(word, given) {
                     return Fit::No;
                 }
-                continue;
-            }
-            let is_first = self.words[..at].iter().all(|word| !word.is_operand() && !word.is_any());
-            if is_first {
+            } else if !seen_any && !seen_operand {
                 let Some((at, part)) = first_operand(word, given) else { return Fit::No };
                 if part.is_some() && self.is_for_many() {
                     return Fit::No;
                 }
-                (next, unknown) = (at + 1, part);
-                continue;
-            }
-            // Behind a `*` the first operand counts, too.
-            let from = if self.words[..at].iter().any(PatternWord::is_any) && next == 1 {
-                usize::from(self.words[..at].iter().any(PatternWord::is_operand))
+                (next, unknown, seen_operand) = (at + 1, part, true);
             } else {
-                next
-            };
-            let rest = given.operands.get(from..).unwrap_or_default();
-            if given.command.assignments.iter().any(|assignment| word_fits(word, assignment)) {
-                continue;
+                // Behind a `*` the first operand counts, too.
+                let from = if seen_any && next == 1 { usize::from(seen_operand) } else { next };
+                seen_operand = true;
+                let rest = given.operands.get(from..).unwrap_or_default();
+                if given.command.assignments.iter().any(|one| word_fits(word, one)) {
+                    continue;
+                }
+                let Some(found) = rest.iter().position(|one| word_fits(word, one)) else {
+                    return Fit::No;
+                };
+                next = from + found + 1;
             }
-            let Some(found) = rest.iter().position(|operand| word_fits(word, operand)) else {
-                return Fit::No;
-            };
-            next = from + found + 1;
         }
         match unknown {
             Some(part) => Fit::Unknown(part),
@@ -172,8 +162,7 @@ impl PatternWord {
 
 /// Returns the words of a command for people.
 pub(super) fn shown(given: &Arguments<'_>) -> String {
-    let words: Vec<&str> = given.command.words.iter().map(|word| word.text.as_str()).collect();
-    words.join(" ")
+    line_of(&given.command.words)
 }
 
 /// Returns which operand is the first word of the pattern, and the part of it that is not known.

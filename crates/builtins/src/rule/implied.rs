@@ -83,13 +83,10 @@ fn add_statements(
 /// those that `echo` or a here-document gives to it by a pipe.
 fn with_input(client: &SimpleCommand, piped: Option<&SimpleCommand>) -> SimpleCommand {
     let mut whole = client.clone();
-    for source in [Some(client), piped].into_iter().flatten() {
-        let documents = source.redirections.iter().filter(|one| !one.is_file());
-        whole.words.extend(documents.map(|one| one.word.clone()));
-    }
-    if let Some(source) = piped
-        && matches!(program_of(source).as_deref(), Some("echo" | "printf"))
-    {
+    whole.words.extend(client.documents().cloned());
+    let Some(source) = piped else { return whole };
+    whole.words.extend(source.documents().cloned());
+    if matches!(program_of(source).as_deref(), Some("echo" | "printf")) {
         whole.words.extend(source.words.iter().skip(1).cloned());
     }
     whole

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::arguments::Arguments;
 use super::implied::is_awk;
@@ -41,7 +41,7 @@ pub(super) struct Mention {
 /// Returns the files that commands mention.
 pub(super) fn of_commands(
     commands: &[Arguments<'_>],
-    places: &[Arc<Place<'_>>],
+    places: &[Rc<Place<'_>>],
 ) -> Told<Vec<Mention>> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
@@ -157,10 +157,8 @@ impl Finder<'_, '_> {
 
     /// Adds the files of patches, which stand in an operand or a here-document.
     fn patches(&mut self) -> Told<()> {
-        let documents = self.given.command.redirections.iter().filter(|one| !one.is_file());
-        let mut texts: Vec<&Word> = documents.map(|one| &one.word).collect();
-        texts.extend(&self.given.operands);
-        for text in texts {
+        let operands = self.given.operands.iter().copied();
+        for text in self.given.command.documents().chain(operands) {
             for edit in patch::edits(&text.text).unwrap_or_default() {
                 let word = Word::known(&edit.path);
                 self.add(&UsedWord::of(&word, Touch::of_patch(edit.kind)), false)?;

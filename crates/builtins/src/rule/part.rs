@@ -20,7 +20,11 @@ impl Part {
     }
 
     pub(super) fn of(written: &str) -> Self {
-        let text = simplified(written).replace(UNKNOWN, "*");
+        let mut text = simplified(written).replace(UNKNOWN, "*");
+        // `***` stays within a name.
+        if text == "**" && written != "**" {
+            text.pop();
+        }
         let is_wild = text.contains(['*', '?']);
         Self { text, is_wild }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hookexec_files::suggest;
 
-use super::glob::glob;
+use super::glob::{glob, glob_any_case};
 use super::groups::{Groups, is_group};
 use super::table::Row;
 
@@ -174,12 +174,11 @@ impl Pattern {
     /// Returns whether it names a program of this base name, in whatever case.
     pub(super) fn is_named(&self, program: &str) -> bool {
         self.programs.iter().any(|name| {
-            if self.has_plain_names && !name.eq_ignore_ascii_case(program) {
-                return false;
+            if self.has_plain_names {
+                name.eq_ignore_ascii_case(program)
+            } else {
+                glob_any_case(base(name), program)
             }
-            let name = base(name);
-            let has_capitals = name.contains(|letter: char| letter.is_ascii_uppercase());
-            glob(name, program) || has_capitals && glob(&name.to_ascii_lowercase(), program)
         })
     }
 

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::expand::UNKNOWN;
@@ -78,7 +79,7 @@ pub(super) struct Place<'s> {
 /// The places of the commands of one call.
 pub(super) struct Places<'s> {
     scene: &'s Scene<'s>,
-    known: HashMap<*const (), Arc<Place<'s>>>,
+    known: HashMap<*const (), Rc<Place<'s>>>,
 }
 
 impl<'s> Places<'s> {
@@ -87,14 +88,14 @@ impl<'s> Places<'s> {
     }
 
     /// Returns the place after these steps.
-    pub(super) fn after(&mut self, history: &History) -> Arc<Place<'s>> {
+    pub(super) fn after(&mut self, history: &History) -> Rc<Place<'s>> {
         // The steps from the first that is not known yet; each stands on the one before it.
         let mut steps = Vec::new();
         let mut next = history;
-        let mut place = Arc::new(self.scene.beginning());
+        let mut place = Rc::new(self.scene.beginning());
         while let Some(step) = next.last() {
             if let Some(known) = self.known.get(&Arc::as_ptr(step).cast()) {
-                place = Arc::clone(known);
+                place = Rc::clone(known);
                 break;
             }
             steps.push(step);
@@ -108,8 +109,8 @@ impl<'s> Places<'s> {
                 Change::Set(word) => changed.set(word),
                 Change::MayBe(before) => changed.add(&self.after(before)),
             }
-            place = Arc::new(changed);
-            self.known.insert(Arc::as_ptr(step).cast(), Arc::clone(&place));
+            place = Rc::new(changed);
+            self.known.insert(Arc::as_ptr(step).cast(), Rc::clone(&place));
         }
         place
     }

@@ -12,16 +12,12 @@ use hookexec_files::platform::Platform;
 const MOST: usize = 50_000;
 
 /// Finds the files of patterns, for one call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Finder {
     looked_at: usize,
 }
 
 impl Finder {
-    pub(super) fn new() -> Self {
-        Self { looked_at: 0 }
-    }
-
     /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
     /// exist: it may be about to be made. With `dots` a wildcard matches names that begin with a dot.
     pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, &'static str> {

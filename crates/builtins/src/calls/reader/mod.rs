@@ -68,7 +68,7 @@ impl SimpleCommand {
         let mut found = Found { history: self.history.clone(), ..Found::default() };
         let command = found.begun(&self.frame);
         let (assignments, redirections) = (self.assignments.clone(), self.redirections.clone());
-        found.simple(Self { assignments, words, redirections, ..command });
+        found.simple(Self { words, assignments, redirections, ..command });
         found.finished()
     }
 }
