@@ -127,7 +127,7 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
             }
         }
         // To `curl`, `a.b/c` is an address.
-        if is_fetcher && word.is_known() && !used.text.contains("://") {
+        if is_fetcher && word.is_known() && !used.text.contains(":/") {
             used.text = Cow::Owned(format!("http://{}", used.text));
         }
         words.push(used);
