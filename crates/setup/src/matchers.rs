@@ -71,7 +71,7 @@ fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
     Some(Diagnostic::warning(what).hint("deny the calls that read secrets, at `pre_tool_use`"))
 }
 
-/// Returns a warning about a rule whose `tools` certainly are no tools of these agents.
+/// Returns a warning about a rule whose `tools` these agents certainly lack.
 fn unlisted(hook: &Hook, needed: &[String], agents: &[Agent]) -> Option<Diagnostic> {
     if !hook.enabled || needed.is_empty() || needed.iter().any(|name| name.contains(['*', '@'])) {
         return None;
@@ -79,7 +79,7 @@ fn unlisted(hook: &Hook, needed: &[String], agents: &[Agent]) -> Option<Diagnost
     let names: Vec<&str> = needed.iter().map(String::as_str).collect();
     let titles = lacking(&names, agents)?;
     let tools = needed.join("|");
-    let what = format!("its tools `{tools}` are no tools of {titles}: it never fits there");
+    let what = format!("{titles} lack its tools `{tools}`: it never fits there");
     Some(Diagnostic::warning(what).hint("write kinds of tools, which fit under every agent"))
 }
 

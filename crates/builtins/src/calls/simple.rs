@@ -261,7 +261,7 @@ impl Found {
     }
 }
 
-/// What a call writes to a file.
+/// The text that a call writes to a file.
 #[derive(PartialEq)]
 enum Written {
     No,

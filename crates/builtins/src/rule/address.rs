@@ -30,7 +30,7 @@ impl AddressPattern {
         glob_any_case(scheme, own_scheme) && fits_host && fits_path(path, own_path)
     }
 
-    /// Returns whether it fits for certain. Programs differ in how they read what is no plain ASCII, an
+    /// Returns whether it fits for certain. Programs differ in how they read letters beside ASCII, an
     /// escaped dot, slash or mark, an empty part, and what `curl` takes for a list: an address with one of
     /// these never does.
     pub(super) fn certainly_fits(&self, address: &str) -> bool {

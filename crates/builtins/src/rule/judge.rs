@@ -63,7 +63,7 @@ impl Conditions {
 /// Why a call can't be checked by a rule that says nothing about what it can't read.
 const TOO_LONG: &str = "the text of the call is too long to be checked: write it in shorter calls";
 
-/// Whether something can be told of a call; there may be too much to look at.
+/// A fact about a call, or the error that there is too much to look at.
 pub(super) type Told<T> = Result<T, BuiltinError>;
 
 impl Rule {

@@ -91,7 +91,7 @@ pub fn answers_other_commands(hook: &Hook) -> bool {
 pub struct ListedTools {
     /// One of these is needed.
     pub needed: Vec<String>,
-    /// Those of `any` and `except`.
+    /// The conditions of `any` and `except`.
     pub others: Vec<String>,
 }
 

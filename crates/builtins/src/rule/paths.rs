@@ -35,7 +35,7 @@ pub(super) struct PathPattern {
     named: Named,
 }
 
-/// What a pattern names.
+/// The kind of place that a pattern names.
 #[derive(Debug)]
 enum Named {
     Address(AddressPattern),
