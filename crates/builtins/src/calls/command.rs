@@ -121,8 +121,9 @@ impl Hidden {
             }
         }
         // A shell may take what it runs from a pipe, a file or the network.
-        let is_runner = |word: &String| FETCHERS.contains(&&**word) || text.contains(['|', '<']);
-        if words.iter().any(|word| takes_code(&base_name(word))) && words.iter().any(is_runner) {
+        let gets_text =
+            text.contains(['|', '<']) || words.iter().any(|word| FETCHERS.contains(&word.as_str()));
+        if gets_text && words.iter().any(|word| takes_code(&base_name(word))) {
             return Self::Anything;
         }
         // A mark that there are several commands.

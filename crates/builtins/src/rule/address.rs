@@ -36,11 +36,13 @@ impl AddressPattern {
     pub(super) fn certainly_fits(&self, address: &str) -> bool {
         let lower = address.to_lowercase();
         let behind = lower.split_once("://").map_or("", |(_, behind)| behind);
-        let is_plain = |letter: char| letter.is_ascii_graphic() && !"\\{}[];".contains(letter);
-        behind.chars().all(is_plain)
-            && !["%2e", "%2f", "%5c", "%23", "//"].iter().any(|part| behind.contains(part))
-            && self.fits(address)
+        let has_odd = ["%2e", "%2f", "%5c", "%23", "//"].iter().any(|part| behind.contains(part));
+        !has_odd && behind.chars().all(is_plain) && self.fits(address)
     }
+}
+
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_graphic() && !"\\{}[];".contains(letter)
 }
 
 /// Returns the host of an address behind its scheme, with its port, and what follows.

@@ -359,11 +359,10 @@ fn may_be(name: &str, option: &GivenOption<'_>, row: &Row) -> bool {
     if written == first || !row.is_known && is_cluster_with(written, name) {
         return true;
     }
-    if !written.starts_with("--") {
+    if !written.starts_with("--") || written.len() <= 3 {
         return false;
     }
-    let is_beginning = |form: &&str| form.starts_with(written);
-    written.len() > 3 && (name.starts_with(written) || row.forms(first).iter().any(is_beginning))
+    name.starts_with(written) || row.forms(first).iter().any(|form| form.starts_with(written))
 }
 
 /// Returns whether a word is a cluster of letters with that of an option.

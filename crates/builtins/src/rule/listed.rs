@@ -163,7 +163,10 @@ fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
 /// shell may read as `..`, nor for `:` or `@`, behind which another place may be named: `src/../../x`,
 /// `src/.?/x`, `feature/x:main`, `host@other`.
 fn is_text(pattern: &str, text: &str) -> bool {
-    let leads = |part: &&str| text.contains(*part) && !pattern.contains(*part);
-    let leads_elsewhere = ["..", ".?", ".*", ".[", "[[", ":", "@"].iter().any(leads);
-    glob(pattern, text) && !(pattern.contains('*') && leads_elsewhere)
+    for part in ["..", ".?", ".*", ".[", "[[", ":", "@"] {
+        if pattern.contains('*') && text.contains(part) && !pattern.contains(part) {
+            return false;
+        }
+    }
+    glob(pattern, text)
 }
