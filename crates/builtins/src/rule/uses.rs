@@ -84,7 +84,7 @@ pub(super) struct UsedWord<'c> {
 }
 
 impl<'c> UsedWord<'c> {
-    /// Returns a word that is used as a whole, and is no target.
+    /// Returns a word that is used as a whole, and not as a target.
     pub(super) fn of(word: &'c Word, touch: Touch) -> Self {
         Self { word, text: Cow::Borrowed(&word.text), touch, is_target: false }
     }
