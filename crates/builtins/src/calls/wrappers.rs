@@ -6,7 +6,7 @@ use crate::shell::SUBSTITUTED;
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
-/// The commands that a program runs beside itself.
+/// The code or the commands that a program runs beside itself.
 pub(super) enum Inner<'w> {
     Nothing,
     /// The commands in its input.

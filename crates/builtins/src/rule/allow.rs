@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::arguments::Arguments;
 use super::call::CallReading;
 use super::fit::{Fit, shown};
-use super::judge::{Case, Conditions, Told};
+use super::judge::{Case, Checked, Conditions};
 use super::keys::Otherwise;
 use super::mentions::Mention;
 use super::paths::{Here, PathPattern, hold, names};
@@ -40,7 +40,7 @@ fn refused(reason: impl Into<String>) -> Result<(), Refusal> {
 }
 
 impl Case<'_> {
-    pub(super) fn allowed(&self) -> Told<Option<Output>> {
+    pub(super) fn allowed(&self) -> Checked<Option<Output>> {
         let reason = match self.check() {
             Ok(()) => return Ok(Some(Output::allow())),
             Err(Refusal::Unconcerned) => return Ok(None),
@@ -151,7 +151,7 @@ impl Case<'_> {
 
     /// Returns whether a command may go to a directory outside of the project: programs that run there
     /// read the settings of another one.
-    fn leaves_project(&self, at: usize) -> Told<bool> {
+    fn leaves_project(&self, at: usize) -> Checked<bool> {
         let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.rule.machine);
         let project = project.map_err(|(message, _)| message)?;
         for directory in self.read.directories_behind(at)? {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
-use super::judge::{Told, quoted};
+use super::judge::{Checked, quoted};
 use super::mentions::{self, Mention};
 use super::paths::{Here, Machine, PathPattern, names, real, take_away};
 use super::place::{Place, Places, Scene};
@@ -80,11 +80,11 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the files that the call mentions.
-    pub(super) fn mentions(&self) -> Told<&[Mention]> {
+    pub(super) fn mentions(&self) -> Checked<&[Mention]> {
         Ok(&self.files()?.mentions)
     }
 
-    fn files(&self) -> Told<&Files<'c>> {
+    fn files(&self) -> Checked<&Files<'c>> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
@@ -110,7 +110,7 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the directories that `cd` may go to; `None` is one that is not known.
-    pub(super) fn directories_behind(&self, at: usize) -> Told<Vec<Option<PathBuf>>> {
+    pub(super) fn directories_behind(&self, at: usize) -> Checked<Vec<Option<PathBuf>>> {
         let operands = &self.commands[at].operands;
         let to = operands.first().copied();
         // zsh goes to another directory for `cd A B`.
@@ -123,7 +123,7 @@ impl<'c> CallReading<'c> {
     }
 
     /// Counts paths that are looked at.
-    fn look(&self, count: usize) -> Told<()> {
+    fn look(&self, count: usize) -> Checked<()> {
         self.looked_at.set(self.looked_at.get().saturating_add(count));
         if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY.into()) } else { Ok(()) }
     }
@@ -178,7 +178,7 @@ impl<'c> CallReading<'c> {
         mention: &Mention,
         here: &Here<'_>,
         excepted: &dyn Fn(&Path) -> bool,
-    ) -> Told<Option<String>> {
+    ) -> Checked<Option<String>> {
         if let Some(pattern) = here.address(&mention.texts, excepted) {
             return Ok(Some(format!("is in `{}`", pattern.written)));
         }
@@ -229,7 +229,7 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
-    fn meant(&self, path: &str, text: &str) -> Told<Vec<PathBuf>> {
+    fn meant(&self, path: &str, text: &str) -> Checked<Vec<PathBuf>> {
         let mut meant = vec![PathBuf::from(path)];
         let Ok(found) = self.found(&meant[0], self.dots) else {
             return Err(format!("`{}` matches more files than can be checked", shown(text)).into());
@@ -279,7 +279,7 @@ impl<'c> CallReading<'c> {
         &self,
         mentions: &[Mention],
         from: &BTreeSet<PathBuf>,
-    ) -> Told<Vec<(String, PathBuf)>> {
+    ) -> Checked<Vec<(String, PathBuf)>> {
         let mut named = Vec::new();
         for text in mentions.iter().flat_map(|mention| mention.texts.iter()) {
             self.look(from.len())?;

@@ -67,7 +67,7 @@ fn add_statements(
         let beside = words_beside(command, &word.text);
         let text = hidden(text);
         if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
-            // The statement is not known.
+            // Nothing of the statement is known.
             let words = vec![Word::known("sql"), Word::unknown(&word.text)];
             found.push(SimpleCommand { words, assignments: beside, ..Default::default() });
         } else if text.contains(char::is_whitespace) {

@@ -63,16 +63,16 @@ impl Conditions {
 /// Why a call can't be checked by a rule that says nothing about what it can't read.
 const TOO_LONG: &str = "the text of the call is too long to be checked: write it in shorter calls";
 
-/// A fact about a call, or the error that there is too much to look at.
-pub(super) type Told<T> = Result<T, BuiltinError>;
+/// A result of looking at a call, which fails if there is too much to look at.
+pub(super) type Checked<T> = Result<T, BuiltinError>;
 
 impl Rule {
     /// Returns the rule's answer to a call.
-    pub(super) fn judge(&self, call: &Call<'_>) -> Told<Option<Output>> {
+    pub(super) fn judge(&self, call: &Call<'_>) -> Checked<Option<Output>> {
         self.answer_to(call.input, &Reading::of(call))
     }
 
-    pub(super) fn answer_to(&self, input: &Input, reading: &Reading) -> Told<Option<Output>> {
+    pub(super) fn answer_to(&self, input: &Input, reading: &Reading) -> Checked<Option<Output>> {
         let scene = Scene::of(input, &self.machine.surroundings)?;
         let commands = match self.answer {
             Answer::Allow => &reading.commands,
@@ -97,7 +97,7 @@ pub(super) struct Case<'c> {
 }
 
 impl<'c> Case<'c> {
-    fn stopped(&self, reason: &str, decide: fn(String) -> Output) -> Told<Option<Output>> {
+    fn stopped(&self, reason: &str, decide: fn(String) -> Output) -> Checked<Option<Output>> {
         let mut best = Fit::No;
         for set in &self.rule.sets {
             best = best.or(self.set(set)?);
@@ -122,7 +122,7 @@ impl<'c> Case<'c> {
     }
 
     /// Returns whether all conditions of a set hold together.
-    fn set(&self, set: &Conditions) -> Told<Fit> {
+    fn set(&self, set: &Conditions) -> Checked<Fit> {
         let (tool, excepted) = (&self.read.tool, &self.rule.except.tools);
         if !excepted.is_empty() && tool.is_certainly_one_of(excepted)
             || !set.tools.is_empty() && !tool.is_one_of(&set.tools)
@@ -146,7 +146,7 @@ impl<'c> Case<'c> {
     }
 
     /// Returns whether the conditions hold for one command.
-    fn command(&self, set: &Conditions, at: usize) -> Told<Fit> {
+    fn command(&self, set: &Conditions, at: usize) -> Checked<Fit> {
         let given = &self.read.commands[at];
         let mut fit = fitting_pattern(set, given);
         if fit == Fit::No || self.is_excepted(given) {
@@ -178,7 +178,7 @@ impl<'c> Case<'c> {
     }
 
     /// Returns the files of a call, or none if no condition is about files.
-    pub(super) fn mentions(&self) -> Told<&'c [Mention]> {
+    pub(super) fn mentions(&self) -> Checked<&'c [Mention]> {
         let mut sets = self.rule.sets.iter().chain([&self.rule.except]);
         if sets.any(|set| set.names_files() || !set.targets.is_empty()) {
             return self.read.mentions();
@@ -187,7 +187,7 @@ impl<'c> Case<'c> {
     }
 
     /// Returns the files of one command.
-    pub(super) fn mentions_of(&self, command: usize) -> Told<Vec<&'c Mention>> {
+    pub(super) fn mentions_of(&self, command: usize) -> Checked<Vec<&'c Mention>> {
         let all = self.mentions()?.iter();
         Ok(all.filter(|mention| mention.command == Some(command)).collect())
     }
@@ -225,7 +225,7 @@ impl<'c> Case<'c> {
     }
 
     /// Returns whether a file of the call, or of one command, fits.
-    fn files(&self, set: &Conditions, command: Option<usize>) -> Told<Fit> {
+    fn files(&self, set: &Conditions, command: Option<usize>) -> Checked<Fit> {
         let read = self.read;
         let asked = match command {
             Some(at) => &read.commands[at..=at],

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::arguments::Arguments;
 use super::implied::is_awk;
-use super::judge::Told;
+use super::judge::Checked;
 use super::place::Place;
 use super::search::searched;
 use super::texts::Texts;
@@ -42,7 +42,7 @@ pub(super) struct Mention {
 pub(super) fn of_commands(
     commands: &[Arguments<'_>],
     places: &[Rc<Place<'_>>],
-) -> Told<Vec<Mention>> {
+) -> Checked<Vec<Mention>> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
         let is_searched = given.command.frame.wrappers.last().is_some_and(|name| name == "find");
@@ -72,7 +72,7 @@ struct Finder<'f, 'c> {
 
 impl Mention {
     /// Returns what a word may be as a file; `words` are the texts in it that may be one.
-    pub(super) fn of(word: &Word, words: &BTreeSet<String>, place: &Place<'_>) -> Told<Self> {
+    pub(super) fn of(word: &Word, words: &BTreeSet<String>, place: &Place<'_>) -> Checked<Self> {
         let mut texts = Texts::default();
         for one in words {
             texts.add_versions(one, place)?;
@@ -91,7 +91,7 @@ impl Mention {
 }
 
 impl Finder<'_, '_> {
-    fn all(&mut self) -> Told<()> {
+    fn all(&mut self) -> Checked<()> {
         let command = self.given.command;
         let program = self.given.program.as_deref().unwrap_or_default();
         // Any text in code may be a file.
@@ -156,7 +156,7 @@ impl Finder<'_, '_> {
     }
 
     /// Adds the files of patches, which stand in an operand or a here-document.
-    fn patches(&mut self) -> Told<()> {
+    fn patches(&mut self) -> Checked<()> {
         let operands = self.given.operands.iter().copied();
         for text in self.given.command.documents().chain(operands) {
             for edit in patch::edits(&text.text).unwrap_or_default() {
@@ -169,7 +169,7 @@ impl Finder<'_, '_> {
 
     /// Adds the files that no word names: the directory of a search without one, and what a copy is
     /// called in a directory.
-    fn implied(&mut self) -> Told<()> {
+    fn implied(&mut self) -> Checked<()> {
         let (given, command) = (self.given, self.given.command);
         let program = given.program.as_deref().unwrap_or_default();
         let Some(first) = command.words.first() else { return Ok(()) };
@@ -198,7 +198,7 @@ impl Finder<'_, '_> {
 
     /// Adds the files that `find` finds: below the text of a use, or below all its operands if that is
     /// empty. Where they lie is not known, so only the start and the name count as files.
-    fn add_found(&mut self, search: &Arguments<'_>, used: &UsedWord<'_>) -> Told<()> {
+    fn add_found(&mut self, search: &Arguments<'_>, used: &UsedWord<'_>) -> Checked<()> {
         for (start, pattern) in searched(search, &used.text) {
             let open = Word::unknown(&used.word.text);
             let found =
@@ -219,7 +219,7 @@ impl Finder<'_, '_> {
     }
 
     /// Adds a file, or the files in code.
-    fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Told<()> {
+    fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Checked<()> {
         let text = &*used.text;
         if text.is_empty() {
             return Ok(());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::expand::UNKNOWN;
-use super::judge::Told;
+use super::judge::Checked;
 use super::paths::rooted;
 use super::texts::TOO_MANY;
 use super::wildcards::has_wildcard;
@@ -33,7 +33,7 @@ pub(super) struct Scene<'w> {
 }
 
 impl<'w> Scene<'w> {
-    pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Told<Self> {
+    pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Checked<Self> {
         let mut start = rooted(&directory(input));
         if !start.starts_with("/") {
             start = rooted(&std::env::current_dir()?).join(start);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::judge::Told;
+use super::judge::Checked;
 use super::mentions::Mention;
 use super::place::{Place, Scene};
 use super::tools::CalledTool;
@@ -21,7 +21,11 @@ use hookexec_files::platform::Platform;
 const LONGEST: usize = 64 << 10;
 
 /// Returns the files that the arguments of a tool name.
-pub(super) fn of_tool(input: &Input, tool: &CalledTool, scene: &Scene<'_>) -> Told<Vec<Mention>> {
+pub(super) fn of_tool(
+    input: &Input,
+    tool: &CalledTool,
+    scene: &Scene<'_>,
+) -> Checked<Vec<Mention>> {
     let name = input.tool().to_lowercase();
     let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
     let roles = Roles::of(input.tool(), &crate::calls::kinds(input));
@@ -82,7 +86,7 @@ struct Collector<'c> {
 }
 
 impl Collector<'_> {
-    fn object(&mut self, object: &JsonObject) -> Told<()> {
+    fn object(&mut self, object: &JsonObject) -> Checked<()> {
         for (key, value) in object {
             if !self.tool.is_of_files() {
                 self.add(key, self.touch, false)?;
@@ -92,7 +96,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    fn value(&mut self, key: &str, value: &Value) -> Told<()> {
+    fn value(&mut self, key: &str, value: &Value) -> Checked<()> {
         match value {
             Value::String(text) => self.text(key, text),
             Value::Array(items) => items.iter().try_for_each(|item| self.value(key, item)),
@@ -101,7 +105,7 @@ impl Collector<'_> {
         }
     }
 
-    fn text(&mut self, key: &str, text: &str) -> Told<()> {
+    fn text(&mut self, key: &str, text: &str) -> Checked<()> {
         use Role::{
             Command, Content, Edits, Glob, New, Old, Patch, Path, Paths, Pattern, Prose, Query,
             Url, Words,
@@ -145,7 +149,7 @@ impl Collector<'_> {
     }
 
     /// Adds the files in an argument outside of the table, which may also be a command.
-    fn unknown(&mut self, key: &str, text: &str) -> Told<()> {
+    fn unknown(&mut self, key: &str, text: &str) -> Checked<()> {
         let object = json(text);
         let object =
             object.map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?;
@@ -173,7 +177,7 @@ impl Collector<'_> {
 
     /// Adds what a search names by a wildcard: a name, or a path from elsewhere. What it finds below its
     /// directory are files of that directory.
-    fn wildcard(&mut self, text: &str) -> Told<()> {
+    fn wildcard(&mut self, text: &str) -> Checked<()> {
         // An allow looks at where it leads, and nothing else at what is only listed.
         self.add(text, Touch::NONE, false)?;
         if (text.trim() != text || text.split('/').any(is_odd))
@@ -190,7 +194,7 @@ impl Collector<'_> {
     }
 
     /// Adds the files of a patch, and returns whether it names some.
-    fn patch(&mut self, text: &str) -> Told<bool> {
+    fn patch(&mut self, text: &str) -> Checked<bool> {
         let edits = patch::edits(text).unwrap_or_default();
         for edit in &edits {
             self.add(&edit.path, Touch::of_patch(edit.kind), false)?;
@@ -203,7 +207,7 @@ impl Collector<'_> {
     }
 
     /// Adds what a text may mean.
-    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Told<()> {
+    fn add(&mut self, text: &str, touch: Touch, is_code: bool) -> Checked<()> {
         let mut words = BTreeSet::new();
         if text.is_empty() {
             return Ok(());
