@@ -34,8 +34,7 @@ pub use background::HandedOver;
 pub use build::{ExecutorBuilder, Inspection};
 pub use conclude::Decided;
 pub use dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
-pub use explain::{Course, Role, Step};
-pub use explain::{Explanation, Selection};
+pub use explain::{Course, Explanation, Role, Selection, Step};
 pub use time::deadline_of_hooks;
 
 pub use crate::handlers::process::processes::{ProcessCheck, ProcessStatistics};

@@ -7,8 +7,7 @@ use serde_json::Value;
 use super::{Asked, Surroundings, Work};
 use hookexec::registry::{BuiltinError, too_long};
 use hookexec::wire::{Input, Output};
-use hookexec_files::suggest;
-use hookexec_files::template;
+use hookexec_files::{suggest, template};
 
 /// Fields that docker-agent has and that are kept among the other keys of an input.
 const OTHER_FIELDS: &str = "\

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use super::{BuiltinError, Surroundings, Work, arguments};
 use hookexec::wire::Output;
 use hookexec_files::bounded::read_beginning;
-use hookexec_files::files;
-use hookexec_files::{plain, text};
+use hookexec_files::{files, plain, text};
 
 /// The most that is read of one file, in bytes.
 const MOST: usize = 64 * 1024;

@@ -1,7 +1,6 @@
 //! `elide_repeated_tool_results`: says "unchanged" where the model has the same response already.
 
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 

@@ -38,8 +38,7 @@ use hookexec::config::{Command, Hook};
 use hookexec::counts::Counter;
 use hookexec::event::{ContextMode, Contract, Event, Rewrite};
 use hookexec::handler::Call;
-use hookexec::registry::Registry;
-use hookexec::registry::{Builtin, BuiltinError, BuiltinFunction};
+use hookexec::registry::{Builtin, BuiltinError, BuiltinFunction, Registry};
 use hookexec::wire::{Input, Output};
 use hookexec_files::locks::locked;
 

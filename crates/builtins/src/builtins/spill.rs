@@ -1,9 +1,8 @@
 //! Files for what is too large, private to the user and deleted with the session.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use hookexec_files::files::{create_private, digest};
 use hookexec_files::platform::system;
