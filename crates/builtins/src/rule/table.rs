@@ -182,7 +182,8 @@ impl Row {
         }
         let option = option.to_ascii_lowercase();
         // A short option of a program in the table is known; in another, several letters may be a name.
-        let long = if option.len() > 2 { format!("-{option}") } else { option.clone() };
+        let is_long = option.starts_with("--") || option.len() < 3;
+        let long = if is_long { option.clone() } else { format!("-{option}") };
         OTHERS.hazards.iter().any(|hazard| {
             let may_be = hazard.starts_with("--") || !self.is_known;
             may_be && (glob(hazard, &option) || glob(hazard, &long))

@@ -103,5 +103,6 @@ mod tests {
         ] {
             assert_eq!(Part::of(pattern).fits(name, false), expected, "{pattern} {name}");
         }
+        assert!(Part::of("**").is_deep() && !Part::of("***").is_deep());
     }
 }
