@@ -115,7 +115,10 @@ pub fn listed_tools(hook: &Hook) -> ListedTools {
 fn names(items: Option<Items<'_>>) -> Vec<String> {
     let mut names = Vec::new();
     for item in items.unwrap_or_default().0 {
-        names.extend(item.value.split('|').map(|name| name.trim().to_owned()));
+        // An item with `!` is a mistake of its own.
+        if !item.value.starts_with('!') {
+            names.extend(item.value.split('|').map(|name| name.trim().to_owned()));
+        }
     }
     names
 }
